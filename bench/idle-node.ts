@@ -1,6 +1,5 @@
 import { compose } from "../packages/server/src/compose.ts"
 import { loadConfig } from "../packages/server/src/config/config.ts"
-import { ensureFirstUser } from "../packages/server/src/domain/accounts/users.ts"
 import type { Runner, RunSlot } from "../packages/server/src/domain/runs/runner.ts"
 import { noMask } from "../packages/server/src/domain/secrets/secret-mask.ts"
 import { Histogram } from "../packages/server/src/shared/histogram.ts"
@@ -35,8 +34,8 @@ const runner: Runner = {
 
 const config = loadConfig(process.env, [])
 const hamlet = await compose(config, { runner, resolver: null })
-await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token })
-hamlet.deps.queue.start()
+await hamlet.nouns.users.ensureFirst({ username: config.user, token: config.token })
+hamlet.nouns.queue.start()
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",

@@ -15,8 +15,8 @@ const wrk = {
   find: () => findOnPath("wrk"),
 }
 
-ensurePackages({ dev: true })
-ensureSystemPackages([requirements.postgres, requirements.bubblewrap, wrk])
+await ensurePackages({ dev: true })
+await ensureSystemPackages([requirements.postgres, requirements.bubblewrap, wrk])
 const bin = requirements.postgres.find()
 const postgres = bin ? await startPostgres({ bin, fsync: true }) : undefined
 const found =

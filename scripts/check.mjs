@@ -17,7 +17,7 @@ const denoTypes = [
 // By its path: the TypeScript that the web app bundles for browsers has a binary of the same name.
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
 
-ensurePackages({ dev: true })
+await ensurePackages({ dev: true })
 if (process.argv.includes("--fix")) await fix()
 const hasFailed = await check()
 process.exitCode = hasFailed ? 1 : 0

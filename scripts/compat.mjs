@@ -20,8 +20,8 @@ const services = [
   find: () => findOnPath(program),
 }))
 
-ensurePackages({ dev: true })
-ensureSystemPackages([requirements.postgres, requirements.bubblewrap, ...services])
+await ensurePackages({ dev: true })
+await ensureSystemPackages([requirements.postgres, requirements.bubblewrap, ...services])
 const bin = requirements.postgres.find()
 const postgres = bin ? await startPostgres({ bin, fsync: false }) : undefined
 try {

@@ -4,8 +4,8 @@ import { ensurePackages } from "./setup/packages.mjs"
 import { bun, root } from "./setup/root.mjs"
 import { ensureSystemPackages, requirements } from "./setup/system-packages.mjs"
 
-ensurePackages({ dev: true })
-ensureSystemPackages([requirements.bubblewrap])
+await ensurePackages({ dev: true })
+await ensureSystemPackages([requirements.bubblewrap])
 process.exitCode = await runInForeground(bun, ["bench/soak/main.ts", ...process.argv.slice(2)], {
   cwd: root,
 })

@@ -7,13 +7,13 @@ import { ensureBubblewrap } from "./setup/bubblewrap.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
 import { bun, root } from "./setup/root.mjs"
 
-ensurePackages({ dev: false })
 const args = process.argv.slice(2)
 const isServer = args[0] === undefined || args[0] === "serve" || args[0].startsWith("-")
-if (isServer) {
-  if (!isBareDenoChosen()) ensureBubblewrap({ isRoot: process.getuid?.() === 0 })
-  prepareWebApp()
-}
+await Promise.all([
+  ensurePackages({ dev: false }),
+  isServer && !isBareDenoChosen() && ensureBubblewrap({ isRoot: process.getuid?.() === 0 }),
+])
+if (isServer) prepareWebApp()
 const main = join(root, "packages", "server", "src", "main.ts")
 process.exitCode = await (isServer ? runServer : runInForeground)(bun, [main, ...args], {
   cwd: root,

@@ -1,10 +1,13 @@
 // npm test: every test, or those that the arguments select, as in `npm test -- cli` and `npm test --
-// packages/server -t "saveVersion"`.
+// packages/server -t "saveVersion"`. `npm test -- --changed` runs those that the uncommitted change
+// can affect, `--changed=REVISION` those of everything since a commit.
 import { availableParallelism } from "node:os"
-import { root } from "./setup/root.mjs"
+import { runCaptured } from "./child.mjs"
+import { ensurePackages } from "./setup/packages.mjs"
+import { bun, root } from "./setup/root.mjs"
 import { runTests } from "./testing/run.mjs"
 import { selectTests } from "./testing/select.mjs"
-import { splitTests } from "./testing/split.mjs"
+import { splitTests, toBatches } from "./testing/split.mjs"
 
 /** For tests without a limit of their own: no test takes so long unless it hangs. */
 const timeoutMs = 120_000
@@ -15,16 +18,35 @@ const silenceMsMax = 300_000
  */
 const runsAtOnce = 2 * availableParallelism()
 /** Small enough that no run ends long after the others, since each takes the next batch. */
-const secondsPerBatch = 75
+const secondsPerBatch = 150
 
 /** Long runs choose a seed at random: see packages/server/test/README.md. */
 const seedDefault = "20260701"
 
 const args = process.argv.slice(2)
-const selections = args.length > 0 ? [selectTests(root, args)] : splitTests(root, secondsPerBatch)
-process.exitCode = await runTests({
-  parts: selections.map((selection) => ["--timeout", String(timeoutMs), ...selection]),
-  partsAtOnce: runsAtOnce,
-  silenceMsMax,
-  env: { HAMLET_TEST_SEED: process.env.HAMLET_TEST_SEED ?? seedDefault },
-})
+const selections = await select()
+if (selections.length > 0) {
+  process.exitCode = await runTests({
+    parts: selections.map((selection) => ["--timeout", String(timeoutMs), ...selection]),
+    partsAtOnce: runsAtOnce,
+    silenceMsMax,
+    env: { HAMLET_TEST_SEED: process.env.HAMLET_TEST_SEED ?? seedDefault },
+  })
+}
+
+async function select() {
+  const changed = args.find((arg) => /^--changed(=|$)/.test(arg))
+  if (changed !== undefined) return await selectChanged(changed.split("=")[1] ?? "HEAD")
+  return args.length > 0 ? [selectTests(root, args)] : splitTests(root, secondsPerBatch)
+}
+
+/** @param {string} revision */
+async function selectChanged(revision) {
+  await ensurePackages({ dev: true })
+  const finder = ["scripts/testing/changed.ts", revision]
+  const { exitCode, output } = await runCaptured(bun, finder, { cwd: root, env: process.env })
+  if (exitCode !== 0) throw new Error(`Cannot find what has changed since ${revision}: ${output}`)
+  const files = output.split("\n").filter(Boolean)
+  console.log(`${files.length} test files can be affected by the change since ${revision}`)
+  return toBatches(files, secondsPerBatch)
+}

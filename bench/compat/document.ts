@@ -32,6 +32,21 @@ export function toPackageLines(results: readonly PackageResult[]): string[] {
   ]
 }
 
+/** The table of vals with several packages. */
+export function toCombinationLines(results: readonly PackageResult[]): string[] {
+  const rows = results.map(({ packages, deno, hamlet }) => [
+    packages.map(({ name }) => `\`${name}\``).join(", "),
+    toMark(deno),
+    toMark(hamlet),
+    toReason(hamlet ?? withoutPaths(deno)),
+  ])
+  return [
+    `Plain Deno runs ${countPassed(results, "deno")} of ${results.length}, Hamlet runs ${countPassed(results, "hamlet")}.`,
+    "",
+    ...toTable(["packages", "Deno", "Hamlet", "what fails"], rows),
+  ]
+}
+
 /** The table of APIs, by group. */
 export function toApiLines(results: readonly ApiResult[]): string[] {
   const rows = results.map(({ group, name, deno, hamlet }) => [

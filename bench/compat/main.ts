@@ -7,10 +7,17 @@ import type { ApiGroup } from "./api-check.ts"
 import { apiGroups } from "./api-groups.ts"
 import { servers } from "./apis/servers.ts"
 import { DenoHost } from "./deno-host.ts"
-import { countPassed, findUnclear, toApiLines, toPackageLines, writeSection } from "./document.ts"
+import {
+  countPassed,
+  findUnclear,
+  toApiLines,
+  toCombinationLines,
+  toPackageLines,
+  writeSection,
+} from "./document.ts"
 import { toLine } from "./outcome.ts"
-import { toPackage } from "./package-case.ts"
-import { type PackageTopic, packageTopics } from "./package-cases.ts"
+import { type PackageCase, toPackage, toPackages } from "./package-case.ts"
+import { combinations, type PackageTopic, packageTopics } from "./package-cases.ts"
 import {
   type ApiResult,
   type PackageResult,
@@ -24,7 +31,8 @@ import { ValHost } from "./val-host.ts"
 
 const usage = `npm run compat -- [names] [options]
   names         packages, or parts of the names of APIs; without names: everything
-  --packages    only the packages
+  --packages    only the packages, one by one
+  --together    only the vals with several packages
   --apis        only the APIs
   --at-once N   packages at the same time (2)
   --write       write the tables into docs/compatibility.md; not together with names`
@@ -34,6 +42,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     packages: { type: "boolean", default: false },
+    together: { type: "boolean", default: false },
     apis: { type: "boolean", default: false },
     "at-once": { type: "string", default: "2" },
     write: { type: "boolean", default: false },
@@ -65,22 +74,26 @@ async function main(): Promise<void> {
     hamlet: new ValHost({ url: hamlet.program.url, token: hamlet.token }, services.addresses),
   }
   try {
-    const packages = values.apis
-      ? []
-      : await runPackages(choosePackages(positionals), hosts, services.addresses, {
-          atOnce: Number(values["at-once"]),
-          report: printPackage,
-        })
-    const apis = values.packages
-      ? []
-      : [
-          ...(await runApis(chooseApis(positionals), hosts)),
-          ...(await runServers(chooseNamed(servers, positionals), hosts)),
-        ]
+    const run = (topics: readonly PackageTopic[]) =>
+      runPackages(choosePackages(topics, positionals), hosts, services.addresses, {
+        atOnce: Number(values["at-once"]),
+        report: printPackage,
+      })
+    const packages = values.apis || values.together ? [] : await run(packageTopics)
+    const together = values.apis || values.packages ? [] : await run([combinations])
+    const apis =
+      values.packages || values.together
+        ? []
+        : [
+            ...(await runApis(chooseApis(positionals), hosts)),
+            ...(await runServers(chooseNamed(servers, positionals), hosts)),
+          ]
     for (const result of apis) printApi(result)
-    printTotals(packages, apis)
+    printTotals(packages, together, apis)
     if (values.write && packages.length > 0)
       await writeSection("packages", toPackageLines(packages))
+    if (values.write && together.length > 0)
+      await writeSection("packages together", toCombinationLines(together))
     if (values.write && apis.length > 0) await writeSection("APIs", toApiLines(apis))
   } finally {
     await hamlet.stop()
@@ -88,10 +101,15 @@ async function main(): Promise<void> {
   }
 }
 
-function choosePackages(names: readonly string[]): PackageTopic[] {
-  return packageTopics.map(({ title, cases }) => ({
+/** A case is chosen by the name of its package; one with several by the name of any of them. */
+function choosePackages(topics: readonly PackageTopic[], names: readonly string[]): PackageTopic[] {
+  const isChosen = (one: PackageCase, title: string) =>
+    title === combinations.title
+      ? toPackages(one).some(({ name }) => names.includes(name))
+      : names.includes(toPackage(one).name)
+  return topics.map(({ title, cases }) => ({
     title,
-    cases: cases.filter((one) => names.length === 0 || names.includes(toPackage(one).name)),
+    cases: cases.filter((one) => names.length === 0 || isChosen(one, title)),
   }))
 }
 
@@ -110,9 +128,10 @@ function chooseNamed<T extends { readonly name: string }>(
   )
 }
 
-function printPackage({ name, version, deno, hamlet, notRun }: PackageResult): void {
+function printPackage({ topic, packages, deno, hamlet, notRun, ...one }: PackageResult): void {
+  const names = topic === combinations.title ? packages : [one]
   console.log(
-    `${name} ${version}: ${notRun === undefined ? toText(deno, hamlet) : `not run: ${notRun}`}`,
+    `${names.map(({ name, version }) => `${name} ${version}`).join(", ")}: ${notRun === undefined ? toText(deno, hamlet) : `not run: ${notRun}`}`,
   )
 }
 
@@ -126,10 +145,15 @@ function toText(deno: string | undefined, hamlet: string | undefined): string {
   return `Deno ${toMark(deno)}, Hamlet ${toMark(hamlet)}`
 }
 
-function printTotals(packages: readonly PackageResult[], apis: readonly ApiResult[]): void {
+function printTotals(
+  packages: readonly PackageResult[],
+  together: readonly PackageResult[],
+  apis: readonly ApiResult[],
+): void {
   const ran = packages.filter(({ notRun }) => notRun === undefined)
   for (const [what, results] of [
     ["packages", ran],
+    ["packages together", together],
     ["APIs", apis],
   ] as const)
     console.log(

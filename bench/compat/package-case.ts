@@ -11,7 +11,10 @@ export interface PackageCase {
   readonly responds?: string
   /** The services without which it cannot run. */
   readonly needs?: readonly OptionalService[]
-  /** Whether `npm test` runs it too. */
+  /**
+   * Whether `npm test` runs it too: it needs something of the server that no other case there needs,
+   * such as a file of the package, a native addon, a thread or a socket.
+   */
   readonly isInTests?: boolean
 }
 
@@ -44,12 +47,22 @@ export interface ServiceAddresses {
   readonly redis?: string
 }
 
-const firstPackage = /npm:((?:@[\w.-]+\/)?[\w.-]+)@([\w.-]+)/
+/** A package in the version that a case uses. */
+export interface UsedPackage {
+  readonly name: string
+  readonly version: string
+}
 
-/** The name and the version of the package that a case uses. */
-export function toPackage({ code }: PackageCase): { name: string; version: string } {
-  const [, name, version] = firstPackage.exec(code) ?? []
-  if (name === undefined || version === undefined)
-    throw new Error(`Cannot find the package of a case: ${code.slice(0, 100)}`)
-  return { name, version }
+/** The packages of a case, in the order of its imports. */
+export function toPackages({ code }: PackageCase): UsedPackage[] {
+  const found = code.matchAll(/npm:((?:@[\w.-]+\/)?[\w.-]+)@([\w.-]+)/g)
+  const byName = new Map(Array.from(found, ([, name = "", version = ""]) => [name, version]))
+  return Array.from(byName, ([name, version]) => ({ name, version }))
+}
+
+/** The package that a case is about: its first one. */
+export function toPackage(useCase: PackageCase): UsedPackage {
+  const [first] = toPackages(useCase)
+  if (!first) throw new Error(`Cannot find the package of a case: ${useCase.code.slice(0, 100)}`)
+  return first
 }

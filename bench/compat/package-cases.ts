@@ -1,3 +1,5 @@
+import { withNative } from "./combinations/with-native.ts"
+import { withoutNative } from "./combinations/without-native.ts"
 import type { PackageCase } from "./package-case.ts"
 import { cryptography } from "./packages/cryptography.ts"
 import { databases } from "./packages/databases.ts"
@@ -39,3 +41,9 @@ export const packageTopics: readonly PackageTopic[] = [
   { title: "pictures", cases: images },
   { title: "programs", cases: programs },
 ]
+
+/** Vals with several packages. */
+export const combinations: PackageTopic = {
+  title: "packages together",
+  cases: [...withNative, ...withoutNative],
+}

@@ -2,7 +2,13 @@ import type { ApiGroup } from "./api-check.ts"
 import { toModule } from "./api-check.ts"
 import type { ServerCheck } from "./apis/servers.ts"
 import type { Failure, Host } from "./outcome.ts"
-import { type PackageCase, type ServiceAddresses, toPackage } from "./package-case.ts"
+import {
+  type PackageCase,
+  type ServiceAddresses,
+  toPackage,
+  toPackages,
+  type UsedPackage,
+} from "./package-case.ts"
 import type { PackageTopic } from "./package-cases.ts"
 
 /** The two places in which cases run. */
@@ -16,6 +22,8 @@ export interface PackageResult {
   readonly topic: string
   readonly name: string
   readonly version: string
+  /** All packages of the case. */
+  readonly packages: readonly UsedPackage[]
   readonly deno?: Failure
   readonly hamlet?: Failure
   /** Why it ran on neither. */
@@ -58,7 +66,7 @@ async function runOne(
   { deno, hamlet }: Hosts,
   addresses: ServiceAddresses,
 ): Promise<PackageResult> {
-  const row = { topic, ...toPackage(useCase) }
+  const row = { topic, ...toPackage(useCase), packages: toPackages(useCase) }
   const missing = useCase.needs?.filter((service) => addresses[service] === undefined) ?? []
   if (missing.length > 0)
     return { ...row, notRun: `this machine does not have ${missing.join(" and ")}` }

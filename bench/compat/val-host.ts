@@ -2,7 +2,7 @@ import { compare, compareResponse, type Failure, type Host } from "./outcome.ts"
 import type { PackageCase, ServiceAddresses } from "./package-case.ts"
 import { toSharedModule } from "./shared-module.ts"
 
-const limits = { lockMs: 180_000, pollMs: 200, runMs: 120_000 }
+const limits = { lockMs: 500_000, pollMs: 200, runMs: 120_000 }
 
 /** A server, and the token of one of its users. */
 export interface Server {

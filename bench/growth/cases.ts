@@ -78,6 +78,12 @@ const valCases: readonly Case[] = [
     label: "of another",
     path: (asker) => `/v1/users/${asker.neighbourId}/vals`,
   },
+  { route: "listMyVals", label: "", path: () => "/v1/me/vals" },
+  {
+    route: "listForks",
+    label: "",
+    path: (asker) => `/v1/vals/${asker.val(publicSlot(3))}/forks`,
+  },
   {
     route: "listVersions",
     label: "",
@@ -177,5 +183,12 @@ function search(text: string, label: string): Case {
   }
 }
 
-/** The first page of every list of the API, with its filters, and searches. */
+/** Lists without rows in the seeded world, or for administrators only. */
+export const unmeasured: ReadonlySet<RouteName> = new Set([
+  ...(["listMySchedules", "listNotifications", "listWebhooks", "listDeliveries"] as const),
+  ...(["listMyEmails", "listValSecrets", "listSessions", "listIdentities"] as const),
+  ...(["listAuthorizations", "listUsers", "listInvitations", "listAuditEntries"] as const),
+])
+
+/** The first page of every other list of the API, with its filters, and searches. */
 export const cases: readonly Case[] = [...valCases, ...runCases, ...socialCases, ...searchCases]

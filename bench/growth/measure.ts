@@ -1,9 +1,13 @@
+import { chooseLimits, isBrief } from "../harness/brief.ts"
 import { median } from "../harness/stats.ts"
 import { measuredUsers } from "../seed/pattern.ts"
 import { tokenText, type World } from "../seed/world.ts"
 import { Asker, type Case } from "./cases.ts"
 
-const limits = { rounds: 12, requestsPerRound: 25, warmUpRequests: 16 }
+const limits = chooseLimits(
+  { rounds: 12, requestsPerRound: 25, warmUpRequests: 16 },
+  { rounds: 1, requestsPerRound: 1, warmUpRequests: 0 },
+)
 
 /** A server with its world. */
 export interface Place {
@@ -26,7 +30,8 @@ export interface Measured {
 export async function measureCase(it: Case, small: Place, large: Place): Promise<Measured> {
   const items = await countItems(it, small)
   const itemsOfLarge = await countItems(it, large)
-  if (it.msMax === undefined && !it.isInformation && items !== itemsOfLarge) {
+  // A list that searches has a limit of time, which a busy machine reaches early.
+  if (!isBrief && it.msMax === undefined && !it.isInformation && items !== itemsOfLarge) {
     throw new Error(
       `Cannot compare ${it.route} (${it.label}): ${items} items in the small world, ${itemsOfLarge} in the large one`,
     )

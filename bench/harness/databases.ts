@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs"
+import { copyFileSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { SQL } from "bun"
 import { createPostgresTarget } from "../seed/postgres-target.ts"
@@ -6,6 +6,7 @@ import { type SeedTarget, seed } from "../seed/seed.ts"
 import { createSqliteTarget } from "../seed/sqlite-target.ts"
 import type { World } from "../seed/world.ts"
 import type { Context } from "./benchmark.ts"
+import { isBrief } from "./brief.ts"
 import { createScratchFolder } from "./scratch.ts"
 
 /** A database with vals, for a server to start with. */
@@ -21,11 +22,28 @@ type Choice = Pick<Context, "keepDir">
 
 export async function seedSqlite({ keepDir }: Choice, vals: number): Promise<Seeded> {
   const dataDir = keepDir === undefined ? createScratchFolder() : join(keepDir, `sqlite-${vals}`)
-  const world = await seedTarget(createSqliteTarget(join(dataDir, "hamlet.db")), vals)
+  const path = join(dataDir, "hamlet.db")
+  const world = isBrief
+    ? await copySeeded(path, vals)
+    : await seedTarget(createSqliteTarget(path), vals)
   const drop = async () => {
     if (keepDir === undefined) rmSync(dataDir, { recursive: true, force: true })
   }
   return { world, dataDir, drop }
+}
+
+const seeded = new Map<number, { readonly world: World; readonly path: string }>()
+
+/** Seeding takes longer than trying a benchmark does, so all of them get copies. */
+async function copySeeded(to: string, vals: number): Promise<World> {
+  const path = join(createScratchFolder(), "hamlet.db")
+  const { world, path: from } = seeded.get(vals) ?? {
+    world: await seedTarget(createSqliteTarget(path), vals),
+    path,
+  }
+  seeded.set(vals, { world, path: from })
+  copyFileSync(from, to)
+  return world
 }
 
 /** A kept database stays on the server, under a name that the next run finds. */

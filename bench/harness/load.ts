@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { isBrief } from "./brief.ts"
 import { createScratchFolder } from "./scratch.ts"
 
 /** Requests, each sent as soon as the previous response has arrived. */
@@ -21,7 +22,7 @@ export interface Load {
  */
 export async function runLoad(load: Load): Promise<number> {
   const { perSecond, failed } =
-    Bun.which("wrk") === null ? await runOwnClient(load) : await runWrk(load)
+    Bun.which("wrk") === null || isBrief ? await runOwnClient(load) : await runWrk(load)
   if (failed > 0) throw new Error(`Cannot measure ${load.url}: ${failed} requests failed`)
   return perSecond
 }

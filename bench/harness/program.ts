@@ -1,11 +1,12 @@
 import { join } from "node:path"
+import { isBrief } from "./brief.ts"
 import { onEnd } from "./scratch.ts"
 
 const root = join(import.meta.dir, "..", "..")
 
 /** How long a program may take to end: when we end too, and otherwise. */
 const endMs = 500
-const stopMs = 10_000
+const stopMs = 60_000
 
 /** A running program that has printed its address. */
 export interface Program {
@@ -23,6 +24,9 @@ export interface ServerData {
   readonly settings?: Readonly<Record<string, string>>
 }
 
+/** A process that is ready and not used only costs CPU time. */
+const onlyTried = { HAMLET_PROCESSES_READY: "1", HAMLET_PROCESSES_READY_MAX: "1" }
+
 /**
  * The real server, as `npm start` runs it: everything but the port, the location of the data and the
  * given settings has its default.
@@ -34,7 +38,7 @@ export function startServer({ dataDir, databaseUrl, settings }: ServerData): Pro
   }
   const command = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
   return startProgram(command, {
-    env: { ...location, ...settings },
+    env: { ...location, ...(isBrief ? onlyTried : {}), ...settings },
     log: join(dataDir, "server.log"),
   })
 }
@@ -84,9 +88,9 @@ export async function startProgram(
     startMs,
     async stop() {
       child.kill("SIGTERM")
-      if ((await Promise.race([child.exited, Bun.sleep(stopMs)])) === undefined)
-        child.kill("SIGKILL")
+      const killing = setTimeout(() => child.kill("SIGKILL"), stopMs)
       await child.exited
+      clearTimeout(killing)
       kill()
     },
   }

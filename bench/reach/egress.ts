@@ -1,13 +1,14 @@
 import { join } from "node:path"
 import { findDeno } from "../../scripts/find-deno.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { atLeast, atMost } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { median } from "../harness/stats.ts"
 import { type BenchVal, type Hamlet, startHamlet } from "../runs/hamlet.ts"
 import { fetchingCode, fetchingProgram, type Measured } from "./measuring-code.ts"
 
-const limits = { rounds: 5, rateRatioMin: 0.5, addedMsMax: 1 }
+const limits = chooseLimits({ rounds: 5, rateRatioMin: 0.5, addedMsMax: 1 }, { rounds: 1 })
 
 /** The cost of the egress proxy for the requests of a val. */
 export const egress: Benchmark = {

@@ -1,10 +1,17 @@
+import { chooseLimits } from "../harness/brief.ts"
+
+const limits = chooseLimits(
+  { count: 4_000, single: 400, warmUp: 200 },
+  { count: 32, single: 4, warmUp: 1 },
+)
+
 /**
  * Code that measures itself, on Deno: many requests at once for their rate, then one after the other
  * for the time of each.
  */
 const measuring = `async function measure(work: () => Promise<unknown>) {
-  const count = 4_000, atOnce = 16, single = 400
-  for (let index = 0; index < 200; index++) await work()
+  const count = ${limits.count}, atOnce = 16, single = ${limits.single}
+  for (let index = 0; index < ${limits.warmUp}; index++) await work()
   const began = performance.now()
   let begun = 0
   await Promise.all(Array.from({ length: atOnce }, async () => { while (begun++ < count) await work() }))

@@ -1,11 +1,12 @@
 import type { Benchmark } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { atLeast, type Cell } from "../harness/report.ts"
 import { median } from "../harness/stats.ts"
 import { startHamlet } from "../runs/hamlet.ts"
 import { askVal } from "./egress.ts"
 import { type Measured, toStorageCode } from "./measuring-code.ts"
 
-const limits = { rounds: 5, rateMin: 3_000 }
+const limits = chooseLimits({ rounds: 5, rateMin: 3_000 }, { rounds: 1 })
 
 /** How many reads of stored data a val can do per second. */
 export const storage: Benchmark = {

@@ -1,4 +1,5 @@
 import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import type { Program } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { alternate, median, ratioOf } from "../harness/stats.ts"
@@ -8,15 +9,19 @@ import { startHamlet } from "./hamlet.ts"
 import { requestNewPath, requestOnce, timeOf } from "./request.ts"
 import { helloCode } from "./vals.ts"
 
-const limits = {
-  vals: 100,
-  rounds: 5,
-  restMs: 500,
-  attemptsMax: 3,
-  ratioMax: 1.5,
-  /** With the default pool, almost all processes have to be started first. */
-  ratioByDefaultMax: 6,
-}
+const limits = chooseLimits(
+  {
+    vals: 100,
+    ready: 128,
+    rounds: 5,
+    restMs: 500,
+    attemptsMax: 3,
+    ratioMax: 1.5,
+    /** With the default pool, almost all processes have to be started first. */
+    ratioByDefaultMax: 6,
+  },
+  { vals: 2, ready: 2, rounds: 1, restMs: 0 },
+)
 
 interface Pool {
   readonly name: string
@@ -26,9 +31,12 @@ interface Pool {
 
 const pools = {
   large: {
-    name: "128",
-    ready: 128,
-    settings: { HAMLET_PROCESSES_READY: "128", HAMLET_PROCESSES_READY_MAX: "128" },
+    name: String(limits.ready),
+    ready: limits.ready,
+    settings: {
+      HAMLET_PROCESSES_READY: String(limits.ready),
+      HAMLET_PROCESSES_READY_MAX: String(limits.ready),
+    },
   },
   byDefault: { name: "4, the default", ready: 4, settings: {} },
 } as const satisfies Record<string, Pool>
@@ -86,6 +94,8 @@ async function compare(
   ]
 }
 
+let made = 0
+
 /** A new server for each round: leftovers of the last round would disturb the next. */
 async function askNewVals({
   ready,
@@ -93,7 +103,7 @@ async function askNewVals({
 }: Pool): Promise<{ readonly ms: number; readonly responded: number }> {
   const hamlet = await startHamlet(settings)
   try {
-    const names = Array.from({ length: limits.vals }, (_, index) => `burst${index}`)
+    const names = Array.from({ length: limits.vals }, () => `burst${made++}`)
     const vals = await Promise.all(
       names.map((name) => hamlet.putVal(name, `// ${name}\n${helloCode}`)),
     )

@@ -1,4 +1,5 @@
 import type { Benchmark } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
@@ -7,14 +8,17 @@ import { type Hamlet, startHamlet } from "./hamlet.ts"
 import { requestNewPath, requestOnce, timeOf } from "./request.ts"
 import { helloCode } from "./vals.ts"
 
-const limits = {
-  vals: 60,
-  warmUp: 5,
-  ready: 4,
-  restMs: 50,
-  loaderRatioMax: 0.6,
-  workerRatioMax: 0.1,
-}
+const limits = chooseLimits(
+  {
+    vals: 60,
+    warmUp: 5,
+    ready: 4,
+    restMs: 50,
+    loaderRatioMax: 0.5,
+    workerRatioMax: 0.08,
+  },
+  { vals: 1, warmUp: 0, ready: 1 },
+)
 
 /** The time to the first response of a val that has never run. */
 export const cold: Benchmark = {

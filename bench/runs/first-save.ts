@@ -1,11 +1,15 @@
 import type { Benchmark } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
 import { requestOnce, timeOf } from "./request.ts"
 import { toVersionCode } from "./vals.ts"
 
-const limits = { saves: 60, warmUp: 5, ready: 4, p50MsMax: 25 }
+const limits = chooseLimits(
+  { saves: 60, warmUp: 5, ready: 4, p50MsMax: 25 },
+  { saves: 1, warmUp: 0, ready: 1 },
+)
 
 /** The time from sending code to its first response. */
 export const firstSave: Benchmark = {

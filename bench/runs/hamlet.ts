@@ -1,3 +1,4 @@
+import { isBrief } from "../harness/brief.ts"
 import { type Program, startServer } from "../harness/program.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { waitUntil } from "./request.ts"
@@ -47,13 +48,36 @@ export interface RunnerStatus {
   readonly running: number
 }
 
+type Settings = Readonly<Record<string, string>>
+
+/** Allows what any benchmark needs, whichever ports it has. */
+const sharedSettings: Settings = {
+  HAMLET_EGRESS_ALLOW: "localhost",
+  HAMLET_EGRESS_SOCKET_PORTS: "1-65535",
+  HAMLET_EGRESS_MB_PER_MINUTE: "none",
+}
+let shared: Promise<Hamlet> | undefined
+
+/**
+ * A server with these settings. Benchmarks that are only tried share one, since its start takes most
+ * of their time.
+ */
+export async function startHamlet(settings: Settings = {}): Promise<Hamlet> {
+  if (!isBrief) return startOwnHamlet(settings)
+  shared ??= startOwnHamlet(sharedSettings)
+  return { ...(await shared), stop: async () => {} }
+}
+
+/** Stops the server that benchmarks have shared, if any. */
+export async function stopSharedHamlet(): Promise<void> {
+  await (await shared)?.stop()
+}
+
 /**
  * Bubblewrap is required, so that the server does not start without it. Logs are off; all other
  * settings have their defaults.
  */
-export async function startHamlet(
-  settings: Readonly<Record<string, string>> = {},
-): Promise<Hamlet> {
+export async function startOwnHamlet(settings: Settings): Promise<Hamlet> {
   const fixed = {
     HAMLET_USER: "ada",
     HAMLET_TOKEN: token,
@@ -85,7 +109,8 @@ export async function startHamlet(
       ((await request(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
     isolation,
     status,
-    async waitForPool(ready) {
+    async waitForPool(wanted) {
+      const ready = isBrief ? 1 : wanted
       await waitUntil(`${ready} processes to be ready`, async () => {
         const before = await status()
         if (before.ready < ready) return false

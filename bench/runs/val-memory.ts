@@ -1,11 +1,15 @@
 import type { Benchmark } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { availableMb, measureDescendants, residentMbOf } from "../harness/process-tree.ts"
 import { atMost, type Table } from "../harness/report.ts"
 import { startHamlet } from "./hamlet.ts"
 import { requestOnce } from "./request.ts"
 import { helloCode } from "./vals.ts"
 
-const limits = { vals: 40, requests: 100, ready: 4, idleMs: 15_000, mbMax: 60, machineMb: 8_000 }
+const limits = chooseLimits(
+  { vals: 40, requests: 100, ready: 4, idleMs: 15_000, mbMax: 60, machineMb: 8_000 },
+  { vals: 2, requests: 2, ready: 1, idleMs: 10 },
+)
 
 /** The memory of a loaded, idle val. */
 export const valMemory: Benchmark = {

@@ -4,7 +4,7 @@ import { migrations } from "../../packages/server/src/storage/migrations/index.t
 import { postgresDialect } from "../../packages/server/src/storage/postgres/dialect.ts"
 import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 import type { Ending, SeedTarget } from "./seed.ts"
-import type { Value } from "./tables.ts"
+import type { Value } from "./seeded-table.ts"
 
 interface Made {
   readonly name: string

@@ -1,7 +1,8 @@
 import type { Dialect } from "../../packages/server/src/storage/database/dialect.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
 import { Progress } from "./progress.ts"
-import { type SeededTable, tablesOf, type Value } from "./tables.ts"
+import type { SeededTable, Value } from "./seeded-table.ts"
+import { tablesOf } from "./tables.ts"
 import { createWorld, type World } from "./world.ts"
 
 /** A database with our schema that takes rows in bulk. */

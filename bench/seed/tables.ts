@@ -1,43 +1,30 @@
 import { allScopes } from "../../packages/server/src/domain/accounts/tokens.ts"
 import { foldBody, foldText } from "../../packages/server/src/storage/search/fold-text.ts"
-import { makeCode, makeReadme, makeSentence, reviseCode } from "./code.ts"
+import { makeReadme, makeSentence } from "./code.ts"
 import {
   comments,
   dependencies,
   famousImport,
   famousSlots,
   famousUser,
-  lastRuns,
   likes,
-  likesOf,
   privacyOf,
-  referencesOf,
   runs,
-  valsPerUser,
   versionsOf,
 } from "./pattern.ts"
 import { makeId, scramble } from "./random.ts"
 import { toRunRow } from "./run-row.ts"
+import type { SeededTable } from "./seeded-table.ts"
+import { codeOf, valTables } from "./val-tables.ts"
 import {
   eventAt,
   tokenText,
   userCreatedAt,
   username,
-  valCreatedAt,
   valName,
   valNumber,
   type World,
 } from "./world.ts"
-
-export type Value = string | number | null | Uint8Array
-
-/** The rows of one table. */
-export interface SeededTable {
-  readonly name: string
-  readonly columns: readonly string[]
-  readonly count: number
-  row(index: number): readonly Value[]
-}
 
 const tokensPerUser = 3
 const secretsPerUser = 3
@@ -48,8 +35,7 @@ export function tablesOf(world: World): readonly SeededTable[] {
     users(world),
     tokens(world),
     secrets(world),
-    vals(world),
-    versions(world),
+    ...valTables(world),
     ...links(world),
     likesTable(world),
     commentsTable(world),
@@ -111,101 +97,6 @@ function sha256(text: string): Uint8Array {
   return new Bun.CryptoHasher("sha256").update(text).digest()
 }
 
-function vals(world: World): SeededTable {
-  return {
-    name: "vals",
-    columns: (
-      "id owner_id name name_key privacy type readme version version_last like_count reference_count " +
-      "created_at updated_at run_started_at run_ended_at"
-    ).split(" "),
-    count: world.vals,
-    row(val) {
-      const [user, slot] = [val % world.users, Math.floor(val / world.users)]
-      const at = valCreatedAt(world, val)
-      const name = valName(world, val)
-      const version = versionsOf(slot)
-      const isFamous = user === famousUser
-      const likeCount = likesOf(slot) + (isFamous && famousSlots.includes(slot) ? world.users : 0)
-      const referenceCount =
-        referencesOf(slot) + (isFamous && slot === famousImport.to ? world.users : 0)
-      const run = lastRuns.get(slot)
-      const startedAt = run === undefined ? null : eventAt(world, user, run, runs.length)
-      return [
-        ...[
-          world.valIds[val] ?? "",
-          world.userIds[user] ?? "",
-          name,
-          name.toLowerCase(),
-          privacyOf(slot),
-          slot % 2 === 0 ? "http" : "script",
-          makeReadme(val),
-        ],
-        ...[
-          version,
-          version,
-          likeCount,
-          referenceCount,
-          at,
-          at + version - 1,
-          startedAt,
-          startedAt && startedAt + 25,
-        ],
-      ]
-    },
-  }
-}
-
-/** Versions before those of slot n, for one user. */
-const versionsBefore = Array.from({ length: valsPerUser + 1 }, (_, end) =>
-  Array.from({ length: end }, (_, slot) => versionsOf(slot)).reduce((sum, count) => sum + count, 0),
-)
-
-function versions(world: World): SeededTable {
-  let slot = 0
-  return {
-    name: "versions",
-    columns: ["val_id", "version", "created_at", "code"],
-    count: (versionsBefore[valsPerUser] ?? 0) * world.users,
-    row(index) {
-      // Rows are requested in order, slot after slot, so the search continues at the last slot.
-      if (index === 0) slot = 0
-      while (index >= (versionsBefore[slot + 1] ?? 0) * world.users) slot += 1
-      const rest = index - (versionsBefore[slot] ?? 0) * world.users
-      const val = slot * world.users + Math.floor(rest / versionsOf(slot))
-      const version = 1 + (rest % versionsOf(slot))
-      return [
-        world.valIds[val] ?? "",
-        version,
-        valCreatedAt(world, val) + version - 1,
-        codeOf(world, val, version),
-      ]
-    },
-  }
-}
-
-/** The code of a val in one of its versions. */
-function codeOf(world: World, val: number, version: number): string {
-  const [user, slot] = [val % world.users, Math.floor(val / world.users)]
-  const lines = importsOf(world, user, slot).map(
-    (target) =>
-      `import { thing as thing${target} } from "/v/${username(target % world.users)}/${valName(world, target)}"`,
-  )
-  const code = makeCode(val, valName(world, val), lines, world.markers.get(val)?.line ?? "")
-  return version === 1 ? code : reviseCode(code, val, version)
-}
-
-const importingSlots = new Set([famousImport.from, ...dependencies.map(({ from }) => from)])
-
-function importsOf(world: World, user: number, slot: number): readonly number[] {
-  if (!importingSlots.has(slot)) return []
-  const targets = dependencies
-    .filter(({ from }) => from === slot)
-    .map(({ to }) => valNumber(world, user, to))
-  return slot === famousImport.from
-    ? [...targets, famousImport.to * world.users + famousUser]
-    : targets
-}
-
 function links(world: World): readonly SeededTable[] {
   const perUser = dependencies.length + 1
   const ends = (index: number) => {
@@ -223,13 +114,14 @@ function links(world: World): readonly SeededTable[] {
   return [
     {
       name: "imports",
-      columns: ["val_id", "version", "username_key", "name_key"],
+      columns: ["branch_id", "path", "since", "username_key", "name_key"],
       count,
       row(index) {
         const { from, to } = ends(index)
         const version = versionsOf(Math.floor(from / world.users))
         return [
           world.valIds[from] ?? "",
+          "main.tsx",
           version,
           username(to % world.users),
           valName(world, to).toLowerCase(),

@@ -1,3 +1,5 @@
+import { summarizeVal } from "../../packages/server/src/domain/vals/summary.ts"
+
 /** The row of a bare program's response. */
 export interface BareRow {
   readonly id: string
@@ -25,10 +27,12 @@ export interface BareRow {
 }
 
 /** The same joined row as the server's; the driver adds the condition on the id. */
-export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, v.type, v.readme, c.version, c.code,
-  c.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at, v.run_started_at,
+export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, c.type, d.content as readme, n.version, c.content as code,
+  n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at, v.run_started_at,
   v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.owner_id as origin_owner_id, ou.username as origin_owner_name
-  from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version
+  from vals v join users u on u.id = v.owner_id join branches b on b.id = v.id join versions n on n.branch_id = b.id and n.version = b.version
+  left join states c on c.branch_id = n.branch_id and c.path = n.entry_path and c.since = n.entry_since
+  left join states d on d.branch_id = n.branch_id and d.path = 'README.md' and d.since = n.readme_since
   left join vals o on o.id = v.forked_from_id left join users ou on ou.id = o.owner_id`
 
 const base = "http://localhost:8080"
@@ -42,6 +46,7 @@ export function toBareAnswer(row: BareRow): object {
     version: row.version,
     code: row.code,
     readme: row.readme,
+    summary: summarizeVal(row),
     privacy: row.privacy,
     public: row.privacy === "public",
     type: row.type,

@@ -1,12 +1,16 @@
 import { join } from "node:path"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { startServer } from "../harness/program.ts"
 import { atLeast } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { median, ratioOf } from "../harness/stats.ts"
 import { makeCode, makeName, makeReadme } from "../seed/code.ts"
 
-const limits = { vals: 10_000, rounds: 3, batchesAtOnce: 3, clientsMany: 16, perSecondMin: 1_000 }
+const limits = chooseLimits(
+  { vals: 10_000, rounds: 3, batchesAtOnce: 3, clientsMany: 16, perSecondMin: 1_000 },
+  { vals: 20, rounds: 1 },
+)
 const token = "measured-by-the-operator-0123456789-abcdef"
 const username = "bench"
 const cli = join(import.meta.dir, "..", "..", "packages", "cli", "bin", "hamlet")

@@ -1,19 +1,23 @@
 import { readFileSync } from "node:fs"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
 import { runLoad } from "../harness/load.ts"
 import { type Program, startServer } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { tokenText } from "../seed/world.ts"
 
-const limits = {
-  vals: 1_000,
-  connections: 32,
-  loadSeconds: 10,
-  restMs: 5_000,
-  idleMs: 20_000,
-  startMbMax: 80,
-}
+const limits = chooseLimits(
+  {
+    vals: 1_000,
+    connections: 32,
+    loadSeconds: 10,
+    restMs: 5_000,
+    idleMs: 20_000,
+    startMbMax: 80,
+  },
+  { connections: 2, loadSeconds: 0.05, restMs: 50, idleMs: 50 },
+)
 
 /** The memory of an idle server. */
 export const memory: Benchmark = {

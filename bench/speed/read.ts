@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
 import { runLoad } from "../harness/load.ts"
 import { startBare, startServer } from "../harness/program.ts"
@@ -8,7 +9,10 @@ import { alternate, median, ratioOf } from "../harness/stats.ts"
 import { privacyOf, publicSlot } from "../seed/pattern.ts"
 import { tokenText } from "../seed/world.ts"
 
-const limits = { vals: 20_000, connections: 32, seconds: 4, rounds: 7, ratioMin: 0.6 }
+const limits = chooseLimits(
+  { vals: 20_000, connections: 32, seconds: 4, rounds: 7, ratioMin: 0.6 },
+  { vals: 1_000, connections: 2, seconds: 0.05, rounds: 1 },
+)
 
 /** The cost of our routing, tokens, checks, counters and logs on top of fetching a row. */
 export const read: Benchmark = {

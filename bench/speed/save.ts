@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
 import { runLoad } from "../harness/load.ts"
 import { startServer } from "../harness/program.ts"
@@ -7,7 +8,10 @@ import { atLeast, type Cell } from "../harness/report.ts"
 import { alternate, median, ratioOf } from "../harness/stats.ts"
 import { tokenText } from "../seed/world.ts"
 
-const limits = { vals: 1_000, clients: 32, seconds: 4, rounds: 7, ratioMin: 0.7 }
+const limits = chooseLimits(
+  { vals: 1_000, clients: 32, seconds: 4, rounds: 7, ratioMin: 0.7 },
+  { clients: 4, seconds: 0.05, rounds: 1 },
+)
 
 /**
  * How close saves come to the speed of the disk: a save writes several rows, but saves that arrive

@@ -1,12 +1,13 @@
 import { join } from "node:path"
 import type { Benchmark } from "../harness/benchmark.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
 import { type Program, startBare, startServer } from "../harness/program.ts"
 import type { Cell } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { alternate, median, ratioOf } from "../harness/stats.ts"
 
-const limits = { vals: 1_000, rounds: 9 }
+const limits = chooseLimits({ vals: 1_000, rounds: 9 }, { rounds: 1 })
 
 /**
  * The time from the start of the process to the line with its address.

@@ -1,23 +1,22 @@
-import { existsSync } from "node:fs"
-import { type Browser, chromium, type Page } from "playwright-core"
-import { type Client, createClient } from "../../packages/contract/src/client.ts"
+import type { Page } from "playwright-core"
+import type { Client } from "../../packages/contract/src/client.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
-import { type Program, startServer } from "../harness/program.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { atMost, type Cell } from "../harness/report.ts"
-import { createScratchFolder } from "../harness/scratch.ts"
 import { median } from "../harness/stats.ts"
-import { signIn } from "./sign-in.ts"
+import { type OpenApp, openApp, signIn, timeOpenings } from "./open-app.ts"
 import { startZodRegistry } from "./zod-registry.ts"
 
-const executablePath = "/usr/bin/chromium"
-const token = "chosen-for-measuring-0123456789-abcdef"
-const limits = {
-  rounds: 7,
-  completions: 5,
-  readyMsMax: 60_000,
-  editorMsMax: 1_000,
-  typedMsMax: 1_000,
-}
+const limits = chooseLimits(
+  {
+    rounds: 7,
+    completions: 5,
+    readyMsMax: 60_000,
+    editorMsMax: 1_000,
+    typedMsMax: 1_000,
+  },
+  { rounds: 1, completions: 1 },
+)
 
 /**
  * How soon the editor of a val can be typed into, and how soon after the lockfile is settled the
@@ -27,22 +26,17 @@ export const editor: Benchmark = {
   name: "editor",
   isQuick: true,
   async run({ report }) {
-    if (!existsSync(executablePath)) return []
     const registry = await startZodRegistry()
-    const server = await startServer({
-      dataDir: createScratchFolder(),
-      settings: { HAMLET_USER: "ada", HAMLET_TOKEN: token, HAMLET_NPM_REGISTRY: registry.url },
-    })
-    const browser = await chromium.launch({
-      executablePath,
-      args: ["--no-sandbox", "--disable-gpu"],
-    })
     try {
-      const client = createClient({ baseUrl: server.url, token })
+      await using app = await openApp({ HAMLET_NPM_REGISTRY: registry.url })
+      if (!app) return []
       report("editor: opening")
-      const opened = await measureOpening(browser, server, client)
+      const code = "export const line = 1\n".repeat(100)
+      await app.client.createVal({ name: "hundred", code })
+      const shown = { selector: ".cm-content .cm-line", count: 1 }
+      const opened = await timeOpenings(app, "/u/ada/hundred", limits.rounds, shown)
       report("editor: completing")
-      const completed = await measureCompletion(browser, server, client)
+      const completed = await measureCompletion(app)
       return [
         {
           title: "editor: from navigation with an empty cache until the code can be edited",
@@ -56,52 +50,21 @@ export const editor: Benchmark = {
         },
       ]
     } finally {
-      await browser.close()
-      await server.stop()
       await registry.stop()
     }
   },
 }
 
-/** Each time in a new browser profile that has only the cookie. */
-async function measureOpening(
-  browser: Browser,
-  server: Program,
-  client: Client,
-): Promise<readonly number[]> {
-  const code = "export const line = 1\n".repeat(100)
-  await client.createVal({ name: "hundred", code })
-  const times: number[] = []
-  // The first round builds the app.
-  for (let round = -1; round < limits.rounds; round += 1) {
-    const context = await signIn(browser, client)
-    const storageState = await context.storageState()
-    await context.close()
-    const fresh = await browser.newContext({ storageState, viewport: { width: 1280, height: 800 } })
-    const page = await fresh.newPage()
-    await page.goto(`${server.url}/u/ada/hundred`, { waitUntil: "commit" })
-    const ready = await page.waitForFunction(
-      () => document.querySelector(".cm-content .cm-line") !== null && performance.now(),
-    )
-    if (round >= 0) times.push(Number(await ready.jsonValue()))
-    await fresh.close()
-  }
-  return times
-}
-
-async function measureCompletion(
-  browser: Browser,
-  server: Program,
-  client: Client,
-): Promise<readonly number[]> {
+async function measureCompletion(app: OpenApp): Promise<readonly number[]> {
+  const { client, url } = app
   const times: number[] = []
   for (let round = 0; round < limits.completions; round += 1) {
     const name = `typed_${round}`
     const { id } = await client.createVal({ name, code: "const wrong: number = true\n" })
-    const context = await signIn(browser, client)
+    const context = await signIn(app)
     const page = await context.newPage()
     page.setDefaultTimeout(limits.readyMsMax)
-    await page.goto(`${server.url}/u/ada/${name}`)
+    await page.goto(`${url}/u/ada/${name}`)
     // It appears when the types of the language are loaded.
     await page.locator(".cm-lintRange-error").waitFor()
     await page.locator(".cm-content").focus()

@@ -1,8 +1,6 @@
-import type { Browser, Request } from "playwright-core"
-import type { Client } from "../../packages/contract/src/client.ts"
-import type { Program } from "../harness/program.ts"
+import type { Request } from "playwright-core"
 import { atMost, type Table } from "../harness/report.ts"
-import { signIn } from "./sign-in.ts"
+import { type OpenApp, openEmptyProfile } from "./open-app.ts"
 
 /** What a byte is for. */
 type Kind = "scripts" | "style" | "fonts" | "content" | "types"
@@ -26,14 +24,10 @@ const pages: readonly {
 ]
 
 /** The bytes that each page transfers with an empty cache, compressed. */
-export async function weighPages(
-  browser: Browser,
-  server: Program,
-  client: Client,
-): Promise<Table> {
+export async function weighPages(app: OpenApp): Promise<Table> {
   const rows = []
   for (const { name, path, selector, scriptBytesMax } of pages) {
-    const sizes = await weigh(browser, server.url + path, client, selector)
+    const sizes = await weigh(app, path, selector)
     const bar = scriptBytesMax === undefined ? "" : atMost(sizes.scripts, scriptBytesMax, " bytes")
     const total = kinds.reduce((sum, kind) => sum + sizes[kind], 0) - sizes.types
     rows.push([name, ...kinds.map((kind) => toKb(sizes[kind])), toKb(total), bar])
@@ -48,21 +42,12 @@ export async function weighPages(
   }
 }
 
-async function weigh(
-  browser: Browser,
-  url: string,
-  client: Client,
-  selector: string,
-): Promise<Record<Kind, number>> {
-  const signedIn = await signIn(browser, client)
-  const storageState = await signedIn.storageState()
-  await signedIn.close()
-  // A profile of its own has an empty cache.
-  const context = await browser.newContext({ storageState, viewport: { width: 1280, height: 800 } })
+async function weigh(app: OpenApp, path: string, selector: string): Promise<Record<Kind, number>> {
+  const context = await openEmptyProfile(app)
   const page = await context.newPage()
   const requests: Request[] = []
   page.on("requestfinished", (request) => requests.push(request))
-  await page.goto(url)
+  await page.goto(app.url + path)
   await page.locator(selector).first().waitFor()
   await page.waitForLoadState("networkidle")
   const sizes = { scripts: 0, style: 0, fonts: 0, content: 0, types: 0 }

@@ -1,25 +1,24 @@
-import { existsSync } from "node:fs"
-import { type Browser, chromium, type Page } from "playwright-core"
-import { type Client, createClient } from "../../packages/contract/src/client.ts"
+import type { Page } from "playwright-core"
+import type { Client } from "../../packages/contract/src/client.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
-import { type Program, startServer } from "../harness/program.ts"
+import { chooseLimits } from "../harness/brief.ts"
 import { atMost, type Cell } from "../harness/report.ts"
-import { createScratchFolder } from "../harness/scratch.ts"
 import { median, percentile } from "../harness/stats.ts"
+import { type OpenApp, openApp, signIn, timeOpenings } from "./open-app.ts"
 import { weighPages } from "./page-weights.ts"
-import { signIn } from "./sign-in.ts"
 
-const executablePath = "/usr/bin/chromium"
-const token = "chosen-for-measuring-0123456789-abcdef"
-const limits = {
-  vals: 1_000,
-  rounds: 9,
-  shownRows: 100,
-  readyMsMax: 1_000,
-  lines: 10_000,
-  frameMsMax: 100,
-  atOnce: 20,
-}
+const limits = chooseLimits(
+  {
+    vals: 1_000,
+    rounds: 9,
+    shownRows: 100,
+    readyMsMax: 1_000,
+    lines: 10_000,
+    frameMsMax: 100,
+    atOnce: 20,
+  },
+  { vals: 100, rounds: 1 },
+)
 
 /**
  * How soon the home page of a user with 1,000 vals is usable, and how smoothly 10,000 lines of logs
@@ -29,42 +28,30 @@ export const pages: Benchmark = {
   name: "pages",
   isQuick: true,
   async run({ report }) {
-    if (!existsSync(executablePath)) return []
-    const server = await startServer({
-      dataDir: createScratchFolder(),
-      settings: { HAMLET_USER: "ada", HAMLET_TOKEN: token },
-    })
-    const browser = await chromium.launch({
-      executablePath,
-      args: ["--no-sandbox", "--disable-gpu"],
-    })
-    try {
-      const client = createClient({ baseUrl: server.url, token })
-      report(`pages: creating ${limits.vals} vals`)
-      await makeVals(client)
-      report("pages: home")
-      const home = await measureHome(browser, server, client)
-      report("pages: bytes")
-      const weights = await weighPages(browser, server, client)
-      report("pages: logs")
-      const logs = await measureLogs(browser, server, client)
-      return [
-        {
-          title: `pages: home with ${limits.vals.toLocaleString("en")} vals, from navigation with an empty cache until its rows are shown`,
-          columns: ["", "median, ms", "longest", "bar"],
-          rows: [toHomeRow(home)],
-        },
-        {
-          title: `pages: frames while ${limits.lines.toLocaleString("en")} lines of logs are scrolled through`,
-          columns: ["", "frame p50, ms", "p95", "longest", "bar"],
-          rows: [toLogRow(logs)],
-        },
-        weights,
-      ]
-    } finally {
-      await browser.close()
-      await server.stop()
-    }
+    await using app = await openApp()
+    if (!app) return []
+    report(`pages: creating ${limits.vals} vals`)
+    await makeVals(app.client)
+    report("pages: home")
+    const shown = { selector: "tbody tr", count: limits.shownRows }
+    const home = await timeOpenings(app, "/", limits.rounds, shown)
+    report("pages: bytes")
+    const weights = await weighPages(app)
+    report("pages: logs")
+    const logs = await measureLogs(app)
+    return [
+      {
+        title: `pages: home with ${limits.vals.toLocaleString("en")} vals, from navigation with an empty cache until its rows are shown`,
+        columns: ["", "median, ms", "longest", "bar"],
+        rows: [toHomeRow(home)],
+      },
+      {
+        title: `pages: frames while ${limits.lines.toLocaleString("en")} lines of logs are scrolled through`,
+        columns: ["", "frame p50, ms", "p95", "longest", "bar"],
+        rows: [toLogRow(logs)],
+      },
+      weights,
+    ]
   },
 }
 
@@ -76,47 +63,18 @@ async function makeVals(client: Client): Promise<void> {
   }
 }
 
-/** Each time in a new browser profile that has only the cookie. */
-async function measureHome(
-  browser: Browser,
-  server: Program,
-  client: Client,
-): Promise<readonly number[]> {
-  const times: number[] = []
-  // The first round builds the app.
-  for (let round = -1; round < limits.rounds; round += 1) {
-    const context = await signIn(browser, client)
-    const storageState = await context.storageState()
-    // Another open page would use CPU time.
-    await context.close()
-    const fresh = await browser.newContext({ storageState, viewport: { width: 1280, height: 800 } })
-    const page = await fresh.newPage()
-    await page.goto(server.url, { waitUntil: "commit" })
-    const ready = await page.waitForFunction(
-      (rows) => document.querySelectorAll("tbody tr").length >= rows && performance.now(),
-      limits.shownRows,
-    )
-    if (round >= 0) times.push(Number(await ready.jsonValue()))
-    await fresh.close()
-  }
-  return times
-}
-
 /**
  * No run has that many lines, because logs are limited to 100 KB: the response is extended on its
  * way to the page.
  */
-async function measureLogs(
-  browser: Browser,
-  server: Program,
-  client: Client,
-): Promise<readonly number[]> {
+async function measureLogs(app: OpenApp): Promise<readonly number[]> {
+  const { client, url } = app
   const { id } = await client.createVal({
     name: "flood",
     code: `export default function () {\n  console.log("one")\n}\n`,
   })
   const run = await client.createRun({ val_id: id, args: [] })
-  const context = await signIn(browser, client)
+  const context = await signIn(app)
   const page = await context.newPage()
   await page.route(`**/v1/runs/${run.id}`, async (route) => {
     const response = await (await route.fetch()).json()
@@ -126,7 +84,7 @@ async function measureLogs(
     }))
     await route.fulfill({ json: { ...response, logs } })
   })
-  await page.goto(`${server.url}/runs/${run.id}`)
+  await page.goto(`${url}/runs/${run.id}`)
   await page.getByRole("log").waitFor()
   return scroll(page)
 }

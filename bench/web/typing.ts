@@ -1,13 +1,13 @@
-import { existsSync } from "node:fs"
-import { type Browser, chromium } from "playwright-core"
+import type { Browser } from "playwright-core"
+import { hasBrowser, startBrowser } from "../../packages/web/dev/browser.ts"
 import type { Harness } from "../../packages/web/dev/editor-page.tsx"
 import { startEditorServer } from "../../packages/web/dev/editor-server.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { percentile } from "../harness/stats.ts"
+import { measuredFlags } from "./open-app.ts"
 import { keysTyped, type Traced, traceTyping } from "./trace-typing.ts"
 
-const executablePath = "/usr/bin/chromium"
 const limits = { readyMsMax: 120_000 }
 /** The sizes of the val, with the most that a frame may take at p95. */
 const sizes = [
@@ -20,11 +20,8 @@ export const typing: Benchmark = {
   name: "typing",
   isQuick: true,
   async run({ report }) {
-    if (!existsSync(executablePath)) return []
-    const browser = await chromium.launch({
-      executablePath,
-      args: ["--no-sandbox", "--disable-gpu"],
-    })
+    if (!hasBrowser) return []
+    const { browser, stop } = await startBrowser(measuredFlags)
     const server = await startEditorServer({ port: 0, vals: {} })
     try {
       const rows: Cell[][] = []
@@ -52,7 +49,7 @@ export const typing: Benchmark = {
         },
       ]
     } finally {
-      await browser.close()
+      await stop()
       await server.stop()
     }
   },

@@ -1,6 +1,6 @@
-import { spawnSync } from "node:child_process"
 import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { runCaptured } from "../child.mjs"
 import { findOnPath, isProgram } from "./programs.mjs"
 import { root } from "./root.mjs"
 import { aptOptions, installWithApt } from "./system-packages.mjs"
@@ -31,14 +31,14 @@ export function findBubblewrap(folder = ownFolder) {
  * into the project's folder. Failures are not fatal: the server reports which isolation it uses.
  * @param {{ isRoot: boolean, folder?: string }} options
  */
-export function ensureBubblewrap({ isRoot, folder = ownFolder }) {
+export async function ensureBubblewrap({ isRoot, folder = ownFolder }) {
   if (process.platform !== "linux" || findBubblewrap(folder) || !findOnPath("apt-get")) return
-  if (isRoot) installWithApt(["bubblewrap"])
-  else if (findOnPath("dpkg")) unpackBubblewrap(folder)
+  if (isRoot) await installWithApt(["bubblewrap"])
+  else if (findOnPath("dpkg")) await unpackBubblewrap(folder)
 }
 
 /** @param {string} folder */
-function unpackBubblewrap(folder) {
+async function unpackBubblewrap(folder) {
   console.error(`Unpacking bubblewrap into ${folder} with apt-get and dpkg …`)
   const work = `${folder}.${process.pid}`
   try {
@@ -52,14 +52,15 @@ function unpackBubblewrap(folder) {
       "-o",
       `Dir::Cache=${join(work, "cache")}`,
     ]
-    const isThere =
-      run(work, "apt-get", [...aptOptions, ...download]) ||
-      (run(work, "apt-get", [...aptOptions, ...ownLists, "update"]) &&
-        run(work, "apt-get", [...aptOptions, ...ownLists, ...download]))
+    if (!(await run(work, "apt-get", [...aptOptions, ...download]))) {
+      console.error("Fetching the lists of Debian's packages with apt-get …")
+      await run(work, "apt-get", [...aptOptions, ...ownLists, "update"])
+      await run(work, "apt-get", [...aptOptions, ...ownLists, ...download])
+    }
     const archive = readdirSync(work).find((name) => name.endsWith(".deb"))
-    if (!isThere || archive === undefined || !run(work, "dpkg", ["-x", archive, "files"]))
+    if (archive === undefined || !(await run(work, "dpkg", ["-x", archive, "files"])))
       throw new Error("it could not be downloaded")
-    if (!run(work, join(work, "files", program), ["--version"]))
+    if (!(await run(work, join(work, "files", program), ["--version"])))
       throw new Error("it does not start, because libraries are missing")
     mkdirSync(dirname(folder), { recursive: true })
     renameSync(join(work, "files"), folder)
@@ -75,8 +76,7 @@ function unpackBubblewrap(folder) {
  * @param {string} command
  * @param {string[]} args
  */
-function run(folder, command, args) {
-  return (
-    spawnSync(command, args, { cwd: folder, stdio: "ignore", timeout: downloadMsMax }).status === 0
-  )
+async function run(folder, command, args) {
+  const { exitCode } = await runCaptured(command, args, { cwd: folder, timeout: downloadMsMax })
+  return exitCode === 0
 }

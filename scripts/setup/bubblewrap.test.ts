@@ -65,69 +65,69 @@ const download = "*download*bubblewrap) echo deb >bubblewrap_1.deb ;;"
 
 describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
   // Root alone may keep Debian from starting services.
-  test.if(process.getuid?.() === 0)("installs it as root", () => {
+  test.if(process.getuid?.() === 0)("installs it as root", async () => {
     using quiet = silence()
     const machine = openMachine("")
     writeFileSync(
       join(machine.bin, "apt-get"),
       aptGet(join(machine.bin, ".."), install(machine.bin)),
     )
-    ensureBubblewrap({ isRoot: true, folder: machine.own })
+    await ensureBubblewrap({ isRoot: true, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBe(join(machine.bin, "bwrap"))
     expect(machine.readCalls()).toEqual([
       expect.stringMatching(/ install --yes --no-install-recommends bubblewrap$/),
     ])
     expect(quiet.said()).toEqual(["Installing bubblewrap with apt-get …"])
-    ensureBubblewrap({ isRoot: true, folder: machine.own })
+    await ensureBubblewrap({ isRoot: true, folder: machine.own })
     expect(machine.readCalls()).toHaveLength(1)
   })
 
-  test("unpacks it into its own folder as another user, and finds it there afterwards", () => {
+  test("unpacks it into its own folder as another user, and finds it there afterwards", async () => {
     using _quiet = silence()
     const machine = openMachine(download, { dpkg })
-    ensureBubblewrap({ isRoot: false, folder: machine.own })
+    await ensureBubblewrap({ isRoot: false, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBe(join(machine.own, "usr", "bin", "bwrap"))
     expect(machine.readCalls()).toEqual([
       expect.stringMatching(/ download bubblewrap$/),
       "dpkg -x bubblewrap_1.deb files",
     ])
-    ensureBubblewrap({ isRoot: false, folder: machine.own })
+    await ensureBubblewrap({ isRoot: false, folder: machine.own })
     expect(machine.readCalls()).toHaveLength(2)
     expect(readdirSync(join(machine.own, ".."))).toEqual(["bubblewrap"])
   })
 
-  test("fetches a package list if the machine has none", () => {
+  test("fetches a package list if the machine has none", async () => {
     using _quiet = silence()
     const machine = openMachine(
       `*lists=*update) : ;;\n*lists=*download*) echo deb >bubblewrap_1.deb ;;`,
       { dpkg },
     )
-    ensureBubblewrap({ isRoot: false, folder: machine.own })
+    await ensureBubblewrap({ isRoot: false, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBe(join(machine.own, "usr", "bin", "bwrap"))
     expect(machine.readCalls()).toHaveLength(4)
   })
 
-  test("says in one sentence that it cannot be had, and leaves nothing behind", () => {
+  test("says in one sentence that it cannot be had, and leaves nothing behind", async () => {
     using quiet = silence()
     const machine = openMachine("", { dpkg })
-    ensureBubblewrap({ isRoot: false, folder: machine.own })
+    await ensureBubblewrap({ isRoot: false, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBeUndefined()
     expect(quiet.said().at(-1)).toBe("Cannot unpack bubblewrap: it could not be downloaded")
     expect(existsSync(machine.own) ? readdirSync(join(machine.own, "..")) : []).toEqual([])
     const other = openMachine(download, {
       dpkg: (folder) => dpkg(folder).replace("echo bubblewrap 1.0", "exit 127"),
     })
-    ensureBubblewrap({ isRoot: false, folder: other.own })
+    await ensureBubblewrap({ isRoot: false, folder: other.own })
     expect(quiet.said().at(-1)).toBe(
       "Cannot unpack bubblewrap: it does not start, because libraries are missing",
     )
     expect(findBubblewrap(other.own)).toBeUndefined()
   })
 
-  test("does nothing where there is no apt-get", () => {
+  test("does nothing where there is no apt-get", async () => {
     const machine = openMachine("")
     rmSync(join(machine.bin, "apt-get"))
-    ensureBubblewrap({ isRoot: true, folder: machine.own })
+    await ensureBubblewrap({ isRoot: true, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBeUndefined()
   })
 })

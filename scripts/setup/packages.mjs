@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { runCaptured } from "../child.mjs"
 import { bun, root } from "./root.mjs"
 
 /**
@@ -11,27 +12,60 @@ import { bun, root } from "./root.mjs"
 
 /**
  * Runs `npm ci` if the installed packages differ from package-lock.json. Exits if that fails.
- * @param {{ dev: boolean }} wanted `dev: false` is content with an installation that left the
- * development packages out
+ * @param {{ dev: boolean }} wanted `dev: false` leaves the development packages out, unless there
+ * are some already
  */
-export function ensurePackages(wanted) {
-  if (!isInstalled(root, wanted)) installPackages()
+export async function ensurePackages(wanted) {
+  const dev = wanted.dev || hasDevPackages(root)
+  if (!isInstalled(root, wanted) && !(await installPackages(root, { dev }))) process.exit(1)
   completeBun(bun)
 }
 
-function installPackages() {
-  console.error("Installing the packages of package-lock.json with npm ci …")
-  const arguments_ = ["ci", "--no-audit", "--no-fund", "--loglevel=error"]
-  const npm = spawnSync("npm", arguments_, {
-    cwd: root,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  })
-  if (npm.status === 0) return
-  console.error(
-    `${npm.stdout ?? ""}${npm.stderr ?? ""}Cannot install the packages: npm ci ended with ${npm.status ?? npm.signal ?? npm.error}`,
+/** How often an installation says that it is not done yet. */
+const remindMs = 10_000
+
+/**
+ * By default npm waits more than a minute before it gives up a registry that it cannot reach. A
+ * registry that is only slow is not affected: these are the pauses between two attempts.
+ */
+const retryOptions = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+
+/**
+ * Installs the packages, and says what it does and from where. Returns false if that fails.
+ * @param {string} folder
+ * @param {{ dev: boolean }} wanted
+ * @param {number} [everyMs]
+ */
+export async function installPackages(folder, { dev }, everyMs = remindMs) {
+  const startedMs = performance.now()
+  const which = dev ? [] : ["--omit=dev"]
+  const options = [...which, "--no-audit", "--no-fund", "--loglevel=error", ...retryOptions]
+  const installing = runCaptured("npm", ["ci", ...options], { cwd: folder })
+  const registry = await findRegistry(folder)
+  console.error(`Installing the packages of package-lock.json with npm ci from ${registry} …`)
+  const reminder = setInterval(() => {
+    const seconds = Math.round((performance.now() - startedMs) / 1000)
+    console.error(`Still installing from ${registry}, for ${seconds} s …`)
+  }, everyMs)
+  const { exitCode, output } = await installing
+  clearInterval(reminder)
+  if (exitCode !== 0)
+    console.error(
+      `${output}Cannot install the packages from ${registry}: npm ci ended with ${exitCode}`,
+    )
+  return exitCode === 0
+}
+
+/** @param {string} folder */
+async function findRegistry(folder) {
+  const { exitCode, output } = await runCaptured(
+    "npm",
+    ["config", "get", "registry", "--loglevel=silent"],
+    { cwd: folder },
   )
-  process.exit(1)
+  const registry = output.trim().split("\n").at(-1)
+  // A URL may contain a password.
+  return exitCode === 0 && registry ? registry.replace(/\/\/[^/@]*@/, "//") : "its registry"
 }
 
 /** The program has 100 MB, the file in its place less than one kilobyte. */
@@ -62,6 +96,12 @@ export function isInstalled(folder, wanted) {
   return Object.entries(locked).every(
     ([path, entry]) => path === "" || isSatisfied(entry, installed[path], wanted),
   )
+}
+
+/** @param {string} folder */
+function hasDevPackages(folder) {
+  const installed = readEntries(join(folder, "node_modules", ".package-lock.json")) ?? {}
+  return Object.values(installed).some(({ dev }) => dev)
 }
 
 /**

@@ -1,8 +1,8 @@
-import { describe, expect, test } from "bun:test"
-import { statSync } from "node:fs"
+import { describe, expect, spyOn, test } from "bun:test"
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { withTempTree } from "../temp-tree.ts"
-import { completeBun, isInstalled } from "./packages.mjs"
+import { completeBun, installPackages, isInstalled } from "./packages.mjs"
 
 const locked = {
   "": { version: "0.1.0" },
@@ -34,6 +34,49 @@ describe("completeBun", () => {
       expect(size).toBe(1_000_000)
       completeBun(program)
       expect(statSync(program).mtimeMs).toBe(mtimeMs)
+    }))
+})
+
+describe("installPackages", () => {
+  /** Its `npm ci` fails as soon as there is a file `answered`. */
+  const npm = `#!/bin/sh
+if [ "$1" = config ]; then echo http://ada:hush@registry.example/; exit; fi
+echo "$*" >"calls"
+while [ ! -e answered ]; do /bin/sleep 0.05; done
+echo "npm error network"
+exit 7
+`
+
+  test("says from where it installs, that it still does, and why it failed", () =>
+    withTempTree({ "bin/npm": npm }, async (folder) => {
+      chmodSync(join(folder, "bin", "npm"), 0o755)
+      const path = process.env.PATH
+      process.env.PATH = join(folder, "bin")
+      const said: string[] = []
+      const reminded = Promise.withResolvers<void>()
+      const spy = spyOn(console, "error").mockImplementation((text: string) => {
+        said.push(text)
+        if (text.startsWith("Still installing")) reminded.resolve()
+      })
+      try {
+        const installed = installPackages(folder, { dev: false }, 10)
+        await reminded.promise
+        writeFileSync(join(folder, "answered"), "")
+        expect(await installed).toBe(false)
+      } finally {
+        spy.mockRestore()
+        process.env.PATH = path
+      }
+      expect(said[0]).toBe(
+        "Installing the packages of package-lock.json with npm ci from http://registry.example/ …",
+      )
+      expect(said[1]).toMatch(/^Still installing from http:\/\/registry.example\/, for \d+ s …$/)
+      expect(said.at(-1)).toBe(
+        "npm error network\nCannot install the packages from http://registry.example/: npm ci ended with 7",
+      )
+      expect(readFileSync(join(folder, "calls"), "utf8")).toMatch(
+        /^ci --omit=dev .*--fetch-retry-maxtimeout=/,
+      )
     }))
 })
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, readdirSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 
@@ -50,6 +51,16 @@ export function findChromium() {
  */
 export function findNginx() {
   return findOnPath("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find(isProgram)
+}
+
+/**
+ * Perl with the module that gives its programs TLS.
+ * @returns {string | undefined}
+ */
+export function findPerlTls() {
+  const perl = findOnPath("perl")
+  const hasModule = perl && spawnSync(perl, ["-MNet::SSLeay", "-e", "1"]).status === 0
+  return hasModule ? perl : undefined
 }
 
 /**

@@ -1,11 +1,12 @@
-import { spawnSync } from "node:child_process"
 import { existsSync, rmSync, writeFileSync } from "node:fs"
+import { runCaptured } from "../child.mjs"
 import {
   findChromium,
   findHeadlessShell,
   findLibfaketime,
   findNginx,
   findOnPath,
+  findPerlTls,
   findPostgresBin,
 } from "./programs.mjs"
 
@@ -64,18 +65,37 @@ export const requirements = {
     suites: "the suite that receives mail from swaks",
     find: () => findOnPath("swaks"),
   },
+  perlTls: {
+    name: "Net::SSLeay of Perl",
+    // Debian's swaks only recommends it, and recommended packages are not installed.
+    debianPackage: "libnet-ssleay-perl",
+    suites: "the suite that receives mail from swaks, which uses TLS",
+    find: findPerlTls,
+  },
+  curl: {
+    name: "curl",
+    debianPackage: "curl",
+    suites: "the tour and the suites of the command line, which send requests with it",
+    find: () => findOnPath("curl"),
+  },
+  git: {
+    name: "git",
+    debianPackage: "git",
+    suites: "the suite of differences, which applies them with it",
+    find: () => findOnPath("git"),
+  },
 }
 
 /**
  * Installs what is missing as root on Debian; elsewhere prints what to install.
  * @param {Requirement[]} wanted
- * @returns {Requirement[]} what is still missing
+ * @returns {Promise<Requirement[]>} what is still missing
  */
-export function ensureSystemPackages(wanted) {
+export async function ensureSystemPackages(wanted) {
   const missing = wanted.filter(({ find, findPackaged = find }) => findPackaged() === undefined)
   if (missing.length === 0) return []
   if (process.getuid?.() === 0 && findOnPath("apt-get"))
-    installWithApt(missing.map((requirement) => requirement.debianPackage))
+    await installWithApt(missing.map((requirement) => requirement.debianPackage))
   const stillMissing = listMissing(wanted)
   if (stillMissing.length > 0) console.error(toAdvice(stillMissing))
   return stillMissing
@@ -93,9 +113,13 @@ function toAdvice(missing) {
   return `Install ${names} to run all tests; until then these do not run: ${suites}`
 }
 
-/** Fails fast without a network. */
+/** Fails fast without a network, and fetches no translated descriptions of packages. */
 export const aptOptions = [
   "--quiet",
+  "-o",
+  "Acquire::Languages=none",
+  "-o",
+  "APT::Get::List-Cleanup=false",
   "-o",
   "Acquire::Retries=0",
   "-o",
@@ -105,20 +129,18 @@ export const aptOptions = [
 ]
 
 /** @param {string[]} packages */
-export function installWithApt(packages) {
+export async function installWithApt(packages) {
   console.error(`Installing ${packages.join(", ")} with apt-get …`)
   const allowServices = forbidServices()
   try {
     const install = ["install", "--yes", "--no-install-recommends", ...packages]
     // The package list is fetched only if the present one does not suffice: that saves seconds, and
     // works offline.
-    if (runApt(install).status === 0) return
-    runApt(["update"])
-    const second = runApt(install)
-    if (second.status !== 0)
-      console.error(
-        `${second.stdout}${second.stderr}apt-get could not install ${packages.join(", ")}`,
-      )
+    if ((await runApt(install)).exitCode === 0) return
+    console.error("Fetching the lists of Debian's packages with apt-get …")
+    await runApt(["update"])
+    const { exitCode, output } = await runApt(install)
+    if (exitCode !== 0) console.error(`${output}apt-get could not install ${packages.join(", ")}`)
   } finally {
     allowServices()
   }
@@ -127,11 +149,7 @@ export function installWithApt(packages) {
 /** @param {string[]} args */
 function runApt(args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-  return spawnSync("apt-get", [...aptOptions, ...args], {
-    encoding: "utf8",
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  })
+  return runCaptured("apt-get", [...aptOptions, ...args], { env })
 }
 
 /**

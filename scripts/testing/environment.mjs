@@ -22,6 +22,9 @@ export function createTestEnvironment(postgresUrl) {
   const env = {
     ...process.env,
     ...toFoundPrograms(postgresUrl),
+    // The last tier of bun's compiler takes up to a third of the CPU time of a suite, and no process
+    // of a test lives long enough to gain from it.
+    BUN_JSC_useFTLJIT: "0",
     HAMLET_TEST_NOT_RUN: notRunPath,
     HAMLET_TEST_RUN: marker,
     TMPDIR: tmpDir,

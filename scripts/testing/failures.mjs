@@ -50,6 +50,8 @@ export function createFailureCollector() {
   }
   return {
     failures,
+    /** The test file that bun runs now; "" before the first one. */
+    file: () => file,
     /** @param {string} text */
     read(text) {
       const lines = (rest + text).split("\n")

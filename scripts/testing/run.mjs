@@ -3,6 +3,7 @@ import { startPostgres } from "../postgres.mjs"
 import { ensurePackages } from "../setup/packages.mjs"
 import { bun, root } from "../setup/root.mjs"
 import { ensureSystemPackages, requirements } from "../setup/system-packages.mjs"
+import { createCpuMeter, readCpuSeconds, toCpuLines } from "./cpu-time.mjs"
 import { createTestEnvironment } from "./environment.mjs"
 import { createFailureCollector } from "./failures.mjs"
 import { collectLeaks } from "./leaks.mjs"
@@ -30,8 +31,10 @@ const linesOfEarlyEnd = 60
  * @returns {Promise<number>} the exit code: 0 only if something ran and nothing failed
  */
 export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
-  ensurePackages({ dev: true })
-  const missing = ensureSystemPackages(Object.values(requirements))
+  const [missing] = await Promise.all([
+    ensureSystemPackages(Object.values(requirements)),
+    ensurePackages({ dev: true }),
+  ])
   const postgres = await startPostgresIfFound()
   /** Tells suites that the server goes away, so that they need not drop the template database. */
   const temporary = postgres && { HAMLET_TEST_POSTGRES_TEMPORARY: "yes" }
@@ -43,10 +46,12 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
       if (!interruption.happened())
         return runPart({ args, silenceMsMax, write }, { ...temporary, ...env }, postgres?.url)
       write(undefined)
-      return { exitCode: 1, totals: undefined, notRun: [], leaks: [], failures: [] }
+      return { exitCode: 1, totals: undefined, notRun: [], leaks: [], failures: [], cpu: [] }
     })
     const { exitCode, totals, notRun, leaks, failures } = addEnds(ends)
     if (interruption.happened()) return exitCode || 1
+    const cpu = new Map(ends.flatMap((end) => end.cpu))
+    for (const line of toCpuLines(readCpuSeconds("self"), cpu)) console.log(line)
     const report = toReport({
       exitCode,
       totals,
@@ -93,12 +98,16 @@ async function mapConcurrently(items, atOnce, work) {
 async function runPart(options, env, postgresUrl) {
   const environment = createTestEnvironment(postgresUrl)
   try {
-    const { exitCode, output, failures } = await runBun(options, { ...environment.env, ...env })
+    const { exitCode, output, failures, cpu } = await runBun(options, {
+      ...environment.env,
+      ...env,
+    })
     options.write(undefined)
     const totals = findTotals(output)
     return {
       exitCode,
       totals,
+      cpu,
       failures: totals ? failures : [...failures, toEarlyEnd(output)],
       leaks: await collectLeaks(environment),
       notRun: environment.readNotRun(),
@@ -159,24 +168,29 @@ function watchInterruption() {
  */
 async function runBun({ args, silenceMsMax, write }, env) {
   let output = ""
-  const { failures, read } = createFailureCollector()
+  const { failures, file, read } = createFailureCollector()
+  /** @type {number | undefined} */
+  let pid
+  const meter = createCpuMeter(() => (pid === undefined ? undefined : readCpuSeconds(pid)))
   /** @type {NodeJS.Timeout | undefined} */
   let silence
   const colour = process.stderr.isTTY ? { FORCE_COLOR: "1" } : {}
   /** @type {import("../child.mjs").SpawnOptions} */
   const options = { cwd: root, env: { ...env, ...colour }, stdio: ["inherit", "inherit", "pipe"] }
   const exitCode = await runInForeground(bun, ["test", ...args], options, (child) => {
+    pid = child.pid
     if (silenceMsMax !== undefined)
       silence = setTimeout(() => endSilent(child, silenceMsMax), silenceMsMax)
     child.stderr?.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
       silence?.refresh()
       write(text)
+      meter.addTo(file())
       read(text)
       output = (output + text).slice(-outputCharsKept)
     })
   })
   clearTimeout(silence)
-  return { exitCode, output, failures }
+  return { exitCode, output, failures, cpu: [...meter.secondsByFile] }
 }
 
 /**

@@ -10,6 +10,7 @@ const exported =
 /** Names that each file of a folder exports by convention, since a table loads these files. */
 const conventions: readonly { readonly folder: string; readonly name: string }[] = [
   { folder: "packages/cli/src/commands/", name: "command" },
+  { folder: "packages/cli/src/commands/", name: "verbs" },
   { folder: "packages/web/src/app/pages/", name: "Page" },
 ]
 

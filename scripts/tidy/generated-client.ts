@@ -21,32 +21,43 @@ export async function checkGeneratedClient(root: string, isFixing: boolean): Pro
   return []
 }
 
-type Facts = Readonly<Record<string, unknown>>
-
 /** As the formatter would write it. */
 function toModule(facts: {
-  readonly routes: Readonly<Record<string, Facts>>
+  readonly routes: Readonly<Record<string, string>>
   readonly errorCodes: readonly string[]
 }): string {
   return [
+    'import type { ErrorCode } from "../errors.ts"',
     'import type { ContractFacts } from "./contract-facts.ts"',
     "",
     "/** The facts of the route table. `npm run check -- --fix` writes this file: do not edit it. */",
     "export const contract: ContractFacts = {",
+    "  // method, path, body, response",
     "  routes: {",
-    ...Object.entries(facts.routes).flatMap(([name, route]) => toProperty(name, route)),
+    ...Object.entries(facts.routes).map(([name, row]) => toProperty(name, row)),
     "  },",
-    "  errorCodes: [",
-    ...facts.errorCodes.map((code) => `    "${code}",`),
-    "  ],",
+    "  errorCodes: `",
+    ...toLines(facts.errorCodes),
+    "  `",
+    "    .trim()",
+    "    .split(/\\s+/) as ErrorCode[],",
     "}",
     "",
   ].join("\n")
 }
 
-function toProperty(name: string, facts: Facts): readonly string[] {
-  const fields = Object.entries(facts).map(([field, value]) => `${field}: ${JSON.stringify(value)}`)
-  const line = `    ${name}: { ${fields.join(", ")} },`
-  if (line.length <= lineCharsMax) return [line]
-  return [`    ${name}: {`, ...fields.map((field) => `      ${field},`), "    },"]
+function toProperty(name: string, row: string): string {
+  const line = `    ${name}: "${row}",`
+  return line.length <= lineCharsMax ? line : `    ${name}:\n      "${row}",`
+}
+
+/** As many words per line as fit. */
+function toLines(words: readonly string[]): readonly string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const line = `${lines.at(-1) ?? "   "} ${word}`
+    if (lines.length > 0 && line.length <= lineCharsMax) lines.splice(-1, 1, line)
+    else lines.push(`    ${word}`)
+  }
+  return lines
 }

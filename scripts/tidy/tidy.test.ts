@@ -23,8 +23,8 @@ const clean = {
   "packages/contract/src/errors.ts": `export const errorCodes = { gone: { status: 404, meaning: "It is gone." } }`,
   "packages/server/src/config/options.ts": `export const options = [{ env: "HAMLET_DATA_DIR", default: "./data", meaning: "Where data is kept." }]`,
   [`${migrations}/index.ts`]: "",
-  [`${migrations}/0001-initial.ts`]: "",
-  [`${migrations}/0002-likes.ts`]: "",
+  [`${migrations}/0029-files.ts`]: "",
+  [`${migrations}/0030-likes.ts`]: "",
 }
 
 function toDocument(name: string, table: string): string {
@@ -55,6 +55,37 @@ describe("tidy", () => {
     expect(await check({ "packages/server/src/config/options.ts": more })).toEqual([
       "docs/configuration.md: is not what packages/server/src/config/options.ts says; npm run check -- --fix writes it",
     ])
+  })
+
+  test("refuses functions that multiply their input, on the main thread", async () => {
+    const path = "packages/server/src/gateway/gateway.ts"
+    const found = async (code: string, at = path) =>
+      (await check({ [at]: code })).map((problem) => problem.replace(/;.*/, ""))
+    const refusal = (name: string) => [`${path}:2: calls ${name} on the main thread`]
+    for (const [name, code] of [
+      ["JSON.parse", "const it = JSON.parse(text)"],
+      ["JSON.stringify", "const it = values.map(JSON.stringify)"],
+      ["decodeURIComponent", "const it = decodeURI(text)"],
+      ["RegExp", "const it = new RegExp(text)"],
+      ["RegExp", "const it = RegExp(`a${text}`)"],
+      ["repeat", "const it = text.repeat(count)"],
+      ["padStart", "const it = text.padEnd(count)"],
+      ["replaceAll", "const it = text.replaceAll(searched, '')"],
+      ["replaceAll", "const it = text.replaceAll(/a/g, found)"],
+      ["replaceAll", 'const it = text.replaceAll("a", "aa")'],
+    ] as const)
+      expect(await found(`//\n${code}`)).toEqual(refusal(name))
+    const harmless = `
+      // JSON.parse(text) in a comment
+      const patterns = [new RegExp("a+", "g"), " ".repeat(9), text.padStart(limits.digits, "0")]
+      const ids = id.replaceAll("-", "").replaceAll(/[\\s"]+/g, " ").replaceAll("\\0", "\\ufffd")
+      this.#client.repeat(this, request)`
+    expect(await found(harmless)).toEqual([])
+    const parse = "const it = JSON.parse(text)"
+    expect(await found(parse, "packages/server/src/doctor/doctor.ts")).toEqual([])
+    expect(await found(parse, "packages/server/src/shared/hostile-input/bounded.ts")).toEqual([])
+    expect(await found(parse, "packages/server/src/gateway/gateway.test.ts")).toEqual([])
+    expect(await found(parse, "packages/web/src/app/app.ts")).toEqual([])
   })
 
   test("refuses sizes of text that are not tokens", async () => {
@@ -91,7 +122,7 @@ describe("tidy", () => {
 
   test("refuses a client that does not know what the route table says, and writes it when told to", async () => {
     const facts = (path: string) =>
-      `export const readContractFacts = () => ({ routes: { getMe: { method: "get", path: "${path}" } }, errorCodes: ["gone"] })`
+      `export const readContractFacts = () => ({ routes: { getMe: "get ${path} none json" }, errorCodes: ["gone"] })`
     const files = { ...clean, "packages/contract/src/client/contract-facts.ts": facts("/v1/me") }
     await withTempTree(files, async (root) => {
       const problem =
@@ -101,7 +132,7 @@ describe("tidy", () => {
       expect(await tidy(root, false)).toEqual([])
       const { contract } = await import(join(root, "packages/contract/src/client/contract.ts"))
       expect(contract).toEqual({
-        routes: { getMe: { method: "get", path: "/v1/me" } },
+        routes: { getMe: "get /v1/me none json" },
         errorCodes: ["gone"],
       })
     })
@@ -141,11 +172,11 @@ describe("tidy", () => {
   })
 
   test("refuses a gap in the numbers of the migrations, and a number given twice", async () => {
-    expect(await check({ [`${migrations}/0004-late.ts`]: "" })).toEqual([
-      `${migrations}/0004-late.ts: should be number 0003`,
+    expect(await check({ [`${migrations}/0032-late.ts`]: "" })).toEqual([
+      `${migrations}/0032-late.ts: should be number 0031`,
     ])
-    expect(await check({ [`${migrations}/0002-more.ts`]: "" })).toEqual([
-      `${migrations}/0002-more.ts: should be number 0003`,
+    expect(await check({ [`${migrations}/0030-more.ts`]: "" })).toEqual([
+      `${migrations}/0030-more.ts: should be number 0031`,
     ])
   })
 

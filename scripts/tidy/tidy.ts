@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { listFiles } from "../list-files.ts"
+import { checkBoundedCalls } from "./bounded-calls.ts"
 import { documentedCode } from "./documented-code.ts"
 import { checkExactVersions } from "./exact-versions.ts"
 import { checkExportedNames } from "./exported-names.ts"
@@ -14,6 +15,7 @@ import { checkPlainWords } from "./plain-words.ts"
 import { checkTextSizes } from "./text-sizes.ts"
 
 const rules = [
+  checkBoundedCalls,
   checkLocalPaths,
   checkMarkdownLinks,
   checkExactVersions,

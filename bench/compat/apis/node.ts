@@ -30,7 +30,10 @@ node:os cpus | os.cpus().length >= 1 && os.availableParallelism() >= 1
 node:os homedir and tmpdir | os.homedir().startsWith("/") && os.tmpdir().startsWith("/")
 node:os userInfo | typeof os.userInfo().username === "string"
 node:os release, version, machine | typeof os.release() === "string" && typeof os.version() === "string" && typeof os.machine() === "string"
-node:os totalmem, freemem, uptime, loadavg | os.totalmem() > 0 && os.freemem() > 0 && os.uptime() >= 0 && os.loadavg().length === 3
+node:os totalmem, freemem, loadavg | os.totalmem() > 0 && os.freemem() > 0 && os.loadavg().length === 3
+node:os uptime | os.uptime() >= 0
+node:os uptime of the default export | os.default.uptime() >= 0
+process.loadEnvFile | (fs.writeFileSync(dir + "/env", "COMPAT_LOADED='a b'"), process.loadEnvFile(dir + "/env"), process.env.COMPAT_LOADED) === "a b"
 node:os networkInterfaces | typeof os.networkInterfaces() === "object"
 node:os platform, arch, EOL | os.platform() === "linux" && os.arch().length > 0 && os.EOL === "\n"
 node:crypto createHash | nodeCrypto.createHash("md5").update("a").digest("hex").startsWith("0cc175b9")
@@ -108,10 +111,12 @@ node:tls connect | (await new Promise((resolve, reject) => { const socket = node
 node:tls rootCertificates | nodeTls.rootCertificates.length > 0
 node:dns lookup | (await dns.promises.lookup("localhost")).address.length > 0
 node:dns resolve4 | Array.isArray(await dns.promises.resolve4("localhost"))
+node:dns getServers | dns.getServers().length > 0
 node:dgram | (await new Promise((resolve, reject) => { const socket = dgram.createSocket("udp4").on("error", reject); socket.send("hi", 9, "127.0.0.1", (error) => { socket.close(); error ? reject(error) : resolve(1) }) })) === 1
 node:child_process spawn | (await new Promise((resolve, reject) => childProcess.spawn("true").on("error", reject).on("exit", resolve))) === 0
 node:child_process execSync | childProcess.execSync("echo hi").toString() === "hi\n"
 node:worker_threads Worker | (await new Promise((resolve, reject) => new threads.Worker("require('node:worker_threads').parentPort.postMessage(1)", { eval: true }).on("message", resolve).on("error", reject))) === 1
+node:worker_threads Worker: files that it may not read | (await new Promise((resolve, reject) => new threads.Worker("require('node:worker_threads').parentPort.postMessage([require('node:fs').existsSync('/none/x'), require('node:os').hostname()])", { eval: true }).on("message", resolve).on("error", reject)))[0] === false
 node:worker_threads MessageChannel | threads.isMainThread && (await new Promise((resolve) => { const { port1, port2 } = new threads.MessageChannel(); port1.on("message", (data) => { resolve(data); port1.close() }); port2.postMessage(1) })) === 1
 node:async_hooks AsyncLocalStorage | (await new AsyncLocalStorage().run(1, async () => 1)) === 1 && new AsyncResource("a").runInAsyncScope(() => 1) === 1
 node:vm runInNewContext | vm.runInNewContext("a + 1", { a: 1 }) === 2

@@ -10,7 +10,6 @@ export default async () => {
   return (await jwtVerify(token, publicKey)).payload.sub
 }`,
     returns: "ada",
-    isInTests: true,
   },
   {
     code: `import jwt from "npm:jsonwebtoken@9.0.3"
@@ -22,7 +21,6 @@ export default () => jwt.verify(jwt.sign({ sub: "ada" }, "secret", { expiresIn: 
     code: `import bcrypt from "npm:bcryptjs@3.0.3"
 export default async () => [await bcrypt.compare("a", await bcrypt.hash("a", 4)), bcrypt.compareSync("b", bcrypt.hashSync("a", 4))]`,
     returns: [true, false],
-    isInTests: true,
   },
   {
     code: `import { argon2Verify, argon2id, xxhash64 } from "npm:hash-wasm@4.13.0"

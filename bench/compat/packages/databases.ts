@@ -184,6 +184,11 @@ export default () => new Database(":memory:").prepare("select 1 as n").get()`,
     returns: { n: 1 },
   },
   {
+    code: `import { PGlite } from "npm:@electric-sql/pglite@0.5.16"
+export default async () => (await new PGlite().query("select 1 as n")).rows`,
+    returns: [{ n: 1 }],
+  },
+  {
     code: `import { createClient } from "npm:@supabase/supabase-js@2.119.0"
 export default async ({ http }) => {
   const supabase = createClient(http, "key")

@@ -19,7 +19,6 @@ dayjs.extend(utc)
 dayjs.extend(timezone)
 export default () => dayjs.utc("2026-07-01T12:00:00Z").tz("Europe/Berlin").format("HH:mm")`,
     returns: "14:00",
-    isInTests: true,
   },
   {
     code: `import { DateTime } from "npm:luxon@3.7.2"

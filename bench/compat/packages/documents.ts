@@ -55,7 +55,6 @@ import remarkRehype from "npm:remark-rehype@11.1.2"
 import rehypeStringify from "npm:rehype-stringify@10.0.1"
 export default async () => String(await unified().use(remarkParse).use(remarkRehype).use(rehypeStringify).process("- a"))`,
     returns: "<ul>\n<li>a</li>\n</ul>",
-    isInTests: true,
   },
   {
     code: `import MarkdownIt from "npm:markdown-it@15.0.3"
@@ -114,5 +113,18 @@ export default async () => {
   return (await esbuild.transform("let a: number = 1", { loader: "ts" })).code
 }`,
     returns: "let a = 1;\n",
+  },
+  {
+    code: `import * as esbuild from "npm:esbuild-wasm@0.28.2"
+export default async () => (await esbuild.transform("let a: number = 1", { loader: "ts" })).code`,
+    returns: "let a = 1;\n",
+  },
+  {
+    code: `import { rollup } from "npm:@rollup/wasm-node@4.67.4"
+export default async () => {
+  const plugin = { name: "a", resolveId: (id) => id, load: (id) => id === "a" ? "export * from 'b'" : "export const b = 1" }
+  return (await (await rollup({ input: "a", plugins: [plugin] })).generate({ format: "es" })).output[0].code
+}`,
+    returns: "const b = 1;\n\nexport { b };\n",
   },
 ]

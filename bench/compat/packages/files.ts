@@ -22,7 +22,6 @@ export default async () => {
   return (await PDFDocument.load(await pdf.save())).getPageCount()
 }`,
     returns: 1,
-    isInTests: true,
   },
   {
     code: `import * as XLSX from "npm:xlsx@0.18.5"
@@ -53,7 +52,6 @@ export default async () => {
   return (await JSZip.loadAsync(await zip.generateAsync({ type: "uint8array" }))).file("a.txt").async("text")
 }`,
     returns: "hi",
-    isInTests: true,
   },
   {
     code: `import { gunzipSync, gzipSync, strFromU8, strToU8, unzipSync, zipSync } from "npm:fflate@0.8.3"

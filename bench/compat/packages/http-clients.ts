@@ -49,13 +49,11 @@ export default async ({ http }) => {
   return [response.ok, body, headers["x-a"]]
 }`,
     returns: [true, "text", "1"],
-    isInTests: true,
   },
   {
     code: `import ky from "npm:ky@2.1.0"
 export default async ({ http }) => (await ky.post(http + "/e", { json: { n: 1 } }).json()).body`,
     returns: { n: 1 },
-    isInTests: true,
   },
   {
     code: `import superagent from "npm:superagent@10.4.2"

@@ -25,7 +25,6 @@ const app = new Koa()
 app.use((context) => { context.body = "hello " + context.query.name })
 app.listen(process.env.PORT ?? 3000)`,
     responds: "hello Ada",
-    isInTests: true,
   },
   {
     code: `import Fastify from "npm:fastify@5.12.8"
@@ -45,7 +44,6 @@ await server.start()`,
     code: `import { graphql, buildSchema } from "npm:graphql@17.1.0"
 export default async () => (await graphql({ schema: buildSchema("type Query { hello: String }"), source: "{ hello }", rootValue: { hello: () => "world" } })).data`,
     returns: { hello: "world" },
-    isInTests: true,
   },
   {
     code: `import { ApolloServer } from "npm:@apollo/server@5.5.1"

@@ -10,7 +10,6 @@ export default async ({ http }) => {
   return [path, body.model]
 }`,
     returns: ["/v1/chat/completions", "m"],
-    isInTests: true,
   },
   {
     code: `import Anthropic from "npm:@anthropic-ai/sdk@1.8.0"
@@ -20,7 +19,6 @@ export default async ({ http }) => {
   return [path, body.model]
 }`,
     returns: ["/v1/messages", "m"],
-    isInTests: true,
   },
   {
     code: `import { generateText, jsonSchema, tool } from "npm:ai@7.0.169"

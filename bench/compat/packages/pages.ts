@@ -63,6 +63,11 @@ export default () => pug.render("ul\\n  each n in list\\n    li= n", { list: [1,
     returns: "<ul><li>1</li><li>2</li></ul>",
   },
   {
+    code: `import mjml2html from "npm:mjml@5.4.1"
+export default async () => (await mjml2html("<mjml><mj-body><mj-text>Hi</mj-text></mj-body></mjml>")).html.includes("Hi")`,
+    returns: true,
+  },
+  {
     code: `import mjml2html from "npm:mjml@4.15.3"
 export default () => mjml2html("<mjml><mj-body><mj-text>Hi</mj-text></mj-body></mjml>").html.includes("Hi")`,
     returns: true,

@@ -60,7 +60,6 @@ export default () => {
   return [process.env.COMPAT_A, Deno.env.get("COMPAT_B"), dotenv.parse("C=3")]
 }`,
     returns: ["1", "x y", { C: "3" }],
-    isInTests: true,
   },
   {
     code: `import { writeFileSync } from "node:fs"
@@ -79,7 +78,30 @@ export default async () => {
   return [t("hi", { name: "Ada" }), t("play", { count: 1 }), t("play", { count: 3 })]
 }`,
     returns: ["Hallo Ada", "ein Stück", "3 Stücke"],
-    isInTests: true,
+  },
+  {
+    code: `import pino from "npm:pino@10.4.0"
+export default async () => {
+  const destination = Deno.makeTempDirSync() + "/log"
+  const logger = pino(pino.transport({ target: "pino/file", options: { destination } }))
+  logger.info("to a file, in a thread")
+  await new Promise((resolve) => logger.flush(resolve))
+  return JSON.parse(Deno.readTextFileSync(destination)).msg
+}`,
+    returns: "to a file, in a thread",
+  },
+  {
+    code: `import workerpool from "npm:workerpool@10.0.3"
+export default async () => {
+  const pool = workerpool.pool()
+  try { return await pool.exec((a, b) => a + b, [3, 4]) } finally { await pool.terminate() }
+}`,
+    returns: 7,
+  },
+  {
+    code: `import { $ } from "npm:zx@8.8.5"
+export default async () => (await $\`echo hi\`).stdout`,
+    returns: "hi\n",
   },
   {
     code: `import { execa } from "npm:execa@10.2.1"

@@ -6,7 +6,6 @@ export const values: readonly PackageCase[] = [
     code: `import _ from "npm:lodash@4.18.1"
 export default () => [_.chunk([1, 2, 3], 2), _.get({ a: [{ b: 1 }] }, "a[0].b"), _.template("hi <%= x %>")({ x: 1 })]`,
     returns: [[[1, 2], [3]], 1, "hi 1"],
-    isInTests: true,
   },
   {
     code: `import { groupBy, debounce } from "npm:lodash-es@4.18.1"
@@ -78,7 +77,6 @@ export default async () => {
   return most
 }`,
     returns: 2,
-    isInTests: true,
   },
   {
     code: `import PQueue from "npm:p-queue@10.0.0"

@@ -50,7 +50,6 @@ export default async ({ http }) => {
   return [path, body]
 }`,
     returns: ["/v1/customers", "email=ada%40example.com"],
-    isInTests: true,
   },
   {
     code: `import twilio from "npm:twilio@6.2.0"
@@ -84,7 +83,6 @@ export default async ({ http }) => {
     code: `import { Octokit } from "npm:@octokit/rest@22.0.1"
 export default async ({ http }) => (await new Octokit({ baseUrl: http, auth: "t" }).repos.get({ owner: "ada", repo: "x" })).data.path`,
     returns: "/repos/ada/x",
-    isInTests: true,
   },
   {
     code: `import { REST } from "npm:@discordjs/rest@2.6.3"

@@ -1,3 +1,5 @@
+import { limits as apiLimits } from "@hamlet/contract/limits"
+
 /** The limits of the command line. Larger input is refused or truncated; slower work times out. */
 export const limits = {
   /** Time limit of one request attempt. */
@@ -17,7 +19,7 @@ export const limits = {
   /** Items shown by a list without --limit. */
   listItemsDefault: 50,
   /** Page size of other lists. */
-  pageItemsMax: 100,
+  pageItemsMax: apiLimits.pageItemsMax,
   /** How long shell completion waits for the server before it offers nothing. */
   completeMs: 1_000,
   completeItemsMax: 300,

@@ -1,10 +1,10 @@
 import { Command, type CommanderError, Option } from "commander"
 import manifest from "../package.json" with { type: "json" }
 import { CliError } from "./cli-error.ts"
-import type { CommandDefinition } from "./command.ts"
+import { type CommandDefinition, declare, type Verbs } from "./command.ts"
 import type { CommonOptions } from "./context.ts"
 import type { Streams } from "./streams.ts"
-import { type Group, isGroup, type Leaf, tree } from "./tree.ts"
+import { type Group, isGroup, tree } from "./tree.ts"
 
 /** Runs a command. `options` are its own, by name. */
 export type RunCommand = (
@@ -81,9 +81,10 @@ async function addGroup(
   words: Wanted | undefined,
   runCommand: RunCommand,
 ): Promise<void> {
-  const { summary, verbs, defaultVerb } = group
+  const { summary, loadVerbs, defaultVerb } = group
   const parent = prepare(program.command(noun)).summary(summary).description(`${summary}.`)
   if (!words) return
+  const { verbs } = await loadVerbs()
   const verb = words === "all" ? undefined : words[0]
   for (const [name, leaf] of select(verbs, words))
     await addLeaf(parent, name, leaf, words === "all" || verb === name, runCommand)
@@ -96,27 +97,26 @@ async function addGroup(
 async function addLeaf(
   parent: Command,
   name: string,
-  leaf: Leaf,
+  leaf: Verbs[string],
   isWanted: boolean,
   runCommand: RunCommand,
 ): Promise<void> {
-  const command = prepare(parent.command(name, { hidden: leaf.isHidden ?? false })).summary(
-    leaf.summary,
-  )
+  const hidden = "isHidden" in leaf
+  const command = prepare(parent.command(name, { hidden })).summary(leaf.summary ?? "")
   if (isWanted) await applyDefinition(command, leaf, runCommand)
 }
 
 /** Applies a definition to a command. */
 async function applyDefinition(
   command: Command,
-  leaf: Leaf,
+  leaf: Verbs[string],
   runCommand: RunCommand,
 ): Promise<void> {
-  const { command: definition } = await leaf.load()
+  const definition = "load" in leaf ? (await leaf.load()).command : leaf
   // Descriptions are wrapped to the terminal, not where the source file wraps them.
   const description = definition.description?.replaceAll(/\s*\n\s*/g, " ")
   command.description([`${leaf.summary}.`, description].filter(Boolean).join("\n\n"))
-  definition.configure?.(command)
+  declare(command, definition)
   if (!definition.isPassThrough) addCommonOptions(command)
   command.addHelpText("after", toExamples(definition))
   command.action(() => runCommand(definition, toCommon(command), toOptions(command)))

@@ -2,7 +2,6 @@ import { systemClock } from "./client/clock.ts"
 import { contract } from "./client/contract.ts"
 import { ConnectionError } from "./client/errors.ts"
 import { followAccount as followAccountEvents, follow as followEvents } from "./client/follow.ts"
-import type { FollowOptions } from "./client/follow-types.ts"
 import { clientLimits } from "./client/limits.ts"
 import { followPages } from "./client/pages.ts"
 import { type PreparedRequest, type Server, toRequest } from "./client/request.ts"
@@ -14,24 +13,27 @@ import type {
   AnyRawResponse,
   Client,
   ClientOptions,
+  FollowOptions,
 } from "./client/types.ts"
 import type { RouteName } from "./routes.ts"
 
 export type { Clock } from "./client/clock.ts"
 export { ApiError, ConnectionError, type Issue, LinkError } from "./client/errors.ts"
-export type { AccountEvent, FollowOptions, RunEvent } from "./client/follow-types.ts"
 export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
 export type {
+  AccountEvent,
   CallOptions,
   Client,
   ClientOptions,
   Fetch,
+  FollowOptions,
   Item,
   NotModified,
   Output,
   PageName,
   RawResponse as Answer,
+  RunEvent,
 } from "./client/types.ts"
 export { noPageKey, sessionHeader } from "./session-header.ts"
 
@@ -46,14 +48,13 @@ export function createClient(options: ClientOptions): Client {
   const prepare = (name: RouteName, input: object = {}, call: AnyCallOptions = {}) =>
     toRequest(server, contract.routes[name], input, call)
   const exchange = async (
-    name: RouteName,
     request: PreparedRequest,
     call: AnyCallOptions = {},
   ): Promise<AnyRawResponse> =>
-    toRawResponse(contract.routes[name], request, await send(deps, request, call), deps.clock.now())
+    toRawResponse(request, await send(deps, request, call), deps.clock.now())
 
   const raw = async (name: RouteName, input?: object, call?: AnyCallOptions) =>
-    exchange(name, prepare(name, input, call), call)
+    exchange(prepare(name, input, call), call)
   const body = async (name: RouteName, input?: object, call?: AnyCallOptions) =>
     (await raw(name, input, call)).body
 
@@ -61,7 +62,7 @@ export function createClient(options: ClientOptions): Client {
     const first = prepare(name, input, call)
     yield* followPages(
       first.url,
-      async (url) => (await exchange(name, { ...first, url }, call)).body as AnyPage,
+      async (url) => (await exchange({ ...first, url }, call)).body as AnyPage,
     )
   }
   async function* items(name: RouteName, input?: object, call?: AnyCallOptions) {
@@ -69,7 +70,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const refuse = (request: PreparedRequest, received: Received) => {
-    toRawResponse(contract.routes.getRunLogs, request, received, deps.clock.now())
+    toRawResponse(request, received, deps.clock.now())
     throw new ConnectionError(`Cannot follow "${request.url}": the response has no body`, {})
   }
   const follow = (

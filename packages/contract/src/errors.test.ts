@@ -41,20 +41,6 @@ describe("toRetryHeaders", () => {
       )
     }
   })
-
-  test("asks for a retry when the server may recover, and not when the request would fail again", () => {
-    const retryable = Object.keys(errorCodes).filter((code) => isRetryable(code as ErrorCode))
-    expect(retryable).toEqual([
-      "rate_limited",
-      "too_many_runs",
-      "queue_full",
-      "overloaded",
-      "packages_pending",
-      "sandbox_unavailable",
-      "database_unavailable",
-      "storage_unavailable",
-    ])
-  })
 })
 
 describe("errorsOf", () => {

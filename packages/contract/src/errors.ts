@@ -1,363 +1,206 @@
-/** The closed list of error codes, on which programs branch. docs/errors.md is generated from it. */
-export const errorCodes = {
-  invalid_json: {
-    status: 400,
-    meaning: "The body is not valid JSON in UTF-8, or is nested too deeply.",
-  },
-  invalid_request: {
-    status: 400,
-    meaning:
+/**
+ * The closed list of error codes, on which programs branch, by status. docs/errors.md is generated
+ * from it.
+ */
+const meanings = {
+  400: {
+    invalid_json: "The body is not valid JSON in UTF-8, or is nested too deeply.",
+    invalid_request:
       "A path segment, query parameter, header or body field is invalid; `issues` says which and why.",
-  },
-  openai_refused: {
-    status: 400,
-    meaning:
+    openai_refused:
       "The service with the language models refused the request; the message comes from the service.",
-  },
-  sql_failed: {
-    status: 400,
-    meaning:
+    sql_failed:
       "The database rejected a statement, or the statement took too long; the message comes from the database.",
   },
-  unauthenticated: {
-    status: 401,
-    meaning: "The route requires a bearer token, and the request has none.",
+  401: {
+    unauthenticated: "The route requires a bearer token, and the request has none.",
+    invalid_token: "The token is malformed, unknown, expired or revoked.",
+    invalid_session: "The browser is no longer signed in: its session has expired or was ended.",
+    invalid_sign_in_code: "The sign-in link was used before, has expired, or never existed.",
   },
-  invalid_token: { status: 401, meaning: "The token is malformed, unknown, expired or revoked." },
-  invalid_session: {
-    status: 401,
-    meaning: "The browser is no longer signed in: its session has expired or was ended.",
-  },
-  invalid_sign_in_code: {
-    status: 401,
-    meaning: "The sign-in link was used before, has expired, or never existed.",
-  },
-  sign_up_refused: {
-    status: 403,
-    meaning:
+  403: {
+    sign_up_refused:
       "No account belongs to the person whom the OpenID Connect provider named, and the operator does not let this person create one, or only with an invitation.",
-  },
-  user_suspended: {
-    status: 403,
-    meaning:
+    user_suspended:
       "The account is suspended or deleted: its tokens and sessions are refused, and its vals do not run.",
-  },
-  cross_site_request: {
-    status: 403,
-    meaning:
+    cross_site_request:
       "Only a page of this server may sign a browser in or use `/mcp`, and another page sent the request.",
-  },
-  missing_scope: { status: 403, meaning: "The token lacks the scope that the message names." },
-  scope_escalation: {
-    status: 403,
-    meaning: "A token cannot create a token with scopes that it does not have.",
-  },
-  one_user_only: {
-    status: 403,
-    meaning:
+    missing_scope: "The token lacks the scope that the message names.",
+    scope_escalation: "A token cannot create a token with scopes that it does not have.",
+    one_user_only:
       "Only Deno's permissions isolate the vals of this server. That is sufficient for the code of one person, so it cannot have a second user.",
+    not_owner: "The resource is visible to the caller but belongs to another user.",
   },
-  not_owner: {
-    status: 403,
-    meaning: "The resource is visible to the caller but belongs to another user.",
+  404: {
+    route_not_found: "No route has this path.",
+    val_not_found: "There is no such val, or it is private and belongs to another user.",
+    version_not_found: "The val has no such version, or it was deleted.",
+    user_not_found: "There is no such user.",
+    run_not_found: "There is no such run, or the caller may not see it.",
+    comment_not_found: "There is no such comment, or the caller may not see its val.",
+    token_not_found: "The caller has no token with this id.",
+    session_not_found: "The caller has no session with this id.",
+    authorization_not_found: "The caller has authorized no program under this id.",
+    invitation_not_found:
+      "There is no such invitation, or it was accepted or revoked, or has expired.",
+    identity_not_found: "The caller is not signed in by an identity with this id.",
+    blob_not_found: "The caller has no blob with this key.",
+    email_not_found: "The account of the caller has no outgoing email with this id.",
+    webhook_not_found: "The caller has no webhook with this id.",
+    delivery_not_found: "The webhook has no delivery with this id, or it is no longer stored.",
+    secret_not_found: "The caller has no secret with this name.",
+    schedule_not_found: "The val has no schedule.",
   },
-  route_not_found: { status: 404, meaning: "No route has this path." },
-  val_not_found: {
-    status: 404,
-    meaning: "There is no such val, or it is private and belongs to another user.",
-  },
-  version_not_found: { status: 404, meaning: "The val has no such version, or it was deleted." },
-  user_not_found: { status: 404, meaning: "There is no such user." },
-  run_not_found: { status: 404, meaning: "There is no such run, or the caller may not see it." },
-  comment_not_found: {
-    status: 404,
-    meaning: "There is no such comment, or the caller may not see its val.",
-  },
-  token_not_found: { status: 404, meaning: "The caller has no token with this id." },
-  session_not_found: { status: 404, meaning: "The caller has no session with this id." },
-  authorization_not_found: {
-    status: 404,
-    meaning: "The caller has authorized no program under this id.",
-  },
-  invitation_not_found: {
-    status: 404,
-    meaning: "There is no such invitation, or it was accepted or revoked, or has expired.",
-  },
-  identity_not_found: {
-    status: 404,
-    meaning: "The caller is not signed in by an identity with this id.",
-  },
-  blob_not_found: { status: 404, meaning: "The caller has no blob with this key." },
-  email_not_found: {
-    status: 404,
-    meaning: "The account of the caller has no outgoing email with this id.",
-  },
-  webhook_not_found: { status: 404, meaning: "The caller has no webhook with this id." },
-  delivery_not_found: {
-    status: 404,
-    meaning: "The webhook has no delivery with this id, or it is no longer stored.",
-  },
-  secret_not_found: { status: 404, meaning: "The caller has no secret with this name." },
-  schedule_not_found: { status: 404, meaning: "The val has no schedule." },
-  method_not_allowed: {
-    status: 405,
-    meaning:
+  405: {
+    method_not_allowed:
       "The path does not support this method; the `allow` header lists the methods that it supports.",
   },
-  body_timed_out: {
-    status: 408,
-    meaning: "The body of the request did not arrive in time.",
+  408: {
+    body_timed_out: "The body of the request did not arrive in time.",
   },
-  name_taken: {
-    status: 409,
-    meaning: "The caller already has a val with this name, ignoring case.",
-  },
-  username_taken: {
-    status: 409,
-    meaning: "Another user already has this username, ignoring case.",
-  },
-  identity_taken: {
-    status: 409,
-    meaning: "The account at the OpenID Connect provider signs in another user already.",
-  },
-  too_many_identities: {
-    status: 409,
-    meaning: "The caller has the maximum number of identities.",
-  },
-  own_account: {
-    status: 409,
-    meaning: "An administrator cannot suspend or delete the account that the token belongs to.",
-  },
-  too_many_invitations: {
-    status: 409,
-    meaning: "The maximum number of invitations is open; revoke some first.",
-  },
-  last_version: {
-    status: 409,
-    meaning: "The only version of a val cannot be deleted: delete the val instead.",
-  },
-  too_many_secrets: {
-    status: 409,
-    meaning: "The caller has the maximum number of secrets.",
-  },
-  email_missing: {
-    status: 409,
-    meaning: "The caller's profile has no email address.",
-  },
-  email_unverified: {
-    status: 409,
-    meaning:
+  409: {
+    name_taken: "The caller already has a val with this name, ignoring case.",
+    username_taken: "Another user already has this username, ignoring case.",
+    identity_taken: "The account at the OpenID Connect provider signs in another user already.",
+    too_many_identities: "The caller has the maximum number of identities.",
+    own_account: "An administrator cannot suspend or delete the account that the token belongs to.",
+    too_many_invitations: "The maximum number of invitations is open; revoke some first.",
+    last_version: "The only version of a val cannot be deleted: delete the val instead.",
+    too_many_secrets: "The caller has the maximum number of secrets.",
+    email_missing: "The caller's profile has no email address.",
+    email_unverified:
       "The email names no recipient, and the caller has no confirmed email address to which it could go.",
-  },
-  email_verified: {
-    status: 409,
-    meaning: "The caller's email address is confirmed already.",
-  },
-  email_not_failed: {
-    status: 409,
-    meaning: "Only an email that has failed, and whose content is still stored, can be sent again.",
-  },
-  too_many_webhooks: {
-    status: 409,
-    meaning: "The caller has the maximum number of webhooks.",
-  },
-  not_replayable: {
-    status: 409,
-    meaning:
+    email_verified: "The caller's email address is confirmed already.",
+    email_not_failed:
+      "Only an email that has failed, and whose content is still stored, can be sent again.",
+    too_many_webhooks: "The caller has the maximum number of webhooks.",
+    not_replayable:
       "The input of the run was not stored, or its val or version can no longer run with it.",
-  },
-  not_http: {
-    status: 409,
-    meaning: "The val is not of type `http`, so it has no web address.",
-  },
-  not_interval: {
-    status: 409,
-    meaning: "The val is not of type `interval`, so it cannot have a schedule.",
-  },
-  too_many_schedules: {
-    status: 409,
-    meaning: "The caller has the maximum number of schedules.",
-  },
-  not_email: {
-    status: 409,
-    meaning: "The val is not of type `email`, so it receives no mail.",
-  },
-  backup_running: {
-    status: 409,
-    meaning: "The maximum number of backups is running.",
-  },
-  database_damaged: {
-    status: 409,
-    meaning:
+    not_http: "The val is not of type `http`, so it has no web address.",
+    not_interval: "The val is not of type `interval`, so it cannot have a schedule.",
+    too_many_schedules: "The caller has the maximum number of schedules.",
+    not_email: "The val is not of type `email`, so it receives no mail.",
+    backup_running: "The maximum number of backups is running.",
+    database_damaged:
       "The database of the user that the message names cannot be read. With `skipDamaged`, a backup leaves it out.",
+    idempotency_in_flight: "A request with the same `Idempotency-Key` is still in progress.",
   },
-  idempotency_in_flight: {
-    status: 409,
-    meaning: "A request with the same `Idempotency-Key` is still in progress.",
+  412: {
+    version_conflict: "The current version of the val is not the one that `If-Match` names.",
   },
-  version_conflict: {
-    status: 412,
-    meaning: "The current version of the val is not the one that `If-Match` names.",
+  413: {
+    body_too_large: "The body is larger than the server accepts.",
+    quota_exceeded: "The storage of the caller is full; the message names the limit.",
   },
-  body_too_large: { status: 413, meaning: "The body is larger than the server accepts." },
-  quota_exceeded: {
-    status: 413,
-    meaning: "The storage of the caller is full; the message names the limit.",
+  415: {
+    unsupported_encoding: "The body has a `content-encoding`; send it uncompressed.",
   },
-  unsupported_encoding: {
-    status: 415,
-    meaning: "The body has a `content-encoding`; send it uncompressed.",
+  416: {
+    range_not_satisfiable: "The `Range` begins after the end; `content-range` has the size.",
   },
-  range_not_satisfiable: {
-    status: 416,
-    meaning: "The `Range` begins after the end; `content-range` has the size.",
-  },
-  idempotency_mismatch: {
-    status: 422,
-    meaning: "The `Idempotency-Key` was used before with another request.",
-  },
-  invalid_email_code: {
-    status: 422,
-    meaning:
+  422: {
+    idempotency_mismatch: "The `Idempotency-Key` was used before with another request.",
+    invalid_email_code:
       "The code does not confirm the caller's email address: it is wrong or has expired, was tried too often, or was sent to another address.",
-  },
-  sign_in_refused: {
-    status: 422,
-    meaning:
+    sign_in_refused:
       "The sign-in with the OpenID Connect provider is not valid: it was cancelled or took too long, its response was used before, or another browser began it.",
-  },
-  webhook_url_refused: {
-    status: 422,
-    meaning: "The server may not send to this URL; the message says why.",
-  },
-  mail_refused: {
-    status: 422,
-    meaning: "A mail server would refuse the message; the message of the error says why.",
-  },
-  module_not_parsable: {
-    status: 422,
-    meaning:
+    webhook_url_refused: "The server may not send to this URL; the message says why.",
+    mail_refused: "A mail server would refuse the message; the message of the error says why.",
+    module_not_parsable:
       "The code has a syntax error, so that it can neither be formatted nor be sent to a browser as JavaScript.",
   },
-  rate_limited: {
-    status: 429,
-    isRetryable: true,
-    meaning: "Too many requests; `retry-after` has the seconds to wait.",
+  429: {
+    rate_limited: "Too many requests; `retry-after` has the seconds to wait.",
+    too_many_runs:
+      "The val or the account has the maximum number of runs, running and waiting together.",
+    queue_full: "The account has the maximum number of runs that wait in the queue.",
   },
-  too_many_runs: {
-    status: 429,
-    isRetryable: true,
-    meaning: "The val or the account has the maximum number of runs, running and waiting together.",
+  500: {
+    internal: "An internal error of the server. The log has it under the request id.",
   },
-  queue_full: {
-    status: 429,
-    isRetryable: true,
-    meaning: "The account has the maximum number of runs that wait in the queue.",
-  },
-  internal: {
-    status: 500,
-    meaning: "An internal error of the server. The log has it under the request id.",
-  },
-  sqlite_unavailable: {
-    status: 501,
-    meaning:
+  501: {
+    sqlite_unavailable:
       "Users have no SQLite databases on this server: it stores its data in PostgreSQL, and its nodes share no data folder.",
-  },
-  mail_unavailable: {
-    status: 501,
-    meaning: "The server cannot send mail: its operator has not set HAMLET_SMTP_URL.",
-  },
-  openai_unavailable: {
-    status: 501,
-    meaning:
+    mail_unavailable: "The server cannot send mail: its operator has not set HAMLET_SMTP_URL.",
+    openai_unavailable:
       "The server offers no language models: its operator has set neither HAMLET_OPENAI_URL nor HAMLET_OPENAI_KEY.",
-  },
-  oidc_unavailable: {
-    status: 501,
-    meaning:
+    oidc_unavailable:
       "The server has no OpenID Connect provider: its operator has not set HAMLET_OIDC_ISSUER.",
   },
-  oidc_failed: {
-    status: 502,
-    meaning:
+  502: {
+    oidc_failed:
       "The OpenID Connect provider could not be reached, or its response is not valid. The log of the server has the reason.",
-  },
-  openai_failed: {
-    status: 502,
-    meaning:
+    openai_failed:
       "The service with the language models could not be reached, failed, or refused the key of this server.",
-  },
-  run_failed: {
-    status: 502,
-    meaning:
+    run_failed:
       "The val threw, could not be loaded, was cancelled or crashed; `runId` names the run, which has the details.",
   },
-  overloaded: {
-    status: 503,
-    isRetryable: true,
-    meaning: "The server has no capacity for another run, search or large body at the moment.",
-  },
-  packages_pending: {
-    status: 503,
-    isRetryable: true,
-    meaning: "The remote imports of the version are still being fetched.",
-  },
-  sandbox_unavailable: {
-    status: 503,
-    isRetryable: true,
-    meaning:
+  503: {
+    overloaded:
+      "The server has no capacity for another run, search or large body at the moment, or too many files open for any request.",
+    packages_pending: "The remote imports of the version are still being fetched.",
+    sandbox_unavailable:
       "The server cannot start sandboxes, so it cannot run vals until its operator has fixed that.",
-  },
-  web_app_unavailable: {
-    status: 503,
-    meaning:
+    web_app_unavailable:
       "The server could not build its web app; its log has the reason. The API is not affected.",
-  },
-  database_unavailable: {
-    status: 503,
-    isRetryable: true,
-    meaning:
+    database_unavailable:
       "The database is unavailable, or a newer version of Hamlet has migrated it and this node no longer writes.",
+    secret_key_missing:
+      "A secret is encrypted with a key that this node does not have; the message and the log name the key.",
+    storage_unavailable: "The bucket that stores large blobs is unavailable.",
   },
-  storage_unavailable: {
-    status: 503,
-    isRetryable: true,
-    meaning: "The bucket that stores large blobs is unavailable.",
-  },
-  run_timed_out: {
-    status: 504,
-    meaning:
+  504: {
+    run_timed_out:
       "The val took longer than a run may take; `runId` names the run, which has the details.",
-  },
-  search_timed_out: {
-    status: 504,
-    meaning:
+    search_timed_out:
       "The search took longer than a search may take. The same search is likely to do so again; another text may be found faster.",
   },
-  call_too_deep: {
-    status: 508,
-    meaning: "Vals have called each other in a chain that is too long, most likely a cycle.",
+  508: {
+    call_too_deep: "Vals have called each other in a chain that is too long, most likely a cycle.",
   },
-} as const satisfies Record<string, ErrorRow>
+} as const
+
+/** One of the closed list of error codes. */
+export type ErrorCode = {
+  [Status in keyof typeof meanings]: keyof (typeof meanings)[Status]
+}[keyof typeof meanings]
+
+/**
+ * The same request may succeed later: resources become free, or the operator fixes the server. The
+ * server has not begun to work on the request. The status is 429 or 503, which every client
+ * understands in this sense.
+ */
+const retryable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "rate_limited",
+  "too_many_runs",
+  "queue_full",
+  "overloaded",
+  "packages_pending",
+  "sandbox_unavailable",
+  "database_unavailable",
+  "secret_key_missing",
+  "storage_unavailable",
+])
 
 interface ErrorRow {
   readonly status: number
+  readonly isRetryable: boolean
   readonly meaning: string
-  /**
-   * The same request may succeed later: resources become free, or the operator fixes the server.
-   * The server has not begun to work on the request. The status is 429 or 503, which every client
-   * understands in this sense.
-   */
-  readonly isRetryable?: true
 }
 
-/** One of the closed list of error codes. */
-export type ErrorCode = keyof typeof errorCodes
+/** The closed list of error codes. */
+export const errorCodes = Object.fromEntries(
+  Object.entries(meanings).flatMap(([status, codes]) =>
+    Object.entries(codes).map(([code, meaning]): [string, ErrorRow] => [
+      code,
+      { status: Number(status), isRetryable: retryable.has(code as ErrorCode), meaning },
+    ]),
+  ),
+) as Readonly<Record<ErrorCode, ErrorRow>>
 
 /** Whether a client should send the request again after a while. */
 export function isRetryable(code: ErrorCode): boolean {
-  const row: ErrorRow = errorCodes[code]
-  return row.isRetryable === true
+  return errorCodes[code].isRetryable
 }
 
 /** The response headers that tell a client whether to send the request again, and when. */

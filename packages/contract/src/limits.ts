@@ -83,3 +83,6 @@ export const limits = {
   importCommentsMax: 10_000,
   importAuthorCharsMax: 200,
 } as const
+
+/** The names of vals and users, whatever their length. */
+export const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/

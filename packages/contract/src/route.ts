@@ -1,6 +1,7 @@
-import type { z } from "zod"
+import { z } from "zod"
 import type { ErrorCode } from "./errors.ts"
 import type { Scope } from "./schemas/fields.ts"
+import { pathParams } from "./schemas/inputs.ts"
 
 /** The methods that routes use; HEAD works wherever GET does. */
 export type Method = "get" | "post" | "put" | "delete"
@@ -77,9 +78,37 @@ export function hasIdempotencyKey(route: Pick<RouteDefinition, "method" | "isByt
   return route.method === "post" && route.isBytesBody !== true
 }
 
-/** Checks the shape of a row, and keeps its precise type. */
-export function route<const Definition extends RouteDefinition>(
-  definition: Definition,
-): Definition {
-  return definition
+/** A row without the fields that `route` adds. */
+type Row = Omit<RouteDefinition, "method" | "path" | "params" | "tag" | "auth"> &
+  Partial<Pick<RouteDefinition, "auth">>
+
+type PathParams = typeof pathParams
+
+type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamName<Rest>
+  : never
+
+type Completed<Line extends string, Given extends Row> = Given & {
+  readonly method: Line extends `${infer Name extends Method} ${string}` ? Name : never
+  readonly path: string
+  readonly tag: string
+  readonly auth: Given extends { readonly auth: infer Auth } ? Auth : "required"
+} & ([ParamName<Line>] extends [never]
+    ? unknown
+    : { readonly params: z.ZodObject<Pick<PathParams, ParamName<Line> & keyof PathParams>> })
+
+/**
+ * Makes a row of `"get /v1/vals/{val_id}"` and the rest of it. The names in the path give its
+ * parameters. A token is required unless the row says otherwise.
+ */
+export function route<const Line extends `${Method} /${string}`, const Given extends Row>(
+  tag: string,
+  line: Line & (ParamName<Line> extends keyof PathParams ? unknown : never),
+  given: Given,
+): Completed<Line, Given> {
+  const [method, path = ""] = line.split(" ")
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name as keyof PathParams)
+  const params = z.object(Object.fromEntries(names.map((name) => [name, pathParams[name]])))
+  const row = { method, path, tag, auth: "required", ...(names.length > 0 && { params }), ...given }
+  return row as unknown as Completed<Line, Given>
 }

@@ -5,6 +5,7 @@ export const standardModuleNames = [
   "email",
   "fetch",
   "openai",
+  "rpc",
   "sqlite",
   "sqlite2",
   "utils",

@@ -7,9 +7,8 @@ import { routeNames, routes } from "../src/routes.ts"
 describe("routes", () => {
   for (const name of routeNames) {
     const route: RouteDefinition = routes[name]
-    test(`${name}: the path and its parameters name the same things`, () => {
+    test(`${name}: its parameters are those of the path, each once`, () => {
       const named = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param as string)
-      expect(new Set(named).size).toBe(named.length)
       expect(Object.keys(route.params?.shape ?? {}).sort()).toEqual(named.sort())
     })
 

@@ -30,6 +30,11 @@ interface DenoInternals {
       name: string,
     ): readonly [result: unknown, failure: { readonly thrown: unknown } | null]
     readonly kRefed: symbol
+    /** The number of the resource under an object of Deno, such as a connection. */
+    readonly internalRidSymbol: symbol
+    write(rid: number, bytes: Uint8Array): Promise<number>
+    /** The state of a promise, and what it was fulfilled with. */
+    getPromiseDetails(promise: Promise<unknown>): readonly [state: number, value: unknown]
   }
   readonly Console: new (print: (text: string, level: number) => void) => PrintingConsole
   inspectArgs(args: readonly unknown[], options: { readonly colors: boolean }): string
@@ -109,6 +114,28 @@ export function runSoon(callback: () => void): void {
   })
 }
 
+const { write, getPromiseDetails, internalRidSymbol } = internals.core
+const fulfilled = 1
+
+/** Writes some of the bytes: returns how many, or a promise of it when none could be written yet. */
+export type WriteNow = (bytes: Uint8Array<ArrayBuffer>) => number | Promise<number>
+
+/**
+ * Writes to a connection without waiting for the event loop, which a val may never return to. Deno
+ * tries a write when it is started; only the promise hides that it is done. It tries 128 times per
+ * turn of the event loop.
+ */
+export function toWriteNow(connection: Deno.Conn): WriteNow {
+  const rid = (connection as unknown as Record<symbol, number>)[internalRidSymbol]
+  if (typeof rid !== "number")
+    throw new Error(`Cannot start on Deno ${Deno.version.deno}: its connections have no resource`)
+  return (bytes) => {
+    const promise = write(rid, bytes)
+    const details = getPromiseDetails(promise)
+    return details[0] === fulfilled ? (details[1] as number) : promise
+  }
+}
+
 const requestKey = symbolOf(new Request("http://localhost"), "request")
 const responseKey = symbolOf(new Response(), "response")
 const sentKey = symbolOf(new Response(), "serve fast consumed")
@@ -174,6 +201,8 @@ function readInternals(): DenoInternals {
     found?.core?.createSystemTimer,
     found?.core?.cancelTimer,
     found?.core?.evalContext,
+    found?.core?.write,
+    found?.core?.getPromiseDetails,
     found?.Console,
     found?.inspectArgs,
     found?.upgradeHttpRaw,

@@ -7,6 +7,7 @@
 
 import { connectControl } from "./control/control.ts"
 import { errorToJson, openOutbox, send } from "./control/outbox.ts"
+import { createUnsentFile } from "./control/unsent-file.ts"
 import { explainPermissionErrors } from "./errors/permission-errors.ts"
 import { explainProgramErrors } from "./errors/program-errors.ts"
 import { changeProcess, prepareBuiltIns, provideBuiltIns } from "./globals/built-ins.ts"
@@ -21,7 +22,7 @@ import { captureNodeStreams, captureStandardStreams } from "./globals/standard-s
 import { guardTimers } from "./globals/timers.ts"
 import { provideWebStorage } from "./globals/web-storage.ts"
 import { hideInternals, runSoon } from "./internals.ts"
-import { hurried } from "./protocol.ts"
+import { hurried, unsentName } from "./protocol.ts"
 import { hasWaitingRequest, serve, startServing } from "./requests/serve.ts"
 import { trackUpgrades } from "./requests/upgrades.ts"
 import { catchUncaughtErrors } from "./runs/failures.ts"
@@ -90,13 +91,13 @@ async function start(
   // longer.
   if (haste !== hurried) await warmUp(inPath, exampleUrl)
 
-  // 4. From here on no socket of the host can be opened. If there is a proxy, it is the only
+  // 4. From here on no socket or file of the host can be opened. If there is a proxy, it is the only
   // network.
+  openOutbox(control.write, createUnsentFile(`${socketFolder}/${unsentName}`))
   if (!hasProxy) await Deno.permissions.revoke({ name: "net" })
   await Deno.permissions.revoke({ name: "read", path: socketFolder })
   await Deno.permissions.revoke({ name: "write", path: socketFolder })
   await Deno.permissions.revoke({ name: "read", path: scriptPath })
-  openOutbox(control.write)
   send('{"kind":"warm"}')
 
   // 5. Load the val.

@@ -48,6 +48,11 @@ export const mapForEach = uncurryThis(Map.prototype.forEach) as <K, V>(
   visit: (value: V, key: K) => void,
 ) => void
 export const arrayPush = uncurryThis(Array.prototype.push) as <T>(array: T[], value: T) => number
+export const arraySplice = uncurryThis(Array.prototype.splice) as (
+  array: readonly unknown[],
+  start: number,
+  count: number,
+) => unknown[]
 export const arrayJoin = uncurryThis(Array.prototype.join) as (
   array: readonly string[],
   separator: string,
@@ -102,11 +107,6 @@ export const toBase64 = uncurryThis(
   (Uint8Array.prototype as unknown as { toBase64(this: Uint8Array): string }).toBase64,
 )
 
-const BytesCtor = Uint8Array as unknown as {
-  fromBase64(text: string): Uint8Array<ArrayBuffer>
-}
-export const fromBase64 = BytesCtor.fromBase64.bind(BytesCtor)
-
 export const bytesSubarray = uncurryThis(Uint8Array.prototype.subarray) as (
   bytes: Uint8Array,
   from: number,
@@ -120,6 +120,12 @@ export const bytesSet = uncurryThis(Uint8Array.prototype.set) as (
 
 export const requestText = uncurryThis(Request.prototype.text)
 export const requestArrayBuffer = uncurryThis(Request.prototype.arrayBuffer)
+export const isRequestBodyUsed = uncurryThis(getterOf(Request.prototype, "bodyUsed")) as (
+  request: Request,
+) => boolean
+export const requestUrl = uncurryThis(getterOf(Request.prototype, "url")) as (
+  request: Request,
+) => string
 export const requestHeaders = uncurryThis(getterOf(Request.prototype, "headers")) as (
   request: Request,
 ) => Headers

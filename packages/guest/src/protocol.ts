@@ -31,6 +31,10 @@
  *                  `connected`, the connection carries the bytes of the socket, both ways; after
  *                  any other reply the host closes it.
  *
+ *   unsent         A file of the guest: messages that it could not write to control.sock yet. The host
+ *                  reads it when the process has ended. The first line is the number of the first
+ *                  message in it, counted from 1 for Warm; the others are messages.
+ *
  * A failure is a response with the header `failureHeader`, whose body is a Failure as JSON.
  */
 export const failureHeader = "x-hamlet-failure"
@@ -141,6 +145,9 @@ if (failure) throw failure.thrown
 await started
 `,
 } as const
+
+/** The name of the file of unsent messages. */
+export const unsentName = "unsent"
 
 /** The sixth argument of a guest that starts for a run which waits for it. */
 export const hurried = "hurried"
@@ -289,8 +296,8 @@ export interface ErrorText {
 export interface CallBody {
   readonly args: readonly unknown[]
   /**
-   * Whether `{ "$date": ms }` in the arguments stands for a Date, and `{ "$file": { name, type,
-   * base64 } }` for a File. Only for arguments that the server has made itself.
+   * Whether `{ "$date": ms }` in the arguments stands for a Date. Only for arguments that the server
+   * has made itself.
    */
   readonly isTyped?: boolean
 }

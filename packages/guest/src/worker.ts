@@ -4,16 +4,24 @@
  * Worker. It is therefore a script as well as a module.
  */
 
-import { getProcess } from "./globals/built-ins.ts"
+import { explainPermissionErrors } from "./errors/permission-errors.ts"
+import { getProcess, prepareBuiltIns, provideBuiltIns } from "./globals/built-ins.ts"
+import { hideFiles } from "./globals/files.ts"
+import { hideMachine } from "./globals/machine.ts"
 import { provideWebStorage } from "./globals/web-storage.ts"
 import { provideSockets } from "./sockets/sockets.ts"
 
 const moduleUrl = decodeURIComponent(globalThis.location?.search.slice(1) ?? "")
 
+provideBuiltIns()
+hideMachine()
+explainPermissionErrors("/tmp")
+hideFiles()
 provideSockets("/run/val/tcp.sock")
 provideWebStorage()
 // Modules of Node that the module imports get their sockets when this is loaded.
 getProcess()
+prepareBuiltIns(["fs", "os", "module"])
 if (moduleUrl !== "") void start()
 
 async function start(): Promise<void> {

@@ -200,6 +200,12 @@ describe("the permissions that are left", () => {
       /^Cannot start "no-such-program": a val cannot start programs/,
     ],
     [
+      "to spawn a program and not to wait for it",
+      `await new Promise((_, reject) => import("node:child_process").then(({ spawn }) => { const child = spawn("no-such-program").on("error", reject); child.unref(); child.ref() }).catch(reject))`,
+      "Error",
+      /^Cannot start "no-such-program": a val cannot start programs/,
+    ],
+    [
       "to run a line of shell and wait for it",
       `(await import("node:child_process")).execSync("echo hi")`,
       "Error",
@@ -310,6 +316,20 @@ describe("the permissions that are left", () => {
     const code = `export default (folder: string) => { Deno.writeTextFileSync(folder + "/scratch/x", "kept"); return Deno.readTextFileSync(folder + "/scratch/x") }`
     const guest = await startVal(code, { isHttp: false })
     expect(await guest.call([guest.folder])).toMatchObject({ value: "kept" })
+  })
+})
+
+describe("process.loadEnvFile", () => {
+  test("sets the variables of the val that it has not set, and fails without the file", async () => {
+    const code = `import { writeFileSync } from "node:fs"
+      export default () => {
+        writeFileSync(".env", "A=1\\nB='x y' # z\\nC=3")
+        process.loadEnvFile()
+        let missing; try { process.loadEnvFile("missing.env") } catch ({ code }) { missing = code }
+        return [process.env.A, Deno.env.get("B"), process.env.C, missing]
+      }`
+    const guest = await startVal(code, { isHttp: false, env: { C: "kept" } })
+    expect((await guest.call()).value).toEqual(["1", "x y", "kept", "ENOENT"])
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { startVal, stopVals } from "./support/vals.ts"
+import { startGuest, startVal, stopVals } from "./support/vals.ts"
 
 afterEach(stopVals)
 
@@ -201,6 +201,28 @@ describe("a line of a log belongs to", () => {
 })
 
 describe("sendLog", () => {
+  test("sends lines before the val blocks its thread, in their order", async () => {
+    const guest = await startVal(
+      `export default (lines: number) => {
+      for (let line = 1; line <= lines; line += 1) console.log("line", line)
+      console.error("before")
+      while (true) {}
+    }`,
+      { isHttp: false },
+    )
+    void guest.call([100], "one").catch(() => {})
+    await guest.message((message) => message.kind === "log" && message.message === "before")
+    const lines = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`)
+    expect(guest.texts("one")).toEqual([...lines, "before"])
+  })
+
+  test("sends what a module logs before it blocks", async () => {
+    const guest = await startGuest()
+    void guest.load(`console.log("before"); while (true) {}`).catch(() => {})
+    await guest.message((message) => message.kind === "log")
+    expect(guest.texts("load")).toEqual(["before"])
+  })
+
   test("sends the first and the last lines of a long log, and counts the others", async () => {
     const { guest, lines, logCount } = await logsOf(
       `console.log("0123456789"); console.log("äöü€😀"); console.log("gone"); console.log("last")`,

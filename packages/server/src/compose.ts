@@ -1,40 +1,46 @@
 import { hostname } from "node:os"
-import { createAccounts } from "./composition/accounts.ts"
+import { composeAccounts, createLimits } from "./composition/accounts.ts"
 import { createApi } from "./composition/api.ts"
-import { createEmails } from "./composition/emails.ts"
+import type { OwnServers } from "./composition/egress.ts"
 import {
+  describeDatabase,
   type Foundation,
   openFoundation,
   type Replacements,
-  sqlitePath,
 } from "./composition/foundation.ts"
-import { createIdentities } from "./composition/identities.ts"
-import { createMail, createMailServer } from "./composition/mail.ts"
-import { createModules } from "./composition/modules.ts"
-import { createRuns } from "./composition/runs.ts"
-import { createRuntime, type Runtime } from "./composition/runtime.ts"
-import { createSchedules } from "./composition/schedules.ts"
-import { createServices } from "./composition/services.ts"
-import { createUserData } from "./composition/user-data.ts"
-import { createVals } from "./composition/vals.ts"
-import { createWebhooks } from "./composition/webhooks.ts"
+import { composeIdentities } from "./composition/identities.ts"
+import { composeInboundMail, composeOutboundMail, createMailServer } from "./composition/mail.ts"
+import { composeModules, readStandardModules } from "./composition/modules.ts"
+import { composeRuns } from "./composition/runs.ts"
+import { createRuntime } from "./composition/runtime.ts"
+import { composeSchedules } from "./composition/schedules.ts"
+import { createStores, type Stores } from "./composition/stores.ts"
+import { composeUserData } from "./composition/user-data.ts"
+import { composeVals } from "./composition/vals.ts"
+import { composeWebhooks } from "./composition/webhooks.ts"
 import type { Config } from "./config/config.ts"
+import { toReceivingDomain } from "./config/mail.ts"
+import { runBackoff, toRetryDelay } from "./domain/backoff.ts"
+import { createFormatting } from "./domain/modules/format-code.ts"
 import type { Node } from "./domain/nodes.ts"
-import { toRetryDelay } from "./domain/queue/backoff.ts"
+import { createPreviews } from "./domain/requests/preview-pass.ts"
+import { createValRequests, type FetchVal } from "./domain/requests/val-requests.ts"
+import { LiveRuns } from "./domain/runs/live-runs.ts"
+import { createCipher } from "./domain/secrets/cipher.ts"
 import type { GatewayDeps } from "./gateway/deps.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { type App, createApp } from "./http/app.ts"
-import type { Nouns } from "./http/nouns.ts"
+import type { ApiParts, Nouns } from "./http/nouns.ts"
 import type { Log } from "./http/ops/log.ts"
-import { AccountWatch } from "./jobs/account-watch.ts"
+import { createLinks } from "./http/response/links.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import { NodeWatch } from "./jobs/node-watch.ts"
-import type { MailServer } from "./mail/mail-server.ts"
+import type { MailServer } from "./mail/inbound/mail-server.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/launch/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
+import { readKeyFile } from "./storage/accounts/key-file.ts"
 import { createSettingStore, type SettingStore } from "./storage/database/settings.ts"
-import { createNodeStore } from "./storage/nodes.ts"
 
 export type { Replacements }
 
@@ -44,14 +50,18 @@ export interface Hamlet {
   readonly gateway: Gateway
   /** Receives mail; undefined if the operator wants no mail server. */
   readonly mailServer: MailServer | undefined
-  /** The parts of all nouns. */
-  readonly deps: AllParts
+  readonly nouns: Nouns
+  readonly stores: Stores
+  /** The parts that the nouns are built from, for commands and tests. */
+  readonly parts: Parts
   readonly settings: SettingStore
   readonly log: Log
   /** The kind of database and its place, for the operator. */
   readonly database: string
   /** Prepares the machine to run vals and starts processes for the pool. */
   start(): Promise<IsolationReport>
+  /** From now on `/readyz` says that the server is stopping, while it still serves. */
+  announceStop(): void
   /** Stops background work and closes the database. */
   stop(): Promise<void>
 }
@@ -62,8 +72,8 @@ export async function compose(config: Config, replacements: Replacements = {}): 
   try {
     const { hamlet, jobs } = build(foundation, replacements)
     await jobs.nodeWatch.start()
-    await jobs.accountWatch.start()
-    await hamlet.deps.mailWorker.start()
+    await hamlet.parts.accounts.accountWatch.start()
+    await hamlet.parts.outboundMail.mailWorker.start()
     return hamlet
   } catch (error) {
     await foundation.db.stop()
@@ -71,160 +81,236 @@ export async function compose(config: Config, replacements: Replacements = {}): 
   }
 }
 
-type AllParts = Pick<Rules, "runTokens" | "mailWorker" | "standardScripts"> &
-  Nouns["accounts"] &
-  Nouns["vals"] &
-  Nouns["modules"] &
-  Nouns["runs"] &
-  Nouns["schedules"] &
-  Nouns["userData"] &
-  Nouns["webhooks"] &
-  Nouns["services"] &
-  Nouns["api"]
-
-type Rules = Foundation &
-  ReturnType<typeof createAccounts> &
-  ReturnType<typeof createIdentities> &
-  ReturnType<typeof createVals> &
-  ReturnType<typeof createModules> &
-  ReturnType<typeof createUserData> &
-  ReturnType<typeof createMail> &
-  ReturnType<typeof createEmails> &
-  ReturnType<typeof createRuns> &
-  ReturnType<typeof createSchedules> &
-  ReturnType<typeof createWebhooks>
-
-interface Parts {
-  readonly deps: Rules & ReturnType<typeof createApi>
-  readonly jobs: ReturnType<typeof startJobs>
-  readonly gateway: Gateway
-  readonly mailServer: MailServer | undefined
-  readonly runtime: Runtime
-}
+/** What the program consists of. */
+export type Parts = ReturnType<typeof buildParts>
 
 function build(foundation: Foundation, replacements: Replacements) {
-  const { config, db, log, onError } = foundation
-
-  // 1. The nouns. The runtime sends requests of vals to the API and the gateway, which need it in
-  // turn: it receives functions that are first called when both exist.
-  const accounts = createAccounts(foundation)
-  const identities = createIdentities(foundation)
-  const vals = createVals(foundation)
-  const runtime = createRuntime(config, {
-    runsAtOnceOf: (accountId) => accounts.quotas.find(accountId)?.runsAtOnce,
-    // A val has no client address. Each account gets a rate limit of its own, so that no account
-    // can use up the limit of all unauthenticated requests.
-    fetchApi: (request, accountId, runId) =>
-      app.fetch(request, {
-        address: () => "a val",
-        rateKey: `val of ${accountId}`,
-        isVal: true,
-        runId,
-      }),
+  const { config, db, log } = foundation
+  // The runtime sends requests of vals to the API and the gateway, which need it in turn: it receives
+  // functions that are first called when both exist.
+  const parts = buildParts(foundation, replacements, {
+    fetchApi: (request, connection) => app.fetch(request, connection),
     isValHost: (host) => gateway.isValHost(host),
-    takeBytes: (accountId, bytes) => accounts.allowances.takeBytes(accountId, bytes),
-    onAvailability: (problem) =>
-      problem === undefined
-        ? log.info("sandboxes_available")
-        : log.error("sandboxes_unavailable", { problem }),
-    onError,
   })
-  const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
-  const modules = createModules(foundation, vals, resolver)
-  const userData = createUserData(foundation)
-  const emails = createEmails(foundation)
-  const mail = createMail(foundation, userData.objects)
-  const runs = createRuns(foundation, { ...accounts, ...vals, ...modules, ...mail }, runner)
-  const schedules = createSchedules(foundation, vals, runs)
-  const webhooks = createWebhooks(
-    foundation,
-    { ...accounts, ...vals, ...runs },
-    runtime.webhookClient,
-  )
-
-  // 2. The background jobs.
-  const rules = {
-    ...{ ...foundation, ...accounts, ...identities, ...vals, ...modules },
-    ...{ ...userData, ...emails, ...mail, ...runs, ...schedules, ...webhooks },
-  }
-  const jobs = startJobs(rules)
-
-  // 3. The mail server, the API and the gateway.
-  const mailServer = createMailServer(foundation, rules)
-  const api = createApi(foundation)
-  const deps: AllParts = {
-    ...rules,
-    ...createServices(foundation),
-    ...api,
-    accountWatch: jobs.accountWatch,
+  const jobs = startJobs(parts)
+  const mailServer = createMailServer(foundation, parts.inboundMail)
+  const stopping = new AbortController()
+  const api: ApiParts = {
+    ...createApi(foundation, parts.limits, parts.links),
+    nodeStatus: () => jobs.nodeWatch.status,
+    isStopping: () => stopping.signal.aborted,
     mailStats: () => mailServer?.stats,
-    startedAt: foundation.now(),
-    ...{ isForOneUser: runtime.isForOneUser, isolationWarnings: runtime.isolationWarnings },
-    formatter: replacements.formatter ?? runtime.formatter,
-    toJavaScript: (code, ownerId) => vals.codeTools.toJavaScript(code, ownerId),
-    fetchVal(request, principal) {
-      // The gateway reads the client's address from the header that a proxy in front would set.
-      if (config.addressHeader) request.headers.set(config.addressHeader, principal.address())
-      return gateway.fetchAs(request, principal)
-    },
+    readSentMail: parts.outboundMail.readSentMail,
+    readSentEvents: parts.webhooks.readSentEvents,
+    isForOneUser: parts.runtime.isForOneUser,
+    isolationWarnings: parts.runtime.isolationWarnings,
   }
-  const app = createApp(toNouns(deps))
-  const gateway = createGateway(toGatewayDeps(rules))
-
+  const nouns = listNouns(parts, api, replacements, (request, sender) => {
+    // The gateway reads the client's address from the header that a proxy in front would set.
+    if (config.addressHeader) request.headers.set(config.addressHeader, sender.address())
+    return gateway.fetchAs(request, sender)
+  })
+  const app = createApp(nouns)
+  const gateway = createGateway(toGatewayDeps(parts))
   const hamlet: Hamlet = {
-    ...{ app, gateway, mailServer, deps },
-    settings: createSettingStore(db),
+    app,
+    gateway,
+    mailServer,
+    nouns,
+    stores: parts.stores,
+    parts,
     log,
-    database: config.databaseUrl ? db.dialect.name : `${db.dialect.name} in ${sqlitePath(config)}`,
-    start: runtime.start,
-    stop: () => stopAll({ deps: { ...rules, ...api }, jobs, gateway, mailServer, runtime }),
+    settings: createSettingStore(db),
+    database: describeDatabase(foundation),
+    start: parts.runtime.start,
+    announceStop: () => stopping.abort(),
+    stop: () => stopAll(parts, jobs, api, gateway, mailServer),
   }
   return { hamlet, jobs }
 }
 
-/** In this order: first what starts new work, then what runs it, then what records it. */
-async function stopAll({ deps, jobs, gateway, mailServer, runtime }: Parts): Promise<void> {
-  await mailServer?.stop()
-  await deps.scheduleJob.stop()
-  await deps.queue.stop()
-  await jobs.housekeeping.stop()
-  await deps.mailWorker.stop()
-  await deps.webhookWork.stop()
-  await deps.dependencyJob?.stop()
-  deps.followers.stop()
-  gateway.stop()
-  await runtime.stop()
-  await deps.backups.stop()
-  await deps.ownerDatabases.stop()
-  await deps.liveRuns.stop()
-  await deps.runTokens.stop()
-  await jobs.nodeWatch.stop()
-  await jobs.accountWatch.stop()
-  await deps.tokenUses.stop()
-  await deps.codeTools.stop()
-  await deps.largeBodies.stop()
-  await deps.mailReader.stop()
-  deps.loopDelay.stop()
-  await deps.db.stop()
-  deps.log.flush()
-}
-
-/**
- * A rule may need parts of several nouns, so each noun is the object with all parts. Its type shows
- * only the parts of that noun.
- */
-function toNouns(parts: AllParts): Nouns {
+/** Builds each noun from its stores and the nouns that it needs. */
+function buildParts(foundation: Foundation, replacements: Replacements, own: OwnServers) {
+  const { config, keys, nodeId, onErrorOf } = foundation
+  const links = createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config))
+  const stores = createStores(foundation, links)
+  const limits = createLimits(foundation)
+  const runtime = createRuntime(foundation, limits, own)
+  const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
+  const cipher = createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir))
+  const liveRuns = new LiveRuns(stores.runs, nodeId, foundation, onErrorOf("records of runs"))
+  const userData = composeUserData(foundation, stores, limits)
+  const outboundMail = composeOutboundMail(foundation, stores, limits, liveRuns)
+  const accounts = composeAccounts(foundation, stores, limits, {
+    cipher,
+    runner,
+    liveRuns,
+    outgoingMail: outboundMail.outgoingMail,
+    ownerDatabases: userData.ownerDatabases,
+    isForOneUser: runtime.isForOneUser,
+  })
+  const { users, sessions, runTokens } = accounts
+  const identities = composeIdentities(foundation, stores, cipher, sessions, users)
+  const modules = composeModules(foundation, stores, resolver)
+  const vals = composeVals(foundation, stores, modules, runner, cipher, users)
+  const runParts = { modules, vals, limits, liveRuns, runner, runTokens, cipher, links }
+  const runs = composeRuns(foundation, stores, runParts)
+  const { queue, queueRoom } = runs
+  const runAdder = { queue, queueRoom, allowances: limits.allowances }
+  const { webhookClient } = runtime
   return {
-    ...{ accounts: parts, vals: parts, modules: parts, runs: parts, userData: parts },
-    ...{ schedules: parts, webhooks: parts, services: parts, api: parts },
+    foundation,
+    links,
+    stores,
+    limits,
+    runtime,
+    runner,
+    cipher,
+    liveRuns,
+    userData,
+    accounts,
+    identities,
+    modules,
+    vals,
+    runs,
+    outboundMail,
+    inboundMail: composeInboundMail(foundation, stores, limits, vals.vals, runs),
+    schedules: composeSchedules(foundation, stores, vals.vals, queue),
+    webhooks: composeWebhooks(
+      foundation,
+      stores,
+      vals.vals,
+      cipher,
+      webhookClient,
+      links,
+      runAdder,
+    ),
   }
 }
 
-function toGatewayDeps(rules: Rules): GatewayDeps {
-  const { config, log } = rules
+/** The nouns of the API. */
+function listNouns(
+  parts: Parts,
+  api: ApiParts,
+  { formatter = parts.runtime.formatter }: Replacements,
+  fetchVal: FetchVal,
+): Nouns {
+  const { foundation, stores, limits, accounts, identities, vals, runs, userData } = parts
+  const { cipher, links, liveRuns, runner } = parts
   return {
-    ...rules,
-    runs: rules.liveRuns,
+    accounts: accounts.accounts,
+    allowances: limits.allowances,
+    api,
+    audit: stores.audit,
+    authorizations: identities.authorizations,
+    backups: userData.backups,
+    blobs: userData.blobs,
+    calls: runs.calls,
+    chat: userData.chat,
+    clientTokens: identities.clientTokens,
+    clock: foundation,
+    comments: vals.comments,
+    deliveries: parts.webhooks.deliveries,
+    emailAddresses: accounts.emailAddresses,
+    evaluations: runs.evaluations,
+    followers: runs.followers,
+    forks: vals.forks,
+    formatting: createFormatting(formatter),
+    idempotency: accounts.idempotency,
+    identities: identities.identities,
+    invitations: accounts.invitations,
+    likes: vals.likes,
+    liveRuns,
+    notifications: accounts.notifications,
+    oauthClients: identities.oauthClients,
+    outgoingMail: parts.outboundMail.outgoingMail,
+    parser: parts.modules.codeTools,
+    previews: createPreviews(vals.vals, cipher, links, foundation),
+    providerSignIn: identities.providerSignIn,
+    queue: runs.queue,
+    queuedRuns: runs.queuedRuns,
+    references: vals.references,
+    replays: runs.replays,
+    requestContents: runs.requestContents,
+    runner,
+    runs: runs.runs,
+    runStats: runs.runStats,
+    schedules: parts.schedules.schedules,
+    secrets: accounts.secrets,
+    sessions: accounts.sessions,
+    signInLinks: accounts.signInLinks,
+    sqlite: userData.sqlite,
+    standardModules: readStandardModules(),
+    testMails: parts.inboundMail.testMails,
+    tokens: accounts.tokens,
+    tokenUses: accounts.tokenUses,
+    uploads: userData.uploads,
+    usage: accounts.usage,
+    users: accounts.users,
+    valImports: vals.valImports,
+    valLists: vals.valLists,
+    valRequests: createValRequests(vals.vals, liveRuns, links, fetchVal),
+    vals: vals.vals,
+    valSecrets: vals.valSecrets,
+    versionLockfiles: vals.versionLockfiles,
+    versions: vals.versions,
+    webhooks: parts.webhooks.webhooks,
+  }
+}
+
+/** In this order: first what starts new work, then what runs it, then what records it. */
+async function stopAll(
+  parts: Parts,
+  jobs: ReturnType<typeof startJobs>,
+  api: ApiParts,
+  gateway: Gateway,
+  mailServer: MailServer | undefined,
+): Promise<void> {
+  const { accounts, modules, runs, userData, foundation } = parts
+  await mailServer?.stop()
+  await parts.schedules.scheduleJob.stop()
+  await runs.queue.stop()
+  await jobs.housekeeping.stop()
+  await parts.outboundMail.mailWorker.stop()
+  await parts.webhooks.worker.stop()
+  await modules.dependencyJob?.stop()
+  runs.followers.stop()
+  gateway.stop()
+  await parts.runtime.stop()
+  await userData.backups.stop()
+  await userData.ownerDatabases.stop()
+  await parts.liveRuns.stop()
+  await accounts.runTokens.stop()
+  await jobs.nodeWatch.stop()
+  await accounts.accountWatch.stop()
+  await accounts.tokenUses.stop()
+  await modules.codeTools.stop()
+  await api.largeBodies.stop()
+  await api.mcpPool.stop()
+  await parts.inboundMail.mailReader.stop()
+  api.loopDelay.stop()
+  await foundation.db.stop()
+  foundation.log.flush()
+}
+
+function toGatewayDeps(parts: Parts): GatewayDeps {
+  const { foundation, stores, accounts, runs, limits, cipher, runner, liveRuns } = parts
+  const { config, log, schema, newId, now, onErrorOf } = foundation
+  return {
+    vals: stores.vals,
+    tokens: accounts.tokens,
+    tokenUses: accounts.tokenUses,
+    programs: runs.programs,
+    responses: runs.responses,
+    allowances: limits.allowances,
+    refusals: limits.refusals,
+    cipher,
+    schema,
+    runner,
+    liveRuns,
+    newId,
+    now,
+    onError: onErrorOf("gateway"),
     baseUrl: config.baseUrl,
     valsDomain: config.valsDomain,
     logRequest: log.writes("info") ? (fields) => log.info("val_request", fields) : undefined,
@@ -244,29 +330,55 @@ function toGatewayLimits({ runs }: Config) {
   }
 }
 
-function startJobs(rules: Rules) {
-  const { config, db, schema } = rules
+function startJobs({ foundation, stores, runs, webhooks, outboundMail, ...parts }: Parts) {
+  const { config, log, schema, nodeId, now, onErrorOf } = foundation
   const { keptDays, keptPerVal, keptBytesPerAccount } = config.runs
-  const retention = { keptMs: keptDays * 86_400_000, keptPerVal, keptBytesPerAccount }
-  const housekeeping = new Housekeeping({ ...rules, retention })
+  const housekeeping = new Housekeeping({
+    ...stores,
+    emails: outboundMail.emails,
+    deliveries: webhooks.deliveryStore,
+    deliveriesPerWebhook: webhooks.deliveriesPerWebhook,
+    liveRuns: parts.liveRuns,
+    now,
+    ownerDatabases: parts.userData.ownerDatabases,
+    retention: { keptMs: keptDays * 86_400_000, keptPerVal, keptBytesPerAccount },
+    onError: onErrorOf("housekeeping"),
+  })
   housekeeping.start()
-  rules.scheduleJob.start()
-  rules.dependencyJob?.start()
+  parts.schedules.scheduleJob.start()
+  parts.modules.dependencyJob?.start()
   const nodeWatch = new NodeWatch({
-    ...rules,
     node: {
-      id: rules.nodeId,
+      id: nodeId,
       host: hostname(),
       pid: process.pid,
       pidStarted: identityOf(process.pid) ?? "",
     },
-    nodes: createNodeStore(db),
+    nodes: stores.nodes,
+    tokens: stores.tokens,
+    queueStore: stores.queue,
+    now,
     hasEnded: ({ pidStarted }: Node) => !isAlive(pidStarted),
     checkSchema: schema.check,
-    delayOf: toRetryDelay,
-    onLost: () => rules.queue.loseAll(),
-    onTakeover: (taken) => rules.queue.noteTakeover(taken),
+    delayOf: (attempt) => toRetryDelay(runBackoff, attempt),
+    onLost() {
+      log.warn("lease_lost", { node: nodeId })
+      runs.queue.loseAll()
+      webhooks.worker.loseAll()
+      outboundMail.mailWorker.loseAll()
+      parts.modules.dependencyJob?.loseAll()
+    },
+    onClock: ({ clockSkewMs, isClockWrong }) =>
+      log[isClockWrong ? "warn" : "info"](isClockWrong ? "clock_skew" : "clock_in_step", {
+        seconds: clockSkewMs / 1000,
+      }),
+    onError: onErrorOf("node watch"),
+    onTakeover(taken) {
+      const { requeued, retried, crashed } = taken
+      if (requeued + retried + crashed > 0)
+        log.warn("takeover", { node: nodeId, requeued, retried, crashed })
+      runs.queue.noteTakeover(taken)
+    },
   })
-  const accountWatch = new AccountWatch({ ...rules, accountBook: rules.quotas })
-  return { housekeeping, nodeWatch, accountWatch }
+  return { housekeeping, nodeWatch }
 }

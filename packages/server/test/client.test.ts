@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
 import { createBackupChecker } from "@hamlet/contract/backup"
 import { ApiError, type Client, ConnectionError, createClient } from "@hamlet/contract/client"
-import { signIn } from "../src/domain/accounts/sessions.ts"
 import {
   addAuthorization,
   addOAuthClient,
@@ -11,9 +10,9 @@ import {
 } from "./api/oauth-flow.ts"
 import { addIdentity } from "./authorization/linked-identity.ts"
 import type { TestUser } from "./support/api.ts"
-import { describeEachDatabase } from "./support/databases.ts"
+import { createSampleData, firstRunAt, type SampleData } from "./support/data/sample-data.ts"
+import { describeSqlite } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
-import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
 
 interface Scene {
   readonly loopback: Loopback
@@ -385,6 +384,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { client } = await newcomer(scene)
     expect(await client.evalCode({ code: "export default (a, b) => a * b", args: [3, 4] })).toBe(12)
   },
+  async evalCodeByQuery(scene) {
+    const { client } = await newcomer(scene)
+    expect(await client.evalCodeByQuery({ code: "(a, b) => a / b", args: "[12, 4]" })).toBe(3)
+  },
   async callValByQuery(scene) {
     const { client, user } = await newcomer(scene)
     await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })
@@ -405,6 +408,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       run_id: sample.runs[2]?.id ?? "",
     })
     expect(found).toEqual({ found: false })
+  },
+  async cancelEvaluationById({ client, sample }) {
+    const run_id = sample.runs[2]?.id ?? ""
+    expect(await client.cancelEvaluationById({ run_id })).toEqual({ found: false })
   },
   async replayRun(scene) {
     const { client } = await newcomer(scene)
@@ -637,7 +644,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
   },
   async listSessions({ client, loopback, sample }) {
-    const { session } = await signIn(loopback.api.hamlet.deps, {
+    const { session } = await loopback.api.hamlet.nouns.sessions.signIn({
       token: sample.ada.token,
       userAgent: "Lynx",
       replaced: undefined,
@@ -647,7 +654,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     )
   },
   async deleteSession({ client, loopback, sample }) {
-    const { session } = await signIn(loopback.api.hamlet.deps, {
+    const { session } = await loopback.api.hamlet.nouns.sessions.signIn({
       token: sample.ada.token,
       userAgent: null,
       replaced: undefined,
@@ -667,17 +674,17 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async createSignInLink({ client, loopback }) {
     expect((await client.createSignInLink()).url).toStartWith(
-      `${loopback.api.hamlet.deps.links.baseUrl}/sign-in#code=`,
+      `${loopback.api.hamlet.nouns.api.links.baseUrl}/sign-in#code=`,
     )
   },
   async listAuthorizations({ client, loopback, sample }) {
-    const { id } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    const { id } = await addAuthorization(loopback.api.hamlet, sample.ada)
     expect((await client.listAuthorizations()).data).toContainEqual(
       expect.objectContaining({ id, clientName: "Robot", scopes: ["val:read"] }),
     )
   },
   async deleteAuthorization({ client, loopback, sample }) {
-    const { id, pair } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    const { id, pair } = await addAuthorization(loopback.api.hamlet, sample.ada)
     expect((await openClient(loopback, pair.accessToken).listMyVals()).data).toBeArray()
     expect(await client.deleteAuthorization({ authorization_id: id })).toBeUndefined()
     expect(await failure(openClient(loopback, pair.accessToken).listMyVals())).toMatchObject({
@@ -689,7 +696,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
   },
   async checkAuthorization({ client, loopback }) {
-    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet))
     expect(await client.checkAuthorization({ query })).toMatchObject({
       clientName: "Robot",
       redirectTarget: "client.invalid",
@@ -697,7 +704,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
   },
   async createAuthorization({ client, loopback }) {
-    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet))
     const { url } = await client.createAuthorization({ query, scopes: ["val:read"] })
     expect(url).toStartWith(`${redirectUri}?code=hamlet_code_`)
   },
@@ -888,7 +895,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     for (const content of contents) {
       const expected =
         content instanceof ReadableStream ? bytes : await new Response(content as BodyInit).bytes()
-      expect(await client.putBlob({ key: "put", content })).toBeUndefined()
+      expect(await client.putBlob({ key: "put", content })).toBe("ok")
       expect(Buffer.compare(await (await client.getBlob({ key: "put" })).bytes(), expected)).toBe(0)
     }
   },
@@ -993,7 +1000,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getReadiness({ client, loopback }) {
     expect((await client.getReadiness()).database).toBe(
-      (await loopback.api.hamlet.deps.checkDatabase()).database,
+      (await loopback.api.hamlet.nouns.api.checkDatabase()).database,
     )
   },
   async getMetrics({ client }) {
@@ -1001,7 +1008,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
 }
 
-describeEachDatabase("createClient with a real server", (open) => {
+describeSqlite("createClient with a real server", (open) => {
   let scene: Scene
 
   beforeAll(async () => {

@@ -4,12 +4,11 @@ import { createBackupChecker } from "@hamlet/contract/backup"
 import type { Item, Output, PageName } from "@hamlet/contract/client"
 import ValTown from "@valtown/sdk"
 import { PageCursorURL } from "@valtown/sdk/pagination"
-import { signIn } from "../src/domain/accounts/sessions.ts"
 import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "./api/oauth-flow.ts"
 import { addIdentity } from "./authorization/linked-identity.ts"
-import { describeEachDatabase } from "./support/databases.ts"
+import { createSampleData, firstRunAt, type SampleData } from "./support/data/sample-data.ts"
+import { describeSqlite } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
-import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
 import { waitUntil } from "./support/wait-until.ts"
 
 type Run = Item<"listMyRuns">
@@ -362,6 +361,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       }),
     ).toBe(12)
   },
+  async evalCodeByQuery(scene) {
+    const { client } = await newcomer(scene)
+    const code = encodeURIComponent("(a, b) => a / b")
+    expect(
+      await client.get<object, number>(`/v1/eval/${code}`, { query: { args: "[12,4]" } }),
+    ).toBe(3)
+  },
   async callValByQuery(scene) {
     const { client, user } = await newcomer(scene)
     await client.put("/v1/vals", {
@@ -380,6 +386,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async cancelEvaluation({ client, sample }) {
     const path = `/v1/vals/${sample.library.id}/evaluations/${sample.runs[2]?.id}/cancel`
+    expect(await client.post<object, object>(path)).toEqual({ found: false })
+  },
+  async cancelEvaluationById({ client, sample }) {
+    const path = `/v1/vals/${sample.runs[2]?.id}/cancel`
     expect(await client.post<object, object>(path)).toEqual({ found: false })
   },
   async replayRun(scene) {
@@ -626,7 +636,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.delete<object, null>(`/v1/me/identities/${id}`)).toBeNull()
   },
   async listSessions({ client, loopback, sample }) {
-    await signIn(loopback.api.hamlet.deps, {
+    await loopback.api.hamlet.nouns.sessions.signIn({
       token: sample.ada.token,
       userAgent: "Lynx",
       replaced: undefined,
@@ -635,7 +645,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(found.map((session) => session.userAgent)).toEqual(["Lynx"])
   },
   async deleteSession({ client, loopback, sample }) {
-    const { session } = await signIn(loopback.api.hamlet.deps, {
+    const { session } = await loopback.api.hamlet.nouns.sessions.signIn({
       token: sample.ada.token,
       userAgent: null,
       replaced: undefined,
@@ -656,21 +666,21 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(made.url).toContain("/sign-in#code=hamlet_link_")
   },
   async listAuthorizations({ client, loopback, sample }) {
-    const { id } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    const { id } = await addAuthorization(loopback.api.hamlet, sample.ada)
     const found = await list(client, "listAuthorizations", "/v1/me/authorizations")
     expect(found.map((one) => one.id)).toContain(id)
   },
   async deleteAuthorization({ client, loopback, sample }) {
-    const { id } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    const { id } = await addAuthorization(loopback.api.hamlet, sample.ada)
     expect(await client.delete<object, null>(`/v1/me/authorizations/${id}`)).toBeNull()
   },
   async checkAuthorization({ client, loopback }) {
-    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet))
     const path = "/v1/me/authorization-requests"
     expect(await client.post(path, { body: { query } })).toMatchObject({ clientName: "Robot" })
   },
   async createAuthorization({ client, loopback }) {
-    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet))
     const body = { query, scopes: ["val:read"] }
     expect(await client.post("/v1/me/authorizations", { body })).toMatchObject({
       url: expect.stringContaining("code=hamlet_code_"),
@@ -852,7 +862,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async putBlob({ client }) {
     const stored = async (key: string) => (await client.blobs.get(key)).text()
-    await client.blobs.store("text", toUpload("first"))
+    expect<unknown>(await client.blobs.store("text", toUpload("first"))).toBe("ok")
     await client.blobs.store("text", toUpload("second"))
     expect(await stored("text")).toBe("second")
     await client.blobs.store("empty")
@@ -1018,7 +1028,7 @@ function addDelivery(client: ValTown, webhookId: string) {
   return client.post<object, Output<"testWebhook">>(`/v1/me/webhooks/${webhookId}/test`)
 }
 
-describeEachDatabase("sdk: the official Val Town client", (open) => {
+describeSqlite("sdk: the official Val Town client", (open) => {
   let scene: Scene
 
   beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Output } from "@hamlet/contract/client"
-import { describeEachDatabase } from "./support/databases.ts"
+import { createSampleData, firstRunAt, type SampleData } from "./support/data/sample-data.ts"
+import { describeSqlite } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
-import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
 
 // The specification that we were given, route by route and rule by rule, with nothing but `fetch`:
 // whoever can read it can use the server.
@@ -21,7 +21,7 @@ type Send = <Body = undefined>(
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const minute = (count: number) => new Date(firstRunAt + count * 60_000).toISOString()
 
-describeEachDatabase("seed: the specification", (open) => {
+describeSqlite("seed: the specification", (open) => {
   let loopback: Loopback
   let data: SampleData
   let send: Send

@@ -23,7 +23,7 @@ export interface AttachmentData {
   /** In base64, as `btoa` returns it. */
   content: string
   filename: string
-  /** Its content type, such as `text/plain`. */
+  /** Its content type, such as `text/plain`; also `text`. */
   type?: string
   /** `attachment`, or `inline` for a picture in the HTML. */
   disposition?: string

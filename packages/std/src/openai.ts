@@ -281,7 +281,8 @@ export class Completions {
   }
 }
 
-/** The client: `new OpenAI()`. */
+/** The client: `new OpenAI()`. It has another name in some vals. */
+export { OpenAI as ValTownOpenAI }
 export class OpenAI {
   static readonly OpenAIError = OpenAIError
   static readonly APIError = APIError

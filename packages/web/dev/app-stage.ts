@@ -48,8 +48,9 @@ export async function openAppStage(env: Readonly<Record<string, string>> = {}): 
     HAMLET_DATA_DIR: join(folder, "data"),
     HAMLET_USER: "root",
     HAMLET_TOKEN: adminToken,
-    HAMLET_PROCESSES_READY: "1",
-    HAMLET_PROCESSES_READY_MAX: "2",
+    // A process that is ready and not used only costs CPU time.
+    HAMLET_PROCESSES_READY: "0",
+    HAMLET_PROCESSES_READY_MAX: "0",
     // A val that runs until it is cancelled must not time out before, on a busy machine.
     HAMLET_RUN_SECONDS_MAX: "600",
     ...env,
@@ -136,7 +137,7 @@ export async function openTab(
   const problems: string[] = []
   noteProblems(page, stage, problems)
   context.on("page", (other) => noteProblems(other, stage, problems))
-  if (who) await signIn(context, page, who)
+  if (who) await signIn({ context, page }, who)
   const close = async () => {
     await endRoutes(context)
     await context.close()
@@ -150,8 +151,21 @@ export async function endRoutes(context: BrowserContext): Promise<void> {
   await Promise.all(all.map((one) => one.unrouteAll({ behavior: "ignoreErrors" })))
 }
 
+/** Signs a used profile in as a user, or out; nothing of the one before is left in its storage. */
+export async function enterAs(tab: Pick<OpenTab, "context" | "page">, who?: Person): Promise<void> {
+  await tab.context.clearCookies()
+  await tab.context.clearPermissions()
+  // A document of the app's origin without scripts.
+  await tab.page.goto("/healthz")
+  await tab.page.evaluate(() => localStorage.clear())
+  if (who) await signIn(tab, who)
+}
+
 /** Does what the sign-in page does, without loading it: that takes a second of CPU time. */
-async function signIn(context: BrowserContext, page: Page, { token }: Person): Promise<void> {
+async function signIn(
+  { context, page }: Pick<OpenTab, "context" | "page">,
+  { token }: Person,
+): Promise<void> {
   const response = await context.request.post("/v1/sessions", {
     headers: { [sessionHeader]: noPageKey },
     data: { token },
@@ -159,8 +173,7 @@ async function signIn(context: BrowserContext, page: Page, { token }: Person): P
   })
   if (!response.ok()) throw new Error(`cannot sign in: ${await response.text()}`)
   const { pageKey } = (await response.json()) as { pageKey: string }
-  // A document of the app's origin without scripts.
-  await page.goto("/healthz")
+  if (!page.url().endsWith("/healthz")) await page.goto("/healthz")
   await page.evaluate(([name, key]) => localStorage.setItem(name, key), [
     pageKeyName,
     pageKey,

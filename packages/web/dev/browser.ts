@@ -33,14 +33,14 @@ export interface RunningBrowser {
 }
 
 /** Starts the system's Chromium with its own temporary folder: it leaves files behind when killed. */
-export async function startBrowser(): Promise<RunningBrowser> {
+export async function startBrowser(args: readonly string[] = flags): Promise<RunningBrowser> {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-chromium-"))
   const remove = () =>
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   try {
     const browser = await chromium.launch({
       executablePath,
-      args: flags,
+      args: [...args],
       timeout: startMsMax,
       env: { ...process.env, TMPDIR: folder },
     })

@@ -45,7 +45,13 @@ const pages: readonly ShownPage[] = [
   { name: "explore", path: "/search", text: "Keeps the readings" },
   { name: "search", path: "/search?q=readings", text: "readings" },
   { name: "user", path: "/u/grace", text: "dashboard" },
-  { name: "val", path: "/u/ada/balcony", text: "interface", frameText: "On the balcony" },
+  {
+    name: "val",
+    path: "/u/ada/balcony",
+    text: "interface",
+    frameText: "On the balcony",
+    before: (page) => page.getByRole("button", { name: "Load the page" }).click(),
+  },
   {
     name: "script",
     path: "/u/ada/luck",

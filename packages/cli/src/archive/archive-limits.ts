@@ -1,3 +1,5 @@
+import { limits } from "@hamlet/contract/limits"
+
 /** Limits of an archive. It may be hostile, so everything in it is bounded. */
 export const archiveLimits = {
   /** Close to the most entries that the format has without zip64. */
@@ -16,7 +18,7 @@ export const archiveLimits = {
 /** How vals are uploaded and downloaded. */
 export const transferLimits = {
   /** Vals in one request, as the API allows. */
-  batchValsMax: 200,
+  batchValsMax: limits.importValsMax,
   /** Approximate size of one request, below the default limit of a server. */
   batchCharsMax: 524_288,
   /** Requests at the same time, so that the server parses one while it writes another. */

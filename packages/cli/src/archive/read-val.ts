@@ -1,6 +1,6 @@
 import type { Input } from "@hamlet/contract/client"
+import { privacies } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
-import { privacies } from "../contract-copies.ts"
 import { isValName, parseFile } from "../files/front-matter.ts"
 import { toText } from "../terminal/read-input.ts"
 import { toBaseName } from "./import-source.ts"

@@ -4,7 +4,6 @@ import {
   type BackupSummary,
   createBackupChecker,
 } from "@hamlet/contract/backup"
-import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
@@ -14,13 +13,7 @@ import { writeBytes } from "../streams.ts"
 import { createProgress } from "../terminal/progress.ts"
 import { toSize } from "../terminal/progress-line.ts"
 
-interface BackupOptions {
-  readonly file: string
-  readonly force?: true
-  readonly skipDamaged?: true
-}
-
-export const command = defineCommand<BackupOptions>({
+export const command = defineCommand({
   description: `Writes a consistent snapshot of all data on the server to a file that only you can read, while the
 server keeps running. The file is read back and verified before it gets its name: it exists complete
 or not at all. The secret key is not included, so keep a copy of it elsewhere. Requires a token with
@@ -30,49 +23,44 @@ the scope "backup".`,
     ["hamlet backup latest.backup --force", "replace the previous backup"],
     ["hamlet backup - | ssh elsewhere 'cat > hamlet.backup'", "stream to another machine"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<file>", 'file to write, or "-" for standard output')
-      .option("--force", "overwrite an existing file")
-      .option("--skip-damaged", "skip and report user databases that cannot be read"),
-  run: backUp,
+  takes: {
+    "<file>": 'file to write, or "-" for standard output',
+    "--force": "overwrite an existing file",
+    "--skip-damaged": "skip and report user databases that cannot be read",
+  },
+  async run(context, { file, force, skipDamaged }) {
+    const { output } = context
+    if (file === "-") return toStandardOutput(context, skipDamaged === true)
+    const target = await BackupFile.create(file, force === true)
+    const leave = context.interruption.onEnd(() => target.discard())
+    try {
+      const received = await receive(context, skipDamaged === true, (chunk) => target.write(chunk))
+      const summary = await verify(context, target, received.bytes)
+      await target.finish()
+      printLosses(context, summary)
+      const { createdAt, serverVersion } = summary.header
+      const { items, missing, damaged } = summary.trailer
+      output.print({
+        json: {
+          file,
+          bytes: summary.bytes,
+          createdAt,
+          serverVersion,
+          items,
+          missing: missing.length,
+          damaged,
+        },
+        plain: file,
+        human: `Backed up ${toSize(summary.bytes)} to "${output.toVisible(file)}"`,
+      })
+    } catch (error) {
+      target.discard()
+      throw error
+    } finally {
+      leave()
+    }
+  },
 })
-
-async function backUp(
-  context: Context,
-  { file, force, skipDamaged = undefined }: BackupOptions,
-): Promise<void> {
-  const { output } = context
-  if (file === "-") return toStandardOutput(context, skipDamaged === true)
-  const target = await BackupFile.create(file, force === true)
-  const leave = context.interruption.onEnd(() => target.discard())
-  try {
-    const received = await receive(context, skipDamaged === true, (chunk) => target.write(chunk))
-    const summary = await verify(context, target, received.bytes)
-    await target.finish()
-    printLosses(context, summary)
-    const { createdAt, serverVersion } = summary.header
-    const { items, missing, damaged } = summary.trailer
-    output.print({
-      json: {
-        file,
-        bytes: summary.bytes,
-        createdAt,
-        serverVersion,
-        items,
-        missing: missing.length,
-        damaged,
-      },
-      plain: file,
-      human: `Backed up ${toSize(summary.bytes)} to "${output.toVisible(file)}"`,
-    })
-  } catch (error) {
-    target.discard()
-    throw error
-  } finally {
-    leave()
-  }
-}
 
 /**
  * There is no file to read back. The stream was checked while it passed, and the receiver can check

@@ -1,18 +1,11 @@
-import { type Command, Option } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
 import { checkServer } from "../doctor/check-server.ts"
 import { type Finding, isFinding, showFinding, toExit } from "../doctor/finding.ts"
-import type { ExitName } from "../exit-codes.ts"
 import { runServerProgram } from "../servers/server-program.ts"
 
-interface DoctorOptions {
-  readonly flags: readonly string[]
-  readonly only?: "machine" | "server"
-}
-
-export const command = defineCommand<DoctorOptions>({
+export const command = defineCommand({
   description: `Checks what a server on this machine needs (isolation, limits, disk, database, key, port), and the
 server you are signed in to. Changes nothing, and can run next to a running server. Pass the flags and
 the environment that you start the server with. Exits with 0 when all is well, 10 on warnings and 1 on
@@ -25,30 +18,26 @@ failures.`,
     ],
     ["hamlet doctor --only server --json", "check only the server, one JSON object per check"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("[flags...]", "server flags, as for serve")
-      .allowUnknownOption()
-      .addOption(
-        new Option("--only <part>", "check only this machine, or only the server").choices([
-          "machine",
-          "server",
-        ]),
-      ),
-  run: examine,
+  takes: {
+    "[flags...]": "server flags, as for serve",
+    "--only <part>": {
+      help: "check only this machine, or only the server",
+      choices: ["machine", "server"],
+    },
+  },
+  allowsUnknownOptions: true,
+  async run(context, { flags, only }) {
+    const { output, connect } = context
+    const findings: Finding[] = []
+    const show = (finding: Finding) => {
+      findings.push(finding)
+      showFinding(output, finding)
+    }
+    if (only !== "server") await examineMachine(context, flags, show)
+    if (only !== "machine") for (const finding of await checkServer(connect)) show(finding)
+    return toExit(findings)
+  },
 })
-
-async function examine(context: Context, { flags, only }: DoctorOptions): Promise<ExitName> {
-  const { output, connect } = context
-  const findings: Finding[] = []
-  const show = (finding: Finding) => {
-    findings.push(finding)
-    showFinding(output, finding)
-  }
-  if (only !== "server") await examineMachine(context, flags, show)
-  if (only !== "machine") for (const finding of await checkServer(connect)) show(finding)
-  return toExit(findings)
-}
 
 async function examineMachine(
   context: Context,

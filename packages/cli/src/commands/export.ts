@@ -1,4 +1,3 @@
-import type { Command } from "commander"
 import { openArchiveFile } from "../archive/archive-file.ts"
 import {
   type ArchiveCounts,
@@ -18,13 +17,7 @@ import type { Connection } from "../servers/connection.ts"
 import { createProgress } from "../terminal/progress.ts"
 import { toSize } from "../terminal/progress-line.ts"
 
-interface ExportOptions {
-  readonly file: string
-  readonly vals: readonly string[]
-  readonly force?: boolean
-}
-
-export const command = defineCommand<ExportOptions>({
+export const command = defineCommand({
   description: `Writes a zip file with one JSON file per val: all versions with their code, readme, settings, comments
 and timestamps. Exports all your vals if you name none. Secrets, blobs and runs are not included, and of
 likes only the number. The file exists complete or not at all.`,
@@ -33,32 +26,27 @@ likes only the number. The file exists complete or not at all.`,
     ["hamlet export some.zip hello ada/page", "two vals"],
     ["hamlet export - | ssh backup 'cat > vals.zip'", "to standard output"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<file>", 'file to write, or "-" for standard output')
-      .argument("[vals...]", "vals to export")
-      .option("--force", "overwrite an existing file"),
-  run: exportVals,
+  takes: {
+    "<file>": 'file to write, or "-" for standard output',
+    "[vals...]": "vals to export",
+    "--force": "overwrite an existing file",
+  },
+  async run(context, { file, vals, force = false }) {
+    const connection = await context.connect()
+    const { username } = await connection.me()
+    await using target = await openArchiveFile(context, file, force)
+    const zip = createZipWriter(target)
+    const counts = await addVals(context, connection, zip, vals)
+    const manifest: Manifest = {
+      ...{ format: "hamlet-archive", formatVersion, server: connection.server.url, user: username },
+      ...{ exportedAt: new Date().toISOString(), counts },
+    }
+    await zip.add(manifestPath, toJson(manifest))
+    await zip.end()
+    await target.commit()
+    print(context, file, counts, zip.bytes)
+  },
 })
-
-async function exportVals(
-  context: Context,
-  { file, vals, force = false }: ExportOptions,
-): Promise<void> {
-  const connection = await context.connect()
-  const { username } = await connection.me()
-  await using target = await openArchiveFile(context, file, force)
-  const zip = createZipWriter(target)
-  const counts = await addVals(context, connection, zip, vals)
-  const manifest: Manifest = {
-    ...{ format: "hamlet-archive", formatVersion, server: connection.server.url, user: username },
-    ...{ exportedAt: new Date().toISOString(), counts },
-  }
-  await zip.add(manifestPath, toJson(manifest))
-  await zip.end()
-  await target.commit()
-  print(context, file, counts, zip.bytes)
-}
 
 async function addVals(
   context: Context,

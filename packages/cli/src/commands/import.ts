@@ -1,29 +1,16 @@
-import { type Command, InvalidArgumentError, Option } from "commander"
+import { InvalidArgumentError } from "commander"
 import { transferLimits } from "../archive/archive-limits.ts"
 import { type ImportSource, openImportSource } from "../archive/import-source.ts"
 import { type ImportedVal, readVal } from "../archive/read-val.ts"
 import { type ScannedSource, scanSource } from "../archive/scan-source.ts"
-import {
-  type ImportResult,
-  type OutgoingVal,
-  type SendOptions,
-  sendVals,
-} from "../archive/send-vals.ts"
+import { type ImportResult, type OutgoingVal, sendVals } from "../archive/send-vals.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
-import type { ExitName } from "../exit-codes.ts"
 import { toFailure } from "../failure.ts"
 import { type Connection, connectTo } from "../servers/connection.ts"
 import { createProgress, type Progress } from "../terminal/progress.ts"
 
-interface ImportOptions {
-  readonly source: string
-  readonly dryRun?: boolean
-  readonly ifExists: "skip" | "version" | "fail"
-  readonly versions?: number
-}
-
-export const command = defineCommand<ImportOptions>({
+export const command = defineCommand({
   description: `Reads an archive written by "hamlet export", a folder of .ts and .tsx files, or a folder or zip file with
 one JSON file per val (name, code, privacy, readme, version), as other services export them. Vals that
 are already imported are left unchanged, so run the same command again to resume an interrupted import.
@@ -40,55 +27,50 @@ Each val is imported as a whole or not at all.`,
       "show what failed and why",
     ],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<source>", "zip file or folder")
-      .option("--dry-run", "show what would happen")
-      .addOption(
-        new Option(
-          "--if-exists <what>",
-          "what to do with an existing val that differs: skip it, add a version, or fail",
-        )
-          .choices(["skip", "version", "fail"])
-          .default("skip"),
-      )
-      .option("--versions <number>", "import only the newest versions of each val", toCount),
-  run: importVals,
-})
-
-async function importVals(context: Context, options: ImportOptions): Promise<ExitName | undefined> {
-  const connection = await context.connect()
-  using source = await openImportSource(options.source)
-  const scanned = await scanSource(source)
-  const report = createReport(context, options)
-  for (const { path, error } of scanned.bad) {
-    const message = toFailure(error)?.text ?? error.message
-    report.add(path, { name: null, status: "failed", message })
-  }
-  let isBroken = true
-  try {
-    using progress = createProgress(context, {
-      label: options.dryRun ? "Rehearsing" : "Importing",
-      unit: "vals",
-      total: scanned.vals.length,
-    })
-    report.useProgress(progress)
-    const sent: SendOptions = {
-      ifExists: options.ifExists,
-      ...(options.dryRun && { dryRun: true }),
+  takes: {
+    "<source>": "zip file or folder",
+    "--dry-run": "show what would happen",
+    "--if-exists <what>": {
+      help: "what to do with an existing val that differs: skip it, add a version, or fail",
+      choices: ["skip", "version", "fail"],
+      default: "skip",
+    },
+    "--versions <number>": {
+      help: "import only the newest versions of each val",
+      parse: toCount,
+    },
+  },
+  async run(context, options) {
+    const connection = await context.connect()
+    using source = await openImportSource(options.source)
+    const scanned = await scanSource(source)
+    const report = createReport(context, options.dryRun ?? false)
+    for (const { path, error } of scanned.bad) {
+      const message = toFailure(error)?.text ?? error.message
+      report.add(path, { name: null, status: "failed", message })
     }
-    // Asked for only when needed: otherwise a token with nothing but `val:write` is enough.
-    const username = scanned.user === undefined ? "" : (await connection.me()).username
-    const outgoing = toOutgoing(source, scanned, { username, versions: options.versions })
-    await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) =>
-      report.add(path, result),
-    )
-    isBroken = false
-  } finally {
-    report.end(isBroken)
-  }
-  return report.failed > 0 ? "failed" : undefined
-}
+    let isBroken = true
+    try {
+      using progress = createProgress(context, {
+        label: options.dryRun ? "Rehearsing" : "Importing",
+        unit: "vals",
+        total: scanned.vals.length,
+      })
+      report.useProgress(progress)
+      const sent = { ifExists: options.ifExists, dryRun: options.dryRun }
+      // Asked for only when needed: otherwise a token with nothing but `val:write` is enough.
+      const username = scanned.user === undefined ? "" : (await connection.me()).username
+      const outgoing = toOutgoing(source, scanned, { username, versions: options.versions })
+      await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) =>
+        report.add(path, result),
+      )
+      isBroken = false
+    } finally {
+      report.end(isBroken)
+    }
+    return report.failed > 0 ? "failed" : undefined
+  },
+})
 
 /** The first request fails fast, to report a server that is down; later ones retry. */
 function createPatientClient(connection: Connection): Connection["client"] {
@@ -143,7 +125,7 @@ type Status = ImportResult["status"]
 type Outcome = Omit<ImportResult, "name"> & { readonly name: string | null }
 
 /** Prints each val as it is imported, and the totals at the end. */
-function createReport({ output }: Context, { dryRun = false }: ImportOptions) {
+function createReport({ output }: Context, dryRun: boolean) {
   const counts: Record<Status, number> = {
     created: 0,
     updated: 0,

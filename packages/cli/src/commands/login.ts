@@ -1,8 +1,6 @@
 import { ApiError } from "@hamlet/contract/client"
-import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
-import type { Context } from "../context.ts"
 import { limits } from "../limits.ts"
 import { connectTo } from "../servers/connection.ts"
 import { loadServers, type Servers } from "../servers/saved-servers.ts"
@@ -11,14 +9,9 @@ import { type SignIn, saveSignIn, toServerLabel } from "../servers/sign-in.ts"
 import { askHidden, canAsk } from "../terminal/ask.ts"
 import { readInput } from "../terminal/read-input.ts"
 
-interface LoginOptions {
-  readonly url: string | undefined
-  readonly name?: string
-}
-
 const defaultUrl = "http://localhost:8080"
 
-export const command = defineCommand<LoginOptions>({
+export const command = defineCommand({
   description: `Prompts for the token, or reads it from standard input; it is never an argument, because other users of
 this machine can read those. Once the server has accepted the token, it is saved in a file that only you
 can read, and commands use this server.`,
@@ -27,29 +20,27 @@ can read, and commands use this server.`,
     ["hamlet login https://vals.example --name work", "sign in to another server and name it work"],
     ["hamlet login < token.txt", "read the token from a file"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("[url]", "URL of the server")
-      .option("--name <name>", "name for the server (default: its host name)"),
-  run: logIn,
+  takes: {
+    "[url]": "URL of the server",
+    "--name <name>": "name for the server (default: its host name)",
+  },
+  async run({ env, output }, options) {
+    const known = loadServers(env)
+    const url = toServerUrl(options.url ?? env.HAMLET_URL ?? currentUrl(known) ?? defaultUrl)
+    const name = toServerLabel(known, url, options.name)
+    const token = await readToken(url)
+    // The user who has just signed in does not expect another token to be used.
+    if (env.HAMLET_TOKEN) output.note("HAMLET_TOKEN is set: commands use it instead of this token")
+    const user = await findOwner({ name, url, token, user: undefined })
+    saveSignIn(env, name, { url, token, user })
+    if (!user) output.note('The token lacks the scope "user:read", so some commands will not work')
+    output.print({
+      json: { name, url, username: user?.username ?? null },
+      plain: user?.username ?? "",
+      human: `Signed in to ${url}${user ? ` as ${output.colour.bold(user.username)}` : ""}`,
+    })
+  },
 })
-
-async function logIn({ env, output }: Context, options: LoginOptions): Promise<void> {
-  const known = loadServers(env)
-  const url = toServerUrl(options.url ?? env.HAMLET_URL ?? currentUrl(known) ?? defaultUrl)
-  const name = toServerLabel(known, url, options.name)
-  const token = await readToken(url)
-  // The user who has just signed in does not expect another token to be used.
-  if (env.HAMLET_TOKEN) output.note("HAMLET_TOKEN is set: commands use it instead of this token")
-  const user = await findOwner({ name, url, token, user: undefined })
-  saveSignIn(env, name, { url, token, user })
-  if (!user) output.note('The token lacks the scope "user:read", so some commands will not work')
-  output.print({
-    json: { name, url, username: user?.username ?? null },
-    plain: user?.username ?? "",
-    human: `Signed in to ${url}${user ? ` as ${output.colour.bold(user.username)}` : ""}`,
-  })
-}
 
 /** The owner of the token; undefined where its scopes do not allow to ask. */
 async function findOwner(server: SelectedServer): Promise<SignIn["user"]> {

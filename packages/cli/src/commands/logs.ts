@@ -1,6 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander"
+import { InvalidArgumentError } from "commander"
 import { defineCommand } from "../command.ts"
-import type { Context } from "../context.ts"
 import { limits } from "../limits.ts"
 import { findWholeVal } from "../names/find-val.ts"
 import type { Output } from "../output/output.ts"
@@ -10,13 +9,7 @@ import { type Run, toRunVal } from "../runs/runs.ts"
 import type { Connection } from "../servers/connection.ts"
 import { toOneLine } from "../terminal/visible.ts"
 
-interface LogsOptions {
-  readonly val: string | undefined
-  readonly follow?: true
-  readonly runs: number
-}
-
-export const command = defineCommand<LogsOptions>({
+export const command = defineCommand({
   description: `Shows the logs of the latest runs, oldest first, and the errors of failed runs. With --follow, also shows
 every new run until Ctrl-C.`,
   examples: [
@@ -24,29 +17,23 @@ every new run until Ctrl-C.`,
     ["hamlet logs -f", "follow new runs too"],
     ["hamlet logs -f hello -n 0", "follow only new runs of one val"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("[val]", "only runs of this val")
-      .option("-f, --follow", "follow new runs")
-      .option(
-        "-n, --runs <count>",
-        "number of latest runs to show first",
-        toRunCount,
-        limits.latestRunsDefault,
-      ),
-  run: showLogs,
+  takes: {
+    "[val]": "only runs of this val",
+    "-f, --follow": "follow new runs",
+    "-n, --runs <count>": {
+      help: "number of latest runs to show first",
+      parse: toRunCount,
+      default: limits.latestRunsDefault,
+    },
+  },
+  async run({ connect, output }, { val, follow, runs }) {
+    const connection = await connect()
+    const valId = val === undefined ? undefined : (await findWholeVal(connection, val)).id
+    const deps = toWatcherDeps(connection, output, valId)
+    if (follow) await watchRuns(deps, runs)
+    else await showLatest(deps, runs)
+  },
 })
-
-async function showLogs(
-  { connect, output }: Context,
-  { val, follow, runs }: LogsOptions,
-): Promise<void> {
-  const connection = await connect()
-  const valId = val === undefined ? undefined : (await findWholeVal(connection, val)).id
-  const deps = toWatcherDeps(connection, output, valId)
-  if (follow) await watchRuns(deps, runs)
-  else await showLatest(deps, runs)
-}
 
 function toWatcherDeps(
   { client }: Connection,
@@ -56,7 +43,7 @@ function toWatcherDeps(
   return {
     client,
     listRuns(since, limit) {
-      const query = { limit, ...(since && { since }) }
+      const query = { limit, since }
       return valId === undefined
         ? client.items("listMyRuns", query)
         : client.items("listValRuns", { val_id: valId, ...query })

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs"
-import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
@@ -7,12 +6,7 @@ import { runServerProgram } from "../servers/server-program.ts"
 import { createProgress, type Progress } from "../terminal/progress.ts"
 import type { ProgressUnit } from "../terminal/progress-line.ts"
 
-interface RestoreOptions {
-  readonly file: string
-  readonly flags: readonly string[]
-}
-
-export const command = defineCommand<RestoreOptions>({
+export const command = defineCommand({
   description: `Restores a backup into an empty data folder and an empty database. Pass the flags and the environment that
 you start the server with; the server must not be running. If the restore fails, the target stays empty.
 A backup does not contain the secret key: put the key file into the data folder, or set HAMLET_SECRET_KEY.`,
@@ -23,12 +17,41 @@ A backup does not contain the secret key: put the key file into the data folder,
       "restore to PostgreSQL",
     ],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<file>", "backup file")
-      .argument("[flags...]", "server flags, as for serve")
-      .allowUnknownOption(),
-  run: restore,
+  takes: { "<file>": "backup file", "[flags...]": "server flags, as for serve" },
+  allowsUnknownOptions: true,
+  async run(context, { file, flags }) {
+    const { output } = context
+    if (file.startsWith("-"))
+      throw new CliError("usage", `Cannot restore "${file}": it is not a file`, {
+        advice: "put the file before the flags",
+      })
+    if (!existsSync(file))
+      throw new CliError("notFound", `Cannot restore "${file}": there is no such file`)
+    const steps = new Steps(context)
+    try {
+      const { code, stderr } = await runServerProgram(
+        context,
+        ["restore", file, "--json", ...flags],
+        (line) => steps.update(line as Step),
+      )
+      const { restored } = steps
+      if (code !== 0 || !restored)
+        throw new CliError(
+          "failed",
+          stderr.trim() || `Cannot restore "${file}": the server program exited with ${code}`,
+        )
+      steps.stop()
+      const { sections, createdAt, serverVersion, notes } = restored
+      for (const note of notes) output.note(note)
+      output.print({
+        json: { file, sections, createdAt, serverVersion, notes },
+        plain: file,
+        human: `Restored ${describe(sections)}, as it was at ${createdAt}`,
+      })
+    } finally {
+      steps.stop()
+    }
+  },
 })
 
 /** The progress that the server program prints. */
@@ -46,40 +69,6 @@ interface RestoredStep {
   readonly createdAt: string
   readonly serverVersion: string
   readonly notes: readonly string[]
-}
-
-async function restore(context: Context, { file, flags }: RestoreOptions): Promise<void> {
-  const { output } = context
-  if (file.startsWith("-"))
-    throw new CliError("usage", `Cannot restore "${file}": it is not a file`, {
-      advice: "put the file before the flags",
-    })
-  if (!existsSync(file))
-    throw new CliError("notFound", `Cannot restore "${file}": there is no such file`)
-  const steps = new Steps(context)
-  try {
-    const { code, stderr } = await runServerProgram(
-      context,
-      ["restore", file, "--json", ...flags],
-      (line) => steps.update(line as Step),
-    )
-    const { restored } = steps
-    if (code !== 0 || !restored)
-      throw new CliError(
-        "failed",
-        stderr.trim() || `Cannot restore "${file}": the server program exited with ${code}`,
-      )
-    steps.stop()
-    const { sections, createdAt, serverVersion, notes } = restored
-    for (const note of notes) output.note(note)
-    output.print({
-      json: { file, sections, createdAt, serverVersion, notes },
-      plain: file,
-      human: `Restored ${describe(sections)}, as it was at ${createdAt}`,
-    })
-  } finally {
-    steps.stop()
-  }
 }
 
 const labels: Readonly<

@@ -1,48 +1,38 @@
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
-import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
-import type { Context } from "../context.ts"
 import { assertServerProgram, serverPath } from "../servers/server-program.ts"
 
-interface ServeOptions {
-  readonly flags: readonly string[]
-}
-
-export const command = defineCommand<ServeOptions>({
+export const command = defineCommand({
   description: `Every setting in docs/configuration.md is a flag and an environment variable: --data-dir is HAMLET_DATA_DIR.
 Everything after "serve" is passed to the server.`,
   examples: [
     ["hamlet serve", "listen on http://localhost:8080, data in ./data"],
     ["hamlet serve --port 9000 --data-dir /var/lib/hamlet", "another port and data folder"],
   ],
-  configure: (command: Command) =>
-    command.argument("[flags...]", "server flags").allowUnknownOption().passThroughOptions(),
+  takes: { "[flags...]": "server flags" },
   isPassThrough: true,
-  run: serve,
+  async run(_context, { flags }) {
+    assertServerProgram()
+    // The server stops when this IPC channel closes, even if this process is killed.
+    const child = spawn(process.execPath, [serverPath, "serve", ...flags], {
+      stdio: ["inherit", "inherit", "inherit", "ipc"],
+    })
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.removeAllListeners(signal)
+      // A terminal sends Ctrl-C to every foreground process. The server treats repeated SIGTERM as
+      // one, but not repeated SIGINT.
+      process.on(signal, () => child.kill("SIGTERM"))
+    }
+    const code = await new Promise<number>((resolve, reject) => {
+      child.once("error", (cause) =>
+        reject(new CliError("failed", `Cannot start the server: ${cause.message}`, { cause })),
+      )
+      child.once("exit", (code, signal) =>
+        resolve(code ?? 128 + constants.signals[signal ?? "SIGTERM"]),
+      )
+    })
+    process.exit(code)
+  },
 })
-
-/** Runs the server in the foreground and exits with its exit code. */
-async function serve(_context: Context, { flags }: ServeOptions): Promise<undefined> {
-  assertServerProgram()
-  // The server stops when this IPC channel closes, even if this process is killed.
-  const child = spawn(process.execPath, [serverPath, "serve", ...flags], {
-    stdio: ["inherit", "inherit", "inherit", "ipc"],
-  })
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.removeAllListeners(signal)
-    // A terminal sends Ctrl-C to every foreground process. The server treats repeated SIGTERM as
-    // one, but not repeated SIGINT.
-    process.on(signal, () => child.kill("SIGTERM"))
-  }
-  const code = await new Promise<number>((resolve, reject) => {
-    child.once("error", (cause) =>
-      reject(new CliError("failed", `Cannot start the server: ${cause.message}`, { cause })),
-    )
-    child.once("exit", (code, signal) =>
-      resolve(code ?? 128 + constants.signals[signal ?? "SIGTERM"]),
-    )
-  })
-  process.exit(code)
-}

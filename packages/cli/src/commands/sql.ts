@@ -1,20 +1,13 @@
 import type { Output as ApiOutput } from "@hamlet/contract/client"
-import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
-import type { Context } from "../context.ts"
 import type { Column } from "../output/list.ts"
 import { readInput } from "../terminal/read-input.ts"
-
-interface SqlOptions {
-  readonly statement: string | undefined
-  readonly args: readonly string[]
-}
 
 type ResultSet = ApiOutput<"executeSql">
 type Row = ResultSet["rows"][number]
 
-export const command = defineCommand<SqlOptions>({
+export const command = defineCommand({
   description: `Reads the statement from standard input if you pass none. The arguments after it are its parameters, parsed
 as JSON where possible and otherwise taken as text. Prints rows to standard output and the number of
 changed rows to standard error; with --json, the whole result is one object.`,
@@ -23,26 +16,24 @@ changed rows to standard error; with --json, the whole result is one object.`,
     ['hamlet sql "insert into notes (text) values (?)" hello', "change data"],
     ["hamlet sql < schema.sql", "read the statement from a file"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("[statement]", "one SQL statement")
-      .argument("[args...]", "values for its parameters"),
-  run: executeSql,
+  takes: {
+    "[statement]": "one SQL statement",
+    "[args...]": "values for its parameters",
+  },
+  async run({ connect, output }, { statement, args }) {
+    const sql = statement ?? (await readInput())
+    if (sql.trim() === "") throw new CliError("usage", "Cannot run SQL: the statement is empty")
+    const { client } = await connect()
+    const result = await client.executeSql({ statement: { sql, args: args.map(toValue) } })
+    if (output.mode === "json") return output.json(result)
+    if (result.columns.length > 0)
+      await output.list(toItems(result), {
+        empty: "No rows",
+        columns: result.columns.map(toColumn),
+      })
+    else output.note(`${result.rowsAffected} ${result.rowsAffected === 1 ? "row" : "rows"} changed`)
+  },
 })
-
-async function executeSql(
-  { connect, output }: Context,
-  { statement, args }: SqlOptions,
-): Promise<void> {
-  const sql = statement ?? (await readInput())
-  if (sql.trim() === "") throw new CliError("usage", "Cannot run SQL: the statement is empty")
-  const { client } = await connect()
-  const result = await client.executeSql({ statement: { sql, args: args.map(toValue) } })
-  if (output.mode === "json") return output.json(result)
-  if (result.columns.length > 0)
-    await output.list(toItems(result), { empty: "No rows", columns: result.columns.map(toColumn) })
-  else output.note(`${result.rowsAffected} ${result.rowsAffected === 1 ? "row" : "rows"} changed`)
-}
 
 async function* toItems({ rows }: ResultSet): AsyncGenerator<Row> {
   yield* rows

@@ -1,5 +1,4 @@
 import { defineCommand } from "../command.ts"
-import type { Context } from "../context.ts"
 import { showUsage } from "../output/usage-table.ts"
 
 export const command = defineCommand({
@@ -9,10 +8,8 @@ export const command = defineCommand({
     ["hamlet usage", "your usage and limits"],
     ["hamlet usage --json", "the same as JSON"],
   ],
-  run: showMyUsage,
+  async run({ connect, output }) {
+    const { client } = await connect()
+    await showUsage(output, await client.getMyUsage())
+  },
 })
-
-async function showMyUsage({ connect, output }: Context): Promise<void> {
-  const { client } = await connect()
-  await showUsage(output, await client.getMyUsage())
-}

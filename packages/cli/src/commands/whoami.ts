@@ -1,25 +1,22 @@
-import { defineCommand } from "../command.ts"
-import type { Context } from "../context.ts"
+import { defineCall } from "../shapes.ts"
 
-export const command = defineCommand({
+export const command = defineCall({
   examples: [
     ["hamlet whoami", "your username and the current server"],
     ["hamlet whoami --json", "your whole profile"],
   ],
-  run: showCurrentUser,
+  async call({ client, server }) {
+    const me = await client.getMe()
+    const name = server.name ?? null
+    const confirmed = me.email === null || me.emailVerified ? "" : " (not confirmed)"
+    return {
+      json: { ...me, server: { name, url: server.url } },
+      fields: [
+        ["username", me.username],
+        ["email", me.email, `${me.email ?? ""}${confirmed}`],
+        ["server", name],
+        ["url", server.url],
+      ],
+    }
+  },
 })
-
-async function showCurrentUser({ connect, output }: Context): Promise<void> {
-  const { client, server } = await connect()
-  const me = await client.getMe()
-  output.record({ ...me, server: { name: server.name ?? null, url: server.url } }, [
-    ["username", me.username],
-    [
-      "email",
-      me.email,
-      me.email === null || me.emailVerified ? (me.email ?? "") : `${me.email} (not confirmed)`,
-    ],
-    ["server", server.name ?? null],
-    ["url", server.url],
-  ])
-}

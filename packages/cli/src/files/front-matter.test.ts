@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import { privacies, valTypes } from "@hamlet/contract/lists"
 import fc from "fast-check"
 import { CliError } from "../cli-error.ts"
-import { privacies, valTypes } from "../contract-copies.ts"
 import { formatFile, parseFile } from "./front-matter.ts"
 
 describe("parseFile", () => {

@@ -1,5 +1,6 @@
+import { limits } from "@hamlet/contract/limits"
+import { privacies, valTypes } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
-import { privacies, valTypes } from "../contract-copies.ts"
 import type { Privacy, ValType } from "../vals.ts"
 
 /** The settings in the first line of a file. */
@@ -17,7 +18,7 @@ export interface FileParts {
 }
 
 const start = "// hamlet:"
-const namePattern = /^[a-zA-Z][a-zA-Z0-9_]{0,47}$/
+const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
 
 /**
  * Splits a file. The front matter is one line, so that line numbers of errors are off by one at
@@ -75,7 +76,7 @@ function assertFields(fields: Readonly<Record<string, string>>, source: string):
 }
 
 const checks: Readonly<Record<keyof FrontMatter, (value: string) => boolean>> = {
-  name: (value) => namePattern.test(value),
+  name: isValName,
   privacy: (value) => (privacies as readonly string[]).includes(value),
   type: (value) => (valTypes as readonly string[]).includes(value),
 }
@@ -88,5 +89,5 @@ function refuse(source: string, problem: string): CliError {
 
 /** Whether a text is a valid name of a val. */
 export function isValName(text: string): boolean {
-  return namePattern.test(text)
+  return namePattern.test(text) && text.length <= limits.nameCharsMax
 }

@@ -1,7 +1,6 @@
-import { ApiError, type Client } from "@hamlet/contract/client"
+import { ApiError, type Client, type Input } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
 import type { Val } from "../names/find-val.ts"
-import { toSettings } from "../vals.ts"
 import { type FileState, type FolderState, toFileState } from "./folder-state.ts"
 import { findReadme, hashReadme, toReadmeField, toReadmePath } from "./readme-file.ts"
 import { readValFile, type ValFile } from "./val-file.ts"
@@ -32,17 +31,18 @@ export async function pushFile(
   // the val keeps its own.
   const isSent = readme !== undefined && hashReadme(readme) !== base?.readmeHash
   if (base && isSent) await assertReadmeSeen(client, path, base, readme)
-  const fields = { ...toFields(file), ...(isSent && { readme: toReadmeField(readme) }) }
+  const fields = {
+    ...file.front,
+    name: file.name,
+    code: file.code,
+    ...(isSent && { readme: toReadmeField(readme) }),
+  }
   const val = base ? await saveOver(client, file, base, fields) : await client.saveVal(fields)
   state.set(path, toFileState(val, file.hash, isSent ? hashReadme(readme) : before?.readmeHash))
   return { val, path, isNew: val.version !== before?.version || isSent }
 }
 
-function toFields(file: ValFile) {
-  return { name: file.name, code: file.code, ...toSettings(file.front) }
-}
-
-/** Changes of a readme do not create a version, so the readme itself is compared. */
+/** Compares the readme itself: the message then says what has changed. */
 async function assertReadmeSeen(
   client: Client,
   path: string,
@@ -61,22 +61,25 @@ async function assertReadmeSeen(
     "conflict",
     `Cannot save "${toReadmePath(path)}" with ${found.name}: the val's readme has changed since the file was written`,
     {
-      advice:
-        'see it with "hamlet val show --readme", or overwrite it with "--force"; readmes have no versions',
+      advice: 'see it with "hamlet val show --readme", or overwrite it with "--force"',
     },
   )
 }
-
-type SavedFields = ReturnType<typeof toFields> & { readonly readme?: string | null }
 
 async function saveOver(
   client: Client,
   file: ValFile,
   base: FileState,
-  fields: SavedFields,
+  fields: Input<"saveVal">,
 ): Promise<Val> {
+  const save = (ifMatch: number) =>
+    client.createVersion({ val_id: base.id, ...fields }, { ifMatch })
   try {
-    return await client.createVersion({ val_id: base.id, ...fields }, { ifMatch: base.version })
+    return await save(base.version).catch(async (error: unknown) => {
+      const version = await findSameCode(client, base, error)
+      if (version === undefined) throw error
+      return save(version)
+    })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === "not_owner")
@@ -92,6 +95,19 @@ async function saveOver(
         'fetch it with "hamlet val pull", or save over it with "--force"; old versions are kept',
     })
   }
+}
+
+/** The current version, if the one that the file is based on has the same code and type. */
+async function findSameCode(
+  client: Client,
+  { id, version }: FileState,
+  error: unknown,
+): Promise<number | undefined> {
+  if (!(error instanceof ApiError && error.code === "version_conflict")) return undefined
+  const seen = await client.getVersion({ val_id: id, version }).catch(() => undefined)
+  const current = await client.getVal({ val_id: id })
+  const isSame = seen?.code === current.code && seen.type === current.type
+  return isSame ? current.version : undefined
 }
 
 const problems: Readonly<Partial<Record<ApiError["code"], string>>> = {

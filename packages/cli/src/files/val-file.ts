@@ -72,14 +72,16 @@ export function toExtension(code: string): string {
 
 /** Reads a text file, within the size limit. */
 export function readText(path: string): string {
+  return toText(readBytes(path, limits.inputBytesMax), `"${path}"`)
+}
+
+/** Reads a file of at most `bytesMax` bytes. */
+export function readBytes(path: string, bytesMax: number): Uint8Array {
   try {
     const { size } = statSync(path)
-    if (size > limits.inputBytesMax)
-      throw new CliError(
-        "failed",
-        `Cannot read "${path}": it is larger than ${limits.inputBytesMax} bytes`,
-      )
-    return toText(readFileSync(path), `"${path}"`)
+    if (size > bytesMax)
+      throw new CliError("failed", `Cannot read "${path}": it is larger than ${bytesMax} bytes`)
+    return readFileSync(path)
   } catch (cause) {
     if (cause instanceof CliError) throw cause
     const { code, message } = cause as NodeJS.ErrnoException

@@ -51,6 +51,7 @@ describe("parseValName", () => {
     "1a",
     "a-b",
     "a/b/c",
+    "../etc/passwd",
     "a@",
     "a@x",
     "a@-1",

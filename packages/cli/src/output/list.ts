@@ -1,3 +1,4 @@
+import { toAgo } from "../terminal/ago.ts"
 import type { Colour } from "../terminal/colour.ts"
 import { toTable } from "../terminal/table.ts"
 import { toOneLine } from "../terminal/visible.ts"
@@ -5,8 +6,12 @@ import { toOneLine } from "../terminal/visible.ts"
 /** A column of a list: its value for programs, and how people see it. */
 export interface Column<Item> {
   readonly title: string
-  readonly value: (item: Item) => string | number | null
+  readonly value: (item: Item) => string | number | null | undefined
   readonly human?: (item: Item) => string
+  /** It is a time; people see it relative to now. */
+  readonly isTime?: boolean
+  /** What people see instead of an absent value. */
+  readonly absent?: string
   readonly paint?: (colour: Colour, item: Item) => (text: string) => string
   /** Never truncated, so that it can be copied. */
   readonly isWhole?: boolean
@@ -45,13 +50,21 @@ export async function writeList<Item>(
   }
   const all = await Array.fromAsync(items)
   if (all.length === 0) return writer.writeLine(writer.colour.dim(view.empty))
-  const columns = view.columns.map(({ title, value, human, paint, isWhole = false }) => ({
-    title: title.toUpperCase(),
-    isWhole,
+  const columns = view.columns.map((column) => ({
+    title: column.title.toUpperCase(),
+    isWhole: column.isWhole ?? false,
     cells: all.map((item) => ({
-      text: toOneLine(human?.(item) ?? String(value(item) ?? "")),
-      paint: paint?.(writer.colour, item),
+      text: toOneLine(column.human?.(item) ?? toText(column, column.value(item))),
+      paint: column.paint?.(writer.colour, item),
     })),
   }))
   for (const line of toTable(columns, writer.width, writer.colour.dim)) writer.writeLine(line)
+}
+
+function toText<Item>(
+  { isTime, absent = "" }: Column<Item>,
+  value: string | number | null | undefined,
+): string {
+  if (value === null || value === undefined) return absent
+  return isTime ? toAgo(String(value), Date.now()) : String(value)
 }

@@ -27,7 +27,22 @@ export async function waitForRun(
     if (event.kind === "log") writeLogAside(context.output, event.line)
   const run = await getEndedRun(connection.client, id)
   unregister()
+  // The run may end before the response to its cancellation, which says all there is to say.
+  if (context.interruption.isEnding()) return exitByStatus[run.status]
   return printOutcome(context, run)
+}
+
+/** Starts a run and prints its id. */
+export async function startRun(
+  { output }: Context,
+  start: () => Promise<RunDetail>,
+): Promise<undefined> {
+  const run = await start()
+  output.print({
+    json: run,
+    plain: run.id,
+    human: `Started run ${run.id}; follow it with "hamlet run logs -f ${run.id}"`,
+  })
 }
 
 /** The packages of a val are fetched once after it is saved; an earlier run waits for them. */

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises"
 import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
 
@@ -20,6 +21,15 @@ export async function readInputBytes(bytesMax: number): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** Reads a file that an option names. */
+export async function readNamedFile(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new CliError("usage", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
+  }
 }
 
 /** Decodes bytes; invalid UTF-8 is refused rather than replaced. */

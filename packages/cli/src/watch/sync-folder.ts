@@ -71,34 +71,30 @@ export async function syncFolder(
     for (const action of actions) reportPlan(deps, action)
     const tasks = listReadmeTasks(deps.folder, state, scan, remote.vals)
     const hasReadmeConflict = await reportReadmePlan(deps, state, tasks)
-    return {
-      hasActed: false,
-      isRaced: false,
-      hasConflict: actions.some(isConflict) || hasReadmeConflict,
-      exit: undefined,
-    }
+    return { ...nothing, hasConflict: actions.some(isConflict) || hasReadmeConflict }
   }
   const writer = createStateWriter(state)
   for (const path of stale) writer.state.delete(join(deps.folder, path))
+  const tally: Tally = { ...nothing, hasConflict: actions.some(isConflict) }
   try {
     const actionDeps = { ...deps, state: writer.state, isTaken: createTaken(deps.folder, scan) }
-    const synced = await performAll(deps, actionDeps, actions, writer.soon)
+    await performAll(deps, actionDeps, actions, tally, writer.soon)
     // Readmes follow their files.
-    const readmes = await performReadmes(
-      deps,
-      actionDeps,
-      listReadmeTasks(deps.folder, writer.state, scan, remote.vals),
-      writer.soon,
-    )
-    return {
-      hasActed: synced.hasActed || readmes.hasActed,
-      isRaced: synced.isRaced || readmes.isRaced,
-      hasConflict: synced.hasConflict || readmes.hasConflict,
-      exit: synced.exit ?? readmes.exit,
-    }
+    const tasks = listReadmeTasks(deps.folder, writer.state, scan, remote.vals)
+    await performReadmes(deps, actionDeps, tasks, tally, writer.soon)
+    return tally
   } finally {
     writer.now()
   }
+}
+
+type Tally = { -readonly [Field in keyof SyncResult]: SyncResult[Field] }
+
+const nothing: SyncResult = {
+  hasActed: false,
+  isRaced: false,
+  hasConflict: false,
+  exit: undefined,
 }
 
 /** The recorded paths of a folder. */
@@ -124,9 +120,9 @@ async function performAll(
   deps: SyncDeps,
   actionDeps: ActionDeps,
   actions: readonly Action[],
+  tally: Tally,
   onDone: () => void,
-): Promise<SyncResult> {
-  let [hasActed, isRaced, exit] = [false, false, undefined as ExitName | undefined]
+): Promise<void> {
   for (let index = 0; index < actions.length; index += limits.watchFetchesMax) {
     for (const action of await fetchActionVals(
       deps,
@@ -136,27 +132,15 @@ async function performAll(
       const { kind } = action.decision
       try {
         const result = await handlers[kind](actionDeps, action)
-        if (result === "raced") isRaced = true
-        else if (kind !== "note") hasActed = true
+        if (result === "raced") tally.isRaced = true
+        else if (kind !== "note") tally.hasActed = true
         onDone()
       } catch (error) {
-        const failure = toSyncFailure(error)
-        // A name taken for a new val belongs to a val that the next round sees; for a rename it is
-        // a real conflict.
-        if (failure.isRaced && !(kind === "save" && failure.isName)) isRaced = true
-        else {
-          exit ??= failure.exit
-          deps.report({
-            action: "problem",
-            file: action.match.path ?? "",
-            val: action.match.val,
-            text: failure.text,
-          })
-        }
+        const { path = "", val } = action.match
+        addFailure(deps, tally, error, { file: path, val, isRename: kind === "save" })
       }
     }
   }
-  return { hasActed, isRaced, hasConflict: actions.some(isConflict), exit }
 }
 
 /**
@@ -167,34 +151,40 @@ async function performReadmes(
   deps: SyncDeps,
   readmeDeps: ReadmeDeps,
   tasks: readonly ReadmeTask[],
+  tally: Tally,
   onDone: () => void,
-): Promise<SyncResult> {
-  let [hasActed, isRaced, hasConflict, exit] = [
-    false,
-    false,
-    false,
-    undefined as ExitName | undefined,
-  ]
+): Promise<void> {
   for (const task of tasks) {
     if (deps.isStopping()) break
     try {
       const action = await planReadme(readmeDeps, task)
       if (!action) continue
       const result = await performReadme(readmeDeps, action)
-      isRaced ||= result === "raced"
-      hasActed ||= result === "done" && action.kind !== "note"
-      hasConflict ||= action.kind === "conflict"
+      tally.isRaced ||= result === "raced"
+      tally.hasActed ||= result === "done" && action.kind !== "note"
+      tally.hasConflict ||= action.kind === "conflict"
       onDone()
     } catch (error) {
-      const failure = toSyncFailure(error)
-      if (failure.isRaced) isRaced = true
-      else {
-        exit ??= failure.exit
-        deps.report({ action: "problem", file: toReadmePath(task.path), text: failure.text })
-      }
+      addFailure(deps, tally, error, { file: toReadmePath(task.path) })
     }
   }
-  return { hasActed, isRaced, hasConflict, exit }
+}
+
+/** Reports the failure of one action, unless the next round sees why; throws what affects all. */
+function addFailure(
+  deps: SyncDeps,
+  tally: Tally,
+  error: unknown,
+  { isRename = false, ...about }: Pick<SyncEvent, "file" | "val"> & { readonly isRename?: boolean },
+): void {
+  const failure = toSyncFailure(error)
+  // A name taken for a new val belongs to a val that the next round sees; for a rename it is a real
+  // conflict.
+  if (failure.isRaced && !(isRename && failure.isName)) tally.isRaced = true
+  else {
+    tally.exit ??= failure.exit
+    deps.report({ action: "problem", ...about, text: failure.text })
+  }
 }
 
 /** Classifies the failure of one action; throws those that affect all of them. */

@@ -1,14 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs"
-import { dirname, join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
 import { zipSync } from "fflate"
+import { write } from "../support/folder.ts"
 import { hamletPath } from "../support/processes.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
@@ -23,11 +17,6 @@ describe("export, import", () => {
     defineHostile(stage)
   })
 })
-
-function write(person: Person, path: string, content: string | Uint8Array): void {
-  mkdirSync(dirname(join(person.folder, path)), { recursive: true })
-  writeFileSync(join(person.folder, path), content)
-}
 
 /** A zip file with these entries. */
 function writeZip(person: Person, path: string, entries: Readonly<Record<string, unknown>>): void {
@@ -444,21 +433,17 @@ function defineHostile(stage: () => Stage): void {
     const ada = await stage().person("import9")
     write(ada, "text.zip", "hello")
     write(ada, "nothing.zip", zipSync({}))
-    write(ada, "cut.zip", zipSync({ "vals/a.json": Buffer.from('{"code":"1"}') }).slice(0, -10))
     writeZip(ada, "out.zip", { "../a.json": { name: "a", code: "1" } })
     const manifest = { format: "hamlet-archive", formatVersion: 2 }
     writeZip(ada, "future.zip", {
       "manifest.json": manifest,
       "vals/a.json": { name: "a", code: "1" },
     })
-    mkdirSync(join(ada.folder, "empty"))
     const table: readonly (readonly [path: string, exit: number, text: string])[] = [
       ["text.zip", 2, "neither a zip file nor a folder"],
       ["nothing.zip", 2, "no .json, .ts or .tsx files"],
-      ["cut.zip", 1, "it is not a valid zip file"],
       ["out.zip", 1, '"../a.json" points outside the archive'],
       ["future.zip", 1, "has format 2"],
-      ["empty", 2, "no .json, .ts or .tsx files"],
       ["gone.zip", 4, "it does not exist"],
     ]
     for (const [path, exit, text] of table)

@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { read, write } from "../support/folder.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person } from "../support/stage.ts"
 
-const read = (person: Person, ...path: readonly string[]) =>
-  readFileSync(join(person.folder, ...path), "utf8")
-const write = (person: Person, name: string, text: string) =>
-  writeFileSync(join(person.folder, name), text)
 const codeOf = async (person: Person, name: string) =>
   (await person.client.getValByName({ username: person.username, val_name: name })).code
 
@@ -196,7 +193,7 @@ describe("val push, pull, clone", () => {
     await ada.print(["val", "pull", "hello"])
     expect(read(ada, "hello.ts.README.md")).toBe("# One\n")
     write(ada, "hello.ts.README.md", "# Two\n")
-    expect(await ada.print(["val", "push", "hello.ts"])).toBe("readme1/hello@1\n")
+    expect(await ada.print(["val", "push", "hello.ts"])).toBe("readme1/hello@2\n")
     expect(await readmeOf()).toBe("# Two\n")
 
     // What was changed on the other side only is neither undone nor a conflict.

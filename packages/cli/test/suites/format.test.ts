@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { read, write } from "../support/folder.ts"
 import { useStage } from "../support/shared-stage.ts"
 
 const untidy = "const  a = 'a'\nexport  default ()=>a\n"
@@ -11,11 +10,10 @@ describe("val fmt", () => {
 
   test("formats files in place, without their first lines, and vals as a new version", async () => {
     const ada = await stage().person("fmt1")
-    const path = join(ada.folder, "page.tsx")
-    writeFileSync(path, `// hamlet: name=page  type=http\n${untidy}`)
+    write(ada, "page.tsx", `// hamlet: name=page  type=http\n${untidy}`)
     const { id } = await ada.client.createVal({ name: "hello", code: untidy })
     expect(await ada.print(["val", "fmt", "page.tsx", "hello"])).toBe("page.tsx\nfmt1/hello@2\n")
-    expect(readFileSync(path, "utf8")).toBe(`// hamlet: name=page  type=http\n${tidy}`)
+    expect(read(ada, "page.tsx")).toBe(`// hamlet: name=page  type=http\n${tidy}`)
     expect((await ada.client.getVal({ val_id: id })).code).toBe(tidy)
     // Formatted code is not saved again.
     expect(await ada.json(["val", "fmt", "hello", "page.tsx"])).toEqual([
@@ -27,22 +25,21 @@ describe("val fmt", () => {
 
   test("checks without changing anything, and goes on after code that does not parse", async () => {
     const ada = await stage().person("fmt2")
-    const write = (name: string, text: string) => writeFileSync(join(ada.folder, name), text)
-    write("bad.ts", untidy)
-    write("good.ts", tidy)
-    write("broken.ts", "export default (\n")
+    write(ada, "bad.ts", untidy)
+    write(ada, "good.ts", tidy)
+    write(ada, "broken.ts", "export default (\n")
     await ada.client.createVal({ name: "hello", code: untidy })
     expect(await ada.hamlet(["val", "fmt", "--check", "good.ts"])).toMatchObject({ exit: 0 })
     expect(await ada.hamlet(["val", "fmt", "--check", "good.ts", "bad.ts", "hello"])).toMatchObject(
       { exit: 1, stdout: "bad.ts\nfmt2/hello@1\n" },
     )
-    expect(readFileSync(join(ada.folder, "bad.ts"), "utf8")).toBe(untidy)
+    expect(read(ada, "bad.ts")).toBe(untidy)
     expect(await ada.hamlet(["val", "fmt", "broken.ts", "nothing.ts", "bad.ts"])).toMatchObject({
       exit: 1,
       stdout: "bad.ts\n",
       stderr: expect.stringMatching(/Cannot format "broken.ts": .+\n.*read "nothing.ts"/),
     })
-    expect(readFileSync(join(ada.folder, "bad.ts"), "utf8")).toBe(tidy)
+    expect(read(ada, "bad.ts")).toBe(tidy)
     expect(await ada.hamlet(["val", "fmt", "gone"])).toMatchObject({ exit: 4 })
   })
 })

@@ -5,13 +5,12 @@ import { createProgram } from "../../src/program.ts"
 import { isGroup, tree } from "../../src/tree.ts"
 import { useStage } from "../support/shared-stage.ts"
 
-const commands = Object.entries(tree).flatMap(([noun, node]) => {
-  if (!isGroup(node)) return [[noun]]
-  return [
-    ...(node.defaultVerb ? [[noun]] : []),
-    ...Object.keys(node.verbs).map((verb) => [noun, verb]),
-  ]
-})
+const commands: (readonly string[])[] = []
+for (const [noun, node] of Object.entries(tree)) {
+  if (!isGroup(node) || node.defaultVerb) commands.push([noun])
+  if (isGroup(node))
+    commands.push(...Object.keys((await node.loadVerbs()).verbs).map((verb) => [noun, verb]))
+}
 const document = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
 
 describe("help", () => {
@@ -32,6 +31,8 @@ describe("help", () => {
     for (const path of commands) {
       const text = await readHelp(path)
       expect(text).toStartWith(`Usage: hamlet ${path.join(" ")} [options]`)
+      // The summary.
+      expect(text).toMatch(/^Usage: .*\n\n[A-Z]\w+ /)
       expect(text).toMatch(new RegExp(`Examples:\\n(.*\\n)*.*hamlet ${path.join(" ")}\\b`))
     }
     const text = await readHelp(["version", "diff"])

@@ -1,19 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
+import { list, listTrash, read, write } from "../support/folder.ts"
 import { useStage } from "../support/shared-stage.ts"
-import type { Person } from "../support/stage.ts"
 
 const once = ["val", "watch", "--once"]
-const read = (person: Person, path: string) => readFileSync(join(person.folder, path), "utf8")
-const write = (person: Person, path: string, text: string) =>
-  writeFileSync(join(person.folder, path), text)
-const list = (person: Person, inner = ".") =>
-  readdirSync(join(person.folder, inner))
-    .filter((name) => !name.startsWith("."))
-    .sort()
-const trash = (person: Person) =>
-  list(person, ".hamlet/trash").map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, ""))
 
 describe("val watch, readmes", () => {
   const stage = useStage()
@@ -35,13 +26,13 @@ describe("val watch, readmes", () => {
     ]).toEqual(["# Mine\n", "", 1])
 
     await ada.client.updateVal({ val_id: id, readme: "# Theirs\n" })
-    expect(await ada.print(once)).toBe(`wrote\t${path}\thello@1\t\n`)
+    expect(await ada.print(once)).toBe(`wrote\t${path}\thello@3\t\n`)
     expect(read(ada, path)).toBe("# Theirs\n")
     write(ada, path, "# Mine again\n")
     await ada.client.updateVal({ val_id: id, readme: "# Theirs again\n" })
     expect(await ada.hamlet(once)).toMatchObject({
       exit: 5,
-      stdout: `conflict\t${path}\thello@1\thello.ts.README.conflict-1.md\n`,
+      stdout: `conflict\t${path}\thello@4\thello.ts.README.conflict-1.md\n`,
     })
     expect([read(ada, path), read(ada, "hello.ts.README.conflict-1.md")]).toEqual([
       "# Theirs again\n",
@@ -53,9 +44,9 @@ describe("val watch, readmes", () => {
     rmSync(join(ada.folder, path))
     expect([await ada.print(once), await readmeOf()]).toEqual(["", "# Theirs again\n"])
     await ada.client.updateVal({ val_id: id, readme: "# Later\n" })
-    expect(await ada.print(once)).toBe(`wrote\t${path}\thello@1\t\n`)
+    expect(await ada.print(once)).toBe(`wrote\t${path}\thello@5\t\n`)
     await ada.client.updateVal({ val_id: id, readme: null })
-    expect(await ada.print(once)).toStartWith(`trashed\t${path}\thello@1\t.hamlet/trash/`)
+    expect(await ada.print(once)).toStartWith(`trashed\t${path}\thello@6\t.hamlet/trash/`)
     expect(list(ada)).toEqual(["hello.ts", "hello.ts.README.conflict-1.md"])
 
     // A new file brings its readme along, and a val that is deleted takes it with it.
@@ -68,7 +59,7 @@ describe("val watch, readmes", () => {
       val_id: (await ada.client.getValByName({ username: "readme2", val_name: "new" })).id,
     })
     await ada.print(once)
-    expect([list(ada), trash(ada)]).toEqual([
+    expect([list(ada), listTrash(ada)]).toEqual([
       ["hello.ts", "hello.ts.README.conflict-1.md"],
       [path, "new.ts", "new.ts.README.md"],
     ])

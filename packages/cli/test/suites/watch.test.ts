@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -12,21 +11,13 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { limits } from "../../src/limits.ts"
+import { list, listTrash, read, write } from "../support/folder.ts"
 import { openGate } from "../support/gate.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 import { until } from "../support/until.ts"
 
 const once = ["val", "watch", "--once"]
-const read = (person: Person, path: string) => readFileSync(join(person.folder, path), "utf8")
-const write = (person: Person, path: string, text: string | Uint8Array) =>
-  writeFileSync(join(person.folder, path), text)
-const list = (person: Person, inner = ".") =>
-  readdirSync(join(person.folder, inner))
-    .filter((name) => !name.startsWith("."))
-    .sort()
-const trash = (person: Person) =>
-  list(person, ".hamlet/trash").map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, ""))
 const find = (person: Person, name: string) =>
   person.client.getValByName({ username: person.username, val_name: name })
 const names = async (person: Person) =>
@@ -101,32 +92,33 @@ describe("val watch", () => {
       readme: "beside the file",
     })
     expect(await ada.print(once)).toBe(
-      "wrote\thello.ts\thello@2\t\nwrote\thello.ts.README.md\thello@2\t\n",
+      "wrote\thello.ts\thello@3\t\nwrote\thello.ts.README.md\thello@3\t\n",
     )
     expect(read(ada, "hello.ts")).toBe("// hamlet: name=hello privacy=unlisted\ntwo\n")
 
     await ada.client.updateVal({ val_id: ada.id, name: "greet" })
-    expect(await ada.print(once)).toBe("renamed\tgreet.ts\tgreet@2\thello.ts\n")
+    expect(await ada.print(once)).toBe("renamed\tgreet.ts\tgreet@3\thello.ts\n")
     expect([list(ada), read(ada, "greet.ts")]).toEqual([
       ["greet.ts", "greet.ts.README.md"],
       "// hamlet: name=greet privacy=unlisted\ntwo\n",
     ])
 
     renameSync(join(ada.folder, "greet.ts"), join(ada.folder, "welcome.ts"))
-    expect(await ada.print(once)).toBe("renamed\twelcome.ts\twelcome@2\tgreet\n")
+    expect(await ada.print(once)).toBe("renamed\twelcome.ts\twelcome@3\tgreet\n")
     expect(read(ada, "welcome.ts")).toStartWith("// hamlet: name=welcome privacy=unlisted\n")
     expect(await ada.client.getVal({ val_id: ada.id })).toMatchObject({
       name: "welcome",
-      version: 2,
+      version: 3,
     })
 
     mkdirSync(join(ada.folder, "in"))
     renameSync(join(ada.folder, "welcome.ts"), join(ada.folder, "in/welcome.tsx"))
-    expect(await ada.print(once)).toBe("moved\tin/welcome.tsx\twelcome@2\twelcome.ts\n")
-    await ada.client.deleteVersion({ val_id: ada.id, version: 2 })
-    expect(await ada.print(once)).toBe("wrote\tin/welcome.tsx\twelcome@1\t\n")
+    expect(await ada.print(once)).toBe("moved\tin/welcome.tsx\twelcome@3\twelcome.ts\n")
+    for (const version of [3, 2]) await ada.client.deleteVersion({ val_id: ada.id, version })
+    expect(await ada.print(once)).toStartWith("wrote\tin/welcome.tsx\twelcome@1\t\n")
     expect(read(ada, "in/welcome.tsx")).toEndWith("\none\n")
-    expect([list(ada), read(ada, "in/welcome.tsx.README.md")]).toEqual([["in"], "beside the file"])
+    // The first version had no readme.
+    expect([list(ada), readdirSync(join(ada.folder, "in"))]).toEqual([["in"], ["welcome.tsx"]])
   })
 
   test("independent changes of both sides are both kept", async () => {
@@ -245,7 +237,7 @@ describe("val watch", () => {
     expect(await ada.print([...once, "--delete"])).toMatch(
       /^deleted\thello.ts\thello@2\t.hamlet\/trash\/\S+\n$/,
     )
-    expect([await names(ada), trash(ada)]).toEqual([[], ["hello@1.ts", "hello@2.ts"]])
+    expect([await names(ada), listTrash(ada)]).toEqual([[], ["hello@1.ts", "hello@2.ts"]])
 
     await ada.client.createVal({ name: "kept", code: "one\n" })
     await ada.print(once)
@@ -267,7 +259,7 @@ describe("val watch", () => {
     expect(await ada.print(once)).toMatch(
       /^trashed\thello.ts\thello\t.hamlet\/trash\/\S+-hello.ts\n$/,
     )
-    expect([list(ada), trash(ada)]).toEqual([[], ["hello.ts"]])
+    expect([list(ada), listTrash(ada)]).toEqual([[], ["hello.ts"]])
 
     const { id } = await ada.client.createVal({ name: "hello", code: "one\n" })
     await ada.print(once)

@@ -1,8 +1,8 @@
 import { ConnectionError } from "./errors.ts"
-import type { AccountEvent, FollowOptions, RunEvent } from "./follow-types.ts"
 import type { PreparedRequest } from "./request.ts"
 import { toRetryMs } from "./retry.ts"
 import { type Received, type SendDeps, toInit } from "./send.ts"
+import type { AccountEvent, FollowOptions, RunEvent } from "./types.ts"
 
 /** Dependencies of following, beyond those of sending. */
 export interface FollowDeps extends SendDeps {

@@ -75,7 +75,7 @@ describe("Output", () => {
     expectTypeOf<Output<"deleteVal">>().toEqualTypeOf<undefined>()
     expectTypeOf<Output<"getModule">>().toEqualTypeOf<string>()
     expectTypeOf<Output<"getBlob">>().toEqualTypeOf<Response>()
-    expectTypeOf<Output<"putBlob">>().toEqualTypeOf<undefined>()
+    expectTypeOf<Output<"putBlob">>().toEqualTypeOf<"ok">()
     expectTypeOf<Answer<"createVersion">["status"]>().toEqualTypeOf<200 | 201>()
     expectTypeOf<Item<"listMyComments">>().toEqualTypeOf<Comment>()
   })

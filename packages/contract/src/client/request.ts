@@ -1,4 +1,4 @@
-import type { RouteFacts } from "./contract-facts.ts"
+import type { Method } from "../route.ts"
 import type { Content } from "./input.ts"
 import type { AnyCallOptions } from "./types.ts"
 
@@ -8,10 +8,22 @@ export interface PreparedRequest {
   readonly url: string
   readonly headers: Headers
   readonly body: Content | undefined
-  /** A successful response is returned unread. */
-  readonly isUnread: boolean
+  readonly response: RouteFacts["response"]
   /** A retry is safe even if the first attempt reached the server. */
   readonly isRepeatable: boolean
+}
+
+/** What a client needs of a row of the route table. */
+interface RouteFacts {
+  readonly method: Method
+  readonly path: string
+  /**
+   * Fields that are not in the path go into a JSON body; without a body, into the query. Bytes are
+   * the caller's content, as it is.
+   */
+  readonly body: "json" | "bytes" | "none"
+  /** Bytes are returned unread. */
+  readonly response: "json" | "text" | "bytes" | "none"
 }
 
 /** The server and the token. */
@@ -20,34 +32,40 @@ export interface Server {
   readonly token: string | undefined
 }
 
-/** Puts each field of the input into the path, the query or the body. */
+/** Puts each field of the input into the path, the query or the body. `row` is one of contract.ts. */
 export function toRequest(
   server: Server,
-  route: RouteFacts,
+  row: string,
   input: object,
   options: AnyCallOptions,
 ): PreparedRequest {
+  const route = toRouteFacts(row)
   const fields = new Map(Object.entries(input).map(([name, value]) => [name, toWire(value)]))
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const segment = toSegment(name, fields.get(name))
     fields.delete(name)
     return segment
   })
-  const content = route.isBytesBody ? (fields.get("content") as Content) : undefined
+  const content = route.body === "bytes" ? (fields.get("content") as Content) : undefined
   // A Blob has its own type, and bytes have none. Not every platform sets one for strings.
   const contentType =
     fields.get("contentType") ??
     (typeof content === "string" ? "text/plain;charset=UTF-8" : undefined)
   return {
     method: route.method.toUpperCase(),
-    url: server.baseUrl + path + (route.hasBody || route.isBytesBody ? "" : toQuery(fields)),
+    url: server.baseUrl + path + (route.body === "none" ? toQuery(fields) : ""),
     headers: toHeaders(server, route, options, contentType),
-    body: route.hasBody ? JSON.stringify(Object.fromEntries(fields)) : content,
-    isUnread: route.response === "bytes",
+    body: route.body === "json" ? JSON.stringify(Object.fromEntries(fields)) : content,
+    response: route.response,
     // A POST has an idempotency key, or stores the same bytes again. Other methods are idempotent,
     // but with a precondition a retry would conflict with what the first attempt did.
     isRepeatable: route.method === "post" || options.ifMatch === undefined,
   }
+}
+
+function toRouteFacts(row: string): RouteFacts {
+  const [method, path, body, response] = row.split(" ")
+  return { method, path, body, response } as RouteFacts
 }
 
 /**
@@ -88,11 +106,11 @@ function toHeaders(
   const headers = new Headers()
   if (route.response === "json" || route.response === "none")
     headers.set("accept", "application/json")
-  if (route.hasBody) headers.set("content-type", "application/json")
-  else if (route.isBytesBody && contentType !== undefined)
+  if (route.body === "json") headers.set("content-type", "application/json")
+  else if (route.body === "bytes" && contentType !== undefined)
     headers.set("content-type", String(contentType))
   if (server.token !== undefined) headers.set("authorization", `Bearer ${server.token}`)
-  if (route.method === "post" && !route.isBytesBody)
+  if (route.method === "post" && route.body !== "bytes")
     headers.set("idempotency-key", options.idempotencyKey ?? createKey())
   if (options.respondAsync) headers.set("prefer", "respond-async")
   if (options.ifMatch !== undefined) headers.set("if-match", `"${options.ifMatch}"`)

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../errors.ts"
 import { contract } from "./contract.ts"
-import type { RouteFacts } from "./contract-facts.ts"
 import { ApiError, type Issue } from "./errors.ts"
 import type { PreparedRequest } from "./request.ts"
 import { toRetryAfterMs } from "./retry.ts"
@@ -9,7 +8,6 @@ import type { AnyRawResponse } from "./types.ts"
 
 /** Parses a response: the one that the route promises, or an ApiError. */
 export function toRawResponse(
-  route: RouteFacts,
   request: PreparedRequest,
   received: Received,
   nowMs: number,
@@ -18,9 +16,9 @@ export function toRawResponse(
   const isExpected304 = status === 304 && request.headers.has("if-none-match")
   if (status === 204 || isExpected304) return { status, headers, body: undefined }
   if (status < 200 || status > 299) throw toApiError(request, received, nowMs)
-  if (route.response === "none") return { status, headers, body: undefined }
-  if (route.response === "bytes") return { status, headers, body: received.response }
-  if (route.response === "text") return { status, headers, body: text }
+  if (request.response === "none") return { status, headers, body: undefined }
+  if (request.response === "bytes") return { status, headers, body: received.response }
+  if (request.response === "text") return { status, headers, body: text }
   const body = parseJson(text)
   // A portal or a proxy may respond 200 with a page of its own.
   if (body === undefined)

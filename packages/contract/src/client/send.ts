@@ -65,7 +65,7 @@ async function receive(
   let isStreamed = false
   try {
     const response = await deps.fetch(request.url, toInit(request, attempt.signal))
-    isStreamed = request.isUnread && response.ok
+    isStreamed = request.response === "bytes" && response.ok
     if (isStreamed)
       return { status: response.status, headers: response.headers, text: "", response }
     return { status: response.status, headers: response.headers, text: await response.text() }

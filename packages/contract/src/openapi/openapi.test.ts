@@ -51,6 +51,19 @@ describe("toOpenApi", () => {
     expect(validator.version).toBe("3.1")
   })
 
+  test("says of every array what it contains, and how long a tuple is", () => {
+    const arrays: Record<string, unknown>[] = []
+    JSON.parse(text, (_, value) => {
+      if (value?.type === "array") arrays.push(value)
+      return value
+    })
+    expect(arrays.length).toBeGreaterThan(50)
+    for (const array of arrays) expect(array).toMatchObject({ items: expect.any(Object) })
+    const tuples = arrays.filter(({ prefixItems }) => prefixItems !== undefined)
+    expect(tuples.length).toBeGreaterThan(3)
+    for (const tuple of tuples) expect(tuple).toMatchObject({ minItems: 2, maxItems: 2 })
+  })
+
   test("refers only to components that exist", () => {
     const names = new Set(
       Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref as string),
@@ -168,6 +181,6 @@ describe("toOpenApi", () => {
     ])
     expect(find("deleteVal").responses[204]?.content).toBeUndefined()
     expect(Object.keys(find("getBlob").responses[206]?.content ?? {})).toEqual(["*/*"])
-    expect(find("putBlob").responses[201]?.content).toBeUndefined()
+    expect(Object.keys(find("putBlob").responses[201]?.content ?? {})).toEqual(["application/json"])
   })
 })

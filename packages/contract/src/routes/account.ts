@@ -1,109 +1,67 @@
 import { route } from "../route.ts"
-import { createTokenBody, pageQuery, params, putSecretBody } from "../schemas/inputs.ts"
+import { createTokenBody, pageQuery, putSecretBody } from "../schemas/inputs.ts"
 import { newToken, page, secret, token } from "../schemas/records.ts"
 
 /** The caller's tokens and secrets. */
 export const accountRoutes = {
-  listTokens: route({
-    method: "get",
-    path: "/v1/me/tokens",
-    tag: "Tokens",
+  listTokens: route("Tokens", "get /v1/me/tokens", {
     summary: "The caller's tokens, newest first",
-    auth: "required",
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(token) },
   }),
-  createToken: route({
-    method: "post",
-    path: "/v1/me/tokens",
-    tag: "Tokens",
+  createToken: route("Tokens", "post /v1/me/tokens", {
     summary: "Create a token; only this response ever shows it",
-    auth: "required",
     scope: "user:write",
     body: createTokenBody,
     responses: { 200: newToken },
     errors: ["scope_escalation"],
   }),
-  revokeToken: route({
-    method: "delete",
-    path: "/v1/me/tokens/{token_id}",
-    tag: "Tokens",
+  revokeToken: route("Tokens", "delete /v1/me/tokens/{token_id}", {
     summary: "Revoke a token; it stops working at once",
-    auth: "required",
     scope: "user:write",
-    params: params.token,
     responses: { 204: null },
     errors: ["token_not_found"],
   }),
-  listSecrets: route({
-    method: "get",
-    path: "/v1/me/secrets",
-    tag: "Secrets",
+  listSecrets: route("Secrets", "get /v1/me/secrets", {
     summary: "The names of the caller's secrets",
-    auth: "required",
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(secret) },
   }),
-  putSecret: route({
-    method: "put",
-    path: "/v1/me/secrets/{name}",
-    tag: "Secrets",
+  putSecret: route("Secrets", "put /v1/me/secrets/{name}", {
     summary: "Set a secret; the API never returns its value",
-    auth: "required",
     scope: "user:write",
-    params: params.secret,
     body: putSecretBody,
     responses: { 204: null },
     errors: ["too_many_secrets"],
   }),
-  deleteSecret: route({
-    method: "delete",
-    path: "/v1/me/secrets/{name}",
-    tag: "Secrets",
+  deleteSecret: route("Secrets", "delete /v1/me/secrets/{name}", {
     summary: "Delete a secret",
-    auth: "required",
     scope: "user:write",
-    params: params.secret,
     responses: { 204: null },
     errors: ["secret_not_found"],
   }),
-  listValSecrets: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/secrets",
-    tag: "Secrets",
+  listValSecrets: route("Secrets", "get /v1/vals/{val_id}/secrets", {
     summary: "The names of the secrets that one val of the caller has of its own",
-    auth: "required",
     scope: "user:read",
     valAccess: "own",
-    params: params.val,
     query: pageQuery,
     responses: { 200: page(secret) },
   }),
-  putValSecret: route({
-    method: "put",
-    path: "/v1/vals/{val_id}/secrets/{name}",
-    tag: "Secrets",
+  putValSecret: route("Secrets", "put /v1/vals/{val_id}/secrets/{name}", {
     summary:
       "Set a secret of one val, which takes the place of the account's of the same name; the API never returns its value",
-    auth: "required",
     scope: "user:write",
     valAccess: "own",
-    params: params.valSecret,
     body: putSecretBody,
     responses: { 204: null },
     errors: ["too_many_secrets"],
   }),
-  deleteValSecret: route({
-    method: "delete",
-    path: "/v1/vals/{val_id}/secrets/{name}",
-    tag: "Secrets",
+  deleteValSecret: route("Secrets", "delete /v1/vals/{val_id}/secrets/{name}", {
     summary: "Delete a secret of one val",
-    auth: "required",
     scope: "user:write",
     valAccess: "own",
-    params: params.valSecret,
     responses: { 204: null },
     errors: ["secret_not_found"],
   }),

@@ -8,147 +8,90 @@ import {
   createUserTokenBody,
   deleteUserQuery,
   invitation,
-  invitationParams,
   newInvitation,
   putQuotasBody,
   quotas,
   suspendBody,
 } from "../schemas/administration.ts"
-import { pageQuery, params } from "../schemas/inputs.ts"
+import { pageQuery } from "../schemas/inputs.ts"
 import { newToken, newUser, page, usage } from "../schemas/records.ts"
 
 /** Administration of users. */
 export const administrationRoutes = {
-  getUserAccount: route({
-    method: "get",
-    path: "/v1/users/{user_id}/account",
-    tag: "Administration",
+  getUserAccount: route("Administration", "get /v1/users/{user_id}/account", {
     summary: "A user as an administrator sees them",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     responses: { 200: account },
     errors: ["user_not_found"],
   }),
-  deleteUser: route({
-    method: "delete",
-    path: "/v1/users/{user_id}",
-    tag: "Administration",
+  deleteUser: route("Administration", "delete /v1/users/{user_id}", {
     summary:
       "Delete a user. With `data=keep` their vals stay readable and their name stays taken; with `data=delete` all of their data is deleted too",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     query: deleteUserQuery,
     responses: { 204: null },
     errors: ["user_not_found", "own_account"],
   }),
-  suspendUser: route({
-    method: "put",
-    path: "/v1/users/{user_id}/suspension",
-    tag: "Administration",
+  suspendUser: route("Administration", "put /v1/users/{user_id}/suspension", {
     summary:
       "Suspend a user: their tokens and sessions are refused, their vals do not run, and their runs are cancelled",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     body: suspendBody,
     responses: { 204: null },
     errors: ["user_not_found", "own_account"],
   }),
-  unsuspendUser: route({
-    method: "delete",
-    path: "/v1/users/{user_id}/suspension",
-    tag: "Administration",
+  unsuspendUser: route("Administration", "delete /v1/users/{user_id}/suspension", {
     summary: "Lift the suspension of a user; also restores a user who was deleted with `data=keep`",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     responses: { 204: null },
     errors: ["user_not_found"],
   }),
-  createUserToken: route({
-    method: "post",
-    path: "/v1/users/{user_id}/tokens",
-    tag: "Administration",
+  createUserToken: route("Administration", "post /v1/users/{user_id}/tokens", {
     summary: "Create a token for a user; only this response ever shows it",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     body: createUserTokenBody,
     responses: { 200: newToken },
     errors: ["user_not_found", "scope_escalation"],
   }),
-  getUserUsage: route({
-    method: "get",
-    path: "/v1/users/{user_id}/usage",
-    tag: "Administration",
+  getUserUsage: route("Administration", "get /v1/users/{user_id}/usage", {
     summary: "A user's usage and limits: runs, outgoing traffic and storage",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     responses: { 200: usage },
     errors: ["user_not_found"],
   }),
-  getUserQuotas: route({
-    method: "get",
-    path: "/v1/users/{user_id}/quotas",
-    tag: "Administration",
+  getUserQuotas: route("Administration", "get /v1/users/{user_id}/quotas", {
     summary: "A user's quotas; null where the server's limit applies",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     responses: { 200: quotas },
     errors: ["user_not_found"],
   }),
-  putUserQuotas: route({
-    method: "put",
-    path: "/v1/users/{user_id}/quotas",
-    tag: "Administration",
+  putUserQuotas: route("Administration", "put /v1/users/{user_id}/quotas", {
     summary: "Set some quotas of a user; null restores the server's limit",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     body: putQuotasBody,
     responses: { 200: quotas },
     errors: ["user_not_found"],
   }),
-  listInvitations: route({
-    method: "get",
-    path: "/v1/invitations",
-    tag: "Administration",
+  listInvitations: route("Administration", "get /v1/invitations", {
     summary: "Open invitations, newest first",
-    auth: "required",
     scope: "admin",
     query: pageQuery,
     responses: { 200: page(invitation) },
   }),
-  createInvitation: route({
-    method: "post",
-    path: "/v1/invitations",
-    tag: "Administration",
+  createInvitation: route("Administration", "post /v1/invitations", {
     summary: "Create a link that lets one person choose a username and sign in",
-    auth: "required",
     scope: "admin",
     body: createInvitationBody,
     responses: { 200: newInvitation },
     errors: ["too_many_invitations"],
   }),
-  revokeInvitation: route({
-    method: "delete",
-    path: "/v1/invitations/{invitation_id}",
-    tag: "Administration",
+  revokeInvitation: route("Administration", "delete /v1/invitations/{invitation_id}", {
     summary: "Revoke an open invitation",
-    auth: "required",
     scope: "admin",
-    params: invitationParams,
     responses: { 204: null },
     errors: ["invitation_not_found"],
   }),
-  acceptInvitation: route({
-    method: "post",
-    path: "/v1/invitations/accept",
-    tag: "Administration",
+  acceptInvitation: route("Administration", "post /v1/invitations/accept", {
     summary: "Accept an invitation; creates the user with a first token",
     auth: "none",
     isCountedByAddress: true,
@@ -156,12 +99,8 @@ export const administrationRoutes = {
     responses: { 200: newUser },
     errors: ["invitation_not_found", "username_taken", "one_user_only"],
   }),
-  listAuditEntries: route({
-    method: "get",
-    path: "/v1/audit",
-    tag: "Administration",
+  listAuditEntries: route("Administration", "get /v1/audit", {
     summary: "The audit log, newest first",
-    auth: "required",
     scope: "admin",
     query: auditQuery,
     responses: { 200: page(auditEntry) },

@@ -3,12 +3,8 @@ import { backupQuery } from "../schemas/inputs.ts"
 
 /** Backups of the whole server. */
 export const backupRoutes = {
-  getBackup: route({
-    method: "get",
-    path: "/v1/backup",
-    tag: "System",
+  getBackup: route("System", "get /v1/backup", {
     summary: "A consistent snapshot of all data on the server, as a file for `hamlet restore`",
-    auth: "required",
     scope: "backup",
     query: backupQuery,
     responses: { 200: "bytes" },

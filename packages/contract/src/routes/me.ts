@@ -12,103 +12,63 @@ import { accountLogs, run } from "../schemas/runs/run-records.ts"
 
 /** The caller's own data. */
 export const meRoutes = {
-  getMe: route({
-    method: "get",
-    path: "/v1/me",
-    tag: "Me",
+  getMe: route("Me", "get /v1/me", {
     summary: "The caller's profile",
-    auth: "required",
     scope: "user:read",
     responses: { 200: me },
   }),
-  updateMe: route({
-    method: "put",
-    path: "/v1/me",
-    tag: "Me",
+  updateMe: route("Me", "put /v1/me", {
     summary: "Change the bio or email of the caller's profile",
-    auth: "required",
     scope: "user:write",
     body: updateMeBody,
     responses: { 200: profile },
   }),
-  getMyUsage: route({
-    method: "get",
-    path: "/v1/me/usage",
-    tag: "Me",
+  getMyUsage: route("Me", "get /v1/me/usage", {
     summary: "The caller's usage and limits: runs, outgoing traffic and storage",
-    auth: "required",
     scope: "user:read",
     responses: { 200: usage },
   }),
-  listMyVals: route({
-    method: "get",
-    path: "/v1/me/vals",
-    tag: "Me",
+  listMyVals: route("Me", "get /v1/me/vals", {
     summary:
       "The caller's vals, filtered and sorted; sorting by anything but name or creation covers the newest 10,000",
-    auth: "required",
     scope: "val:read",
     query: myValsQuery,
     responses: { 200: page(val) },
   }),
-  listMyValStates: route({
-    method: "get",
-    path: "/v1/me/val-states",
-    tag: "Me",
+  listMyValStates: route("Me", "get /v1/me/val-states", {
     summary:
       "The state of all the caller's vals in one response, sorted by name, without code; for detecting changes",
-    auth: "required",
     scope: "val:read",
     hasEtag: true,
     responses: { 200: valStates },
   }),
-  listMyRuns: route({
-    method: "get",
-    path: "/v1/me/runs",
-    tag: "Me",
+  listMyRuns: route("Me", "get /v1/me/runs", {
     summary: "Runs on the caller's account, of all vals or of one, newest first",
-    auth: "required",
     scope: "run:read",
     query: myRunsQuery,
     responses: { 200: page(run) },
   }),
-  listMyLogs: route({
-    method: "get",
-    path: "/v1/me/logs",
-    tag: "Me",
+  listMyLogs: route("Me", "get /v1/me/logs", {
     summary:
       "The log lines of the latest runs on the caller's account; as a stream of events, all new ones",
-    auth: "required",
     scope: "run:read",
     hasEvents: true,
     responses: { 200: accountLogs },
   }),
-  listMyLikes: route({
-    method: "get",
-    path: "/v1/me/likes",
-    tag: "Me",
+  listMyLikes: route("Me", "get /v1/me/likes", {
     summary: "Vals that the caller likes, latest like first",
-    auth: "required",
     scope: "val:read",
     query: valPageQuery,
     responses: { 200: page(val) },
   }),
-  listMyComments: route({
-    method: "get",
-    path: "/v1/me/comments",
-    tag: "Me",
+  listMyComments: route("Me", "get /v1/me/comments", {
     summary: "Comments by the caller, or by others on the caller's vals",
-    auth: "required",
     scope: "val:read",
     query: commentsQuery,
     responses: { 200: page(comment) },
   }),
-  listMyReferences: route({
-    method: "get",
-    path: "/v1/me/references",
-    tag: "Me",
+  listMyReferences: route("Me", "get /v1/me/references", {
     summary: "Vals that import one of the caller's vals",
-    auth: "required",
     scope: "val:read",
     query: periodQuery,
     responses: { 200: page(reference) },

@@ -1,12 +1,6 @@
 import { type RouteDefinition, route } from "../route.ts"
 import { testEmailBody } from "../schemas/email.ts"
-import {
-  callValBody,
-  callValQuery,
-  createRunBody,
-  evalCodeBody,
-  params,
-} from "../schemas/inputs.ts"
+import { callArgsQuery, callValBody, createRunBody, evalCodeBody } from "../schemas/inputs.ts"
 import { returnValue } from "../schemas/records.ts"
 import { replayRunBody } from "../schemas/runs/replay-input.ts"
 import { runCancellation, runDetail, runLogs } from "../schemas/runs/run-records.ts"
@@ -16,6 +10,7 @@ const refusals = [
   "too_many_runs",
   "overloaded",
   "sandbox_unavailable",
+  "secret_key_missing",
   "packages_pending",
   "call_too_deep",
 ] as const
@@ -25,124 +20,93 @@ const refusals = [
  * account of the val's owner, which the operator has to allow.
  */
 const call = {
-  path: "/v1/run/{username}.{val_name}",
-  tag: "Runs",
-  auth: "required",
   mayBeAnonymous: true,
   scope: "run:write",
   valAccess: "see",
-  params: params.valByName,
   responses: { 200: returnValue },
   errors: [...refusals, "run_failed", "run_timed_out"],
 } as const satisfies Partial<RouteDefinition>
 
 /** Running vals, and single runs. */
 export const runRoutes = {
-  createRun: route({
-    method: "post",
-    path: "/v1/vals/{val_id}/runs",
-    tag: "Runs",
+  createRun: route("Runs", "post /v1/vals/{val_id}/runs", {
     summary: "Run a val with arguments on the caller's account; returns the run",
-    auth: "required",
     scope: "run:write",
     valAccess: "see",
-    params: params.val,
     body: createRunBody,
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },
     errors: ["version_not_found", "queue_full", ...refusals],
   }),
-  sendTestEmail: route({
-    method: "post",
-    path: "/v1/vals/{val_id}/emails",
-    tag: "Runs",
+  sendTestEmail: route("Runs", "post /v1/vals/{val_id}/emails", {
     summary: "Send a mail to a val of type email, to try it; returns its run, which has not ended",
-    auth: "required",
     scope: "run:write",
     valAccess: "own",
-    params: params.val,
     body: testEmailBody,
     responses: { 202: runDetail },
-    errors: ["not_email", "mail_refused", "too_many_runs"],
+    errors: ["not_email", "mail_refused", "too_many_runs", "secret_key_missing"],
   }),
-  callVal: route({
+  callVal: route("Runs", "post /v1/run/{username}.{val_name}", {
     ...call,
-    method: "post",
     summary: "Call a val; returns its return value",
     body: callValBody,
   }),
-  callValByQuery: route({
+  callValByQuery: route("Runs", "get /v1/run/{username}.{val_name}", {
     ...call,
-    method: "get",
     summary: "Call a val with arguments from the query; returns its return value",
-    query: callValQuery,
+    query: callArgsQuery,
   }),
-  evalCode: route({
-    method: "post",
-    path: "/v1/eval",
-    tag: "Runs",
+  evalCode: route("Runs", "post /v1/eval", {
     summary: "Run code once without saving it; returns its return value",
-    auth: "required",
     scope: "run:write",
     body: evalCodeBody,
     isCodeBody: true,
     responses: { 200: returnValue },
     errors: [...refusals, "run_failed", "run_timed_out"],
   }),
-  getRun: route({
-    method: "get",
-    path: "/v1/runs/{run_id}",
-    tag: "Runs",
-    summary: "A run with its arguments, return value and logs",
-    auth: "required",
-    scope: "run:read",
-    params: params.run,
-    responses: { 200: runDetail },
-    errors: ["run_not_found"],
+  evalCodeByQuery: route("Runs", "get /v1/eval/{code}", {
+    summary: "Run code once with arguments from the query; returns its return value",
+    scope: "run:write",
+    isRestPath: true,
+    query: callArgsQuery,
+    responses: { 200: returnValue },
+    errors: [...refusals, "run_failed", "run_timed_out"],
   }),
-  getRunLogs: route({
-    method: "get",
-    path: "/v1/runs/{run_id}/logs",
-    tag: "Runs",
-    summary: "The logs of a run so far; as a stream of events, all logs until it ends",
-    auth: "required",
+  getRun: route("Runs", "get /v1/runs/{run_id}", {
+    summary: "A run with its arguments, return value and logs",
     scope: "run:read",
-    params: params.run,
+    responses: { 200: runDetail },
+    errors: ["run_not_found", "secret_key_missing"],
+  }),
+  getRunLogs: route("Runs", "get /v1/runs/{run_id}/logs", {
+    summary: "The logs of a run so far; as a stream of events, all logs until it ends",
+    scope: "run:read",
     hasEvents: true,
     responses: { 200: runLogs },
     errors: ["run_not_found"],
   }),
-  cancelRun: route({
-    method: "post",
-    path: "/v1/runs/{run_id}/cancel",
-    tag: "Runs",
+  cancelRun: route("Runs", "post /v1/runs/{run_id}/cancel", {
     summary: "Cancel a run; for the user who started it, and for the val's owner",
-    auth: "required",
     scope: "run:write",
-    params: params.run,
     responses: { 200: runCancellation },
     errors: ["run_not_found"],
   }),
-  cancelEvaluation: route({
-    method: "post",
-    path: "/v1/vals/{val_id}/evaluations/{run_id}/cancel",
-    tag: "Runs",
+  cancelEvaluation: route("Runs", "post /v1/vals/{val_id}/evaluations/{run_id}/cancel", {
     summary: "Cancel a run of a val; an alias",
-    auth: "required",
     scope: "run:write",
     valAccess: "see",
-    params: params.evaluation,
     responses: { 200: runCancellation },
     errors: ["run_not_found"],
   }),
-  replayRun: route({
-    method: "post",
-    path: "/v1/runs/{run_id}/replay",
-    tag: "Runs",
-    summary: "Run the same version again, with the same input or with changes",
-    auth: "required",
+  cancelEvaluationById: route("Runs", "post /v1/vals/{run_id}/cancel", {
+    summary: "Cancel a run; an alias",
     scope: "run:write",
-    params: params.run,
+    responses: { 200: runCancellation },
+    errors: ["run_not_found"],
+  }),
+  replayRun: route("Runs", "post /v1/runs/{run_id}/replay", {
+    summary: "Run the same version again, with the same input or with changes",
+    scope: "run:write",
     body: replayRunBody,
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },

@@ -1,5 +1,5 @@
 import { route } from "../route.ts"
-import { pageQuery, params } from "../schemas/inputs.ts"
+import { pageQuery } from "../schemas/inputs.ts"
 import { page } from "../schemas/records.ts"
 import {
   putScheduleBody,
@@ -10,59 +10,36 @@ import {
 
 /** Schedules of vals of type `interval`. */
 export const scheduleRoutes = {
-  putSchedule: route({
-    method: "put",
-    path: "/v1/vals/{val_id}/schedule",
-    tag: "Schedules",
+  putSchedule: route("Schedules", "put /v1/vals/{val_id}/schedule", {
     summary: "Set when a val runs, or change it; fields that are absent keep their values",
-    auth: "required",
     scope: "val:write",
     valAccess: "own",
-    params: params.val,
     body: putScheduleBody,
     responses: { 200: schedule },
     errors: ["not_interval", "too_many_schedules"],
   }),
-  getSchedule: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/schedule",
-    tag: "Schedules",
+  getSchedule: route("Schedules", "get /v1/vals/{val_id}/schedule", {
     summary: "When a val runs, and how its last runs ended",
-    auth: "required",
     scope: "val:read",
     valAccess: "own",
-    params: params.val,
     responses: { 200: schedule },
     errors: ["schedule_not_found"],
   }),
-  deleteSchedule: route({
-    method: "delete",
-    path: "/v1/vals/{val_id}/schedule",
-    tag: "Schedules",
+  deleteSchedule: route("Schedules", "delete /v1/vals/{val_id}/schedule", {
     summary: "Delete the schedule of a val",
-    auth: "required",
     scope: "val:write",
     valAccess: "own",
-    params: params.val,
     responses: { 204: null },
     errors: ["schedule_not_found"],
   }),
-  listMySchedules: route({
-    method: "get",
-    path: "/v1/me/schedules",
-    tag: "Schedules",
+  listMySchedules: route("Schedules", "get /v1/me/schedules", {
     summary: "The schedules of the caller's vals, newest first",
-    auth: "required",
     scope: "val:read",
     query: pageQuery,
     responses: { 200: page(schedule) },
   }),
-  previewSchedule: route({
-    method: "get",
-    path: "/v1/schedules/preview",
-    tag: "Schedules",
+  previewSchedule: route("Schedules", "get /v1/schedules/preview", {
     summary: "A schedule in words, and when it would be due; nothing is saved",
-    auth: "required",
     scope: "val:read",
     query: schedulePreviewQuery,
     responses: { 200: schedulePreview },

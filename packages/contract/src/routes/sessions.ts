@@ -3,7 +3,6 @@ import { pageQuery } from "../schemas/inputs.ts"
 import { page } from "../schemas/records.ts"
 import {
   authorization,
-  authorizationParams,
   authorizationRedirect,
   authorizationRequest,
   checkAuthorizationBody,
@@ -11,7 +10,6 @@ import {
   createSessionBody,
   newSession,
   session,
-  sessionParams,
   signInLink,
   signInLinkBody,
   signInLinkOwner,
@@ -19,10 +17,7 @@ import {
 
 /** Browser sessions. */
 export const sessionRoutes = {
-  createSession: route({
-    method: "post",
-    path: "/v1/sessions",
-    tag: "Sessions",
+  createSession: route("Sessions", "post /v1/sessions", {
     summary: "Sign a browser in with a token or the code of a sign-in link; sets a session cookie",
     auth: "none",
     isSignIn: true,
@@ -30,10 +25,7 @@ export const sessionRoutes = {
     responses: { 200: newSession },
     errors: ["invalid_token", "invalid_sign_in_code"],
   }),
-  findSignInLinkOwner: route({
-    method: "post",
-    path: "/v1/sign-in-links/owner",
-    tag: "Sessions",
+  findSignInLinkOwner: route("Sessions", "post /v1/sign-in-links/owner", {
     summary: "The account of a sign-in link, without using it; for confirmation before signing in",
     auth: "none",
     isSignIn: true,
@@ -41,53 +33,32 @@ export const sessionRoutes = {
     responses: { 200: signInLinkOwner },
     errors: ["invalid_sign_in_code"],
   }),
-  listSessions: route({
-    method: "get",
-    path: "/v1/me/sessions",
-    tag: "Sessions",
+  listSessions: route("Sessions", "get /v1/me/sessions", {
     summary: "The caller's browser sessions, latest sign-in first",
-    auth: "required",
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(session) },
   }),
-  deleteSession: route({
-    method: "delete",
-    path: "/v1/me/sessions/{session_id}",
-    tag: "Sessions",
+  deleteSession: route("Sessions", "delete /v1/me/sessions/{session_id}", {
     summary: "Sign one browser out",
-    auth: "required",
     scope: "user:write",
-    params: sessionParams,
     responses: { 204: null },
     errors: ["session_not_found"],
   }),
-  deleteAllSessions: route({
-    method: "delete",
-    path: "/v1/me/sessions",
-    tag: "Sessions",
+  deleteAllSessions: route("Sessions", "delete /v1/me/sessions", {
     summary:
       "Sign out everywhere: ends all sessions and revokes all unused sign-in links of the caller",
-    auth: "required",
     scope: "user:write",
     responses: { 204: null },
   }),
   // Every signed-in caller may sign out, whatever their scopes.
-  signOut: route({
-    method: "delete",
-    path: "/v1/me/session",
-    tag: "Sessions",
+  signOut: route("Sessions", "delete /v1/me/session", {
     summary: "Sign this browser out; does nothing for a token",
-    auth: "required",
     responses: { 204: null },
   }),
-  createSignInLink: route({
-    method: "post",
-    path: "/v1/me/sign-in-links",
-    tag: "Sessions",
+  createSignInLink: route("Sessions", "post /v1/me/sign-in-links", {
     summary:
       "Create a link that signs a browser in once, within 15 minutes, with the caller's scopes",
-    auth: "required",
     scope: "user:write",
     responses: { 200: signInLink },
   }),
@@ -95,44 +66,27 @@ export const sessionRoutes = {
 
 /** Programs that the caller has authorized by OAuth. */
 export const authorizationRoutes = {
-  listAuthorizations: route({
-    method: "get",
-    path: "/v1/me/authorizations",
-    tag: "Authorizations",
+  listAuthorizations: route("Authorizations", "get /v1/me/authorizations", {
     summary: "Programs that may act for the caller, newest first",
-    auth: "required",
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(authorization) },
   }),
-  createAuthorization: route({
-    method: "post",
-    path: "/v1/me/authorizations",
-    tag: "Authorizations",
+  createAuthorization: route("Authorizations", "post /v1/me/authorizations", {
     summary: "Allow a program to act for the caller; returns where to send the browser",
-    auth: "required",
     scope: "user:write",
     body: createAuthorizationBody,
     responses: { 200: authorizationRedirect },
     errors: ["scope_escalation"],
   }),
-  deleteAuthorization: route({
-    method: "delete",
-    path: "/v1/me/authorizations/{authorization_id}",
-    tag: "Authorizations",
+  deleteAuthorization: route("Authorizations", "delete /v1/me/authorizations/{authorization_id}", {
     summary: "End what a program may do; all of its tokens stop working at once",
-    auth: "required",
     scope: "user:write",
-    params: authorizationParams,
     responses: { 204: null },
     errors: ["authorization_not_found"],
   }),
-  checkAuthorization: route({
-    method: "post",
-    path: "/v1/me/authorization-requests",
-    tag: "Authorizations",
+  checkAuthorization: route("Authorizations", "post /v1/me/authorization-requests", {
     summary: "The request of a program to act for the caller, before it is allowed",
-    auth: "required",
     scope: "user:write",
     body: checkAuthorizationBody,
     responses: { 200: authorizationRequest },

@@ -1,98 +1,61 @@
 import { route } from "../route.ts"
-import { createCommentBody, pageQuery, params, periodQuery } from "../schemas/inputs.ts"
+import { createCommentBody, pageQuery, periodQuery } from "../schemas/inputs.ts"
 import { comment, like, page, reference } from "../schemas/records.ts"
 
 /** Likes, comments and references. */
 export const socialRoutes = {
-  getLike: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/like",
-    tag: "Likes",
+  getLike: route("Likes", "get /v1/vals/{val_id}/like", {
     summary: "Whether the caller likes a val",
-    auth: "required",
     scope: "val:read",
     valAccess: "see",
-    params: params.val,
     responses: { 200: like },
   }),
-  likeVal: route({
-    method: "put",
-    path: "/v1/vals/{val_id}/like",
-    tag: "Likes",
+  likeVal: route("Likes", "put /v1/vals/{val_id}/like", {
     summary: "Like a val; repeating it has no effect",
-    auth: "required",
     scope: "val:write",
     valAccess: "see",
-    params: params.val,
     responses: { 204: null },
   }),
-  unlikeVal: route({
-    method: "delete",
-    path: "/v1/vals/{val_id}/like",
-    tag: "Likes",
+  unlikeVal: route("Likes", "delete /v1/vals/{val_id}/like", {
     summary: "Remove a like",
-    auth: "required",
     scope: "val:write",
     valAccess: "see",
-    params: params.val,
     responses: { 204: null },
   }),
-  listComments: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/comments",
-    tag: "Comments",
+  listComments: route("Comments", "get /v1/vals/{val_id}/comments", {
     summary: "Comments on a val, newest first",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.val,
     query: pageQuery,
     responses: { 200: page(comment) },
   }),
-  createComment: route({
-    method: "post",
-    path: "/v1/vals/{val_id}/comments",
-    tag: "Comments",
+  createComment: route("Comments", "post /v1/vals/{val_id}/comments", {
     summary: "Comment on a val, in Markdown",
-    auth: "required",
     scope: "val:write",
     valAccess: "see",
-    params: params.val,
     body: createCommentBody,
     responses: { 201: comment },
   }),
-  deleteComment: route({
-    method: "delete",
-    path: "/v1/comments/{comment_id}",
-    tag: "Comments",
+  deleteComment: route("Comments", "delete /v1/comments/{comment_id}", {
     summary: "Delete one's own comment, or a comment on one's own val",
-    auth: "required",
     scope: "val:write",
-    params: params.comment,
     responses: { 204: null },
     errors: ["comment_not_found", "not_owner"],
   }),
-  listValReferences: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/references",
-    tag: "References",
+  listValReferences: route("References", "get /v1/vals/{val_id}/references", {
     summary: "Vals that import this one",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.val,
     query: periodQuery,
     responses: { 200: page(reference) },
   }),
-  listValDependencies: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/dependencies",
-    tag: "References",
+  listValDependencies: route("References", "get /v1/vals/{val_id}/dependencies", {
     summary: "Vals that this one imports",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.val,
     query: periodQuery,
     responses: { 200: page(reference) },
   }),

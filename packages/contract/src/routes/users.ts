@@ -1,74 +1,50 @@
 import { route } from "../route.ts"
 import { account } from "../schemas/administration.ts"
-import { createUserBody, pageQuery, params, valPageQuery } from "../schemas/inputs.ts"
+import { createUserBody, pageQuery, valPageQuery } from "../schemas/inputs.ts"
 import { newUser, page, user, val } from "../schemas/records.ts"
 
 /** Users, by id and by name. */
 export const userRoutes = {
-  listUsers: route({
-    method: "get",
-    path: "/v1/users",
-    tag: "Users",
+  listUsers: route("Users", "get /v1/users", {
     summary: "All users, newest first, as administrators see them",
-    auth: "required",
     scope: "admin",
     query: pageQuery,
     responses: { 200: page(account) },
   }),
-  createUser: route({
-    method: "post",
-    path: "/v1/users",
-    tag: "Users",
+  createUser: route("Users", "post /v1/users", {
     summary: "Create a user with a first token",
-    auth: "required",
     scope: "admin",
     body: createUserBody,
     responses: { 200: newUser },
     errors: ["username_taken", "one_user_only"],
   }),
-  getUser: route({
-    method: "get",
-    path: "/v1/users/{user_id}",
-    tag: "Users",
+  getUser: route("Users", "get /v1/users/{user_id}", {
     summary: "A user by id",
     auth: "optional",
     scope: "user:read",
-    params: params.user,
     responses: { 200: user },
     errors: ["user_not_found"],
   }),
-  listUserVals: route({
-    method: "get",
-    path: "/v1/users/{user_id}/vals",
-    tag: "Users",
+  listUserVals: route("Users", "get /v1/users/{user_id}/vals", {
     summary: "A user's public vals; all vals for the user themselves",
     auth: "optional",
     scope: "val:read",
-    params: params.user,
     query: valPageQuery,
     responses: { 200: page(val) },
     errors: ["user_not_found"],
   }),
-  getUserByName: route({
-    method: "get",
-    path: "/v1/alias/{username}",
-    tag: "Users",
+  getUserByName: route("Users", "get /v1/alias/{username}", {
     summary: "A user by name",
     auth: "optional",
     scope: "user:read",
-    params: params.username,
     responses: { 200: user },
     errors: ["user_not_found"],
   }),
-  getValByName: route({
-    method: "get",
-    path: "/v1/alias/{username}/{val_name}",
-    tag: "Vals",
+  getValByName: route("Vals", "get /v1/alias/{username}/{val_name}", {
     summary: "A val by its owner's name and its name",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.valByName,
     hasEtag: true,
     responses: { 200: val },
   }),

@@ -3,7 +3,6 @@ import { importValsBody, importValsResult } from "../schemas/import-vals.ts"
 import {
   createValBody,
   forkValBody,
-  params,
   runsQuery,
   saveValBody,
   searchQuery,
@@ -16,10 +15,7 @@ import { run } from "../schemas/runs/run-records.ts"
 
 /** Vals. */
 export const valRoutes = {
-  listVals: route({
-    method: "get",
-    path: "/v1/vals",
-    tag: "Vals",
+  listVals: route("Vals", "get /v1/vals", {
     summary:
       "Public vals and the caller's own, newest first; or public vals by likes, runs or trend",
     auth: "optional",
@@ -27,45 +23,30 @@ export const valRoutes = {
     query: valsQuery,
     responses: { 200: page(val) },
   }),
-  createVal: route({
-    method: "post",
-    path: "/v1/vals",
-    tag: "Vals",
+  createVal: route("Vals", "post /v1/vals", {
     summary: "Create a val",
-    auth: "required",
     scope: "val:write",
     body: createValBody,
     isCodeBody: true,
     responses: { 200: val },
     errors: ["name_taken", "sandbox_unavailable"],
   }),
-  saveVal: route({
-    method: "put",
-    path: "/v1/vals",
-    tag: "Vals",
+  saveVal: route("Vals", "put /v1/vals", {
     summary: "Create the val with that name, or update its code",
-    auth: "required",
     scope: "val:write",
     body: saveValBody,
     hasIfMatch: true,
     responses: { 200: val },
     errors: ["name_taken", "sandbox_unavailable"],
   }),
-  importVals: route({
-    method: "post",
-    path: "/v1/vals/import",
-    tag: "Vals",
+  importVals: route("Vals", "post /v1/vals/import", {
     summary: "Import many vals with their versions; an invalid val does not fail the others",
-    auth: "required",
     scope: "val:write",
     body: importValsBody,
     responses: { 200: importValsResult },
     errors: ["sandbox_unavailable"],
   }),
-  searchVals: route({
-    method: "get",
-    path: "/v1/search/vals",
-    tag: "Vals",
+  searchVals: route("Vals", "get /v1/search/vals", {
     summary: "Vals whose name, code or readme contains a text, ignoring case",
     auth: "optional",
     scope: "val:read",
@@ -73,78 +54,50 @@ export const valRoutes = {
     errors: ["search_timed_out", "overloaded"],
     responses: { 200: page(val) },
   }),
-  getVal: route({
-    method: "get",
-    path: "/v1/vals/{val_id}",
-    tag: "Vals",
+  getVal: route("Vals", "get /v1/vals/{val_id}", {
     summary: "A val by its id",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.val,
     hasEtag: true,
     responses: { 200: val },
   }),
-  updateVal: route({
-    method: "put",
-    path: "/v1/vals/{val_id}",
-    tag: "Vals",
+  updateVal: route("Vals", "put /v1/vals/{val_id}", {
     summary: "Change a val's name, privacy, readme or type",
-    auth: "required",
     scope: "val:write",
     valAccess: "own",
-    params: params.val,
     body: updateValBody,
     hasIfMatch: true,
     responses: { 204: null },
     errors: ["name_taken"],
   }),
-  deleteVal: route({
-    method: "delete",
-    path: "/v1/vals/{val_id}",
-    tag: "Vals",
+  deleteVal: route("Vals", "delete /v1/vals/{val_id}", {
     summary: "Delete a val and all its data",
-    auth: "required",
     scope: "val:write",
     valAccess: "own",
-    params: params.val,
     hasIfMatch: true,
     responses: { 204: null },
   }),
-  forkVal: route({
-    method: "post",
-    path: "/v1/vals/{val_id}/fork",
-    tag: "Vals",
+  forkVal: route("Vals", "post /v1/vals/{val_id}/fork", {
     summary: "Copy a val: its code, readme and type; the copy is private unless stated otherwise",
-    auth: "required",
     scope: "val:write",
     valAccess: "see",
-    params: params.val,
     body: forkValBody,
     responses: { 201: val },
     errors: ["version_not_found", "name_taken", "sandbox_unavailable"],
   }),
-  listForks: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/forks",
-    tag: "Vals",
+  listForks: route("Vals", "get /v1/vals/{val_id}/forks", {
     summary: "Public forks of a val and the caller's own, newest first",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.val,
     query: valPageQuery,
     responses: { 200: page(val) },
   }),
-  listValRuns: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/runs",
-    tag: "Runs",
+  listValRuns: route("Runs", "get /v1/vals/{val_id}/runs", {
     summary: "The val's runs; all runs for its owner, otherwise only the caller's",
-    auth: "required",
     scope: "run:read",
     valAccess: "see",
-    params: params.val,
     query: runsQuery,
     responses: { 200: page(run) },
   }),

@@ -1,109 +1,74 @@
 import { route } from "../route.ts"
-import { createVersionBody, formatCodeBody, pageQuery, params } from "../schemas/inputs.ts"
+import { createVersionBody, formatCodeBody, pageQuery } from "../schemas/inputs.ts"
 import { formattedCode, versionTypes } from "../schemas/modules/package-types.ts"
 import { page, val, version, versionLock } from "../schemas/records.ts"
 
 /** The versions of a val. */
 export const versionRoutes = {
-  listVersions: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/versions",
-    tag: "Versions",
+  listVersions: route("Versions", "get /v1/vals/{val_id}/versions", {
     summary: "A val's versions, newest first",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.val,
     query: pageQuery,
     responses: { 200: page(version) },
   }),
-  createVersion: route({
-    method: "post",
-    path: "/v1/vals/{val_id}/versions",
-    tag: "Versions",
+  createVersion: route("Versions", "post /v1/vals/{val_id}/versions", {
     summary: "Save new code as the current version; 200 if the code is unchanged",
-    auth: "required",
     scope: "val:write",
     valAccess: "own",
-    params: params.val,
     body: createVersionBody,
     isCodeBody: true,
     hasIfMatch: true,
     responses: { 200: val, 201: val },
     errors: ["name_taken", "sandbox_unavailable"],
   }),
-  getVersion: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/versions/{version}",
-    tag: "Versions",
+  getVersion: route("Versions", "get /v1/vals/{val_id}/versions/{version}", {
     summary: "A val at one version",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.version,
     hasEtag: true,
     responses: { 200: val },
     errors: ["version_not_found"],
   }),
-  deleteVersion: route({
-    method: "delete",
-    path: "/v1/vals/{val_id}/versions/{version}",
-    tag: "Versions",
+  deleteVersion: route("Versions", "delete /v1/vals/{val_id}/versions/{version}", {
     summary: "Delete one version; its number is never reused",
-    auth: "required",
     scope: "val:write",
     valAccess: "own",
-    params: params.version,
     hasIfMatch: true,
     responses: { 204: null },
     errors: ["version_not_found", "last_version"],
   }),
-  getVersionLock: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/versions/{version}/lock",
-    tag: "Versions",
+  getVersionLock: route("Versions", "get /v1/vals/{val_id}/versions/{version}/lock", {
     summary: "The imports of a version from npm, JSR and other servers, and their state",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.version,
     responses: { 200: versionLock },
     errors: ["version_not_found"],
   }),
-  getVersionTypes: route({
-    method: "get",
-    path: "/v1/vals/{val_id}/versions/{version}/types",
-    tag: "Versions",
+  getVersionTypes: route("Versions", "get /v1/vals/{val_id}/versions/{version}/types", {
     summary: "The TypeScript declarations of the npm packages that a version imports, for editors",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    params: params.version,
     hasEtag: true,
     responses: { 200: versionTypes },
     errors: ["version_not_found"],
   }),
-  formatCode: route({
-    method: "post",
-    path: "/v1/format",
-    tag: "Versions",
+  formatCode: route("Versions", "post /v1/format", {
     summary: "Format code as `deno fmt` does; nothing is saved",
-    auth: "required",
     scope: "val:write",
     body: formatCodeBody,
     isCodeBody: true,
     responses: { 200: formattedCode },
     errors: ["module_not_parsable", "sandbox_unavailable"],
   }),
-  resolveVersion: route({
-    method: "post",
-    path: "/v1/vals/{val_id}/versions/{version}/lock",
-    tag: "Versions",
+  resolveVersion: route("Versions", "post /v1/vals/{val_id}/versions/{version}/lock", {
     summary: "Retry fetching the imports of a version; 200 if nothing is left to fetch",
-    auth: "required",
     scope: "val:write",
     valAccess: "own",
-    params: params.version,
     responses: { 200: versionLock, 202: versionLock },
     errors: ["version_not_found"],
   }),

@@ -6,126 +6,80 @@ import {
   deliveriesQuery,
   delivery,
   deliveryDetail,
-  deliveryParams,
   newWebhook,
   updateWebhookBody,
   webhook,
-  webhookParams,
 } from "../schemas/webhooks.ts"
 
 /** The caller's webhooks and what was sent to them. */
 export const webhookRoutes = {
-  listWebhooks: route({
-    method: "get",
-    path: "/v1/me/webhooks",
-    tag: "Webhooks",
+  listWebhooks: route("Webhooks", "get /v1/me/webhooks", {
     summary: "The caller's webhooks, newest first",
-    auth: "required",
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(webhook) },
   }),
-  createWebhook: route({
-    method: "post",
-    path: "/v1/me/webhooks",
-    tag: "Webhooks",
+  createWebhook: route("Webhooks", "post /v1/me/webhooks", {
     summary:
       "Subscribe a URL, or a val of the caller, to events; only this response shows the secret",
-    auth: "required",
     scope: "user:write",
     body: createWebhookBody,
     responses: { 201: newWebhook },
     errors: ["too_many_webhooks", "webhook_url_refused", "val_not_found", "not_owner"],
   }),
-  getWebhook: route({
-    method: "get",
-    path: "/v1/me/webhooks/{webhook_id}",
-    tag: "Webhooks",
+  getWebhook: route("Webhooks", "get /v1/me/webhooks/{webhook_id}", {
     summary: "A webhook",
-    auth: "required",
     scope: "user:read",
-    params: webhookParams,
     responses: { 200: webhook },
     errors: ["webhook_not_found"],
   }),
-  updateWebhook: route({
-    method: "put",
-    path: "/v1/me/webhooks/{webhook_id}",
-    tag: "Webhooks",
+  updateWebhook: route("Webhooks", "put /v1/me/webhooks/{webhook_id}", {
     summary: "Change a webhook; absent fields keep their value",
-    auth: "required",
     scope: "user:write",
-    params: webhookParams,
     body: updateWebhookBody,
     responses: { 200: webhook },
     errors: ["webhook_not_found", "webhook_url_refused", "val_not_found", "not_owner"],
   }),
-  deleteWebhook: route({
-    method: "delete",
-    path: "/v1/me/webhooks/{webhook_id}",
-    tag: "Webhooks",
+  deleteWebhook: route("Webhooks", "delete /v1/me/webhooks/{webhook_id}", {
     summary: "Delete a webhook and its deliveries",
-    auth: "required",
     scope: "user:write",
-    params: webhookParams,
     responses: { 204: null },
     errors: ["webhook_not_found"],
   }),
-  rotateWebhookSecret: route({
-    method: "post",
-    path: "/v1/me/webhooks/{webhook_id}/secret",
-    tag: "Webhooks",
+  rotateWebhookSecret: route("Webhooks", "post /v1/me/webhooks/{webhook_id}/secret", {
     summary:
       "Replace the secret; for a day, messages are signed with the previous one too. Only this response shows the secret",
-    auth: "required",
     scope: "user:write",
-    params: webhookParams,
     responses: { 200: newWebhook },
-    errors: ["webhook_not_found"],
+    errors: ["webhook_not_found", "secret_key_missing"],
   }),
-  testWebhook: route({
-    method: "post",
-    path: "/v1/me/webhooks/{webhook_id}/test",
-    tag: "Webhooks",
+  testWebhook: route("Webhooks", "post /v1/me/webhooks/{webhook_id}/test", {
     summary: "Send a message of type `webhook.test`",
-    auth: "required",
     scope: "user:write",
-    params: webhookParams,
     responses: { 202: delivery },
     errors: ["webhook_not_found"],
   }),
-  listDeliveries: route({
-    method: "get",
-    path: "/v1/me/webhooks/{webhook_id}/deliveries",
-    tag: "Webhooks",
+  listDeliveries: route("Webhooks", "get /v1/me/webhooks/{webhook_id}/deliveries", {
     summary: "What was sent to a webhook, newest first",
-    auth: "required",
     scope: "user:read",
-    params: webhookParams,
     query: deliveriesQuery,
     responses: { 200: page(delivery) },
     errors: ["webhook_not_found"],
   }),
-  getDelivery: route({
-    method: "get",
-    path: "/v1/me/webhooks/{webhook_id}/deliveries/{delivery_id}",
-    tag: "Webhooks",
+  getDelivery: route("Webhooks", "get /v1/me/webhooks/{webhook_id}/deliveries/{delivery_id}", {
     summary: "A delivery with its last request and response",
-    auth: "required",
     scope: "user:read",
-    params: deliveryParams,
     responses: { 200: deliveryDetail },
     errors: ["webhook_not_found", "delivery_not_found"],
   }),
-  retryDelivery: route({
-    method: "post",
-    path: "/v1/me/webhooks/{webhook_id}/deliveries/{delivery_id}/retry",
-    tag: "Webhooks",
-    summary: "Send a message again, with the same id",
-    auth: "required",
-    scope: "user:write",
-    params: deliveryParams,
-    responses: { 202: delivery },
-    errors: ["webhook_not_found", "delivery_not_found"],
-  }),
+  retryDelivery: route(
+    "Webhooks",
+    "post /v1/me/webhooks/{webhook_id}/deliveries/{delivery_id}/retry",
+    {
+      summary: "Send a message again, with the same id",
+      scope: "user:write",
+      responses: { 202: delivery },
+      errors: ["webhook_not_found", "delivery_not_found"],
+    },
+  ),
 }

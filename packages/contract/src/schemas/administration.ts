@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
+import { auditActions } from "../lists.ts"
 import { id, scope, text, time, url, username } from "./fields.ts"
 import { moment, periodQuery } from "./inputs.ts"
 import { email, list } from "./lengths.ts"
@@ -88,30 +89,8 @@ export const acceptInvitationBody = z.object({
   email: email(limits.emailCharsMax).nullable().optional(),
 })
 
-/** The path parameter of an invitation. */
-export const invitationParams = z.object({
-  invitation_id: id.transform((value) => value.toLowerCase()),
-})
-
 /** The actions in the audit log. */
-export const auditAction = z.enum([
-  "user.create",
-  "user.sign_up",
-  "user.suspend",
-  "user.unsuspend",
-  "user.delete",
-  "user.delete_with_data",
-  "user.set_quotas",
-  "user.set_email",
-  "token.create",
-  "invitation.create",
-  "invitation.revoke",
-  "invitation.accept",
-  "identity.link",
-  "identity.unlink",
-  "backup.read",
-  "key.rotate",
-])
+export const auditAction = z.enum(auditActions)
 
 /** An entry of the audit log. */
 export const auditEntry = z

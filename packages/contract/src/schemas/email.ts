@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
+import { emailStatuses } from "../lists.ts"
 import { id, text, time, url } from "./fields.ts"
 import { pageQuery } from "./inputs.ts"
 import { chars, email, list } from "./lengths.ts"
@@ -43,8 +44,12 @@ const attachment = z.object({
     "must be base64",
   ),
   filename: line(limits.emailNameCharsMax, 1),
+  /** Vals written for Val Town also say `text`. */
   type: line(limits.emailNameCharsMax)
-    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;.*)?$/, "must be a content type such as text/plain")
+    .regex(
+      /^[\w!#$&^.+-]+(?:\/[\w!#$&^.+-]+(?:;.*)?)?$/,
+      "must be a content type such as text/plain",
+    )
     .optional(),
   disposition: z.enum(["attachment", "inline"]).optional(),
   contentId: line(limits.emailNameCharsMax)
@@ -116,7 +121,7 @@ export type TestEmailBody = z.output<typeof testEmailBody>
 export const sentEmail = z.object({ message: z.string(), id }).meta({ id: "AcceptedEmail" })
 
 /** The status of an outgoing email. A waiting one is tried again until it is sent, for a day. */
-export const emailStatus = z.enum(["waiting", "sent", "failed"])
+export const emailStatus = z.enum(emailStatuses)
 
 /** An outgoing email, without its content. */
 export const emailRecord = z
@@ -173,9 +178,6 @@ export const runEmail = z
 
 /** The query of the list of emails. */
 export const emailsQuery = pageQuery.extend({ status: emailStatus.optional() })
-
-/** The path parameter of an email. */
-export const emailParams = z.object({ email_id: id.transform((value) => value.toLowerCase()) })
 
 /** The body that confirms the caller's email address. Spaces in the code are ignored. */
 export const confirmEmailBody = z.object({

@@ -1,5 +1,6 @@
 import { z } from "zod"
-import { limits } from "../limits.ts"
+import { limits, namePattern } from "../limits.ts"
+import { privacies, runSources, runStatuses, scopes, valTypes } from "../lists.ts"
 import { chars, list } from "./lengths.ts"
 
 /** Text that both databases and every encoding preserve: without NUL and lone surrogates. */
@@ -9,7 +10,6 @@ export function text(charsMax: number, charsMin = 0) {
     .refine((value) => value.isWellFormed(), "must not contain a lone surrogate")
 }
 
-const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
 const nameWords = "must start with a letter and contain only letters, digits and _"
 
 /** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
@@ -21,6 +21,9 @@ export const username = chars(limits.usernameCharsMax, 1).regex(namePattern, nam
 /** An id: a UUID, version 7 for everything that this server makes. */
 export const id = z.guid()
 
+/** An id in a request. Ids are stored in lower case; clients may send upper case. */
+export const idParam = id.transform((value) => value.toLowerCase())
+
 /** A time in UTC with milliseconds. */
 export const time = z.iso.datetime({ precision: 3 })
 
@@ -28,10 +31,10 @@ export const time = z.iso.datetime({ precision: 3 })
 export const url = z.string().meta({ format: "uri" })
 
 /** Who may see a val: all users, those who know its URL, or only its owner. */
-export const privacy = z.enum(["public", "unlisted", "private"])
+export const privacy = z.enum(privacies)
 
 /** How a val is started. */
-export const valType = z.enum(["http", "script", "interval", "email"])
+export const valType = z.enum(valTypes)
 
 /** The types that a client may send: two older names of `http` are accepted. */
 export const valTypeInput = z
@@ -39,40 +42,16 @@ export const valTypeInput = z
   .transform((type) => (type === "httpnext" || type === "express" ? "http" : type))
 
 /** What a token may do. */
-export const scope = z.enum([
-  "val:read",
-  "val:write",
-  "user:read",
-  "user:write",
-  "run:read",
-  "run:write",
-  "blob:read",
-  "blob:write",
-  "sqlite:read",
-  "sqlite:write",
-  "email:write",
-  "openai:write",
-  "admin",
-  // All data on the server, including private vals of all users. Not part of `admin`.
-  "backup",
-])
+export const scope = z.enum(scopes)
 
 /** What a token may do. */
 export type Scope = z.infer<typeof scope>
 
 /** What started a run. */
-export const runSource = z.enum(["ui", "api", "http", "interval", "email"])
+export const runSource = z.enum(runSources)
 
 /** The status of a run. */
-export const runStatus = z.enum([
-  "queued",
-  "running",
-  "succeeded",
-  "failed",
-  "timed_out",
-  "cancelled",
-  "crashed",
-])
+export const runStatus = z.enum(runStatuses)
 
 /** Several values, comma-joined or repeated. */
 const several = z

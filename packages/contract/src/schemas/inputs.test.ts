@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { z } from "zod"
 import { limits } from "../limits.ts"
+import { routes } from "../routes.ts"
 import * as inputs from "./inputs.ts"
 
 const val_id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
@@ -224,12 +225,14 @@ describe("names, ids and versions", () => {
     ).toEqual({ refused: ["username"] })
   })
   test("of a path are a UUID and an integer", () => {
-    expect(inputs.params.version.parse({ val_id, version: "0" })).toEqual({ val_id, version: 0 })
-    expect(inputs.params.val.parse({ val_id: val_id.toUpperCase() })).toEqual({ val_id })
+    const { params } = routes.getVersion
+    expect(params.parse({ val_id: val_id.toUpperCase(), version: "0" })).toEqual({
+      ...{ val_id, version: 0 },
+    })
     for (const id of ["", "me", val_id.slice(1), `${val_id}0`, `{${val_id}}`])
-      expect(read(inputs.params.val, "val_id", id)).toEqual({ refused: ["val_id"] })
+      expect(read(params, "val_id", id, { version: "1" })).toEqual({ refused: ["val_id"] })
     for (const version of ["", "-1", "1.5", "latest", "1e3"])
-      expect(read(inputs.params.version, "version", version, { val_id })).toEqual({
+      expect(read(params, "version", version, { val_id })).toEqual({
         refused: ["version"],
       })
   })

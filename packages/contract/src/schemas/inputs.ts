@@ -3,7 +3,7 @@ import { limits } from "../limits.ts"
 import { cursorParam } from "./cursor.ts"
 import {
   booleanParam,
-  id,
+  idParam,
   omitParam,
   privacy,
   scope,
@@ -99,7 +99,7 @@ export const runsQuery = z.object({
 
 /** The query of the list of the caller's runs. */
 export const myRunsQuery = runsQuery.extend({
-  val_id: id.transform((value) => value.toLowerCase()).optional(),
+  val_id: idParam.optional(),
 })
 
 /** The query of a list of comments. */
@@ -114,7 +114,7 @@ export const valsQuery = z.object({
   ...paging,
   omit: omitParam.optional(),
   privacy: privacy.optional(),
-  userId: id.transform((value) => value.toLowerCase()).optional(),
+  userId: idParam.optional(),
   sort: z.enum(["created", "likes", "runs", "trend"]).default("created"),
 })
 
@@ -141,9 +141,6 @@ export const searchQuery = z.object({
 
 const name = text(200, 1)
 
-// Ids are stored in lower case; clients may send upper case.
-const idParam = id.transform((value) => value.toLowerCase())
-
 // URL parsers interpret these two, encoded or not, so they could never be requested.
 const blobKey = text(limits.blobKeyCharsMax, 1).refine(
   (key) => key !== "." && key !== "..",
@@ -162,21 +159,30 @@ const secretName = chars(limits.secretNameCharsMax, 1).regex(
   "must contain only capital letters, digits and _, and not start with a digit",
 )
 
-/** Path parameters, by noun. */
-export const params = {
-  val: z.object({ val_id: idParam }),
-  version: z.object({ val_id: idParam, version: versionNumber }),
-  user: z.object({ user_id: idParam }),
-  username: z.object({ username: name }),
-  valByName: z.object({ username: name, val_name: name }),
-  run: z.object({ run_id: idParam }),
-  evaluation: z.object({ val_id: idParam, run_id: idParam }),
-  comment: z.object({ comment_id: idParam }),
-  token: z.object({ token_id: idParam }),
-  standardModule: z.object({ module: name }),
-  blob: z.object({ key: blobKey }),
-  secret: z.object({ name: secretName }),
-  valSecret: z.object({ val_id: idParam, name: secretName }),
+/** The code of a val. */
+export const code = text(limits.codeCharsMax, 1)
+
+/** The parameters of paths. A name means the same in every path. */
+export const pathParams = {
+  val_id: idParam,
+  version: versionNumber,
+  user_id: idParam,
+  username: name,
+  val_name: name,
+  run_id: idParam,
+  comment_id: idParam,
+  token_id: idParam,
+  code,
+  module: name,
+  key: blobKey,
+  name: secretName,
+  session_id: idParam,
+  authorization_id: idParam.describe("The id of the authorization"),
+  identity_id: idParam.describe("The id of the identity"),
+  invitation_id: idParam,
+  email_id: idParam,
+  webhook_id: idParam,
+  delivery_id: idParam,
 }
 
 /**
@@ -213,11 +219,8 @@ export const createRunBody = z.object({
 /** The body of a call. */
 export const callValBody = z.object({ args: args.optional() })
 
-/** The query of a call. */
-export const callValQuery = z.object({ args: argsParam.optional() })
-
-/** The code of a val. */
-export const code = text(limits.codeCharsMax, 1)
+/** The query of a call of a val or of code. */
+export const callArgsQuery = z.object({ args: argsParam.optional() })
 
 /** The readme of a val. */
 export const readme = text(limits.readmeCharsMax).nullable()

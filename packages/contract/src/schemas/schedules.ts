@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
+import { scheduleCatchUps, scheduleOverlaps } from "../lists.ts"
 import { id, runStatus, text, time } from "./fields.ts"
 import { valMention } from "./records.ts"
 
@@ -9,10 +10,10 @@ const every = text(limits.everyCharsMax, 1)
 const timeZone = text(limits.timeZoneCharsMax, 1)
 
 /** What happens at a due time while the previous run of the schedule has not ended. */
-export const scheduleOverlap = z.enum(["skip", "queue", "allow"])
+export const scheduleOverlap = z.enum(scheduleOverlaps)
 
 /** Whether due times that were missed, while no server was running, are made up for by one run. */
-export const scheduleCatchUp = z.enum(["none", "one"])
+export const scheduleCatchUp = z.enum(scheduleCatchUps)
 
 /** The body of a new schedule, or of a change: fields that are absent keep their values. */
 export const putScheduleBody = z

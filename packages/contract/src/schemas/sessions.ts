@@ -46,9 +46,6 @@ export const createSessionBody = z
 /** The body to look up a sign-in link. */
 export const signInLinkBody = z.object({ code: secretText })
 
-/** The path parameter of a session. */
-export const sessionParams = z.object({ session_id: id.transform((value) => value.toLowerCase()) })
-
 /** A program that the caller has allowed to act for them. */
 export const authorization = z
   .object({
@@ -99,10 +96,3 @@ export const createAuthorizationBody = z.object({
 export const authorizationRedirect = z
   .object({ url: url.describe("Where to send the browser, with a code for the program") })
   .meta({ id: "AuthorizationRedirect" })
-
-/** The path parameter of an authorization. */
-export const authorizationParams = z.object({
-  authorization_id: id
-    .transform((value) => value.toLowerCase())
-    .describe("The id of the authorization"),
-})

@@ -1,21 +1,12 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
-import { id, text, time, url, username, valName } from "./fields.ts"
+import { deliveryStatuses, eventTypes } from "../lists.ts"
+import { id, idParam, text, time, url, username, valName } from "./fields.ts"
 import { pageQuery } from "./inputs.ts"
 import { chars, list } from "./lengths.ts"
 
 /** What owners can be told about their vals. */
-export const eventType = z.enum([
-  "run.failed",
-  "run.succeeded",
-  "val.saved",
-  "val.deleted",
-  "comment.created",
-  "val.liked",
-  "val.referenced",
-  "schedule.failing",
-  "schedule.paused",
-])
+export const eventType = z.enum(eventTypes)
 
 /** What owners can be told about their vals. */
 export type EventType = z.infer<typeof eventType>
@@ -76,7 +67,6 @@ function isTargetUrl(value: string): boolean {
   return parsed !== null && parsed.username === "" && parsed.password === ""
 }
 
-const idField = id.transform((value) => value.toLowerCase())
 const events = list(eventType, eventType.options.length, 1).transform((all) => [...new Set(all)])
 const description = text(limits.webhookDescriptionCharsMax).nullable()
 
@@ -84,9 +74,9 @@ const description = text(limits.webhookDescriptionCharsMax).nullable()
 export const createWebhookBody = z
   .object({
     url: targetUrl.optional(),
-    targetValId: idField.optional(),
+    targetValId: idParam.optional(),
     events,
-    valId: idField.nullable().optional(),
+    valId: idParam.nullable().optional(),
     description: description.optional(),
     isPaused: z.boolean().optional(),
   })
@@ -99,9 +89,9 @@ export const createWebhookBody = z
 export const updateWebhookBody = z
   .object({
     url: targetUrl.optional(),
-    targetValId: idField.optional(),
+    targetValId: idParam.optional(),
     events: events.optional(),
-    valId: idField.nullable().optional(),
+    valId: idParam.nullable().optional(),
     description: description.optional(),
     isPaused: z.boolean().optional(),
   })
@@ -114,14 +104,8 @@ export const updateWebhookBody = z
     "must have at least one of url, targetValId, events, valId, description, isPaused",
   )
 
-/** The path parameter of a webhook. */
-export const webhookParams = z.object({ webhook_id: idField })
-
-/** The path parameters of a delivery. */
-export const deliveryParams = z.object({ webhook_id: idField, delivery_id: idField })
-
 /** `waiting` until it is delivered, or until the last attempt has failed. */
-export const deliveryStatus = z.enum(["waiting", "delivered", "failed"])
+export const deliveryStatus = z.enum(deliveryStatuses)
 
 /** The query of the list of deliveries. */
 export const deliveriesQuery = pageQuery.extend({ status: deliveryStatus.optional() })

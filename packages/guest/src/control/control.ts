@@ -1,6 +1,7 @@
+import { toWriteNow, type WriteNow } from "../internals.ts"
 import { bytesSubarray, jsonParse, splitLines } from "../primordials.ts"
 import type { Begin, HostMessage, Load, Surroundings } from "../protocol.ts"
-import { send, type Write } from "./outbox.ts"
+import { send } from "./outbox.ts"
 
 const bufferBytes = 65_536
 
@@ -10,7 +11,7 @@ export interface Control {
   readonly load: Promise<Load>
   readonly surroundings: Promise<Surroundings>
   readonly begin: Promise<Begin>
-  readonly write: Write
+  readonly write: WriteNow
 }
 
 /**
@@ -33,7 +34,7 @@ export async function connectControl(path: string, exit: () => never): Promise<C
     load: load.promise,
     surroundings: surroundings.promise,
     begin: begin.promise,
-    write: connection.write.bind(connection),
+    write: toWriteNow(connection),
   }
 }
 

@@ -1,24 +1,30 @@
 import { toUserText } from "../errors/stack-text.ts"
-import { createSystemTimer, runSoon } from "../internals.ts"
+import { createSystemTimer, type WriteNow } from "../internals.ts"
 import { limits } from "../limits.ts"
 import { bytesSubarray, dateNow, encodeText, jsonStringify } from "../primordials.ts"
 import type { ErrorText, LogLevel } from "../protocol.ts"
 import type { Run } from "../runs/runs.ts"
 import { countBytes, truncateToBytes } from "../values/utf8.ts"
 import { addToTail, createTail, takeFromTail } from "./log-tail.ts"
+import type { UnsentFile } from "./unsent-file.ts"
 
-/** Writes some of the bytes and returns how many. */
-export type Write = (bytes: Uint8Array<ArrayBuffer>) => Promise<number>
-
-let write: Write | undefined
+let write: WriteNow | undefined
+let unsent: UnsentFile | undefined
 let waiting = ""
-let isFlushing = false
+/** How many messages there were, and how many of them do not wait: the host counts them too. */
+let count = 0
+let taken = 0
+/** Nothing more can be written before the next turn of the event loop, or the host reads. */
+let isBlocked = false
 let logBytesMax = 0
 
 /** Sends all further messages with `through`. Earlier ones are of the warm-up, and are dropped. */
-export function openOutbox(through: Write): void {
+export function openOutbox(through: WriteNow, unsentFile: UnsentFile): void {
   waiting = ""
+  count = 0
+  taken = 0
   write = through
+  unsent = unsentFile
 }
 
 /** Sets the log limit of a run. */
@@ -31,31 +37,42 @@ export function setLogLimit(bytesMax: number): void {
  * `toJSON`, which a val may have added to every object.
  */
 export function send(json: string): void {
+  count += 1
   waiting += json
   waiting += "\n"
-  if (isFlushing || write === undefined) return
-  isFlushing = true
-  // Once for all requests that Deno delivers in one turn of its event loop: a write costs more than
-  // the rest of a log line.
-  runSoon(startFlush)
+  if (isBlocked) unsent?.add(`${json}\n`)
+  else flush()
 }
 
-const startFlush = (): void => void flush()
+/** At once, because the val may not return to the event loop. */
+function flush(): void {
+  while (waiting !== "" && write !== undefined) {
+    const lines = waiting
+    const bytes = encodeText(lines)
+    const firstNumber = taken + 1
+    waiting = ""
+    taken = count
+    const sent = write(bytes)
+    if (sent === bytes.length) continue
+    isBlocked = true
+    unsent?.begin(firstNumber, lines)
+    void finish(bytes, sent)
+    return
+  }
+}
 
-async function flush(): Promise<void> {
-  const through = write
+/** Writes the rest when the host reads again, and then what has waited meanwhile. */
+async function finish(bytes: Uint8Array<ArrayBuffer>, first: number | Promise<number>) {
   try {
-    while (waiting !== "" && through !== undefined) {
-      const bytes = encodeText(waiting)
-      waiting = ""
-      for (let sent = 0; sent < bytes.length; )
-        sent += await through(sent === 0 ? bytes : bytesSubarray(bytes, sent))
-    }
+    let sent = await first
+    while (sent < bytes.length && write !== undefined)
+      sent += await write(bytesSubarray(bytes, sent))
   } catch {
     // The host has gone; the reader of its messages notices and ends the process.
     write = undefined
   }
-  isFlushing = false
+  isBlocked = false
+  flush()
 }
 
 /**

@@ -4,6 +4,7 @@ import { bare, isArray, matchPattern, stringSlice, stringStartsWith } from "../p
 import type { ErrorText } from "../protocol.ts"
 import { explainImportError, importLocation } from "./import-errors.ts"
 import { withoutFlags } from "./permission-errors.ts"
+import { explainMissingShell } from "./program-errors.ts"
 import { toUserStack } from "./stack-text.ts"
 
 /** Describes a thrown value. Never throws: the value may be an object full of traps. */
@@ -41,7 +42,7 @@ function readError(thrown: unknown): ReadError | undefined {
   const name = read(thrown, "name")
   return {
     name: typeof name === "string" && name !== "" ? stringSlice(name, 0, nameCharsMax) : "Error",
-    message: typeof message === "string" ? withoutFlags(message) : "",
+    message: typeof message === "string" ? explainMissingShell(withoutFlags(message)) : "",
     stack: typeof stack === "string" ? withoutFlags(stack) : undefined,
   }
 }

@@ -36,12 +36,16 @@ const explanations: readonly (readonly [RegExp, Explanation])[] = (
 ).map(([pattern, explain]) => [hardenPattern(pattern), explain])
 
 /** The server's list, which a test compares with this one. */
-const standardModules = "API_URL, blob, email, fetch, openai, sqlite, sqlite2, utils"
+const standardModules = "API_URL, blob, email, fetch, openai, rpc, sqlite, sqlite2, utils"
 const standardModule = hardenPattern(/^https?:\/\/[^/]+\/(?:v\/@?)?std\/([\w.-]+)/)
+/** A path of a file, which Deno reads as one of the server. */
+const ownFile = hardenPattern(/^https?:\/\/[^/]+(\/tmp\/.+)$/)
 const valName = hardenPattern(/\/v\/@?(\w+\/\w+)(?:@\d+)?(?:\?[^/]*)?$/)
 
 /** Three different things can be missing. */
 function explainMissing(url: string): string {
+  const file = matchPattern(url, ownFile)
+  if (file !== null) return `a file is imported by its address, "file://${file[1]}"`
   const standard = matchPattern(url, standardModule)
   if (standard !== null)
     return `this server has no standard module "${standard[1]}" (it has ${standardModules})`

@@ -118,10 +118,15 @@ function explainOther(message: string): Explained {
   return { message: "Cannot do this: a val has no permission for it" }
 }
 
+/** Why a val cannot start a program. */
+export function toProgramMessage(program: string): string {
+  return `Cannot start ${program}: a val cannot start programs or send signals; use a package, or a service through fetch`
+}
+
 function explainRun(program: string): Explained {
   const target = program === "" ? "or control a program" : `"${program}"`
   return {
-    message: `Cannot start ${target}: a val cannot start programs or send signals; use a package, or a service through fetch`,
+    message: toProgramMessage(target),
     code: "EACCES",
   }
 }

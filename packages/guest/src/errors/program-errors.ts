@@ -1,9 +1,24 @@
 import type childProcess from "node:child_process"
 import { patchBuiltIns } from "../globals/built-ins.ts"
-import { ErrorCtor, reflectApply, stringStartsWith } from "../primordials.ts"
+import {
+  ErrorCtor,
+  hardenPattern,
+  matchPattern,
+  reflectApply,
+  stringStartsWith,
+} from "../primordials.ts"
+import { toProgramMessage } from "./permission-errors.ts"
 
 type Start = (...args: unknown[]) => unknown
 type Child = childProcess.ChildProcess & { readonly spawnfile?: string }
+
+/** How zx says that it has found no shell. */
+const noShell = hardenPattern(/^No (?:quote function is defined|shell is available): /)
+
+/** The message of an error, with the reason where a package has not heard it. */
+export function explainMissingShell(message: string): string {
+  return matchPattern(message, noShell) === null ? message : toProgramMessage("a shell")
+}
 
 /**
  * A val cannot start programs. Deno looks a program up before it asks for the permission and finds
@@ -39,14 +54,26 @@ export function explainProgramErrors(): void {
   })
 }
 
-/** `spawn`, `exec`, `execFile` and `fork` report the error with an event of the child. */
+/**
+ * `spawn`, `exec`, `execFile` and `fork` report the error with an event of the child. Until then the
+ * child has no process, which Deno does not expect.
+ */
 function explainEvents(prototype: Child): void {
+  for (let index = 0; index < referenceNames.length; index += 1) {
+    const name = referenceNames[index] as "ref" | "unref"
+    const change = prototype[name]
+    prototype[name] = function (this: Child) {
+      if (this.pid !== undefined) reflectApply(change, this, [])
+    }
+  }
   const { emit } = prototype
   prototype.emit = function (this: Child, ...args: unknown[]): boolean {
     if (args[0] === "error") explain(args[1], this.spawnfile ?? "")
     return reflectApply(emit as Start, this, args) as boolean
   } as typeof emit
 }
+
+const referenceNames = ["ref", "unref"]
 
 /** The synchronous functions throw the error or return it; packages read its `code`. */
 function explainResult(start: Start): Start {
@@ -73,5 +100,5 @@ function explained<T>(start: () => T, program: string): T {
  */
 function explain(error: unknown, program: string): void {
   if (error instanceof ErrorCtor && !stringStartsWith(error.message, "Cannot start "))
-    error.message = `Cannot start "${program}": a val cannot start programs or send signals; use a package, or a service through fetch`
+    error.message = toProgramMessage(`"${program}"`)
 }

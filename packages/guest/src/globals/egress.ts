@@ -1,13 +1,20 @@
 import { headersOfResponse } from "../internals.ts"
 import {
+  arraySplice,
+  isRequestBodyUsed,
   RequestCtor,
   requestHeaders,
+  requestUrl,
   responseText,
   setHeader,
+  stringIndexOf,
+  stringSlice,
+  stringStartsWith,
   TypeErrorCtor,
 } from "../primordials.ts"
 import { blockedHeader, runHeader } from "../protocol.ts"
 import { currentRun } from "../runs/runs.ts"
+import { triesMax, untilNextTry } from "../sockets/closed-socket.ts"
 
 const realFetch = globalThis.fetch
 const RealWebSocket = globalThis.WebSocket
@@ -76,15 +83,59 @@ async function fetchInRun(input: RequestInfo | URL, init?: RequestInit): Promise
   const request = new RequestCtor(input, init)
   const tag = runTag()
   if (tag !== "") setHeader(requestHeaders(request), runHeader, tag)
-  const response = await realFetch(request)
+  // A client of the val's own may connect to anything in its folder.
+  const isOwnClient = (init as { readonly client?: unknown } | undefined)?.client !== undefined
+  const response = await (isOwnClient ? realFetch(request) : send(request))
   if (isBlocked(response)) throw new TypeErrorCtor(await responseText(response))
   return response
 }
 
+/** The host responds to every request that it reads. Otherwise it has accepted no connection. */
+async function send(request: Request): Promise<Response> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await realFetch(request)
+    } catch (error) {
+      const reason = (error as { readonly cause?: { readonly message?: unknown } }).cause?.message
+      if (typeof reason !== "string" || !isConnectionFailure(reason)) throw error
+      const isUnsent = stringIndexOf(reason, notConnected) !== -1 && !isRequestBodyUsed(request)
+      if (!isUnsent || tries === triesMax)
+        throw new TypeErrorCtor(
+          `Cannot fetch "${showUrl(requestUrl(request))}": the val, or its account, has too many connections open, or opens too many at once`,
+        )
+      await untilNextTry()
+    }
+}
+
+const notConnected = "client error (Connect)"
+
+/** How Deno names the failures of its connection to the host. */
+function isConnectionFailure(reason: string): boolean {
+  return (
+    stringIndexOf(reason, notConnected) !== -1 ||
+    stringIndexOf(reason, "connection closed before message completed") !== -1 ||
+    stringStartsWith(reason, "Connection reset by peer") ||
+    stringStartsWith(reason, "Broken pipe")
+  )
+}
+
+const urlCharsMax = 200
+
+/** Without the query, as the host shows it. */
+function showUrl(url: string): string {
+  const query = stringIndexOf(url, "?")
+  const shown = query === -1 ? url : stringSlice(url, 0, query)
+  return shown.length <= urlCharsMax ? shown : `${stringSlice(shown, 0, urlCharsMax - 1)}…`
+}
+
+/** Also removes what the host has added about its connection, which is none of the val's. */
 function isBlocked(response: Response): boolean {
   const headers = headersOfResponse(response)
-  for (let index = 0; index < headers.length; index += 1)
-    if (headers[index]?.[0] === blockedHeader) return true
+  for (let index = 0; index < headers.length; index += 1) {
+    const name = headers[index]?.[0]
+    if (name === blockedHeader) return true
+    if (name === "connection") arraySplice(headers, index, 1)
+  }
   return false
 }
 

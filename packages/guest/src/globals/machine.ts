@@ -50,7 +50,8 @@ export function hideMachine(): void {
   })
   patchBuiltIns(["os"], (find) => Object.assign(find("os"), describeForNode()))
   Object.defineProperty(
-    Navigator.prototype,
+    // Another class in a Worker.
+    Object.getPrototypeOf(navigator),
     "hardwareConcurrency",
     bare({ get: () => machine.cores, enumerable: true, configurable: true }),
   )

@@ -1,6 +1,7 @@
 import type vm from "node:vm"
 import { evalContext } from "../internals.ts"
 import {
+  arrayPush,
   bare,
   decodeText,
   hardenPattern,
@@ -12,8 +13,8 @@ import {
   uncurryThis,
 } from "../primordials.ts"
 import { packagesScript, packagesSymbol } from "../protocol.ts"
-import { createBundleRequire } from "./package-location.ts"
-import { addPackageFolder, provideRequire } from "./val-require.ts"
+import { patchBuiltIns } from "./built-ins.ts"
+import { createBundleRequire, createFolderRequire } from "./package-location.ts"
 
 const readFile = Deno.readFileSync
 const { isInteger } = Number
@@ -48,7 +49,7 @@ export function providePackages(folder: string): void {
     if (typeof hash !== "string" || matchPattern(hash, hashPattern) === null || !isInteger(entry))
       throw new TypeErrorCtor("Cannot find the package: it needs a hash and a number")
     if (evaluated[hash] === undefined) {
-      addPackageFolder(`${folder}/${hash}`)
+      arrayPush(folders, `${folder}/${hash}`)
       evaluated[hash] = evaluate(`${folder}/${hash}`)
     }
     const bundle = evaluated[hash]
@@ -103,4 +104,26 @@ function readCache(path: string): Uint8Array | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The folders with the files of the val's packages. */
+const folders: string[] = []
+
+type CreateRequire = (from: unknown) => unknown
+
+const remotePattern = hardenPattern(/^https?:/)
+
+/**
+ * Lets `createRequire(import.meta.url)` of the val find the packages whose files are there. The
+ * module of a val has an address instead of a path, which Node does not accept.
+ */
+function provideRequire(): void {
+  patchBuiltIns(["module"], (get) => {
+    const system = get("module") as { createRequire: CreateRequire }
+    const { createRequire } = system
+    system.createRequire = (from) =>
+      matchPattern(`${from}`, remotePattern) === null
+        ? createRequire(from)
+        : createFolderRequire(folders)
+  })
 }

@@ -1,22 +1,12 @@
 import { sendTail } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
-import {
-  bare,
-  isArray,
-  jsonParse,
-  PromiseCtor,
-  ResponseCtor,
-  requestArrayBuffer,
-  requestText,
-} from "../primordials.ts"
-import type { CallBody } from "../protocol.ts"
+import { bare, PromiseCtor, ResponseCtor } from "../primordials.ts"
 import { toFailure } from "../runs/failures.ts"
 import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
 import type { Serving } from "../val/program.ts"
 import { describeResponse } from "../values/describe-response.ts"
 import { toReturned } from "../values/to-json.ts"
-import { decodeTyped } from "../values/typed-values.ts"
-import { readEmail } from "./read-email.ts"
+import { readArguments } from "./call-arguments.ts"
 
 /** Calls the val with the arguments in the request body, or with the email in it. */
 export async function handleCall(
@@ -44,9 +34,7 @@ async function call(
   resolve: (response: Response) => void,
 ): Promise<void> {
   try {
-    const args = isEmail
-      ? [readEmail(await requestArrayBuffer(request))]
-      : await readArguments(request)
+    const args = await readArguments(request, isEmail)
     const value = await inRun(run, serving.program.call, args)
     const text = await inRun(run, toText, { value, bytesMax: serving.returnBytesMax })
     if (run.failure !== undefined) throw run.failure.thrown
@@ -55,13 +43,6 @@ async function call(
   } catch (thrown) {
     resolve(toFailure(run, run.failure?.error ?? toErrorText(thrown)))
   }
-}
-
-async function readArguments(request: Request): Promise<readonly unknown[]> {
-  const body = jsonParse(await requestText(request)) as Partial<CallBody>
-  const args = isArray(body.args) ? body.args : []
-  if (body.isTyped === true) decodeTyped(args)
-  return args
 }
 
 /**

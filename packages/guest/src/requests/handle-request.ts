@@ -1,12 +1,22 @@
-import { sendTail } from "../control/outbox.ts"
+import { quote, send, sendTail } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
 import { bodyStateOf } from "../internals.ts"
-import { PromiseCtor, ResponseCtor, responseStatus, TypeErrorCtor } from "../primordials.ts"
+import { limits } from "../limits.ts"
+import {
+  bare,
+  headersForEach,
+  PromiseCtor,
+  ResponseCtor,
+  responseHeaders,
+  responseStatus,
+  TypeErrorCtor,
+  toBase64,
+} from "../primordials.ts"
 import { failRun, toFailure } from "../runs/failures.ts"
 import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
 import type { Program } from "../val/program.ts"
 import { toResponse } from "../values/to-response.ts"
-import { refuseUpgrade } from "./refuse-upgrade.ts"
+import { readBody } from "./read-body.ts"
 import { watchBody } from "./watch-body.ts"
 
 /**
@@ -91,4 +101,22 @@ function finishFailed(run: Run, thrown: unknown, isUpgrade: boolean): Response {
   if (isUpgrade) failRun(run, thrown)
   closeRun(run)
   return toFailure(run, run.failure?.error ?? toErrorText(thrown))
+}
+
+/**
+ * Handles an ordinary response to an upgrade request: reports it to the host, and refuses the
+ * WebSocket with its status.
+ */
+async function refuseUpgrade(run: Run, response: Response): Promise<Response> {
+  const status = responseStatus(response)
+  const { bytes } = await readBody(response, limits.refusedBodyBytesMax)
+  let headers = ""
+  headersForEach(responseHeaders(response), (value, name) => {
+    headers += `${headers === "" ? "" : ","}[${quote(name)},${quote(value)}]`
+  })
+  send(
+    `{"kind":"refused","run":${quote(run.id)},"status":${status},"headers":[${headers}],"body":"${toBase64(bytes)}"}`,
+  )
+  closeRun(run)
+  return new ResponseCtor(null, bare({ status: status >= 200 ? status : 500 }))
 }

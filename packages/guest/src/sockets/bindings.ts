@@ -83,7 +83,9 @@ interface Bindings {
   }
   readonly cares_wrap: {
     getaddrinfo: GetAddresses
-    readonly ChannelWrap: Class<Record<string, Query>>
+    readonly ChannelWrap: Class<
+      Record<string, Query> & { getServers: unknown; setServers: unknown }
+    >
     readonly DNS_ORDER_IPV4_FIRST: number
     readonly DNS_ORDER_IPV6_FIRST: number
   }
@@ -101,7 +103,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     PipeConnectWrap: [],
   },
   udp_wrap: { UDP: ["bind", "bind6"] },
-  cares_wrap: { ChannelWrap: ["queryA", "queryAaaa"], getaddrinfo: [] },
+  cares_wrap: { ChannelWrap: ["queryA", "queryAaaa", "getServers", "setServers"], getaddrinfo: [] },
 }
 
 let readBinding: ((name: string) => unknown) | undefined

@@ -1,9 +1,15 @@
 import { isRefusal } from "../errors/permission-errors.ts"
-import { arrayPush, ErrorCtor, TypeErrorCtor } from "../primordials.ts"
-import { type RecordType, recordTypes } from "../protocol.ts"
-import { toDenoRecord } from "./deno-records.ts"
+import { arrayPush, ErrorCtor, objectKeys, TypeErrorCtor } from "../primordials.ts"
+import { type DnsRecord, type RecordType, recordTypes } from "../protocol.ts"
 import { ofFamily } from "./names.ts"
-import { findRecords, lookUp, openConnection, type SocketError } from "./requests.ts"
+import {
+  findRecords,
+  lookUp,
+  openConnection,
+  type SocketError,
+  toListenMessage,
+  toPathMessage,
+} from "./requests.ts"
 import { connectTls, startTls, toAddress } from "./tls-connection.ts"
 
 const connectReal = Deno.connect
@@ -53,7 +59,9 @@ async function connectToPath(options: Deno.UnixConnectOptions): Promise<Deno.Con
   try {
     return await connectReal(options)
   } catch (error) {
-    throw isRefusal(error) ? toPathError("connect to", options.path) : error
+    throw isRefusal(error)
+      ? new errors.NotCapable(toPathMessage("connect to", options.path))
+      : error
   }
 }
 
@@ -106,20 +114,12 @@ function listen(options: {
   try {
     return listenReal(options)
   } catch (error) {
-    throw isRefusal(error) ? toPathError("listen on", options.path) : error
+    throw isRefusal(error) ? new errors.NotCapable(toPathMessage("listen on", options.path)) : error
   }
 }
 
 function refuseToListen(port = 0): never {
-  throw new errors.NotCapable(
-    `Cannot listen on port ${port}: a val has no ports of its own; requests to its web address reach the function that it exports, or that it passes to Deno.serve`,
-  )
-}
-
-function toPathError(what: "connect to" | "listen on", path: string | undefined): Error {
-  return new errors.NotCapable(
-    `Cannot ${what} "${path}": vals have Unix sockets in their own folder only; use a TCP connection`,
-  )
+  throw new errors.NotCapable(toListenMessage(port))
 }
 
 /** Gives errors the classes that Deno's functions throw. */
@@ -135,4 +135,54 @@ async function translate<Value>(pending: Promise<Value>): Promise<Value> {
     if (code === "EHOSTUNREACH") throw new errors.NotFound(message)
     throw error
   }
+}
+
+type Fields = Readonly<Record<string, string | number | undefined>>
+
+/** A record of `node:dns` as `Deno.resolveDns` has it: other fields, and names end with a dot. */
+function toDenoRecord(type: RecordType, record: DnsRecord | undefined): unknown {
+  if (typeof record === "string") return toFullName(record)
+  return type === "TXT" ? record : converters[type]?.(record as unknown as Fields)
+}
+
+const converters: Readonly<Partial<Record<RecordType, (record: Fields) => unknown>>> = {
+  CAA: toCaa,
+  MX: ({ priority, exchange }) => ({ preference: priority, exchange: toFullName(exchange) }),
+  NAPTR: ({ order, preference, flags, service, regexp, replacement }) => ({
+    order,
+    preference,
+    flags,
+    services: service,
+    regexp,
+    replacement: toFullName(replacement),
+  }),
+  SOA: ({ nsname, hostmaster, serial, refresh, retry, expire, minttl }) => ({
+    mname: toFullName(nsname),
+    rname: toFullName(hostmaster),
+    serial,
+    refresh,
+    retry,
+    expire,
+    minimum: minttl,
+  }),
+  SRV: ({ priority, weight, port, name }) => ({
+    priority,
+    weight,
+    port,
+    target: toFullName(name),
+  }),
+}
+
+/** In Node, the tag is the name of the field with the value. */
+function toCaa(record: Fields): unknown {
+  const keys = objectKeys(record)
+  for (let index = 0; index < keys.length; index += 1) {
+    const tag = keys[index] as string
+    if (tag !== "critical") return { critical: record.critical !== 0, tag, value: record[tag] }
+  }
+  return { critical: record.critical !== 0, tag: "", value: "" }
+}
+
+function toFullName(name: string | number | undefined): string {
+  return `${name}.`
 }

@@ -25,6 +25,11 @@ export function provideNames(): void {
     channel[syscall] = (request, name) => resolveRecords(request, syscall, name, type)
   }
   channel.getHostByAddr = (request, name) => resolveRecords(request, "getHostByAddr", name, "PTR")
+  // What Node says where no name server is configured.
+  channel.getServers = () => [["127.0.0.1", 53]]
+  channel.setServers = () => {
+    throw toSocketError("EACCES", "Cannot set name servers: the server looks names up for vals")
+  }
   channel.queryAny = (request, name) => {
     void respond(request, "queryAny", name, async () => {
       throw toSocketError("EACCES", toAnyMessage(name))

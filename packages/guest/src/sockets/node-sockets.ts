@@ -1,6 +1,6 @@
 import { isRefusal } from "../errors/permission-errors.ts"
 import { type AsyncContext, getAsyncContext, setAsyncContext } from "../internals.ts"
-import { bytesSubarray, ErrorCtor, reflectApply } from "../primordials.ts"
+import { bytesSubarray, reflectApply } from "../primordials.ts"
 import type { SocketErrorCode, SocketReply } from "../protocol.ts"
 import {
   type AddressFields,
@@ -11,12 +11,17 @@ import {
   type PipeHandle,
   type TcpHandle,
 } from "./bindings.ts"
+import { closedCodes, triesMax, untilNextTry } from "./closed-socket.ts"
 import {
   getSocketPath,
   parseReply,
+  type SocketError,
   toConnectFrame,
   toLength,
+  toListenMessage,
   tooMany,
+  toPathMessage,
+  toRefusal,
   toSocketError,
 } from "./requests.ts"
 
@@ -67,10 +72,7 @@ function explainPaths(): void {
       return reflectApply(connectReal, this, [request, path]) as number
     } catch (error) {
       if (!isRefusal(error)) throw error
-      throw toSocketError(
-        "EACCES",
-        `Cannot connect to "${path}": vals have Unix sockets in their own folder only; use a TCP connection`,
-      )
+      throw toSocketError("EACCES", toPathMessage("connect to", path))
     }
   }
 }
@@ -92,11 +94,7 @@ function connect(this: TcpHandle, request: ConnectRequest, address: string, port
 /** The address from which a client connects is the host's; a server cannot have one. */
 function bind(this: TcpHandle, _address: string, port: number): number {
   if (ownerOf(this) !== undefined) return 0
-  const error: Error & { code?: string } = new ErrorCtor(
-    `Cannot listen on port ${port}: a val has no ports of its own; requests to its web address reach the function that it exports, or that it passes to Deno.serve`,
-  )
-  error.code = "EACCES"
-  throw error
+  throw toSocketError("EACCES", toListenMessage(port))
 }
 
 /**
@@ -125,6 +123,13 @@ function codeOf(code: SocketErrorCode): number {
   return bindingOf("uv").codeMap.get(code) ?? -1
 }
 
+function isClosedStatus(status: number): boolean {
+  const { codeMap } = bindingOf("uv")
+  for (let index = 0; index < closedCodes.length; index += 1)
+    if (codeMap.get(closedCodes[index] as string) === status) return true
+  return false
+}
+
 /** Errors that Node's code knows how to report, and after which it tries another address. */
 const networkErrors: Readonly<Record<string, boolean>> = Object.assign(Object.create(null), {
   ECONNREFUSED: true,
@@ -149,6 +154,7 @@ class Connecting {
   #bytes = new Uint8ArrayCtor(2)
   #filled = 0
   #isLength = true
+  #tries = 0
 
   constructor(handle: TcpHandle, request: ConnectRequest, address: string, port: number) {
     this.#handle = handle
@@ -168,16 +174,21 @@ class Connecting {
       isName ? this.#address : undefined,
       this.#port,
     )
+    this.#owner?.once?.("close", this.#close)
+    this.#open(frame)
+  }
+
+  #open(frame: Uint8Array): void {
     const { Pipe, PipeConnectWrap } = bindingOf("pipe_wrap")
     const { WriteWrap } = bindingOf("stream_wrap")
     const pipe = new Pipe(0)
     this.#pipe = pipe
-    this.#owner?.once?.("close", this.#close)
+    this.#tries += 1
     const connected = new PipeConnectWrap(0) as { oncomplete?: (status: number) => void }
     connected.oncomplete = (status) => {
       if (this.#isOver()) return
-      if (status !== 0) return void this.#fail("EAGAIN", tooMany)
-      pipe.onread = () => this.#read()
+      if (status !== 0) return void this.#openAgain(pipe, frame, status)
+      pipe.onread = () => this.#read(frame)
       pipe.useUserBuffer(this.#bytes)
       pipe.readStart()
       const written = new WriteWrap(0) as { oncomplete?: () => void }
@@ -185,15 +196,25 @@ class Connecting {
       pipe.writeBuffer(written, frame)
     }
     const status = pipe.connect(connected, getSocketPath())
-    if (status !== 0) this.#fail("EAGAIN", tooMany)
+    if (status !== 0) void this.#openAgain(pipe, frame, status)
   }
 
-  #read(): void {
+  async #openAgain(pipe: PipeHandle, frame: Uint8Array, status: number): Promise<void> {
+    if (this.#tries === triesMax || !isClosedStatus(status))
+      return void this.#fail(toSocketError("EAGAIN", tooMany))
+    pipe.onread = () => {}
+    await untilNextTry()
+    if (this.#isOver()) return
+    pipe.close()
+    this.#open(frame)
+  }
+
+  #read(frame: Uint8Array): void {
     const { streamBaseState, kReadBytesOrError } = bindingOf("stream_wrap")
     const pipe = this.#pipe
     const count = streamBaseState[kReadBytesOrError] as number
     if (pipe === undefined || this.#isOver() || count === 0) return
-    if (count < 0) return void this.#fail("EAGAIN", tooMany)
+    if (count < 0) return void this.#openAgain(pipe, frame, count)
     this.#filled += count
     if (this.#filled === this.#bytes.length) {
       if (!this.#isLength) return void this.#finish(pipe, parseReply(this.#bytes))
@@ -215,13 +236,8 @@ class Connecting {
   }
 
   #finish(pipe: PipeHandle, reply: SocketReply): void {
-    if (reply.kind !== "connected") {
-      const isRefused = reply.kind === "refused"
-      return void this.#fail(
-        isRefused ? reply.code : "EINVAL",
-        isRefused ? reply.message : "Cannot connect",
-      )
-    }
+    if (reply.kind !== "connected")
+      return void this.#fail(toRefusal(reply, "EINVAL", "Cannot connect"))
     const { address } = reply
     const family = address.includes(":") ? "IPv6" : "IPv4"
     pipe.readStop()
@@ -231,11 +247,10 @@ class Connecting {
     this.#complete(status)
   }
 
-  #fail(code: SocketErrorCode, message: string): void {
+  #fail(error: SocketError): void {
     this.#stop()
-    if (this.#owner?.destroy === undefined || networkErrors[code] === true)
-      return void this.#complete(codeOf(code))
-    const error = toSocketError(code, message)
+    if (this.#owner?.destroy === undefined || networkErrors[error.code] === true)
+      return void this.#complete(codeOf(error.code))
     error.syscall = "connect"
     this.#inContext(() => this.#owner?.destroy?.(error))
   }

@@ -9,6 +9,7 @@ import {
   jsonParse,
 } from "../primordials.ts"
 import type { DnsRecord, RecordType, SocketErrorCode, SocketReply } from "../protocol.ts"
+import { closedCodes, triesMax, untilNextTry } from "./closed-socket.ts"
 
 const lengthBytes = 2
 const connectReal = Deno.connect
@@ -62,10 +63,8 @@ export async function lookUp(name: string): Promise<readonly string[]> {
   )
   connection.close()
   if (reply.kind === "found") return reply.addresses
-  throw toSocketError(
-    "ENOTFOUND",
-    reply.kind === "refused" ? reply.message : `Cannot look up "${name}"`,
-  )
+  const { message } = toRefusal(reply, "ENOTFOUND", `Cannot look up "${name}"`)
+  throw toSocketError("ENOTFOUND", message)
 }
 
 /** Asks for other records of a name, in the form of `node:dns`. */
@@ -75,11 +74,7 @@ export async function findRecords(name: string, type: RecordType): Promise<reado
   )
   connection.close()
   if (reply.kind === "records") return reply.records
-  const isRefused = reply.kind === "refused"
-  throw toSocketError(
-    isRefused ? reply.code : "ENOTFOUND",
-    isRefused ? reply.message : `Cannot look up "${name}"`,
-  )
+  throw toRefusal(reply, "ENOTFOUND", `Cannot look up "${name}"`)
 }
 
 interface OpenedConnection {
@@ -93,32 +88,55 @@ export async function openConnection(host: string, port: number): Promise<Opened
   const { connection, reply } = await ask(toConnectFrame(host, undefined, port))
   if (reply.kind === "connected") return { connection, address: reply.address }
   connection.close()
-  const isRefused = reply.kind === "refused"
-  throw toSocketError(
-    isRefused ? reply.code : "EINVAL",
-    isRefused ? reply.message : `Cannot connect to "${host}:${port}"`,
-  )
+  throw toRefusal(reply, "EINVAL", `Cannot connect to "${host}:${port}"`)
 }
 
-async function ask(
-  frame: Uint8Array,
-): Promise<{ readonly connection: Deno.UnixConn; readonly reply: SocketReply }> {
+/** The error of a reply that is not the expected one: the reason of the host, if it gives one. */
+export function toRefusal(reply: SocketReply, code: SocketErrorCode, message: string): SocketError {
+  return reply.kind === "refused"
+    ? toSocketError(reply.code, reply.message)
+    : toSocketError(code, message)
+}
+
+interface Answer {
+  readonly connection: Deno.UnixConn
+  readonly reply: SocketReply
+}
+
+async function ask(frame: Uint8Array): Promise<Answer> {
   const path = getSocketPath()
-  let connection: Deno.UnixConn | undefined
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await askOnce(path, frame)
+    } catch (error) {
+      if (tries < triesMax && isClosedCode((error as SocketError).code)) await untilNextTry()
+      else {
+        // The process has too many files open, or the host has closed the connection.
+        const refusal = toSocketError("EAGAIN", tooMany)
+        refusal.cause = error
+        throw refusal
+      }
+    }
+}
+
+async function askOnce(path: string, frame: Uint8Array): Promise<Answer> {
+  const connection = await connectReal({ transport: "unix", path })
   try {
-    connection = await connectReal({ transport: "unix", path })
     for (let sent = 0; sent < frame.length; )
       sent += await connection.write(bytesSubarray(frame, sent))
     const length = await readExactly(connection, lengthBytes)
     const bytes = await readExactly(connection, toLength(length))
     return { connection, reply: parseReply(bytes) }
   } catch (error) {
-    connection?.close()
-    // The process has too many files open, or the host has closed the connection.
-    const refusal = toSocketError("EAGAIN", tooMany)
-    refusal.cause = error
-    throw refusal
+    connection.close()
+    throw error
   }
+}
+
+function isClosedCode(code: string): boolean {
+  for (let index = 0; index < closedCodes.length; index += 1)
+    if (closedCodes[index] === code) return true
+  return false
 }
 
 /** The length in the first two bytes of a frame. */
@@ -149,4 +167,14 @@ function toFrame(json: string): Uint8Array {
   frame[1] = bytes.length & 255
   bytesSet(frame, bytes, lengthBytes)
   return frame
+}
+
+/** Why a val cannot listen. */
+export function toListenMessage(port: number): string {
+  return `Cannot listen on port ${port}: a val has no ports of its own; requests to its web address reach the function that it exports, or that it passes to Deno.serve`
+}
+
+/** Why a val cannot use a Unix socket outside of its folder. */
+export function toPathMessage(what: "connect to" | "listen on", path: string | undefined): string {
+  return `Cannot ${what} "${path}": vals have Unix sockets in their own folder only; use a TCP connection`
 }

@@ -1,6 +1,6 @@
 import type { Worker as NodeWorker, WorkerOptions as NodeWorkerOptions } from "node:worker_threads"
 import { patchBuiltIns } from "../globals/built-ins.ts"
-import { jsonStringify, stringStartsWith } from "../primordials.ts"
+import { jsonStringify, stringStartsWith, TypeErrorCtor } from "../primordials.ts"
 import { workerStarter } from "../protocol.ts"
 
 const RealWorker = globalThis.Worker
@@ -27,14 +27,24 @@ export function provideWorkers(): void {
 
 class WorkerWithSockets extends RealWorker {
   constructor(specifier: string | URL, options?: WorkerOptions) {
-    super(isPlain(specifier, options) ? toStarter(new URLCtor(specifier).href) : specifier, options)
+    // Deno throws for other specifiers.
+    const url = canParse(specifier) ? toStarter(new URLCtor(specifier).href) : specifier
+    super(url, withoutPermissions(options as DenoWorkerOptions))
   }
 }
 defineProperty(WorkerWithSockets, "name", { value: "Worker" })
 
-/** A Worker with permissions of its own may not read the module of the guest. */
-function isPlain(specifier: string | URL, options: WorkerOptions | undefined): boolean {
-  return canParse(specifier) && (options as { readonly deno?: unknown })?.deno === undefined
+type DenoWorkerOptions = WorkerOptions & { readonly deno?: { readonly permissions?: unknown } }
+
+/** Without a flag, Deno ends the whole process when a Worker names permissions. */
+function withoutPermissions(options: DenoWorkerOptions | undefined): WorkerOptions | undefined {
+  if (options === undefined || options.deno === undefined) return options
+  const { permissions = "inherit" } = options.deno
+  if (permissions !== "inherit")
+    throw new TypeErrorCtor(
+      'Cannot start a Worker with permissions of its own: a Worker of a val has those of the val, as with "inherit"',
+    )
+  return { ...options, deno: undefined } as WorkerOptions
 }
 
 function toStarter(url: string): string {

@@ -2,10 +2,8 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { compose } from "../compose.ts"
 import { type Config, ConfigError, type Environment, loadConfig } from "../config/config.ts"
-import { createUserToken, getAccount, unsuspendUser } from "../domain/accounts/accounts.ts"
 import { operator } from "../domain/accounts/audit.ts"
 import { allScopes } from "../domain/accounts/tokens.ts"
-import { getUserByName } from "../domain/accounts/users.ts"
 
 /**
  * `admin-token [USERNAME]`: creates a token with all scopes, for an operator who has lost all of
@@ -18,16 +16,18 @@ export async function adminToken(args: readonly string[], env: Environment): Pro
   assertDatabase(config)
   const hamlet = await compose(config)
   try {
-    const { deps } = hamlet
+    const { users, accounts } = hamlet.nouns
     const user =
-      username === undefined ? await deps.users.findFirst() : await getUserByName(deps, username)
+      username === undefined
+        ? await hamlet.stores.users.findFirst()
+        : await users.getByName(username)
     if (!user)
       throw new ConfigError(
         "Cannot make a token: there is no user who could have it; name one who is suspended, or start the server first",
       )
-    const { suspendedAt } = await getAccount(deps, user.id)
-    if (suspendedAt !== null) await unsuspendUser(deps, operator, user.id)
-    const { text } = await createUserToken(deps, operator, user.id, {
+    const { suspendedAt } = await accounts.get(user.id)
+    if (suspendedAt !== null) await accounts.unsuspend(operator, user.id)
+    const { text } = await accounts.createToken(operator, user.id, {
       name: "recovered",
       scopes: allScopes,
       expiresAt: null,

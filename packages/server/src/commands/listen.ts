@@ -2,8 +2,11 @@ import type { Hamlet } from "../compose.ts"
 import { type Config, ConfigError } from "../config/config.ts"
 import type { GatewayConnection } from "../gateway/deps.ts"
 import { gatewayLimits } from "../gateway/limits.ts"
+import { toErrorPage } from "../gateway/response/error-page.ts"
 import type { SocketRelay } from "../gateway/sockets/socket-relay.ts"
 import { createSocketHandlers } from "../gateway/sockets/sockets.ts"
+import { toPath } from "../http/request/request-url.ts"
+import { estimateOpenFiles, readOpenFilesMax } from "../shared/files/open-files.ts"
 
 type Server = Bun.Server<SocketRelay>
 
@@ -16,8 +19,9 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
   void starting.then((started) => {
     hamlet = started
   })
+  let files: FileWatch | undefined
   try {
-    return Bun.serve<SocketRelay>({
+    const server = Bun.serve<SocketRelay>({
       hostname: config.host,
       port: config.port,
       idleTimeout: gatewayLimits.idleSeconds,
@@ -28,16 +32,38 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
         config.emails.bytesMax,
       ),
       fetch(request, server) {
+        if (files?.isShort && !systemPaths.has(toPath(request))) return refuse(request)
         return hamlet
           ? handle(config, hamlet, request, server)
           : starting.then((started) => handle(config, started, request, server))
       },
       websocket: createSocketHandlers(gatewayLimits),
     })
+    files = watchFiles(server)
+    return server
   } catch (cause) {
     const problem = `Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`
     throw new ConfigError(`${problem}${adviseOnPort(cause)}`, { cause })
   }
+}
+
+/** These tell the operator how the server is. They take no files. */
+const systemPaths = new Set(["/healthz", "/readyz", "/metrics"])
+
+/** Refuses a request because the server has no files left, and closes its connection, too. */
+function refuse(request: Request): Response {
+  const content = {
+    code: "overloaded",
+    message: "Cannot serve the request: the server has too many files open",
+    requestId: Bun.randomUUIDv7(),
+    hasRun: false,
+    retrySeconds: gatewayLimits.retrySeconds,
+  } as const
+  const accept = request.headers.get("accept") ?? ""
+  const isPage = accept.includes("text/html") && !toPath(request).startsWith("/v1/")
+  const response = toErrorPage(content, isPage ? accept : "application/json")
+  response.headers.set("connection", "close")
+  return response
 }
 
 function handle(
@@ -105,4 +131,42 @@ export function explainListening(error: unknown): string {
     EACCES: "it takes more rights than this program has",
   }
   return reasons["code" in error ? String(error.code) : ""] ?? error.message
+}
+
+const limits = {
+  watchMs: 250,
+  /** Idle connections are closed when this share of the files is open. */
+  idleShare: 0.75,
+  /** Requests are refused when this share is. The rest is for those that are being served. */
+  busyShare: 0.9,
+}
+
+/** The part of a server that is needed here. */
+interface IdleConnections {
+  closeIdleConnections(): number
+}
+
+/** Tells whether the server has files left for another request. */
+interface FileWatch {
+  readonly isShort: boolean
+}
+
+/**
+ * Watches how many files are open: each connection of a client is one, idle ones too, and without a
+ * free one no run can start. When most are open, idle connections are closed; they would otherwise
+ * be kept for two minutes. When that does not help, requests are to be refused.
+ */
+function watchFiles(
+  server: IdleConnections,
+  filesMax = readOpenFilesMax(),
+  estimate = estimateOpenFiles,
+): FileWatch {
+  const watch = { isShort: false }
+  if (filesMax === undefined) return watch
+  const check = () => {
+    if (estimate() >= filesMax * limits.idleShare) server.closeIdleConnections()
+    watch.isShort = estimate() >= filesMax * limits.busyShare
+  }
+  setInterval(check, limits.watchMs).unref()
+  return watch
 }

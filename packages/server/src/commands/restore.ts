@@ -1,8 +1,11 @@
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
 import { type Config, ConfigError, type Environment, loadConfig } from "../config/config.ts"
-import { RestoreRefused } from "../storage/backup/restore/loader.ts"
-import { createPostgresLoader } from "../storage/backup/restore/postgres-loader.ts"
+import { createCipher, findMissingKey, keyCheckName } from "../domain/secrets/cipher.ts"
+import { findKeyFile } from "../storage/accounts/key-file.ts"
+import { toPostgresBackup } from "../storage/backup/databases/postgres.ts"
+import { toSqliteBackup } from "../storage/backup/databases/sqlite.ts"
+import { createLoader, RestoreRefused } from "../storage/backup/restore/loader.ts"
 import {
   type Restored,
   type RestoreProgress,
@@ -10,8 +13,11 @@ import {
   restoreBackup,
 } from "../storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "../storage/backup/restore/restore-files.ts"
-import { createSqliteLoader } from "../storage/backup/restore/sqlite-loader.ts"
 import { createBucketContent } from "../storage/blobs/s3-objects.ts"
+import { sql } from "../storage/database/sql.ts"
+import { migrations } from "../storage/migrations/index.ts"
+import { openPostgres } from "../storage/postgres/open.ts"
+import { openSqlite } from "../storage/sqlite/open.ts"
 
 const limits = {
   /** How often a step reports its progress. */
@@ -40,7 +46,7 @@ export async function restore(args: readonly string[], env: Environment): Promis
       report,
     })
     const { createdAt, serverVersion } = restored.summary.header
-    const notes = toNotes(config, restored)
+    const notes = [...(await toKeyNotes(config)), ...toNotes(config, restored)]
     const { users = 0, vals = 0 } = restored.sections
     say(
       { step: "done", sections: restored.sections, createdAt, serverVersion, notes },
@@ -57,14 +63,14 @@ export async function restore(args: readonly string[], env: Environment): Promis
 }
 
 function openTarget({ dataDir, databaseUrl, storage }: Config): RestoreTarget {
-  const loader =
+  const database =
     databaseUrl === undefined
-      ? createSqliteLoader(join(dataDir, "hamlet.db"))
-      : createPostgresLoader(databaseUrl)
-  const files = createRestoreFiles(dataDir, join(dataDir, "sqlite"))
+      ? toSqliteBackup(join(dataDir, "hamlet.db"))
+      : toPostgresBackup(databaseUrl)
   return {
-    loader,
-    files,
+    loader: createLoader(database),
+    files: createRestoreFiles(dataDir, join(dataDir, "sqlite")),
+    migrations,
     bucket: storage.s3 && createBucketContent(storage.s3, storage.blobBytesMax),
   }
 }
@@ -93,6 +99,30 @@ function createReporter(
   }
 }
 
+/** Asks for the key of the secrets, unless it is set. */
+async function toKeyNotes({
+  databaseUrl,
+  dataDir,
+  secretKeys,
+}: Config): Promise<readonly string[]> {
+  const keys = secretKeys ?? findKeyFile(dataDir)
+  const place = `as ${join(dataDir, "secret.key")} or in HAMLET_SECRET_KEY`
+  const db = databaseUrl
+    ? await openPostgres(databaseUrl, { connectionsMax: 2 })
+    : openSqlite(join(dataDir, "hamlet.db"))
+  try {
+    const [kept] = await db.read<{ value: string }>(
+      sql`select value from settings where name = ${keyCheckName}`,
+    )
+    if (!kept) return []
+    const keyId = keys ? findMissingKey(createCipher(keys), kept.value) : kept.value.split(" ")[0]
+    if (keyId === undefined) return []
+    return [`Secrets are still encrypted: the server needs key ${keyId}, ${place}`]
+  } finally {
+    await db.stop()
+  }
+}
+
 function toNotes(
   { databaseUrl, dataDir, storage }: Config,
   { summary, ownerDatabases }: Restored,
@@ -100,7 +130,6 @@ function toNotes(
   const { missing, damaged } = summary.trailer
   const isUnused = ownerDatabases > 0 && databaseUrl !== undefined && !storage.isDataDirShared
   return [
-    `Secrets are still encrypted: the server needs the key it had, as ${join(dataDir, "secret.key")} or in HAMLET_SECRET_KEY`,
     ...(isUnused
       ? [
           `The databases of ${ownerDatabases} users are in ${join(dataDir, "sqlite")}, and are used only with HAMLET_DATA_DIR_SHARED=yes`,

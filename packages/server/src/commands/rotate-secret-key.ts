@@ -2,11 +2,7 @@ import { randomBytes } from "node:crypto"
 import { compose } from "../compose.ts"
 import { type Environment, loadConfig } from "../config/config.ts"
 import { operator, toAuditEntry } from "../domain/accounts/audit.ts"
-import { keyBytes } from "../domain/secrets/cipher.ts"
-import { keyCheckName, sealKeyCheck } from "../domain/secrets/key-check.ts"
-import { resealSecrets } from "../domain/secrets/secrets.ts"
-import { resealValSecrets } from "../domain/secrets/val-secrets.ts"
-import { resealWebhooks } from "../domain/webhooks/webhooks.ts"
+import { keyBytes, keyCheckName, sealKeyCheck } from "../domain/secrets/cipher.ts"
 import { loadKeyFile, writeKeyFile } from "../storage/accounts/key-file.ts"
 import { assertKeys } from "./assert-keys.ts"
 
@@ -19,17 +15,15 @@ export async function rotateSecretKey(flags: readonly string[], env: Environment
   const hamlet = await compose(config)
   try {
     await assertKeys(hamlet)
-    const { cipher } = hamlet.deps
+    const { cipher } = hamlet.parts
+    const { secrets, valSecrets, webhooks, audit, clock } = hamlet.nouns
     const keys = config.secretKeys
       ? undefined
       : [randomBytes(keyBytes), ...loadKeyFile(config.dataDir)]
     if (keys) writeKeyFile(config.dataDir, keys)
-    const count =
-      (await resealSecrets(hamlet.deps)) +
-      (await resealValSecrets(hamlet.deps)) +
-      (await resealWebhooks(hamlet.deps))
-    await hamlet.deps.audit.add(
-      toAuditEntry(hamlet.deps, operator, "key.rotate", undefined, {
+    const count = (await secrets.reseal()) + (await valSecrets.reseal()) + (await webhooks.reseal())
+    await audit.add(
+      toAuditEntry(clock, operator, "key.rotate", undefined, {
         keyId: cipher.keyId,
         secrets: count,
       }),

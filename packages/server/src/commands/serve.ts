@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { compose, type Hamlet } from "../compose.ts"
 import {
   type Config,
@@ -7,27 +8,29 @@ import {
   isForOthers,
   loadConfig,
 } from "../config/config.ts"
-import { createSignInLink } from "../domain/accounts/sessions.ts"
 import { allScopes } from "../domain/accounts/tokens.ts"
-import { ensureFirstUser } from "../domain/accounts/users.ts"
 import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
 import { explainListening, listen } from "./listen.ts"
-import { watchStopSignals } from "./stop-signals.ts"
 
 const limits = {
   stopMsMax: 10_000,
   /** How long the sign-in link is valid that is printed at the start. */
   signInMs: 3_600_000,
+  /**
+   * One Ctrl-C can arrive twice, from the terminal and from a program that forwards it. Only a later
+   * one is a second Ctrl-C.
+   */
+  interruptMs: 500,
 }
 
 /** `serve`: starts the server and runs until a signal stops it. */
 export async function serve(flags: readonly string[], env: Environment): Promise<void> {
   const starting = Promise.withResolvers<Hamlet>()
   // A signal during the start takes effect after it, so that everything is cleaned up.
-  watchStopSignals(() => void starting.promise.then((hamlet) => shutDown(server, hamlet)))
+  watchStopSignals(() => void starting.promise.then((hamlet) => shutDown(config, server, hamlet)))
   // Listen first: a port in use fails before anything is written, and port 0 becomes a real port
   // that links can name.
   const server = listen(loadConfig(env, flags), starting.promise)
@@ -38,8 +41,9 @@ export async function serve(flags: readonly string[], env: Environment): Promise
     const started = await start(config)
     const { hamlet, first } = started
     starting.resolve(hamlet)
-    hamlet.deps.queue.start()
-    hamlet.deps.webhookWork.start()
+    hamlet.nouns.queue.start()
+    hamlet.parts.webhooks.worker.start()
+    logStart(config, started)
     printWelcome(config, started, await makeSignInLink(config, hamlet, first))
   } catch (error) {
     await server.stop(true)
@@ -58,7 +62,7 @@ async function start(config: Config) {
       hamlet,
       isolation,
       mailPort,
-      first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }),
+      first: await hamlet.nouns.users.ensureFirst({ username: config.user, token: config.token }),
     }
   } catch (error) {
     await hamlet.stop()
@@ -69,17 +73,19 @@ async function start(config: Config) {
 /** Refuses weak isolation on a server that others can reach, unless the operator has chosen it. */
 async function assertIsolated(
   config: Config,
-  { deps }: Hamlet,
+  { nouns }: Hamlet,
   { details }: IsolationReport,
 ): Promise<void> {
-  if (!deps.isForOneUser()) return
-  const reason = `vals would be isolated by Deno's permissions only (${details.join("; ")})`
+  if (!nouns.api.isForOneUser()) return
+  // Only why bubblewrap is not used: the rest would hide what to do about it.
+  const causes = details.filter((detail) => detail.startsWith("not used: "))
+  const reason = `vals would be isolated by Deno's permissions only (${causes.join("; ")})`
   const fix = `${adviseOnBubblewrap(details)}, or set HAMLET_ISOLATION=deno to accept it`
   if (isForOthers(config))
     throw new ConfigError(
       `Cannot serve other machines, at ${toAddresses(config)}: ${reason}; ${fix}`,
     )
-  const { items } = await deps.accounts.list({ offset: 0, limit: 2 })
+  const { items } = await nouns.accounts.list({ offset: 0, limit: 2 })
   if (items.length > 1)
     throw new ConfigError(`Cannot start a server with several users: ${reason}; ${fix}`)
 }
@@ -103,19 +109,31 @@ function toAddresses({ host, baseUrl, valsDomain }: Config): string {
   return [host, baseUrl, valsDomain].join(", ")
 }
 
-/** Waits for open requests, up to a limit, then stops the vals and closes the database. */
-async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<void> {
+/**
+ * Tells balancers first, if the operator wants it, while everything is still served. Then waits for
+ * open requests, up to a limit, stops the vals and closes the database.
+ */
+async function shutDown(
+  { drainMs }: Config,
+  server: Bun.Server<unknown>,
+  hamlet: Hamlet,
+): Promise<void> {
+  hamlet.log.info("stopping", { drainSeconds: drainMs / 1000 })
+  hamlet.announceStop()
+  if (drainMs > 0) await Bun.sleep(drainMs)
   // A client that follows a run may wait forever.
-  hamlet.deps.followers.stop()
-  void hamlet.deps.backups.stop()
-  const { mailServer, deps } = hamlet
+  hamlet.nouns.followers.stop()
+  void hamlet.nouns.backups.stop()
+  const { mailServer, nouns } = hamlet
   // Runs of the queue that have not started go to other nodes. Those that have are drained, although
   // no request waits for them.
-  const drained = Promise.all([server.stop(), mailServer?.stop(), deps.queue.stop()]).then(() =>
-    hamlet.deps.liveRuns.drain(limits.stopMsMax),
+  const drained = Promise.all([server.stop(), mailServer?.stop(), nouns.queue.stop()]).then(() =>
+    nouns.liveRuns.drain(limits.stopMsMax),
   )
   await Promise.race([drained, Bun.sleep(limits.stopMsMax)])
   await hamlet.stop().catch((error: unknown) => fail("stop", error))
+  hamlet.log.info("stopped")
+  hamlet.log.flush()
   process.exit(0)
 }
 
@@ -125,8 +143,8 @@ async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<vo
  */
 async function makeSignInLink(
   config: Config,
-  { deps }: Hamlet,
-  { user, isNew }: Awaited<ReturnType<typeof ensureFirstUser>>,
+  { nouns: { signInLinks, api } }: Hamlet,
+  { user, isNew }: Awaited<ReturnType<typeof start>>["first"],
 ): Promise<string | undefined> {
   if (!isNew && config.isPublic) return undefined
   const firstUser = {
@@ -134,7 +152,21 @@ async function makeSignInLink(
     scopes: new Set(allScopes),
     root: { tokenId: null, expiresAt: null },
   }
-  return deps.links.signIn((await createSignInLink(deps, firstUser, limits.signInMs)).code)
+  return api.links.signIn((await signInLinks.create(firstUser, limits.signInMs)).code)
+}
+
+function logStart(
+  config: Config,
+  { hamlet, isolation, mailPort }: Awaited<ReturnType<typeof start>>,
+): void {
+  hamlet.log.info("started", {
+    version: hamlet.nouns.api.version,
+    node: hamlet.parts.foundation.nodeId,
+    url: config.baseUrl,
+    database: hamlet.database,
+    isolation: isolation.level,
+    mailPort,
+  })
 }
 
 function printWelcome(
@@ -143,13 +175,13 @@ function printWelcome(
   signInLink: string | undefined,
 ): void {
   const lines = [
-    `Hamlet ${hamlet.deps.version} listens at ${config.baseUrl}`,
+    `Hamlet ${hamlet.nouns.api.version} listens at ${config.baseUrl}`,
     ...(hasLocalLinks(config)
       ? ["              (for other machines, set HAMLET_BASE_URL and HAMLET_VALS_DOMAIN)"]
       : []),
     `  database    ${hamlet.database}`,
     `  isolation   ${isolation.level}${isolation.level === "deno" ? ", which is WEAK: run only code that you trust" : ""}`,
-    ...[...isolation.details, ...hamlet.deps.isolationWarnings()].map(
+    ...[...isolation.details, ...hamlet.nouns.api.isolationWarnings()].map(
       (detail) => `              ${detail}`,
     ),
     ...(mailPort === undefined ? [] : [`  mail        @${config.emails.domain}, port ${mailPort}`]),
@@ -163,4 +195,41 @@ function printWelcome(
     `  docs        ${config.baseUrl}/docs`,
   ]
   process.stdout.write(`${lines.join("\n")}\n`)
+}
+
+/**
+ * Calls `stop` once, at the first stop signal or when the launcher has died.
+ *
+ * A second Ctrl-C ends the process at once. A second SIGTERM does not: a service manager may send
+ * one to every process of the service, and the launcher (`npm start`, `hamlet serve`) forwards every
+ * signal as SIGTERM.
+ */
+function watchStopSignals(stop: () => void): void {
+  let hasBegun = false
+  const begin = () => {
+    if (!hasBegun) stop()
+    hasBegun = true
+  }
+  let interruptedMs: number | undefined
+  process.on("SIGINT", () => {
+    begin()
+    const nowMs = performance.now()
+    interruptedMs ??= nowMs
+    if (nowMs - interruptedMs > limits.interruptMs) process.exit(130)
+  })
+  process.on("SIGTERM", begin)
+  if (!isHangupIgnored()) process.on("SIGHUP", begin)
+  // Only a launcher has an IPC channel. A server that was started directly outlives its parent.
+  if (process.connected) process.on("disconnect", begin)
+}
+
+/** Whether nohup started the server: a handler would undo it. Known on Linux only. */
+function isHangupIgnored(): boolean {
+  try {
+    const [, ignored = "0"] =
+      /^SigIgn:\s+(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? []
+    return (BigInt(`0x${ignored}`) & 1n) === 1n
+  } catch {
+    return false
+  }
 }

@@ -1,57 +1,94 @@
 import type { ErrorCode } from "@hamlet/contract"
+import { createAccounts } from "../domain/accounts/accounts.ts"
+import { createEmailAddresses } from "../domain/accounts/email-address.ts"
+import { createIdempotency } from "../domain/accounts/idempotency.ts"
+import { createInvitations } from "../domain/accounts/invitations.ts"
 import { RunTokens } from "../domain/accounts/run-tokens.ts"
+import { createSessions, createSignInLinks } from "../domain/accounts/sessions.ts"
 import { TokenUses } from "../domain/accounts/token-uses.ts"
+import { createTokens } from "../domain/accounts/tokens.ts"
+import { createUsers } from "../domain/accounts/users.ts"
 import { createAllowances } from "../domain/limits/allowances.ts"
 import { createQuotaBook } from "../domain/limits/quotas.ts"
-import { createCipher } from "../domain/secrets/cipher.ts"
+import { createUsage } from "../domain/limits/usage.ts"
+import type { OutgoingMail } from "../domain/mail/outbound/send-email.ts"
+import { createNotifications } from "../domain/notifications/notifications.ts"
+import type { OwnerDatabases } from "../domain/owner-databases.ts"
+import type { LiveRuns } from "../domain/runs/live-runs.ts"
+import type { Runner } from "../domain/runs/runner.ts"
+import type { Cipher } from "../domain/secrets/cipher.ts"
+import { createSecrets } from "../domain/secrets/secrets.ts"
+import { AccountWatch } from "../jobs/account-watch.ts"
 import { Counter } from "../shared/counter.ts"
-import { createAccountStore } from "../storage/accounts/accounts.ts"
-import { createAuditStore } from "../storage/accounts/audit.ts"
-import { createIdempotencyStore } from "../storage/accounts/idempotency.ts"
-import { createInvitationStore } from "../storage/accounts/invitations.ts"
-import { readKeyFile } from "../storage/accounts/key-file.ts"
-import { createSecretStore } from "../storage/accounts/secrets.ts"
-import { createSessionStore } from "../storage/accounts/sessions.ts"
-import { createTokenStore } from "../storage/accounts/tokens.ts"
-import { createUsageStore } from "../storage/accounts/usage.ts"
-import { createUserStore } from "../storage/accounts/users.ts"
-import { createOAuthStore } from "../storage/oauth/oauth.ts"
 import type { Foundation } from "./foundation.ts"
+import type { Stores } from "./stores.ts"
 
 /** What a request may take beyond its run: the wait for a run slot, and the database. */
 const requestMsBeyondRun = 60_000
 
-/** Users, their tokens, sessions and secrets, and what they may use. */
-export function createAccounts({ config, db, keys, now, newId, nodeId, onError }: Foundation) {
-  const tokens = createTokenStore(db)
+/** What accounts may use. */
+export type Limits = ReturnType<typeof createLimits>
+
+/** Creates the quotas and allowances of accounts, and the counter of what was refused. */
+export function createLimits({ config, now }: Foundation) {
   const quotas = createQuotaBook()
+  const allowances = createAllowances(config.allowances, now, quotas)
+  return { quotas, allowances, refusals: new Counter<ErrorCode>() }
+}
+
+/** Users with their tokens, sessions and secrets, and those who administer them. */
+export function composeAccounts(
+  foundation: Foundation,
+  stores: Stores,
+  { quotas, allowances }: Limits,
+  parts: {
+    readonly cipher: Cipher
+    readonly runner: Runner
+    readonly liveRuns: LiveRuns
+    readonly ownerDatabases: OwnerDatabases
+    readonly outgoingMail: OutgoingMail
+    isForOneUser(): boolean
+  },
+) {
+  const { config, now, newId, nodeId, onErrorOf } = foundation
+  const { cipher, runner, liveRuns, ownerDatabases, outgoingMail } = parts
   // A process may still have to finish a response when its time is over.
   const lifeMsMax = config.runs.processMsMax + config.runs.streamMsMax
-  const hasNoSqlite = config.databaseUrl !== undefined && !config.storage.isDataDirShared
-  return {
-    users: createUserStore(db),
-    accounts: createAccountStore(db),
-    invitations: createInvitationStore(db),
-    audit: createAuditStore(db),
-    tokens,
-    tokenUses: new TokenUses(tokens, onError),
-    runTokens: new RunTokens({ tokens, lifeMsMax, now, newId, nodeId, onError }),
-    sessions: createSessionStore(db),
-    oauth: createOAuthStore(db),
-    baseUrl: config.baseUrl,
-    sessionMs: config.sessionDays * 86_400_000,
-    secrets: createSecretStore(db),
-    cipher: createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir)),
-    idempotency: createIdempotencyStore(db),
-    requestMsMax: config.runs.runMsMax + requestMsBeyondRun,
+  const onError = onErrorOf("tokens of runs")
+  const runTokens = new RunTokens(stores.tokens, { nodeId, lifeMsMax, now, newId, onError })
+  const tokens = createTokens(stores.tokens, runTokens, foundation)
+  const users = createUsers(stores.users, stores.tokens, parts.isForOneUser, foundation)
+  const accountWatch = new AccountWatch(
+    stores.accounts,
     quotas,
-    allowances: createAllowances(config.allowances, now, quotas),
-    usage: createUsageStore(db),
-    usageLimits: {
-      runsAtOnceMax: config.runs.perAccountMax,
-      blobBytesMax: config.storage.blobsBytesMax,
-      sqliteBytesMax: hasNoSqlite ? null : config.storage.sqliteBytesMax,
-    },
-    refusals: new Counter<ErrorCode>(),
+    liveRuns,
+    runner,
+    onErrorOf("account watch"),
+  )
+  const hasNoSqlite = config.databaseUrl !== undefined && !config.storage.isDataDirShared
+  const requestMsMax = config.runs.runMsMax + requestMsBeyondRun
+  return {
+    runTokens,
+    tokens,
+    users,
+    accountWatch,
+    tokenUses: new TokenUses(stores.tokens, onErrorOf("uses of tokens")),
+    accounts: createAccounts(stores.accounts, ownerDatabases, accountWatch, foundation),
+    sessions: createSessions(stores.sessions, tokens, config.sessionDays * 86_400_000, foundation),
+    signInLinks: createSignInLinks(stores.sessions, foundation),
+    invitations: createInvitations(stores.invitations, users, foundation),
+    secrets: createSecrets(stores.secrets, cipher, runner, foundation),
+    notifications: createNotifications(stores.notifications, foundation),
+    idempotency: createIdempotency(stores.idempotency, cipher, { nodeId, requestMsMax, now }),
+    emailAddresses: createEmailAddresses(stores, users, outgoingMail, config.baseUrl, foundation),
+    usage: createUsage(
+      { blobs: stores.blobs, allowances, quotas, liveRuns, ownerDatabases, outgoingMail },
+      {
+        runsAtOnceMax: config.runs.perAccountMax,
+        blobBytesMax: config.storage.blobsBytesMax,
+        sqliteBytesMax: hasNoSqlite ? null : config.storage.sqliteBytesMax,
+      },
+      foundation,
+    ),
   }
 }

@@ -2,19 +2,30 @@ import { join } from "node:path"
 import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
 import { createSessionCookie } from "../http/auth/session-cookie.ts"
+import { McpPool } from "../http/mcp/mcp-pool.ts"
 import type { ApiParts } from "../http/nouns.ts"
 import { createDocPages } from "../http/pages/doc-pages.ts"
 import type { DocsPage } from "../http/pages/page-files.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
+import type { Links } from "../http/response/links.ts"
 import { LoopDelay } from "../shared/loop-delay.ts"
+import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 
-/** What only the HTTP API needs: its pages, its limits and its view of the server's health. */
-export function createApi({ config, db, schema, schemaVersion, log }: Foundation) {
+/** The pages and limits of the API, and the health of the server as it reports it. */
+export function createApi(
+  { config, db, schema, schemaVersion, log, databaseHealth }: Foundation,
+  { refusals }: Limits,
+  links: Links,
+) {
+  const docsFolder = join(import.meta.dir, "../../../../docs")
   let docs: Promise<DocsPage> | undefined
   let web: Promise<WebApp> | undefined
   return {
     log,
+    refusals,
+    links,
+    providerName: config.oidc?.name ?? null,
     version: packageJson.version,
     sessionCookie: createSessionCookie(config.baseUrl),
     valsDomain: config.valsDomain,
@@ -23,12 +34,13 @@ export function createApi({ config, db, schema, schemaVersion, log }: Foundation
     hasAddressesInLog: config.hasAddressesInLog,
     allowsAnonymousRuns: config.allowsAnonymousRuns,
     largeBodies: new LargeBodies(),
+    mcpPool: new McpPool(docsFolder, log),
     loopDelay: new LoopDelay(),
     rateLimits: {
       perTokenPerMinute: config.ratePerToken,
       perAddressPerMinute: config.ratePerAddress,
     },
-    docs: createDocPages(join(import.meta.dir, "../../../../docs")),
+    docs: createDocPages(docsFolder),
     docsPage() {
       docs ??= buildDocsPage()
       return docs
@@ -46,6 +58,6 @@ export function createApi({ config, db, schema, schemaVersion, log }: Foundation
       await schema.check()
       return { database: db.dialect.name, schemaVersion }
     },
-    databaseStats: () => db.stats(),
+    databaseStats: () => ({ ...db.stats(), ...databaseHealth() }),
   } satisfies Partial<ApiParts>
 }

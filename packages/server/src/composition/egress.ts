@@ -1,31 +1,33 @@
 import type { Config } from "../config/config.ts"
 import type { OutgoingRequest } from "../domain/egress.ts"
+import type { Gateway } from "../gateway/gateway.ts"
+import type { App } from "../http/app.ts"
 import { resolverLimits } from "../runtime/dependencies/resolver-limits.ts"
-import { SandboxedResolver, type ToolHost } from "../runtime/dependencies/sandboxed-resolver.ts"
+import { SandboxedResolver } from "../runtime/dependencies/sandboxed-resolver.ts"
 import { Egress } from "../runtime/egress/egress.ts"
 import { egressLimits } from "../runtime/egress/egress-limits.ts"
 import type { OwnServer } from "../runtime/egress/policy/decide.ts"
 import { createEgressPolicy, type EgressPolicy } from "../runtime/egress/policy/policy.ts"
+import type { Sandboxes } from "../runtime/sandbox/sandboxes.ts"
+import { readOpenFilesMax } from "../shared/files/open-files.ts"
+import type { Limits } from "./accounts.ts"
+import type { Foundation } from "./foundation.ts"
 import { readStandardModules } from "./modules.ts"
 
-/** What the runtime needs of the rest of the program. */
-export interface RuntimeHost {
-  /** Sends a request of a val to the API. */
-  fetchApi(request: Request, accountId: string, runId: string | undefined): Promise<Response>
-  isValHost(host: string): boolean
-  /** Counts bytes in both directions on an account. Throws when its allowance is used up. */
-  takeBytes(accountId: string, bytes: number): void
-  /** Called when sandboxes can no longer be started, and without a problem when they can again. */
-  onAvailability(problem: string | undefined): void
-  /** The account's quota of concurrent runs, if it has one. */
-  runsAtOnceOf(accountId: string): number | null | undefined
-  onError(error: unknown): void
+/** The servers of this process, to which vals may send requests. */
+export interface OwnServers {
+  readonly fetchApi: App["fetch"]
+  readonly isValHost: Gateway["isValHost"]
 }
+
+/** Where the system does not say: what systems allow without being asked for more. */
+const openFilesGuess = 10_240
 
 /** Creates the egress proxy of all sandboxes. */
 export function createEgress(
-  config: Config,
-  { fetchApi, isValHost, takeBytes, onError }: RuntimeHost,
+  { config, onErrorOf }: Foundation,
+  { allowances }: Limits,
+  { fetchApi, isValHost }: OwnServers,
 ): Egress {
   const { allow, deny, ports, socketPorts, ca, ...limits } = config.egress
   const base = new URL(config.baseUrl)
@@ -34,13 +36,32 @@ export function createEgress(
   const own: OwnServer = {
     isApiHost: (host) => host === base.host,
     isValHost: (host) => portOf(host) === valsPort && isValHost(host),
+    // A val has no client address. Each account gets a rate limit of its own, so that no account
+    // can use up the limit of all unauthenticated requests.
     fetchApi: (request, accountId, runId) =>
-      fetchApi(withoutBasePath(request, base.pathname), accountId, runId),
+      fetchApi(withoutBasePath(request, base.pathname), {
+        address: () => "a val",
+        rateKey: `val of ${accountId}`,
+        isVal: true,
+        runId,
+      }),
     address: () => address,
     addressHeader: config.addressHeader,
   }
   const policy = createEgressPolicy({ allow, deny, ports, socketPorts })
-  return new Egress({ policy, limits: { ...egressLimits, ...limits }, ca, own, takeBytes, onError })
+  return new Egress({
+    policy,
+    limits: {
+      ...egressLimits,
+      ...limits,
+      filesMax: limits.filesMax ?? Math.floor((readOpenFilesMax() ?? openFilesGuess) / 2),
+      backgroundMsMax: config.runs.runMsMax,
+    },
+    ca,
+    own,
+    takeBytes: allowances.takeBytes,
+    onError: onErrorOf("egress"),
+  })
 }
 
 /** The loopback address of a server that listens on every interface. */
@@ -63,13 +84,13 @@ function withoutBasePath(request: Request, path: string): Request {
 export function createResolver(
   { baseUrl, formerBaseUrls, egress: { allow, deny, ports }, dependencies }: Config,
   egress: Egress,
-  tools: () => Promise<ToolHost>,
+  sandboxes: () => Promise<Sandboxes>,
   onError: (error: unknown) => void,
 ): SandboxedResolver {
   // The registries do not change: one policy serves every listener.
   let policy: EgressPolicy | undefined
   return new SandboxedResolver({
-    tools,
+    sandboxes,
     importHosts: {
       baseUrls: [baseUrl, ...formerBaseUrls],
       fetchesTown: dependencies.fetchesTown,
@@ -79,7 +100,7 @@ export function createResolver(
     jsrUrl: dependencies.jsrUrl,
     openEgress(path, { allow: registries, note }) {
       policy ??= createEgressPolicy({ allow: [...allow, ...registries], deny, ports })
-      const door = egress.open(path, { policy })
+      const door = egress.open({ requests: path }, policy)
       door.setClient(toGuest(note))
       return door
     },
@@ -96,7 +117,7 @@ function toGuest(note: (request: OutgoingRequest) => void) {
     egressKey: "",
     substitutions: [],
     findRun: () => ({ run, depth: 0 }),
-    findSocketRun: () => undefined,
-    mask: (text: string) => text,
+    findSocketRun: () => run,
+    mask: (text: string, charsMax?: number) => text.slice(0, charsMax),
   }
 }

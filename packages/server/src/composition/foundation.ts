@@ -8,10 +8,11 @@ import type { Runner } from "../domain/runs/runner.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
 import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
 import type { Database } from "../storage/database/database.ts"
-import { findCompleteSince, migrate } from "../storage/database/migrate.ts"
+import { findCompleteSince, type MigrationProgress, migrate } from "../storage/database/migrate.ts"
 import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/schema-guard.ts"
-import { reach } from "../storage/migrations/0003-reach.ts"
+import { type DatabaseHealth, watchHealth } from "../storage/database-health.ts"
 import { migrations } from "../storage/migrations/index.ts"
+import { describePostgres } from "../storage/postgres/client.ts"
 import { openPostgres } from "../storage/postgres/open.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import { openSqlite } from "../storage/sqlite/open.ts"
@@ -32,6 +33,7 @@ export interface Foundation {
   /** Refuses writes once another node has migrated the database to a newer schema. */
   readonly db: Database
   readonly schema: SchemaGuard
+  databaseHealth(): DatabaseHealth
   readonly schemaVersion: number
   /** When the migration ran that introduced lockfiles, in milliseconds. */
   readonly lockfilesSince: number
@@ -41,8 +43,22 @@ export interface Foundation {
   readonly nodeId: string
   now(): number
   newId(): string
-  /** Logs an error of background work. */
-  onError(error: unknown): void
+  /** Logs errors of background work; the log names the task. */
+  onErrorOf(task: string): (error: unknown) => void
+}
+
+/** The schema since which a version that imports packages has a lockfile. */
+const lockfilesSchema = 3
+const migrationReportMs = 5_000
+
+/** Logs how far a long migration has come, every few seconds. */
+function createMigrationReport(log: Log) {
+  let loggedAt = performance.now()
+  return (name: string, { done, total }: MigrationProgress) => {
+    if (performance.now() - loggedAt < migrationReportMs) return
+    loggedAt = performance.now()
+    log.info("migration", { name, done, total })
+  }
 }
 
 /** Opens the database, migrates it, and loads or creates the encryption keys. */
@@ -54,28 +70,45 @@ export async function openFoundation(
   const existingKeys = config.secretKeys ?? findKeyFile(config.dataDir)
   const db = await open(config)
   try {
-    const { to: schemaVersion } = await migrate(db, migrations)
+    const log = createLog(config.logLevel, writeLog)
+    const { to: schemaVersion } = await migrate(db, migrations, createMigrationReport(log))
     // Created after the schema: a key file beside an empty database means that the database is lost.
     const keys = existingKeys ?? loadKeyFile(config.dataDir)
-    const lockfilesSince = await findCompleteSince(db, reach.version)
-    const log = createLog(config.logLevel, writeLog)
-    const schema = guardSchema(db, schemaVersion, (problem) =>
+    const lockfilesSince = await findCompleteSince(db, lockfilesSchema)
+    const watched = watchHealth(db)
+    const schema = guardSchema(watched.db, schemaVersion, (problem) =>
       log.error("newer_schema", { problem }),
     )
     return {
-      ...{ config, db: schema.db, schema, schemaVersion, lockfilesSince, keys, log },
+      config,
+      db: schema.db,
+      schema,
+      schemaVersion,
+      lockfilesSince,
+      keys,
+      log,
+      databaseHealth: watched.health,
       nodeId: Bun.randomUUIDv7(),
       now: Date.now,
       newId: () => Bun.randomUUIDv7(),
-      onError(error) {
+      onErrorOf: (task) => (error) => {
         // Already logged by the guard; every background write fails with it from then on.
-        if (!(error instanceof NewerSchema)) log.error("background", { error: toLogText(error) })
+        if (!(error instanceof NewerSchema))
+          log.error("background", { task, error: toLogText(error) })
       },
     }
   } catch (error) {
     await db.stop()
     throw error
   }
+}
+
+/** The kind of database and its place, for the operator. */
+export function describeDatabase({ config, db }: Foundation): string {
+  const place = config.databaseUrl
+    ? `, ${describePostgres(new URL(config.databaseUrl))}`
+    : ` in ${sqlitePath(config)}`
+  return `${db.dialect.name}${place}`
 }
 
 /** Where SQLite keeps the database. */

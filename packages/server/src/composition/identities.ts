@@ -1,30 +1,51 @@
+import type { Sessions } from "../domain/accounts/sessions.ts"
+import type { Users } from "../domain/accounts/users.ts"
+import { createIdentities } from "../domain/identities/identities.ts"
 import type { IdentityProvider } from "../domain/identities/identity-provider.ts"
-import { createIdentityStore } from "../storage/accounts/identities.ts"
-import { createNotificationStore } from "../storage/notifications/notifications.ts"
+import { createProviderSignIn } from "../domain/identities/provider-sign-in.ts"
+import { createSignInAttempts } from "../domain/identities/sign-in-state.ts"
+import { createAuthorizations } from "../domain/oauth/authorizations.ts"
+import { createClientTokens } from "../domain/oauth/client-tokens.ts"
+import { createOAuthClients } from "../domain/oauth/clients.ts"
+import type { Cipher } from "../domain/secrets/cipher.ts"
 import type { Foundation } from "./foundation.ts"
+import type { Stores } from "./stores.ts"
 
-/** Sign-in with an OpenID Connect provider, and what users are told. */
-export function createIdentities({ config, db, log, now }: Foundation) {
-  const { oidc } = config
+/** Sign-in with an OpenID Connect provider, and programs that users authorize. */
+export function composeIdentities(
+  foundation: Foundation,
+  stores: Stores,
+  cipher: Cipher,
+  sessions: Sessions,
+  users: Users,
+) {
+  const { baseUrl, oidc } = foundation.config
+  const attempts = createSignInAttempts(createProvider(foundation), cipher, foundation)
+  const policy = oidc ?? { signUp: "none" as const, domains: [], linksByEmail: false }
   return {
-    identities: createIdentityStore(db, now),
-    notifications: createNotificationStore(db),
-    identityProvider: oidc && createProvider(oidc, { log, now }),
-    signUpPolicy: oidc ?? { signUp: "none" as const, domains: [], linksByEmail: false },
-    /** What the sign-in page calls the provider; null for none. */
-    providerName: oidc?.name ?? null,
+    identities: createIdentities(stores.identities, attempts, foundation),
+    providerSignIn: createProviderSignIn(
+      stores.identities,
+      attempts,
+      policy,
+      sessions,
+      users,
+      foundation,
+    ),
+    oauthClients: createOAuthClients(stores.oauth, foundation),
+    authorizations: createAuthorizations(stores.oauth, baseUrl, foundation),
+    clientTokens: createClientTokens(stores.oauth, baseUrl, foundation),
   }
 }
 
 /** The provider, whose library is large and is loaded at the first sign-in. */
-function createProvider(
-  settings: NonNullable<Foundation["config"]["oidc"]>,
-  { log, now }: Pick<Foundation, "log" | "now">,
-): IdentityProvider {
+function createProvider({ config, log, now }: Foundation): IdentityProvider | undefined {
+  const { oidc } = config
+  if (!oidc) return undefined
   let loading: Promise<IdentityProvider> | undefined
   const load = () => {
     loading ??= import("../runtime/oidc/oidc-provider.ts").then(({ createOidcProvider }) =>
-      createOidcProvider(settings, now, (reason) => log.warn("oidc_failed", { reason })),
+      createOidcProvider(oidc, now, (reason) => log.warn("oidc_failed", { reason })),
     )
     return loading
   }

@@ -5,39 +5,50 @@ import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import { listRemoteImports } from "../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
-import { DependencyJob } from "../jobs/dependency-job.ts"
+import { createSources } from "../domain/vals/val-source.ts"
+import { createDependencyJob } from "../jobs/dependency-job.ts"
 import { readTypes } from "../runtime/dependencies/read-types.ts"
-import { toScript } from "../runtime/sandbox/commands/bundle-program.ts"
-import { createBundleStore } from "../storage/modules/bundles.ts"
-import { createImportStore } from "../storage/modules/imports.ts"
-import { createLockfileStore } from "../storage/modules/lockfiles.ts"
+import { CodeTools } from "../runtime/parser/code-tools.ts"
+import { toScript } from "../runtime/sandbox/bundle-program.ts"
+import { createLockfileClaims } from "../storage/modules/lockfile-claims.ts"
 import type { Foundation } from "./foundation.ts"
-import type { createVals } from "./vals.ts"
+import type { Stores } from "./stores.ts"
 
 /** How long a run waits for packages that are still being fetched. */
 const packagesMsMax = 30_000
 
-/** What vals import: other vals, standard modules, and packages with their lockfiles. */
-export function createModules(
-  { config, db, lockfilesSince, now, onError }: Foundation,
-  { versions, codeTools }: ReturnType<typeof createVals>,
+/** The parser of the vals' code, and the job that fetches the packages that they import. */
+export function composeModules(
+  { config, db, nodeId, lockfilesSince, log, now, onErrorOf }: Foundation,
+  stores: Stores,
   resolver: DependencyResolver | null,
 ) {
-  const lockfiles = createLockfileStore(db)
+  const codeTools = new CodeTools({
+    isolation: config.isolation,
+    onFailure: (report) => log.warn("parser_gave_up", report),
+    onWeak: (message) => onErrorOf("parser")(new Error(message)),
+  })
   const importHosts = {
     baseUrls: [config.baseUrl, ...config.formerBaseUrls],
     fetchesTown: config.dependencies.fetchesTown,
   }
-  const imports = createImportStore(db)
   // The run needs time of its own after the wait.
-  const pendingLockfiles = createPendingLockfiles(lockfiles, now, {
+  const pendingLockfiles = createPendingLockfiles(stores.lockfiles, now, {
     waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
   })
+  const { versions, imports } = stores
   const { resolveMsMax } = config.dependencies
   const dependencyJob =
     resolver &&
-    new DependencyJob({
-      ...{ lockfiles, versions, imports, pendingLockfiles, resolver, resolveMsMax, now, onError },
+    createDependencyJob({
+      lockfileClaims: createLockfileClaims(db, nodeId),
+      versions,
+      imports,
+      pendingLockfiles,
+      resolver,
+      resolveMsMax,
+      now,
+      onError: onErrorOf("packages"),
       listRemoteImports: async ({ code, ownerId }, local) =>
         listRemoteImports(
           code,
@@ -46,15 +57,12 @@ export function createModules(
           local && new Set(local),
         ),
     })
+  const lockfileWork = dependencyJob ?? { wake() {} }
   return {
-    imports,
-    bundles: createBundleStore(db),
-    readTypes,
-    standardModules: readStandardModules(),
-    standardScripts: createStandardScripts(),
-    ...{ lockfiles, importHosts, pendingLockfiles, resolver, resolveMsMax, dependencyJob },
-    lockfilesSince: lockfilesSince,
-    lockfileWork: dependencyJob ?? { wake() {} },
+    codeTools,
+    dependencyJob,
+    sources: createSources(codeTools, importHosts, stores.vals),
+    fetching: { resolver, lockfileWork, pendingLockfiles, lockfilesSince, readTypes },
   }
 }
 
@@ -64,7 +72,7 @@ export function readStandardModules(): StandardModules {
 }
 
 /** The standard library in JavaScript. It is compiled when a val first imports some of it. */
-function createStandardScripts(): () => Promise<StandardModules> {
+export function createStandardScripts(): () => Promise<StandardModules> {
   let scripts: Promise<StandardModules> | undefined
   const compile = async () => {
     const compiled = Object.entries(fromStandardFiles(toScript))
@@ -83,6 +91,7 @@ function fromStandardFiles<T>(read: (path: string) => T): Readonly<Record<Standa
     email: from("email"),
     fetch: from("fetch"),
     openai: from("openai"),
+    rpc: from("rpc"),
     sqlite,
     // Both are Val Town's names for one client: modules cannot import each other, since each is
     // there under any of its addresses.

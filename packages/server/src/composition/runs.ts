@@ -1,83 +1,153 @@
-import type { Allowances } from "../domain/limits/allowances.ts"
-import { createPrograms, type ProgramDeps } from "../domain/modules/programs.ts"
-import { toRetryDelay } from "../domain/queue/backoff.ts"
-import { createBegunRuns } from "../domain/queue/begun-runs.ts"
+import type { RunTokens } from "../domain/accounts/run-tokens.ts"
+import { runBackoff, toRetryDelay } from "../domain/backoff.ts"
+import { createMailInputs } from "../domain/mail/inbound/receive-mail.ts"
+import { createPrograms, type Programs } from "../domain/modules/programs.ts"
+import { createQueuedRuns } from "../domain/queue/enqueue-run.ts"
+import {
+  type ClaimedRuns,
+  createBegunRuns,
+  createClaimedRuns,
+} from "../domain/queue/run-claimed.ts"
 import { createQueueRoom } from "../domain/queue/run-queue.ts"
+import { createCalls } from "../domain/runs/calls.ts"
+import { createRequestContents } from "../domain/runs/contents/request-content.ts"
 import { ResponseKeeper, responseLimits } from "../domain/runs/contents/response-keeper.ts"
+import { createEvaluations } from "../domain/runs/eval-code.ts"
+import { createRunStarter } from "../domain/runs/execute-run.ts"
 import { RunFollowers } from "../domain/runs/follow/follow-run.ts"
-import { LiveRuns } from "../domain/runs/live-runs.ts"
-import type { ArgumentDeps } from "../domain/runs/run-arguments.ts"
+import type { LiveRuns } from "../domain/runs/live-runs.ts"
+import { createReplays } from "../domain/runs/replay/replay-run.ts"
 import type { Runner } from "../domain/runs/runner.ts"
-import type { ValStore } from "../domain/vals/vals.ts"
-import type { VersionStore } from "../domain/vals/versions.ts"
+import { createRuns } from "../domain/runs/runs.ts"
+import type { Cipher } from "../domain/secrets/cipher.ts"
+import { createSecretOpener, type SecretOpener } from "../domain/secrets/open-secrets.ts"
+import { createRunStats } from "../domain/stats/stats.ts"
+import type { Links } from "../http/response/links.ts"
 import { QueueWorker, queueWorkerLimits } from "../jobs/queue-worker.ts"
-import { createNodeStore } from "../storage/nodes.ts"
-import { createQueueStore } from "../storage/queue/queue.ts"
-import { createRunStore } from "../storage/runs/runs.ts"
-import { createStatStore } from "../storage/runs/stats.ts"
+import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
+import { type composeModules, createStandardScripts } from "./modules.ts"
+import type { Stores } from "./stores.ts"
+import type { composeVals } from "./vals.ts"
 
 /** The channel on which nodes tell each other that runs wait. */
 const queueChannel = "hamlet_queue"
 
-/** Runs: what they are made of, those that wait or go on, and the records of those that have ended. */
-export function createRuns(
-  foundation: Foundation,
-  deps: Omit<ProgramDeps, keyof Foundation> & {
-    readonly allowances: Allowances
-    readonly vals: ValStore
-    readonly versions: VersionStore
-    readonly mailInputs: ArgumentDeps["mailInputs"]
-  },
-  runner: Runner,
-) {
-  const { config, db } = foundation
-  const runs = createRunStore(db)
-  const liveRuns = new LiveRuns({ ...foundation, runs })
-  const programs = createPrograms({ ...foundation, ...deps })
-  const queueStore = createQueueStore(db)
+interface RunParts {
+  readonly modules: ReturnType<typeof composeModules>
+  readonly vals: ReturnType<typeof composeVals>
+  readonly limits: Limits
+  readonly liveRuns: LiveRuns
+  readonly runner: Runner
+  readonly runTokens: RunTokens
+  readonly cipher: Cipher
+  readonly links: Links
+}
+
+/** Runs: the programs that they run, those that wait or go on, and the records of all. */
+export function composeRuns(foundation: Foundation, stores: Stores, parts: RunParts) {
+  const { config } = foundation
+  const { vals, versions } = parts.vals
+  const { liveRuns, runner } = parts
+  const { allowances } = parts.limits
+  const { sources, fetching } = parts.modules
+  const secrets = createSecretOpener(stores.secrets, stores.valSecrets, parts.cipher)
+  const programs = composePrograms(foundation, stores, parts, secrets)
+  const mailInputs = createMailInputs(stores.mails, stores.objects)
   const responses = new ResponseKeeper(
     { ...responseLimits, bodyBytesMax: config.runs.responseBytesKept },
     foundation.now,
   )
-  const nodes = createNodeStore(db)
-  const begunRuns = createBegunRuns({ nodes, nodeId: foundation.nodeId, retryMs: 500 })
-  const queue = new QueueWorker({
-    ...{
-      ...foundation,
-      ...deps,
-      runs,
-      liveRuns,
-      runner,
-      programs,
-      queueStore,
-      begunRuns,
-      responses,
-    },
-    limits: {
-      ...queueWorkerLimits,
-      runsMax: config.runs.queueRunsMax,
-      // A quarter for each account, so that long runs of one leave room for others.
-      runsPerAccountMax: Math.max(1, Math.ceil(config.runs.queueRunsMax / 4)),
-    },
-    delayOf: toRetryDelay,
-    notify: () => db.notify(queueChannel),
-    listen: (onNotice) => db.listen(queueChannel, onNotice),
-  })
-  return {
-    runs,
+  const runs = createRuns(stores.runs, vals, liveRuns, foundation)
+  const starter = createRunStarter(liveRuns, runner, programs, allowances, foundation)
+  const calls = createCalls(starter, vals, versions, programs, mailInputs, foundation)
+  const replays = createReplays(starter, runs, stores.runs, versions, responses, mailInputs)
+  const claimedRuns = createClaimedRuns(
+    stores,
     liveRuns,
     runner,
-    queueStore,
-    queue,
-    queueRoom: createQueueRoom({
-      queueStore,
-      queuedMax: config.runs.queuedPerAccountMax,
-      now: foundation.now,
-    }),
-    stats: createStatStore(db),
-    followers: new RunFollowers({ ...foundation, ...deps, runs, liveRuns }),
     programs,
     responses,
+    mailInputs,
+    allowances,
+    createBegunRuns(stores.nodes, foundation.nodeId),
+    (attempt) => toRetryDelay(runBackoff, attempt),
+  )
+  const queue = createQueue(foundation, stores, claimedRuns, liveRuns)
+  const room = createQueueRoom(stores.queue, config.runs.queuedPerAccountMax, foundation)
+  return {
+    runs,
+    calls,
+    replays,
+    programs,
+    responses,
+    mailInputs,
+    queue,
+    queueRoom: room,
+    queuedRuns: createQueuedRuns(
+      stores.queue,
+      queue,
+      room,
+      calls,
+      replays,
+      runs,
+      allowances,
+      foundation,
+    ),
+    evaluations: createEvaluations(
+      starter,
+      vals,
+      sources,
+      programs,
+      runner,
+      { resolver: fetching.resolver, resolveMsMax: config.dependencies.resolveMsMax },
+      foundation,
+    ),
+    runStats: createRunStats(stores.stats, vals, foundation),
+    requestContents: createRequestContents(stores.runs, secrets),
+    followers: new RunFollowers(runs, liveRuns, stores.runs, vals),
   }
+}
+
+function composePrograms(
+  { onErrorOf }: Foundation,
+  { imports, lockfiles, bundles }: Stores,
+  { modules, vals, runTokens, links }: RunParts,
+  secrets: SecretOpener,
+): Programs {
+  return createPrograms({
+    imports,
+    lockfiles,
+    bundles,
+    secrets,
+    runTokens,
+    links,
+    versions: vals.versions,
+    versionLockfiles: vals.versionLockfiles,
+    sources: modules.sources,
+    pendingLockfiles: modules.fetching.pendingLockfiles,
+    standardScripts: createStandardScripts(),
+    onError: onErrorOf("programs"),
+  })
+}
+
+function createQueue(
+  { config, db, nodeId, onErrorOf }: Foundation,
+  stores: Stores,
+  claimedRuns: ClaimedRuns,
+  liveRuns: LiveRuns,
+): QueueWorker {
+  const { queueRunsMax: runsMax } = config.runs
+  const limits = {
+    ...queueWorkerLimits,
+    runsMax,
+    // A quarter for each account, so that long runs of one leave room for others.
+    runsPerAccountMax: Math.max(1, Math.ceil(runsMax / 4)),
+  }
+  const notices = {
+    notify: () => db.notify(queueChannel),
+    listen: (onNotice: () => void) => db.listen(queueChannel, onNotice),
+  }
+  const onError = onErrorOf("queue")
+  return new QueueWorker(nodeId, stores.queue, claimedRuns, liveRuns, limits, notices, onError)
 }

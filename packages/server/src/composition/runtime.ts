@@ -6,13 +6,15 @@ import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
 import { SandboxedFormatter } from "../runtime/formatter/sandboxed-formatter.ts"
 import { runnerLimits } from "../runtime/processes/runner-limits.ts"
-import { Supervisor } from "../runtime/processes/supervisor.ts"
+import { type SandboxSource, Supervisor } from "../runtime/processes/supervisor.ts"
 import type { EgressListener, EgressPaths } from "../runtime/sandbox/egress-listener.ts"
 import { listIsolationWarnings } from "../runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "../runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts"
 import { createWebhookClient } from "../runtime/webhooks/webhook-client.ts"
-import { createEgress, createResolver, type RuntimeHost } from "./egress.ts"
+import type { Limits } from "./accounts.ts"
+import { createEgress, createResolver, type OwnServers } from "./egress.ts"
+import type { Foundation } from "./foundation.ts"
 
 /** Runs vals, and fetches their packages. */
 export interface Runtime {
@@ -37,41 +39,49 @@ const heapShare = 0.5
  * Creates the runtime. It prepares the machine when the first process is needed: rotating a key or
  * an API test needs none.
  */
-export function createRuntime(config: Config, host: RuntimeHost): Runtime {
+export function createRuntime(foundation: Foundation, limits: Limits, own: OwnServers): Runtime {
+  const { config, log, onErrorOf } = foundation
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
-  const { onError, onAvailability } = host
   const isChosen = config.isolation === "deno"
-  const egress = createEgress(config, host)
+  const egress = createEgress(foundation, limits, own)
   const prepare = () => {
     // A later attempt may succeed, for example after bubblewrap was installed.
     preparing ??= createSandboxes(
       config,
-      ({ requests, sockets }) => egress.open(requests, { sockets }),
-      onError,
+      (paths) => egress.open(paths),
+      onErrorOf("sandboxes"),
     ).catch((error: unknown) => {
       preparing = undefined
       throw error
     })
     return preparing
   }
-  const supervisor = new Supervisor({
+  const source: SandboxSource = {
     launch: async (isAwaited) => (await prepare()).launch(isAwaited),
     hurry: () => void preparing?.then((sandboxes) => sandboxes.hurry()).catch(() => {}),
     isolation: () => report?.level ?? config.isolation,
-    limits: { ...toRunnerLimits(config), runsAtOnceOf: host.runsAtOnceOf },
-    // The start itself reports that the machine cannot be prepared.
-    onAvailability: (problem) => {
-      if (report !== undefined) onAvailability(problem)
+    onAvailability(problem) {
+      // The start itself reports that the machine cannot be prepared.
+      if (report === undefined) return
+      if (problem === undefined) log.info("sandboxes_available")
+      else log.error("sandboxes_unavailable", { problem })
     },
+  }
+  const supervisor = new Supervisor(source, {
+    ...toRunnerLimits(config),
+    runsAtOnceOf: (accountId) => limits.quotas.find(accountId)?.runsAtOnce,
   })
-  const resolver = createResolver(config, egress, prepare, onError)
-  const formatter = new SandboxedFormatter(prepare, onError)
+  const resolver = createResolver(config, egress, prepare, onErrorOf("packages"))
+  const formatter = new SandboxedFormatter(prepare, onErrorOf("formatter"))
   return {
     supervisor,
     resolver,
     formatter,
-    webhookClient: createWebhookClient({ policy: egress.routePolicy, takeBytes: host.takeBytes }),
+    webhookClient: createWebhookClient({
+      policy: egress.routePolicy,
+      takeBytes: limits.allowances.takeBytes,
+    }),
     isolationWarnings: () => (report ? listIsolationWarnings(report, isChosen) : []),
     isForOneUser: () => report?.level === "deno" && !isChosen,
     async start() {

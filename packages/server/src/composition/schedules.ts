@@ -1,15 +1,21 @@
-import type { Links } from "../http/response/links.ts"
+import { createSchedules } from "../domain/schedules/schedules.ts"
+import type { Vals } from "../domain/vals/vals.ts"
 import { ScheduleJob } from "../jobs/schedule-job.ts"
-import { createScheduleStore } from "../storage/schedules/schedules.ts"
 import type { Foundation } from "./foundation.ts"
+import type { Stores } from "./stores.ts"
 
 /** Schedules of vals, and the job that starts their runs. */
-export function createSchedules(
-  { config, db, newId, onError }: Foundation,
-  { links }: { readonly links: Pick<Links, "valPage"> },
-  { queue }: { readonly queue: { wake(): void } },
+export function composeSchedules(
+  foundation: Foundation,
+  stores: Stores,
+  vals: Vals,
+  queue: { wake(): void },
 ) {
-  const schedules = createScheduleStore(db, newId, links.valPage)
-  const scheduleJob = new ScheduleJob({ schedules, queue, onError })
-  return { schedules, scheduleJob, scheduleWork: scheduleJob, scheduleLimits: config.schedules }
+  const { config, onErrorOf } = foundation
+  const scheduleJob = new ScheduleJob(stores.schedules, queue, onErrorOf("schedules"))
+  const { schedules: limits } = config
+  return {
+    scheduleJob,
+    schedules: createSchedules(stores.schedules, vals, limits, scheduleJob, foundation),
+  }
 }

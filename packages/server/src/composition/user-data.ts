@@ -1,27 +1,33 @@
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
 import { Backups } from "../domain/backups.ts"
+import { createBlobs } from "../domain/blobs/blobs.ts"
 import { createUploads } from "../domain/blobs/uploads.ts"
-import { noOwnerDatabases, type SqlRequest } from "../domain/owner-databases.ts"
+import { createChat, createChatAllowance } from "../domain/openai.ts"
+import { createSqlite, noOwnerDatabases, type SqlRequest } from "../domain/owner-databases.ts"
+import { createChatService } from "../runtime/openai/chat-service.ts"
 import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
-import { createBlobStore } from "../storage/blobs/blobs.ts"
-import { createObjectStore } from "../storage/blobs/objects.ts"
-import { createBucketContent } from "../storage/blobs/s3-objects.ts"
 import type { Database } from "../storage/database/database.ts"
+import type { Limits } from "./accounts.ts"
 import { type Foundation, ownerFolder, sqlitePath } from "./foundation.ts"
+import type { Stores } from "./stores.ts"
 
-/** What vals store: blobs and SQLite databases. And the backups of everything. */
-export function createUserData({ config, db, now, newId, onError }: Foundation) {
-  const { s3, blobBytesMax } = config.storage
-  const bucket = s3 && createBucketContent(s3, blobBytesMax)
+/** What vals store, blobs and SQLite databases, and the language models that they use. */
+export function composeUserData(foundation: Foundation, stores: Stores, { quotas }: Limits) {
+  const { config, db, now, onErrorOf } = foundation
+  const { service } = config.openAi
+  const ownerDatabases = openOwnerDatabases(config, db, onErrorOf("databases of users"))
   return {
-    blobs: createBlobStore(db),
-    blobLimits: config.storage,
-    objects: createObjectStore({ db, bucket, now, newId }),
-    uploads: createUploads(),
-    ownerDatabases: openOwnerDatabases(config, db, onError),
+    ownerDatabases,
+    blobs: createBlobs(stores.blobs, stores.objects, foundation),
+    uploads: createUploads(stores.blobs, stores.objects, quotas, config.storage, foundation),
+    sqlite: createSqlite(ownerDatabases, quotas),
     backups: createBackups(config, db, now),
+    chat: createChat(
+      service ? createChatService(service) : null,
+      createChatAllowance(config.openAi, now),
+    ),
   }
 }
 

@@ -1,38 +1,67 @@
-import { toReceivingDomain } from "../config/mail.ts"
-import { createLinks } from "../http/response/links.ts"
-import { CodeTools } from "../runtime/parser/code-tools.ts"
-import { createReferenceStore } from "../storage/references/references.ts"
-import { createCommentStore } from "../storage/vals/comments.ts"
-import { createForkStore } from "../storage/vals/forks.ts"
-import { createValImportStore } from "../storage/vals/import-vals.ts"
-import { createLikeStore } from "../storage/vals/likes.ts"
-import { createOwnValStore } from "../storage/vals/own-vals.ts"
-import { createValSecretStore } from "../storage/vals/val-secrets.ts"
-import { createValStore } from "../storage/vals/vals.ts"
-import { createVersionStore } from "../storage/vals/versions.ts"
+import type { Users } from "../domain/accounts/users.ts"
+import { createVersionLockfiles } from "../domain/modules/version-lockfiles.ts"
+import type { Runner } from "../domain/runs/runner.ts"
+import type { Cipher } from "../domain/secrets/cipher.ts"
+import { createValSecrets } from "../domain/secrets/val-secrets.ts"
+import { createComments } from "../domain/vals/comments.ts"
+import { createForks } from "../domain/vals/forks.ts"
+import { createValImports } from "../domain/vals/import-vals.ts"
+import { createLikes } from "../domain/vals/likes.ts"
+import { createReferences } from "../domain/vals/references.ts"
+import { createValLists } from "../domain/vals/val-lists.ts"
+import { createVals } from "../domain/vals/vals.ts"
+import { createVersions } from "../domain/vals/versions.ts"
 import type { Foundation } from "./foundation.ts"
+import type { composeModules } from "./modules.ts"
+import type { Stores } from "./stores.ts"
 
-/** Vals with their versions, likes, comments and references, and the parser of their code. */
-export function createVals({ config, db, log, onError }: Foundation) {
-  const codeTools = new CodeTools({
-    isolation: config.isolation,
-    onFailure: (report) => log.warn("parser_gave_up", report),
-    onWeak: (message) => onError(new Error(message)),
-  })
+/** Vals with their versions, secrets, likes, comments, forks and references. */
+export function composeVals(
+  foundation: Foundation,
+  stores: Stores,
+  { sources, fetching }: ReturnType<typeof composeModules>,
+  runner: Runner,
+  cipher: Cipher,
+  users: Users,
+) {
+  const { lockfiles, bundles } = stores
+  const { lockfileWork } = fetching
+  const vals = createVals(stores.vals, sources, runner, lockfileWork, foundation)
+  const valLists = createValLists(stores.vals, stores.ownVals, users)
+  const versions = createVersions(stores.versions, vals, sources, runner, foundation)
+  const versionLockfiles = createVersionLockfiles(
+    lockfiles,
+    bundles,
+    versions,
+    sources,
+    fetching,
+    foundation,
+  )
   return {
-    codeTools,
-    vals: createValStore(db),
-    valSecrets: createValSecretStore(db),
-    versions: createVersionStore(db),
-    forks: createForkStore(db),
-    ownVals: createOwnValStore(db),
-    valImports: createValImportStore(db),
-    likes: createLikeStore(db),
-    comments: createCommentStore(db),
-    references: createReferenceStore(db),
-    links: createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config)),
-    scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
-    scanManyImports: (codes: readonly string[], ownerId: string) =>
-      codeTools.scanManyImports(codes, ownerId),
+    vals,
+    valLists,
+    versions,
+    versionLockfiles,
+    valSecrets: createValSecrets(stores.valSecrets, vals, cipher, runner, foundation),
+    likes: createLikes(stores.likes, vals, foundation),
+    comments: createComments(stores.comments, vals, foundation),
+    references: createReferences(stores.references, vals),
+    forks: createForks(
+      stores.forks,
+      vals,
+      versions,
+      valLists,
+      sources,
+      versionLockfiles,
+      foundation,
+    ),
+    valImports: createValImports(
+      stores.valImports,
+      stores.users,
+      sources,
+      runner,
+      lockfileWork,
+      foundation,
+    ),
   }
 }

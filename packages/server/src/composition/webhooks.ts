@@ -1,21 +1,23 @@
-import type { Allowances } from "../domain/limits/allowances.ts"
-import type { QueueRoom } from "../domain/queue/run-queue.ts"
 import { createRetentionCounts } from "../domain/runs/live-runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
-import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
+import type { Vals } from "../domain/vals/vals.ts"
+import { createDeliveries, type WebhookClient } from "../domain/webhooks/deliveries.ts"
 import type { MessageLinks } from "../domain/webhooks/events.ts"
-import { type DeliveryOutcome, sendDelivery } from "../domain/webhooks/send-delivery.ts"
-import { OutboxWorker } from "../jobs/outbox-worker.ts"
+import {
+  createDeliverySender,
+  type DeliveryOutcome,
+  type RunAdder,
+  type SentEvents,
+} from "../domain/webhooks/send-delivery.ts"
+import { createWebhooks } from "../domain/webhooks/webhooks.ts"
+import { ClaimWorker } from "../jobs/claim-worker.ts"
 import { Counter } from "../shared/counter.ts"
-import { createOutbox } from "../storage/outbox/outbox.ts"
+import { createRowClaims } from "../storage/claims/row-claims.ts"
 import { createDeliveryStore } from "../storage/webhooks/deliveries.ts"
-import { createWebhookStore } from "../storage/webhooks/webhooks.ts"
 import type { Foundation } from "./foundation.ts"
+import type { Stores } from "./stores.ts"
 
 const limits = {
-  /** What a server that was killed had in flight is sent by another one after this time. */
-  leaseMs: 20_000,
-  renewMs: 6_000,
   /**
    * Deliveries at the same time on one node, and of one owner: a few owners whose receivers hang
    * must not delay the others.
@@ -31,52 +33,52 @@ const limits = {
 }
 
 /** Webhooks: subscriptions, and the messages to them. */
-export function createWebhooks(
-  { db, now, newId, onError }: Foundation,
-  deps: {
-    readonly cipher: Cipher
-    readonly links: MessageLinks
-    readonly queue: { wake(): void }
-    readonly allowances: Allowances
-    readonly queueRoom: QueueRoom
-  },
-  webhookClient: WebhookClient,
+export function composeWebhooks(
+  foundation: Foundation,
+  stores: Stores,
+  vals: Vals,
+  cipher: Cipher,
+  client: WebhookClient,
+  links: MessageLinks,
+  runs: RunAdder,
 ) {
-  const outbox = createOutbox(db, {
+  const { db, nodeId, onErrorOf } = foundation
+  const claims = createRowClaims(db, {
     table: "webhook_deliveries",
     owner: "owner_id",
     hasLanes: true,
-    leaseMs: limits.leaseMs,
+    nodeId,
     perOwnerMax: limits.perOwnerMax,
   })
-  const deliveries = createDeliveryStore(db, outbox)
-  const deliveryCounts = new Counter<DeliveryOutcome>()
-  const deliveriesPerWebhook = createRetentionCounts({
-    between: limits.deliveriesBetween,
-    idsMax: limits.idsMax,
-  })
-  const sending = {
-    ...{ ...deps, deliveries, webhookClient, now, newId },
-    noteDelivery(webhookId: string, outcome: DeliveryOutcome) {
-      deliveryCounts.increment(outcome)
-      if (outcome !== "retried") deliveriesPerWebhook.note(webhookId)
-    },
+  const deliveryStore = createDeliveryStore(db, claims)
+  const counts = new Counter<DeliveryOutcome>()
+  const { deliveriesBetween: between, idsMax } = limits
+  const deliveriesPerWebhook = createRetentionCounts({ between, idsMax })
+  const note = (webhookId: string, outcome: DeliveryOutcome) => {
+    counts.increment(outcome)
+    if (outcome !== "retried") deliveriesPerWebhook.note(webhookId)
   }
-  const webhookWork = new OutboxWorker({
-    outbox,
-    send: (claim, signal) => sendDelivery(sending, claim, signal),
-    ...{ concurrencyMax: limits.concurrencyMax, pollMs: limits.pollMs },
-    ...{ renewMs: limits.renewMs, stopMs: limits.stopMs, onError },
+  const sender = createDeliverySender(deliveryStore, client, cipher, links, runs, note, foundation)
+  const { concurrencyMax, pollMs, stopMs } = limits
+  const worker = new ClaimWorker({
+    claims,
+    work: sender.send,
+    concurrencyMax,
+    pollMs,
+    stopMs,
+    onError: onErrorOf("webhooks"),
   })
+  const webhooks = createWebhooks(stores.webhooks, client, vals, cipher, foundation)
   return {
-    webhooks: createWebhookStore(db),
-    deliveries,
-    async readSentEvents() {
-      const waiting = await outbox.stats().catch(() => undefined)
-      return waiting && { outcomes: deliveryCounts.list(), waiting }
-    },
+    webhooks,
+    deliveries: createDeliveries(deliveryStore, webhooks, worker, foundation),
+    deliveryStore,
     deliveriesPerWebhook,
-    webhookClient,
-    webhookWork,
+    worker,
+    /** For the metrics; undefined when the database does not say. */
+    async readSentEvents(): Promise<SentEvents | undefined> {
+      const waiting = await claims.stats().catch(() => undefined)
+      return waiting && { outcomes: counts.list(), waiting }
+    },
   }
 }

@@ -1,120 +1,49 @@
-import { describe, expect, test } from "bun:test"
-import { resolve } from "node:path"
-import { ConfigError, hasLocalLinks, loadConfig, options } from "./config.ts"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { isDeepStrictEqual } from "node:util"
+import { ConfigError, hasLocalLinks, loadConfig, options, toFlag } from "./config.ts"
 
 describe("loadConfig", () => {
-  test("without settings has the documented defaults", () => {
-    const documented = Object.fromEntries(options.map((option) => [option.env, option.default]))
-    expect(loadConfig({ USER: "ada" }, [])).toEqual({
+  test("without settings has the defaults of the tables", () => {
+    expect(loadConfig({ USER: "ada" }, [])).toMatchObject({
       host: "127.0.0.1",
       port: 8080,
       dataDir: resolve("./data"),
       databaseUrl: undefined,
-      databaseConnectionsMax: 10,
       baseUrl: "http://localhost:8080",
       formerBaseUrls: [],
       valsDomain: "localhost:8080",
       isPublic: false,
       user: "ada",
-      token: undefined,
-      sessionDays: 30,
-      secretKeys: undefined,
       ratePerToken: undefined,
-      ratePerAddress: undefined,
-      addressHeader: undefined,
       allowsAnonymousRuns: false,
-      bodyBytesMax: 2_097_152,
       logLevel: "info",
       hasAddressesInLog: true,
       isolation: "auto",
-      runs: expect.objectContaining({
-        runMsMax: 60_000,
-        streamMsMax: 3_600_000,
-        valMemoryBytesMax: 256 * 1024 ** 2,
-        valScratchBytesMax: 32 * 1024 ** 2,
-        valCpuMsMax: 30_000,
-        valBodyBytesMax: 1024 ** 3,
-        perValMax: 256,
-        perAccountMax: 1024,
-        processesReady: 4,
-        idleMsMax: 300_000,
-        processMsMax: 3_600_000,
-        keptDays: 30,
-        keptPerVal: 10_000,
-        keptBytesPerAccount: 536_870_912,
-      }),
-      schedules: { perUserMax: 100, secondsMin: 1 },
-      emails: {
-        ...{ relay: undefined, relayCa: undefined, domain: undefined, fromDomains: [] },
-        ...{ noticeAddress: "no-reply@localhost", dkimSelector: undefined, dkimKey: undefined },
-        ...{ recipientsPerDay: 500, bytesPerDay: 100 * 1024 ** 2, allowsOthers: true },
-        ...{ recipientsMax: 50, bytesMax: 25 * 1024 ** 2 },
-      },
+      drainMs: 0,
+      runs: { runMsMax: 60_000, valMemoryBytesMax: 256 * 1024 ** 2, processesReady: 4 },
+      emails: { noticeAddress: "no-reply@localhost", bytesPerDay: 100 * 1024 ** 2 },
       egress: {
-        allow: [],
-        deny: [],
         ports: [
           { first: 80, last: 80 },
           { first: 443, last: 443 },
           { first: 1024, last: 65_535 },
         ],
-        socketPorts: expect.arrayContaining([
-          { first: 443, last: 443 },
-          { first: 5432, last: 5434 },
-        ]),
-        bytesMax: 1024 ** 3,
-        msMax: 300_000,
-        connectionsMax: 128,
-        accountSocketsMax: 512,
-        requestsPerMinute: undefined,
-        ca: undefined,
+        filesMax: undefined,
       },
-      dependencies: {
-        npmRegistry: undefined,
-        jsrUrl: "https://jsr.io/",
-        fetchesTown: true,
-        resolveMsMax: 120_000,
-      },
-      storage: {
-        blobsBytesMax: 1024 ** 3,
-        blobBytesMax: 100 * 1024 ** 2,
-        sqliteBytesMax: 256 * 1024 ** 2,
-        sqliteMsMax: 5_000,
-        isDataDirShared: false,
-        s3: undefined,
-      },
-      allowances: {
-        runsPerMinute: undefined,
-        egressBytesPerMinute: undefined,
-        storageRequestsPerMinute: undefined,
-      },
-      openAi: {
-        service: undefined,
-        requestsPerMinute: undefined,
-        requestsPerDay: undefined,
-        bodyBytesMax: 10_485_760,
-      },
-      mail: {
-        smtp: {
-          host: "127.0.0.1",
-          port: undefined,
-          name: undefined,
-          certificatePath: undefined,
-          keyPath: undefined,
-          perAddressPerMinute: 300,
-        },
-        perAccountPerMinute: 600,
-        acceptsGenerated: false,
-        nameServers: undefined,
-      },
+      dependencies: { npmRegistry: undefined, jsrUrl: "https://jsr.io/", fetchesTown: true },
+      openAi: { service: undefined },
+      mail: { smtp: { host: "127.0.0.1", port: undefined }, nameServers: undefined },
       oidc: undefined,
     })
+    const documented = Object.fromEntries(options.map((option) => [option.env, option.default]))
     expect(documented).toMatchObject({
-      HAMLET_HOST: "127.0.0.1",
       HAMLET_PORT: "8080",
-      HAMLET_DATA_DIR: "./data",
-      HAMLET_DATABASE_CONNECTIONS_MAX: "10",
-      HAMLET_BODY_BYTES_MAX: "2097152",
+      HAMLET_RATE_PER_TOKEN: "10000 if public, else none",
+      HAMLET_PROCESSES_MEMORY_MB: "half the memory",
+      HAMLET_ANONYMOUS_RUNS: "no",
       HAMLET_LOG_LEVEL: "info, on a terminal warn",
     })
   })
@@ -319,6 +248,98 @@ describe("loadConfig", () => {
     expect(() => loadConfig({ [env]: value }, [])).toThrow(`Cannot use ${env} "`)
   })
 })
+
+/** Texts of all kinds: each setting accepts some of them, and refuses others. */
+const [certificates, privateKey] = ["CERTIFICATE", "PRIVATE KEY"].map((kind) => {
+  const path = join(tmpdir(), `hamlet-config-test-${crypto.randomUUID()}.pem`)
+  const write = () => writeFileSync(path, `-----BEGIN ${kind}-----\n-----END ${kind}-----\n`)
+  return { path, write }
+}) as [TestFile, TestFile]
+const texts = [
+  ...["7", "100", "4096", "none", "no", "yes", "all", "deno", "warn", "local", "owner", "accept"],
+  ...["grace", "vals.example", "ada@mail.example", "127.0.0.1", "443,8000-8999", "openid email"],
+  ...["https://hamlet.example", "postgres://ada@host/hamlet", "smtp://mail.example"],
+  ...["s3://key:word@bucket", "x".repeat(32), Buffer.alloc(32).toString("base64")],
+  ...["é x", "x".repeat(1001), "*.example", "mail..example", "-1", "/dev/null", "maybe,"],
+  ...[certificates.path, privateKey.path],
+]
+const secret = /^HAMLET_(DATABASE_URL|TOKEN|SECRET_KEY|S3_URL|OPENAI_KEY|SMTP_URL|OIDC_CLIENT_.*)$/
+const takesAnyText = /^HAMLET_(HOST|DATA_DIR|EGRESS_ALLOW|EGRESS_DENY|SMTP_HOST)$/
+
+interface TestFile {
+  readonly path: string
+  write(): void
+}
+
+describe("each setting", () => {
+  beforeAll(() => {
+    certificates.write()
+    privateKey.write()
+  })
+  afterAll(() => {
+    rmSync(certificates.path)
+    rmSync(privateKey.path)
+  })
+
+  test.each(options.map(({ env }) => env))(
+    "%s is read from the environment and from its flag, which wins",
+    (env) => {
+      const others = toCompanions(env)
+      const byDefault = attempt(others)
+      const value = texts.find((text) => {
+        const read = attempt({ ...others, [env]: text })
+        return typeof read === "object" && !isDeepStrictEqual(read, byDefault)
+      })
+      const read = attempt({ ...others, [env]: value })
+      expect(value).toBeDefined()
+      expect(
+        attempt({ ...others, [env]: "nonsense" }, [`--${toFlag(env)}`, String(value)]),
+      ).toEqual(read)
+      // Empty is as good as not set.
+      expect(attempt({ ...others, [env]: "" })).toEqual(byDefault)
+    },
+  )
+
+  test.each(options.map(({ env }) => env).filter((env) => !takesAnyText.test(env)))(
+    "%s refuses other texts with one sentence, which repeats no secret",
+    (env) => {
+      const shown = secret.test(env) ? '"…"' : '"[^"]+"'
+      const refusals = texts
+        .map((text) => attempt({ ...toCompanions(env), [env]: text }))
+        .filter((refusal) => typeof refusal === "string")
+      expect(refusals).not.toEqual([])
+      for (const refusal of refusals)
+        expect(refusal).toMatch(new RegExp(`^Cannot use ${env} ${shown}: [^\\n]+[^.\\n]$`))
+    },
+  )
+
+  test.each([
+    [["--port"], "Option '--port <value>' argument missing"],
+    [["--port", "--host"], "Option '--port' argument is ambiguous"],
+    [["here"], "Unexpected argument 'here'"],
+  ])("is refused in one sentence with the arguments %j", (args, message) => {
+    expect(attempt({}, args)).toBe(
+      `Cannot understand the command line: ${message}; "npm start -- --help" lists the flags`,
+    )
+  })
+})
+
+/** The settings, or why they are refused. */
+function attempt(env: Record<string, string | undefined>, args: readonly string[] = []) {
+  try {
+    return loadConfig(env, args)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+}
+
+/** The settings without which this one means nothing. */
+function toCompanions(env: string): Record<string, string> {
+  if (!env.startsWith("HAMLET_OIDC_")) return {}
+  const provider = { HAMLET_OIDC_ISSUER: "https://id.test", HAMLET_OIDC_CLIENT_ID: "vals" }
+  return Object.fromEntries(Object.entries(provider).filter(([name]) => name !== env))
+}
 
 test("options have a sentence as documentation, and each name once", () => {
   expect(new Set(options.map(({ env }) => env)).size).toBe(options.length)

@@ -1,71 +1,24 @@
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { type AllowanceConfig, loadAllowanceConfig } from "./allowances.ts"
-import { type DependencyConfig, loadDependencyConfig } from "./dependencies.ts"
-import { type EgressConfig, loadEgressConfig } from "./egress.ts"
-import { type EmailConfig, loadEmailConfig } from "./emails.ts"
-import { loadMailConfig, type MailConfig } from "./mail.ts"
-import { loadOpenAiConfig, type OpenAiConfig } from "./openai.ts"
-import { type Env, options } from "./options.ts"
-import {
-  ConfigError,
-  type ReadSetting,
-  readBaseUrl,
-  readChoice,
-  readDatabaseUrl,
-  readDomain,
-  readFormerBaseUrls,
-  readHeader,
-  readInteger,
-  readKeys,
-  readRate,
-  readToken,
-  readUser,
-  toUsername,
-} from "./readers.ts"
-import { loadRunConfig, type RunConfig } from "./runs.ts"
-import { loadScheduleConfig, type ScheduleConfig } from "./schedules.ts"
-import { loadOidcConfig, type OidcConfig } from "./sign-in/oidc.ts"
-import { loadStorageConfig, type StorageConfig } from "./storage.ts"
+import { loadDependencyConfig, loadEgressConfig } from "./egress.ts"
+import { loadEmailConfig, loadMailConfig } from "./mail.ts"
+import { loadOidcConfig } from "./oidc.ts"
+import { loadOpenAiConfig } from "./openai.ts"
+import { options, toFlag } from "./options.ts"
+import { allowanceSettings, loadRunConfig, scheduleSettings } from "./runs.ts"
+import { accessSettings, logSettings, placeSettings, usernamePattern } from "./server.ts"
+import { ConfigError, type ReadSetting, readTable } from "./setting.ts"
+import { storageSettings } from "./storage.ts"
 
-export { ConfigError, options }
+export { ConfigError, options, toFlag }
 
 /** All settings. */
-export interface Config {
+export type Config = ReturnType<typeof loadConfig>
+
+interface Addresses {
   readonly host: string
-  readonly port: number
-  readonly dataDir: string
-  readonly databaseUrl: string | undefined
-  readonly databaseConnectionsMax: number
   readonly baseUrl: string
-  readonly formerBaseUrls: readonly string[]
   readonly valsDomain: string
-  /** The server is for other machines: rate limits and strong isolation are required. */
-  readonly isPublic: boolean
-  readonly user: string
-  readonly token: string | undefined
-  readonly sessionDays: number
-  readonly secretKeys: readonly Uint8Array[] | undefined
-  readonly ratePerToken: number | undefined
-  readonly ratePerAddress: number | undefined
-  readonly addressHeader: string | undefined
-  /** Whether clients without a token may call public vals. */
-  readonly allowsAnonymousRuns: boolean
-  readonly bodyBytesMax: number
-  readonly logLevel: "debug" | "info" | "warn" | "error" | "none"
-  readonly hasAddressesInLog: boolean
-  readonly isolation: "auto" | "bubblewrap" | "deno"
-  readonly runs: RunConfig
-  readonly schedules: ScheduleConfig
-  readonly egress: EgressConfig
-  readonly dependencies: DependencyConfig
-  readonly storage: StorageConfig
-  readonly allowances: AllowanceConfig
-  readonly openAi: OpenAiConfig
-  readonly emails: EmailConfig
-  readonly mail: MailConfig
-  /** Undefined for no OpenID Connect provider. */
-  readonly oidc: OidcConfig | undefined
 }
 
 /** Whether other machines can reach the server. Weak isolation is refused then. */
@@ -74,9 +27,8 @@ export function isForOthers({ isPublic, host }: Pick<Config, "isPublic" | "host"
 }
 
 /** Whether other machines can reach the server, but links lead them to themselves. */
-export function hasLocalLinks(config: Pick<Config, "host" | "baseUrl" | "valsDomain">): boolean {
-  const [baseHost, valsHost] = toLinkHosts(config)
-  return !isOfThisMachine(config.host) && (isOfThisMachine(baseHost) || isOfThisMachine(valsHost))
+export function hasLocalLinks({ host, ...links }: Addresses): boolean {
+  return !isOfThisMachine(host) && toLinkHosts(links).some(isOfThisMachine)
 }
 
 /** The environment variables of a process. */
@@ -90,78 +42,72 @@ export function loadConfig(
   env: Environment,
   args: readonly string[],
   { isOnTerminal = false }: { readonly isOnTerminal?: boolean } = {},
-): Config {
+) {
   const flags = parseFlags(args)
-  const read = (name: Env) => flags[toFlag(name)] ?? env[name] ?? ""
-  const host = read("HAMLET_HOST") || "127.0.0.1"
-  const port = readInteger("HAMLET_PORT", read("HAMLET_PORT"), 0, 65_535) ?? 8080
-  const baseUrl = readBaseUrl(read("HAMLET_BASE_URL")) ?? `http://localhost:${port}`
-  const valsDomain = readDomain(read("HAMLET_VALS_DOMAIN")) ?? `localhost:${port}`
-  const isPublic = readIsPublic(read, { host, baseUrl, valsDomain })
+  const read = (name: string) => flags[toFlag(name)] ?? env[name] ?? ""
+  const places = loadPlaces(read)
+  const { isPublic, host, baseUrl } = places
+  const access = readTable(accessSettings, read, isPublic)
+  const log = readTable(logSettings, read)
   return {
-    host,
-    port,
-    dataDir: resolve(read("HAMLET_DATA_DIR") || "./data"),
-    databaseUrl: readDatabaseUrl(read("HAMLET_DATABASE_URL")),
-    databaseConnectionsMax:
-      readInteger(
-        "HAMLET_DATABASE_CONNECTIONS_MAX",
-        read("HAMLET_DATABASE_CONNECTIONS_MAX"),
-        2,
-        1000,
-      ) ?? 10,
-    baseUrl,
-    formerBaseUrls: readFormerBaseUrls(read("HAMLET_FORMER_BASE_URLS")),
-    valsDomain,
-    isPublic,
-    user: readUser(read("HAMLET_USER")) ?? toUsername(env.USER ?? env.LOGNAME ?? ""),
-    token: readToken(read("HAMLET_TOKEN")),
-    sessionDays: readInteger("HAMLET_SESSION_DAYS", read("HAMLET_SESSION_DAYS"), 1, 3650) ?? 30,
-    secretKeys: readKeys(read("HAMLET_SECRET_KEY")),
-    ratePerToken: readRate(
-      "HAMLET_RATE_PER_TOKEN",
-      read("HAMLET_RATE_PER_TOKEN"),
-      isPublic ? 10_000 : undefined,
-    ),
-    ratePerAddress: readRate(
-      "HAMLET_RATE_PER_ADDRESS",
-      read("HAMLET_RATE_PER_ADDRESS"),
-      isPublic ? 1_000 : undefined,
-    ),
-    addressHeader: readHeader(read("HAMLET_ADDRESS_HEADER")),
-    allowsAnonymousRuns:
-      readChoice("HAMLET_ANONYMOUS_RUNS", read("HAMLET_ANONYMOUS_RUNS"), ["no", "yes"]) === "yes",
-    bodyBytesMax:
-      readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ??
-      2_097_152,
-    logLevel: readChoice(
-      "HAMLET_LOG_LEVEL",
-      read("HAMLET_LOG_LEVEL") || (isOnTerminal ? "warn" : "info"),
-      ["info", "debug", "warn", "error", "none"],
-    ),
-    hasAddressesInLog:
-      readChoice("HAMLET_LOG_ADDRESSES", read("HAMLET_LOG_ADDRESSES"), ["yes", "no"]) === "yes",
-    isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), [
-      "auto",
-      "bubblewrap",
-      "deno",
-    ]),
+    ...places,
+    ...access,
+    user: access.user ?? toUsername(env.USER ?? env.LOGNAME ?? ""),
+    ...log,
+    logLevel: log.logLevel ?? (isOnTerminal ? "warn" : "info"),
     runs: loadRunConfig(read),
-    schedules: loadScheduleConfig(read),
+    schedules: readTable(scheduleSettings, read),
     egress: loadEgressConfig(read, isPublic),
     dependencies: loadDependencyConfig(read),
-    storage: loadStorageConfig(read),
-    allowances: loadAllowanceConfig(read, isPublic),
+    storage: readTable(storageSettings, read),
+    allowances: readTable(allowanceSettings, read, isPublic),
     openAi: loadOpenAiConfig(read, isPublic),
     emails: loadEmailConfig(read, new URL(baseUrl).hostname),
     mail: loadMailConfig(read, host),
+    /** Undefined for no OpenID Connect provider. */
     oidc: loadOidcConfig(read, baseUrl),
   }
 }
 
-/** The flag of a setting, without its dashes. */
-export function toFlag(env: Env): string {
-  return env.replace("HAMLET_", "").toLowerCase().replaceAll("_", "-")
+function loadPlaces(read: ReadSetting) {
+  const { publicity, ...places } = readTable(placeSettings, read)
+  const {
+    port,
+    host = "127.0.0.1",
+    baseUrl = `http://localhost:${port}`,
+    valsDomain = `localhost:${port}`,
+  } = places
+  const addresses = { host, baseUrl, valsDomain }
+  return {
+    ...places,
+    ...addresses,
+    dataDir: resolve(places.dataDir ?? "./data"),
+    /** The server is for other machines: rate limits and strong isolation are required. */
+    isPublic: publicity === "auto" ? !isLocal(addresses) : publicity === "yes",
+  }
+}
+
+/**
+ * Whether only this machine uses the server. The listening address does not tell: a proxy on the
+ * same machine connects to loopback, and its clients come from anywhere.
+ */
+function isLocal({ host, ...links }: Addresses): boolean {
+  return [host, ...toLinkHosts(links)].every(isOfThisMachine)
+}
+
+function toLinkHosts({ baseUrl, valsDomain }: Omit<Addresses, "host">): readonly string[] {
+  return [new URL(baseUrl).hostname, valsDomain.replace(/:\d+$/, "")]
+}
+
+/** Whether a host name or address is loopback. */
+function isOfThisMachine(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|([^.]+\.)*localhost)$/i.test(host)
+}
+
+/** The name of the first user, from the login name of the operator. */
+function toUsername(login: string): string {
+  const name = login.replaceAll(/[^a-zA-Z0-9_]/g, "_").slice(0, 30)
+  return usernamePattern.test(name) ? name : "me"
 }
 
 function parseFlags(args: readonly string[]): Readonly<Record<string, string | undefined>> {
@@ -181,26 +127,4 @@ function parseFlags(args: readonly string[]): Readonly<Record<string, string | u
       `Cannot understand the command line: ${problem}; "npm start -- --help" lists the flags`,
     )
   }
-}
-
-/**
- * Whether the server is for other machines. The listening address does not tell: a proxy on the
- * same machine connects to loopback, and its clients come from anywhere.
- */
-function readIsPublic(
-  read: ReadSetting,
-  { host, baseUrl, valsDomain }: Pick<Config, "host" | "baseUrl" | "valsDomain">,
-): boolean {
-  const chosen = readChoice("HAMLET_PUBLIC", read("HAMLET_PUBLIC"), ["auto", "yes", "no"])
-  if (chosen !== "auto") return chosen === "yes"
-  return ![host, ...toLinkHosts({ baseUrl, valsDomain })].every(isOfThisMachine)
-}
-
-function toLinkHosts({ baseUrl, valsDomain }: Pick<Config, "baseUrl" | "valsDomain">) {
-  return [new URL(baseUrl).hostname, valsDomain.replace(/:\d+$/, "")] as const
-}
-
-/** Whether a host name or address is loopback. */
-function isOfThisMachine(host: string): boolean {
-  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|([^.]+\.)*localhost)$/i.test(host)
 }

@@ -1,40 +1,48 @@
-import { type ReadSetting, readBaseUrl, readInteger, readRate, refuse } from "./readers.ts"
-
-/** The settings of the service with language models. */
-export interface OpenAiConfig {
-  /** Undefined for none. */
-  readonly service: { readonly url: string; readonly key: string | undefined } | undefined
-  readonly requestsPerMinute: number | undefined
-  readonly requestsPerDay: number | undefined
-  readonly bodyBytesMax: number
-}
+import { integer, type ReadSetting, rate, readTable, text, webAddress } from "./setting.ts"
 
 const standardUrl = "https://api.openai.com/v1"
 
-/** Reads the settings of the service with language models. */
-export function loadOpenAiConfig(read: ReadSetting, isPublic: boolean): OpenAiConfig {
-  const rate = (name: Parameters<ReadSetting>[0], standard: number) =>
-    readRate(name, read(name), isPublic ? standard : undefined)
-  const url = readBaseUrl(read("HAMLET_OPENAI_URL"), "HAMLET_OPENAI_URL")
-  const key = readKey(read("HAMLET_OPENAI_KEY"))
-  return {
-    service: url === undefined && key === undefined ? undefined : { url: url ?? standardUrl, key },
-    requestsPerMinute: rate("HAMLET_OPENAI_REQUESTS_PER_MINUTE", 10),
-    requestsPerDay: rate("HAMLET_OPENAI_REQUESTS_PER_DAY", 1_000),
-    bodyBytesMax:
-      readInteger(
-        "HAMLET_OPENAI_BODY_BYTES_MAX",
-        read("HAMLET_OPENAI_BODY_BYTES_MAX"),
-        1024,
-        1_073_741_824,
-      ) ?? 10_485_760,
-  }
+/** The service with language models. */
+export const openAiSettings = {
+  url: text({
+    env: "HAMLET_OPENAI_URL",
+    default: `${standardUrl} with a key, else none`,
+    ...webAddress,
+    meaning:
+      "Address of a service with OpenAI's wire format, whose language models vals use through `std/openai`.",
+  }),
+  // It becomes a header.
+  key: text({
+    env: "HAMLET_OPENAI_KEY",
+    accept: /^[\x21-\x7e]{1,1000}$/,
+    reason: "it must be visible ASCII characters",
+    isSecret: true,
+    meaning: "Your key for that service. Vals use it but never see it. Empty: no key is sent.",
+  }),
+  requestsPerMinute: rate({
+    env: "HAMLET_OPENAI_REQUESTS_PER_MINUTE",
+    default: 10,
+    ifPublic: true,
+    meaning: "Requests per minute of one user to the language models, or `none`.",
+  }),
+  requestsPerDay: rate({
+    env: "HAMLET_OPENAI_REQUESTS_PER_DAY",
+    default: 1_000,
+    ifPublic: true,
+    meaning:
+      "Requests per day of one user to the language models, or `none`. Each node counts from its start.",
+  }),
+  bodyBytesMax: integer({
+    env: "HAMLET_OPENAI_BODY_BYTES_MAX",
+    default: 10_485_760,
+    min: 1024,
+    max: 1_073_741_824,
+    meaning: "Largest body of a request to the language models, in bytes.",
+  }),
 }
 
-/** It becomes a header. The message does not repeat it. */
-function readKey(text: string): string | undefined {
-  if (text === "") return undefined
-  return /^[\x21-\x7e]{1,1000}$/.test(text)
-    ? text
-    : refuse("HAMLET_OPENAI_KEY", "…", "it must be visible ASCII characters")
+export function loadOpenAiConfig(read: ReadSetting, isPublic: boolean) {
+  const { url, key, ...limits } = readTable(openAiSettings, read, isPublic)
+  const hasService = url !== undefined || key !== undefined
+  return { ...limits, service: hasService ? { url: url ?? standardUrl, key } : undefined }
 }

@@ -1,62 +1,57 @@
-import type { Env } from "./options.ts"
-import { type ReadSetting, readChoice, readInteger, refuse } from "./readers.ts"
-
-/** The settings of blobs and owner databases. */
-export interface StorageConfig {
-  /** All blobs of one user. */
-  readonly blobsBytesMax: number
-  readonly blobBytesMax: number
-  /** The database of one user. */
-  readonly sqliteBytesMax: number
-  readonly sqliteMsMax: number
-  /** All nodes share the files in the data folder. */
-  readonly isDataDirShared: boolean
-  readonly s3: S3Config | undefined
-}
-
-/** A bucket for blobs. */
-export interface S3Config {
-  readonly bucket: string
-  readonly endpoint: string | undefined
-  readonly region: string | undefined
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-}
+import { integer, text, toggle } from "./setting.ts"
 
 const mega = 1024 ** 2
 
-/** Reads the settings of blobs and owner databases. */
-export function loadStorageConfig(read: ReadSetting): StorageConfig {
-  const integer = (name: Env, standard: number, max: number) =>
-    readInteger(name, read(name), 1, max) ?? standard
-  return {
-    blobsBytesMax: integer("HAMLET_BLOBS_MB_MAX", 1024, 1_000_000_000) * mega,
-    blobBytesMax: integer("HAMLET_BLOB_BYTES_MAX", 100 * mega, Number.MAX_SAFE_INTEGER),
-    sqliteBytesMax: integer("HAMLET_SQLITE_MB_MAX", 256, 1_000_000) * mega,
-    sqliteMsMax: integer("HAMLET_SQLITE_SECONDS_MAX", 5, 3600) * 1000,
-    isDataDirShared:
-      readChoice("HAMLET_DATA_DIR_SHARED", read("HAMLET_DATA_DIR_SHARED"), ["no", "yes"]) === "yes",
-    s3: readS3(read("HAMLET_S3_URL")),
-  }
+/** Blobs and owner databases. */
+export const storageSettings = {
+  blobsBytesMax: integer({
+    env: "HAMLET_BLOBS_MB_MAX",
+    default: 1024,
+    max: 1_000_000_000,
+    unit: mega,
+    meaning: "Size of all blobs of one user.",
+  }),
+  blobBytesMax: integer({
+    env: "HAMLET_BLOB_BYTES_MAX",
+    default: 100 * mega,
+    max: Number.MAX_SAFE_INTEGER,
+    meaning: "Size of one blob, in bytes.",
+  }),
+  s3: text({
+    env: "HAMLET_S3_URL",
+    accept: toBucket,
+    reason: "it must be s3://KEY:SECRET@BUCKET, with ?endpoint=ADDRESS&region=REGION if need be",
+    isSecret: true,
+    meaning:
+      "Bucket for large blobs: `s3://KEY:SECRET@BUCKET`, with `?endpoint=ADDRESS&region=REGION` if it is not on AWS. Empty: large blobs are stored in the database.",
+  }),
+  sqliteBytesMax: integer({
+    env: "HAMLET_SQLITE_MB_MAX",
+    default: 256,
+    max: 1_000_000,
+    unit: mega,
+    meaning: "Size of the SQLite database of one user.",
+  }),
+  sqliteMsMax: integer({
+    env: "HAMLET_SQLITE_SECONDS_MAX",
+    default: 5,
+    max: 3600,
+    unit: 1000,
+    meaning: "Time limit of the statements of one request to that database.",
+  }),
+  isDataDirShared: toggle({
+    env: "HAMLET_DATA_DIR_SHARED",
+    meaning:
+      "`yes` if all nodes share the files in the data folder. With PostgreSQL, users have SQLite databases only then.",
+  }),
 }
 
-/** The address contains a key: the message does not repeat it. */
-function readS3(text: string): S3Config | undefined {
-  if (text === "") return undefined
-  const url = URL.parse(text)
+function toBucket(value: string) {
+  const url = URL.parse(value)
   const endpoint = url?.searchParams.get("endpoint") ?? undefined
-  const isProper =
-    url?.protocol === "s3:" && url.hostname !== "" && url.username !== "" && url.password !== ""
-  if (
-    !url ||
-    !isProper ||
-    (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
-  )
-    refuse(
-      "HAMLET_S3_URL",
-      "…",
-      "it must be s3://KEY:SECRET@BUCKET, with ?endpoint=ADDRESS&region=REGION if need be",
-    )
+  if (url?.protocol !== "s3:" || !url.hostname || !url.username || !url.password) return undefined
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
+    return undefined
   return {
     bucket: url.hostname,
     endpoint,

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, loadConfig } from "../config/config.ts"
+import { type Config, ConfigError, loadConfig, options } from "../config/config.ts"
 import { checkCgroups } from "./checks/check-cgroups.ts"
 import { checkDataFolder } from "./checks/check-data-folder.ts"
 import { checkDatabase } from "./checks/check-database.ts"
@@ -9,10 +9,9 @@ import { checkMail } from "./checks/check-mail.ts"
 import { checkNames } from "./checks/check-names.ts"
 import { checkPort } from "./checks/check-port.ts"
 import { checkPrograms } from "./checks/check-programs.ts"
-import { checkSettings } from "./checks/check-settings.ts"
 import { checkSignIn } from "./checks/check-sign-in.ts"
 import { checkSmtp } from "./checks/check-smtp.ts"
-import { type Finding, failure, type Status, toReason, worse } from "./finding.ts"
+import { type Finding, failure, fine, type Status, toReason, warning, worse } from "./finding.ts"
 import { doctorLimits } from "./limits.ts"
 
 /** One check. It changes nothing, and may run while a server runs. */
@@ -77,6 +76,30 @@ function loadSettings(
     tell(failure("settings", error.message, "docs/configuration.md says what each setting may be"))
     return undefined
   }
+}
+
+/** Variables that the command line or the tests read. */
+const others = /^HAMLET_(URL|CONFIG_DIR|TEST_.*)$/
+
+/** The settings are valid. An unknown variable is probably a typing error. */
+function checkSettings(env: Readonly<Record<string, string | undefined>>): Finding {
+  const known = new Set<string>(options.map((option) => option.env))
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith("HAMLET_") && !known.has(name) && !others.test(name),
+  )
+  if (unknown.length > 0)
+    return warning(
+      "settings",
+      `${unknown.sort().join(", ")} in the environment: no setting has that name`,
+      "docs/configuration.md lists all",
+    )
+  const set = Object.keys(env).filter((name) => known.has(name))
+  return fine(
+    "settings",
+    set.length === 0
+      ? "the environment sets none"
+      : `the environment sets ${set.sort().join(", ")}`,
+  )
 }
 
 /** An error of a check becomes a finding. A check that exceeds its time limit is abandoned. */

@@ -10,22 +10,7 @@ const check = "database"
 export async function lookAtPostgres(url: string, connectionsMax: number): Promise<Sighting> {
   try {
     const db = await openPostgres(url, { connectionsMax: 2, attemptsMax: 1 })
-    const view: DatabaseView = {
-      read: db.read,
-      hasTable: async (name) =>
-        (
-          await db.read<{ found: string | null }>(sql`select to_regclass(${name})::text as found`)
-        )[0]?.found != null,
-      nowMs: async () =>
-        Number(
-          (
-            await db.read<{ ms: number }>(
-              sql`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`,
-            )
-          )[0]?.ms,
-        ),
-      stop: () => db.stop(),
-    }
+    const view: DatabaseView = { ...db, hasOwnClock: true }
     try {
       return { finding: await judge(view, connectionsMax), view }
     } catch (error) {

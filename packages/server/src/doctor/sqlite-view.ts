@@ -10,8 +10,9 @@ import {
 } from "node:fs"
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
-import type { Statement } from "../storage/database/sql.ts"
+import type { SqlValue, Statement } from "../storage/database/sql.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
+import { sqliteDialect } from "../storage/sqlite/dialect.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"
 import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
 import { doctorLimits as limits } from "./limits.ts"
@@ -131,16 +132,11 @@ function isWal(path: string): boolean {
 }
 
 function toView(connection: Database): DatabaseView {
-  const read = async <Row>(statement: Statement) =>
-    connection
-      .query(statement.text)
-      .all(...(statement.values as (string | number)[])) as readonly Row[]
   return {
-    read,
-    hasTable: async (name) =>
-      connection.query("select 1 from sqlite_schema where type = 'table' and name = ?").all(name)
-        .length > 0,
-    nowMs: undefined,
+    dialect: sqliteDialect,
+    read: async <Row>({ text, values }: Statement) =>
+      connection.query<Row, SqlValue[]>(text).all(...values),
+    hasOwnClock: false,
     stop: async () => connection.close(),
   }
 }

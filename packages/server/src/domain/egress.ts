@@ -24,6 +24,22 @@ export interface RunEgress {
   readonly list: readonly OutgoingRequest[]
 }
 
+/** Counts one more request of a run, and lists it if `isListed`. */
+export function addRequest(
+  before: RunEgress | null,
+  request: OutgoingRequest,
+  isListed: boolean,
+): RunEgress {
+  const list = before?.list ?? []
+  return {
+    requests: (before?.requests ?? 0) + 1,
+    blocked: (before?.blocked ?? 0) + (request.blocked === null ? 0 : 1),
+    bytesSent: (before?.bytesSent ?? 0) + request.bytesSent,
+    bytesReceived: (before?.bytesReceived ?? 0) + request.bytesReceived,
+    list: isListed ? [...list, request] : list,
+  }
+}
+
 /**
  * A secret that may be sent to certain hosts only. In the headers of requests to these hosts, the
  * placeholder is replaced by the value.

@@ -17,6 +17,16 @@ export interface KnownNode extends Node {
   readonly isGone: boolean
 }
 
+/** How this node stands with the database, as of the last renewal of its lease. */
+export interface NodeStatus {
+  /** Why the lease could not be renewed: the database accepts no write. */
+  readonly problem: unknown
+  /** The clock of this machine minus that of the database, less what the comparison may be wrong. */
+  readonly clockSkewMs: number
+  /** Whether that is more than it should be. */
+  readonly isClockWrong: boolean
+}
+
 /**
  * Stores nodes. A node has a lease, by the clock of the database, so that the clocks of nodes may
  * differ. Its runs are its own until it is gone; another node declares it gone only after its lease
@@ -32,6 +42,8 @@ export interface NodeStore {
    * is gone.
    */
   saveBegun(id: string, fences: ReadonlyMap<string, number>): Promise<boolean>
+  /** The time of the database's clock, in milliseconds. */
+  readClock(): Promise<number>
   list(): Promise<readonly KnownNode[]>
   /** The process of the node has ended. */
   end(id: string): Promise<void>

@@ -30,13 +30,6 @@ export interface ChatLimits {
   readonly bodyBytesMax: number
 }
 
-/** What chat requests need. */
-export interface ChatDeps {
-  /** Null if the operator offers no service. */
-  readonly chatService: ChatService | null
-  readonly chatAllowance: ChatAllowance
-}
-
 /** The limits of the accounts, and what they have used. */
 export interface ChatAllowance {
   readonly bodyBytesMax: number
@@ -89,30 +82,36 @@ const refusals = {
   day: "Cannot ask the language model: the account has used up its requests for this day;",
 }
 
-/**
- * Sends a chat request of the caller to the service, and returns its response. `signal` is that of
- * the caller's request: when the caller goes away, the operator pays for no more.
- */
-export async function completeChat(
-  { chatService, chatAllowance }: ChatDeps,
-  caller: Caller,
-  readBody: (bytesMax: number) => Promise<Uint8Array>,
-  signal: AbortSignal,
-): Promise<Extract<ChatOutcome, { kind: "responded" }>> {
-  if (chatService === null)
-    throw new AppError(
-      "openai_unavailable",
-      "Cannot ask the language model: OpenAI is not configured on this server: the operator sets HAMLET_OPENAI_KEY, and HAMLET_OPENAI_URL for another service",
-    )
-  const end = chatAllowance.take(caller.userId)
-  try {
-    const body = await readBody(chatAllowance.bodyBytesMax)
-    const outcome = await chatService.complete(body, end, signal)
-    if (outcome.kind === "responded") return outcome
-    throw toError(outcome)
-  } catch (error) {
-    end()
-    throw error
+/** The rules of language models. */
+export type Chat = ReturnType<typeof createChat>
+
+/** Creates the rules of chat requests; `service` is null if the operator offers none. */
+export function createChat(service: ChatService | null, allowance: ChatAllowance) {
+  return {
+    /**
+     * Sends a chat request of the caller to the service, and returns its response. `signal` is that
+     * of the caller's request: when the caller goes away, the operator pays for no more.
+     */
+    async complete(
+      caller: Caller,
+      readBody: (bytesMax: number) => Promise<Uint8Array>,
+      signal: AbortSignal,
+    ): Promise<Extract<ChatOutcome, { kind: "responded" }>> {
+      if (service === null)
+        throw new AppError(
+          "openai_unavailable",
+          "Cannot ask the language model: OpenAI is not configured on this server: the operator sets HAMLET_OPENAI_KEY, and HAMLET_OPENAI_URL for another service",
+        )
+      const end = allowance.take(caller.userId)
+      try {
+        const outcome = await service.complete(await readBody(allowance.bodyBytesMax), end, signal)
+        if (outcome.kind === "responded") return outcome
+        throw toError(outcome)
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
   }
 }
 

@@ -4,8 +4,7 @@ import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import { emptyQuotaBook } from "./limits/quotas.ts"
 import {
-  batchSql,
-  executeSql,
+  createSqlite,
   noOwnerDatabases,
   type OwnerDatabases,
   type SentSqlRequest,
@@ -29,7 +28,7 @@ function databasesThat(outcome: SqlOutcome) {
     sizeOf: async () => 0,
     remove: async () => {},
   }
-  return { deps: { ownerDatabases, quotas: emptyQuotaBook }, asked }
+  return { sqlite: createSqlite(ownerDatabases, emptyQuotaBook), asked }
 }
 
 async function errorOf(work: Promise<unknown>): Promise<readonly [string, string]> {
@@ -41,13 +40,13 @@ async function errorOf(work: Promise<unknown>): Promise<readonly [string, string
   throw new Error(`no refusal but ${error}`)
 }
 
-describe("executeSql and batchSql", () => {
+describe("createSqlite", () => {
   test("use the database of the caller, and pass on whether the token may write", async () => {
     const json = Buffer.from("{}")
-    const { deps, asked } = databasesThat({ kind: "done", json })
-    expect(await executeSql(deps, callerWith("sqlite:read"), statement)).toBe(json)
+    const { sqlite, asked } = databasesThat({ kind: "done", json })
+    expect(await sqlite.execute(callerWith("sqlite:read"), statement)).toBe(json)
     expect(
-      await batchSql(deps, callerWith("sqlite:read", "sqlite:write"), {
+      await sqlite.batch(callerWith("sqlite:read", "sqlite:write"), {
         statements: [statement, statement],
         mode: "write",
       }),
@@ -59,12 +58,12 @@ describe("executeSql and batchSql", () => {
   })
 
   test("name the missing scope when the token may not write, and else the mode", async () => {
-    const { deps } = databasesThat({ kind: "write_refused" })
-    expect(await errorOf(executeSql(deps, callerWith("sqlite:read"), statement))).toEqual([
+    const { sqlite } = databasesThat({ kind: "write_refused" })
+    expect(await errorOf(sqlite.execute(callerWith("sqlite:read"), statement))).toEqual([
       "missing_scope",
       "Cannot do this: the token does not have the required permissions (scope sqlite:write)",
     ])
-    const reader = batchSql(deps, callerWith("sqlite:write"), {
+    const reader = sqlite.batch(callerWith("sqlite:write"), {
       statements: [statement],
       mode: "read",
     })
@@ -93,18 +92,14 @@ describe("executeSql and batchSql", () => {
       ["database_unavailable", "Cannot use the database: it is"],
     ],
   ])("%j is reported", async (outcome, error) => {
-    const { deps } = databasesThat(outcome)
-    expect(await errorOf(executeSql(deps, callerWith("sqlite:write"), statement))).toEqual(error)
+    const { sqlite } = databasesThat(outcome)
+    expect(await errorOf(sqlite.execute(callerWith("sqlite:write"), statement))).toEqual(error)
   })
 })
 
 test("noOwnerDatabases refuses every statement, and names the setting", async () => {
   const [code, message] = await errorOf(
-    executeSql(
-      { ownerDatabases: noOwnerDatabases, quotas: emptyQuotaBook },
-      callerWith("sqlite:write"),
-      statement,
-    ),
+    createSqlite(noOwnerDatabases, emptyQuotaBook).execute(callerWith("sqlite:write"), statement),
   )
   expect(code).toBe("sqlite_unavailable")
   expect(message).toContain("HAMLET_DATA_DIR_SHARED")

@@ -76,28 +76,35 @@ export interface OwnerDatabases {
   remove(ownerId: string): Promise<void>
 }
 
-/** What the rules of databases need. */
-export interface OwnerDatabaseDeps {
-  readonly ownerDatabases: OwnerDatabases
-  readonly quotas: QuotaBook
-}
+/** The rules of the SQLite databases of users. */
+export type Sqlite = ReturnType<typeof createSqlite>
 
-/** The result of a statement in the caller's database, as JSON. */
-export function executeSql(
-  deps: OwnerDatabaseDeps,
-  caller: Caller,
-  statement: SqlStatement,
-): Promise<Uint8Array> {
-  return run(deps, caller, { mode: "single", statements: [statement] })
-}
-
-/** The results of statements that are all run or none, as JSON. */
-export function batchSql(
-  deps: OwnerDatabaseDeps,
-  caller: Caller,
-  batch: { readonly statements: readonly SqlStatement[] | JsonText; readonly mode: BatchMode },
-): Promise<Uint8Array> {
-  return run(deps, caller, batch)
+/** Creates the rules of databases. Results are JSON. */
+export function createSqlite(databases: OwnerDatabases, quotas: QuotaBook) {
+  const run = async (
+    caller: Caller,
+    request: Pick<SentSqlRequest, "mode" | "statements">,
+  ): Promise<Uint8Array> => {
+    const canWrite = caller.scopes.has("sqlite:write")
+    const bytesMax = quotas.find(caller.userId)?.sqliteBytes ?? undefined
+    const own = bytesMax === undefined ? {} : { bytesMax }
+    const outcome = await databases.run({ ...request, ...own, ownerId: caller.userId, canWrite })
+    if (outcome.kind === "done") return outcome.json
+    // Whether a statement writes is known only to the database, once it has read it.
+    if (outcome.kind === "write_refused")
+      assertAccess({ auth: "required", scope: "sqlite:write" }, caller)
+    throw toError(outcome)
+  }
+  return {
+    /** The result of a statement in the caller's database. */
+    execute: (caller: Caller, statement: SqlStatement) =>
+      run(caller, { mode: "single", statements: [statement] }),
+    /** The results of statements that are all run or none. */
+    batch: (
+      caller: Caller,
+      batch: { readonly statements: readonly SqlStatement[] | JsonText; readonly mode: BatchMode },
+    ) => run(caller, batch),
+  }
 }
 
 /** For a server whose nodes share no data folder: each node would have different databases. */
@@ -110,27 +117,6 @@ export const noOwnerDatabases: OwnerDatabases = {
   },
   sizeOf: () => Promise.resolve(0),
   remove: () => Promise.resolve(),
-}
-
-async function run(
-  deps: OwnerDatabaseDeps,
-  caller: Caller,
-  request: Pick<SentSqlRequest, "mode" | "statements">,
-): Promise<Uint8Array> {
-  const canWrite = caller.scopes.has("sqlite:write")
-  const bytesMax = deps.quotas.find(caller.userId)?.sqliteBytes ?? undefined
-  const own = bytesMax === undefined ? {} : { bytesMax }
-  const outcome = await deps.ownerDatabases.run({
-    ...request,
-    ...own,
-    ownerId: caller.userId,
-    canWrite,
-  })
-  if (outcome.kind === "done") return outcome.json
-  // Whether a statement writes is known only to the database, once it has read it.
-  if (outcome.kind === "write_refused")
-    assertAccess({ auth: "required", scope: "sqlite:write" }, caller)
-  throw toError(outcome)
 }
 
 function toError(outcome: Exclude<SqlOutcome, { kind: "done" }>): AppError {

@@ -25,6 +25,6 @@ export interface Page<Item> {
 
 /** A span of time in milliseconds: `since` is exclusive, `until` inclusive. */
 export interface Period {
-  readonly since: number | undefined
-  readonly until: number | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@hamlet/contract"
 import type { TokenUses } from "../domain/accounts/token-uses.ts"
-import type { AuthenticationDeps } from "../domain/accounts/tokens.ts"
+import type { Tokens } from "../domain/accounts/tokens.ts"
 import type { Allowances } from "../domain/limits/allowances.ts"
 import type { ResponseKeeper } from "../domain/runs/contents/response-keeper.ts"
 import type { LiveRun, NewRun } from "../domain/runs/live-runs.ts"
@@ -12,18 +12,21 @@ import type { GatewayLimits } from "./limits.ts"
 import type { SocketRelay } from "./sockets/socket-relay.ts"
 
 /** The dependencies of the gateway. */
-export interface GatewayDeps extends AuthenticationDeps {
+export interface GatewayDeps {
   /** The address of the API. */
   readonly baseUrl: string
   /** Host and port under which each val has its own host name. */
   readonly valsDomain: string
   readonly vals: Pick<ValStore, "findById" | "findByName">
+  readonly tokens: Pick<Tokens, "authenticate">
   readonly cipher: Pick<Cipher, "sign">
   readonly tokenUses: Pick<TokenUses, "note">
+  /** Throws `database_unavailable` when this node writes no more: a run could not be recorded. */
+  readonly schema: { assertKnown(): void }
   readonly programs: { of(val: Val, accountId: string): Promise<Program> }
   readonly runner: Pick<Runner, "acquire">
   readonly allowances: Pick<Allowances, "takeRun">
-  readonly runs: { open(run: NewRun): LiveRun }
+  readonly liveRuns: { open(run: NewRun): LiveRun }
   /** Decides what runs keep of the responses of vals. */
   readonly responses: ResponseKeeper
   readonly refusals: Pick<Counter<ErrorCode>, "increment">
@@ -33,6 +36,7 @@ export interface GatewayDeps extends AuthenticationDeps {
   /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
   newId(): string
+  now(): number
   /** Logs an unexpected error. */
   onError(error: unknown): void
 }

@@ -10,16 +10,7 @@ import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { createFindVal, type FindVal } from "./find-val.ts"
 import { type GatewayLimits, gatewayLimits } from "./limits.ts"
-import {
-  anonymous,
-  authorize,
-  identify,
-  isOwner,
-  type KnownPrincipal,
-  ownerOf,
-  type Principal,
-} from "./principal.ts"
-import { type RequestBody, readRequestBody } from "./request/request-body.ts"
+import { mayHaveBody, noBody, type RequestBody, readRequestBody } from "./request/request-body.ts"
 import { type HeaderRecord, prepareRequestHeaders, readHeaders } from "./request/request-headers.ts"
 import { toRunInput } from "./request/run-input.ts"
 import { UploadLimiter } from "./request/upload-limiter.ts"
@@ -33,6 +24,15 @@ import {
 import { RequestTrace, toLogFields } from "./request-log.ts"
 import { toErrorPage } from "./response/error-page.ts"
 import { forwardResponse } from "./response/forward-response.ts"
+import {
+  anonymous,
+  authorize,
+  type GatewaySender,
+  identify,
+  isOwner,
+  type KnownSender,
+  ownerOf,
+} from "./sender.ts"
 import { isSocketRequest, openSocket } from "./sockets/open-socket.ts"
 import { Sockets } from "./sockets/sockets.ts"
 import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
@@ -47,7 +47,7 @@ export interface Gateway {
    * The same for a request from this process, which names the sender. The `Authorization` header
    * does not identify it and is meant for the val.
    */
-  fetchAs(request: Request, principal: KnownPrincipal): Promise<Response>
+  fetchAs(request: Request, sender: KnownSender): Promise<Response>
   /** Closes open WebSockets. */
   stop(): void
 }
@@ -106,7 +106,7 @@ async function respondLogged(
   parts: Parts,
   request: Request,
   connection: GatewayConnection,
-  caller?: Principal["caller"],
+  caller?: GatewaySender["caller"],
 ): Promise<Response | undefined> {
   const { logRequest, hasAddressesInLog } = parts.deps
   const trace = new RequestTrace()
@@ -121,28 +121,38 @@ async function respond(
   request: Request,
   connection: GatewayConnection,
   trace: RequestTrace,
-  caller: Principal["caller"],
+  caller: GatewaySender["caller"],
 ): Promise<Response | undefined> {
   const headers = readHeaders(request.headers)
   let body: RequestBody | undefined
   let context: RequestContext | undefined
   let slot: RunSlot | undefined
+  let releaseSocket: (() => void) | undefined
   try {
-    const { address, val, principal, access } = await resolve(parts, headers, trace, caller)
-    if (!address || !val || access !== "yes") return respondNotFound(parts, access, headers, trace)
-    assertRunnable(val)
-    assertMethod(request.method)
-    const depth = readDepth(headers[depthHeader])
-    assertDepth(depth)
-    parts.deps.allowances.takeRun(val.ownerId)
     const { limits, deadlines, sockets, deps } = parts
+    const address = parts.hosts.parse(headers.host ?? "")
+    // The token is checked before the val is looked up: otherwise the response time would reveal
+    // whether a private val exists.
+    const identified =
+      headers.authorization === undefined ? anonymous : await identify(deps, headers.authorization)
+    const user = caller ?? identified.caller
+    const val = address && (await parts.findVal(address, user?.userId))
+    trace.address = address
+    trace.user = user
+    trace.val = val
+    const sender = toSender(identified, caller, address, val)
+    const access = authorize(val, sender)
+    if (!address || !val || access !== "yes") return respondNotFound(parts, access, headers, trace)
+    const depth = assertMayRun(parts, request.method, headers, val)
     const acquireUpload = () => parts.uploads.acquire(val.id, connection.address())
-    body = await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
+    body = mayHaveBody(request.method)
+      ? await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
+      : noBody
     const program = await deps.programs.of(val, val.ownerId)
     const isSocket = isSocketRequest(request.method, headers)
-    if (isSocket) sockets.assertRoom(val.id)
-    const accepted = { request, headers, connection, address, val, principal, body, depth }
-    context = toContext(parts, { ...accepted, program, isSocket })
+    if (isSocket) releaseSocket = sockets.reserve(val.ownerId, val.id)
+    const accepted = { request, headers, connection, address, val, sender, body, depth }
+    context = toContext(parts, { ...accepted, program, releaseSocket })
     trace.runId = context.run.id
     try {
       slot = await deps.runner.acquire(program, context.run, request)
@@ -154,12 +164,14 @@ async function respond(
     context.run.attach(slot)
     if (isSocket) return await openSocket(context, slot, sockets, deadlines)
     const outcome = await slot.fetch(context.slotRequest)
-    return outcome.kind === "stopped"
-      ? respondStopped(context, slot, outcome)
-      : await forwardResponse(context, slot, outcome.response, deadlines)
+    if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
+    const forwarded = forwardResponse(context, slot, outcome.response, deadlines)
+    // Most responses are complete, and to await one takes as long as to forward it.
+    return forwarded instanceof Promise ? await forwarded : forwarded
   } catch (error) {
-    // On any error, the run ends, and its slot and its upload are released.
+    // On any error, the run ends, and its slot, its upload and its WebSocket are released.
     body?.stop()
+    releaseSocket?.()
     if (context)
       finish(context, slot, {
         status: "crashed",
@@ -169,38 +181,28 @@ async function respond(
   }
 }
 
-interface Resolved {
-  readonly address: ValAddress | undefined
-  readonly val: Val | undefined
-  readonly principal: Principal
-  readonly access: ReturnType<typeof authorize>
+/** The sender with the rights that the request gives it beside its token. */
+function toSender(
+  identified: GatewaySender,
+  caller: GatewaySender["caller"],
+  address: ValAddress | undefined,
+  val: Val | undefined,
+): GatewaySender {
+  return caller || address?.pass !== undefined
+    ? { ...identified, caller: caller ?? ownerOf(val) }
+    : identified
 }
 
-/** Finds the val and decides whether the sender may call it. */
-async function resolve(
-  { deps, hosts, findVal }: Parts,
-  headers: HeaderRecord,
-  trace: RequestTrace,
-  caller: Principal["caller"],
-): Promise<Resolved> {
-  const address = hosts.parse(headers.host ?? "")
-  // The token is checked before the val is looked up: otherwise the response time would reveal
-  // whether a private val exists.
-  const sender =
-    headers.authorization === undefined ? anonymous : await identify(deps, headers.authorization)
-  const user = caller ?? sender.caller
-  const val = address && (await findVal(address, user?.userId))
-  trace.address = address
-  trace.user = user
-  trace.val = val
-  const principal =
-    caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
-  return { address, val, principal, access: authorize(val, principal) }
-}
-
-function assertMethod(method: string): void {
+/** Returns how many vals have called each other before. */
+function assertMayRun({ deps }: Parts, method: string, headers: HeaderRecord, val: Val): number {
+  deps.schema.assertKnown()
+  assertRunnable(val)
   if (method === "CONNECT")
     throw new AppError("method_not_allowed", "Cannot CONNECT: a val is not a proxy")
+  const depth = readDepth(headers[depthHeader])
+  assertDepth(depth)
+  deps.allowances.takeRun(val.ownerId)
+  return depth
 }
 
 interface AcceptedRequest {
@@ -209,15 +211,16 @@ interface AcceptedRequest {
   readonly connection: GatewayConnection
   readonly address: ValAddress
   readonly val: Val
-  readonly principal: Principal
+  readonly sender: GatewaySender
   readonly body: RequestBody
   readonly depth: number
   readonly program: Program
-  readonly isSocket: boolean
+  /** Set for a WebSocket. */
+  readonly releaseSocket: (() => void) | undefined
 }
 
 function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): RequestContext {
-  const { request, connection, address, val, principal, body, program } = accepted
+  const { request, connection, address, val, sender, body, program } = accepted
   const { method } = request
   const { host, pass } = address
   const target = toTarget(request.url)
@@ -226,9 +229,9 @@ function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): R
   const headers = prepareRequestHeaders(
     accepted.headers,
     { address: connection.address(), proto, host },
-    principal.hasHamletToken,
+    sender.hasHamletToken,
   )
-  const run = deps.runs.open({
+  const run = deps.liveRuns.open({
     id: deps.newId(),
     valId: val.id,
     version: val.version,
@@ -241,7 +244,7 @@ function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): R
     args: null,
     request: { method, url: url.slice(0, limits.urlCharsMax) },
     // A WebSocket cannot be replayed.
-    input: accepted.isSocket
+    input: accepted.releaseSocket
       ? null
       : toRunInput({ url, headers, body: body.storedCopy, pass }, limits),
   })
@@ -253,9 +256,10 @@ function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): R
     run,
     responses: deps.responses,
     body,
+    releaseSocket: accepted.releaseSocket,
     slotRequest: { method, host, target, headers, body: body.content, client: request },
     isIdleTimeoutDisabled: false,
-    isOwner: isOwner(val, principal.caller),
+    isOwner: isOwner(val, sender.caller),
     isByPass: pass !== undefined,
   }
   if (limits.headMsMax >= limits.idleSeconds * 1000) disableIdleTimeout(context)
@@ -276,7 +280,7 @@ function toTarget(url: string): string {
  */
 function respondNotFound(
   { deps }: Parts,
-  access: Resolved["access"],
+  access: ReturnType<typeof authorize>,
   headers: HeaderRecord,
   trace: RequestTrace,
 ): Response {

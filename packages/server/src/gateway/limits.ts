@@ -34,18 +34,21 @@ export interface GatewayLimits {
   readonly headMsMax: number
   /** Time for the body of a response, and for a WebSocket. */
   readonly streamMsMax: number
-  /** How long a client may leave a part of a response unread. */
+  /** How long a client may leave a part of a response, or of a WebSocket, unread. */
   readonly stalledMsMax: number
   /** Interval at which all of these times are checked. */
   readonly sweepMs: number
   /** Idle timeout of a connection, the same as in `Bun.serve`. */
   readonly idleSeconds: number
+  /** Open WebSockets of one val, of all vals of one user, and of all. */
   readonly socketsPerValMax: number
+  readonly socketsPerAccountMax: number
   readonly socketsMax: number
   /** Size of a WebSocket message in either direction. */
   readonly messageBytesMax: number
-  /** Unread bytes of one WebSocket, and of all of them. */
+  /** Unread bytes of one WebSocket, of those of one user's vals, and of all of them. */
   readonly backlogBytesMax: number
+  readonly backlogBytesPerAccountMax: number
   readonly backlogBytesTotalMax: number
   /** The value of `retry-after` for a client that was refused. */
   readonly retrySeconds: number
@@ -71,9 +74,11 @@ export const gatewayLimits: GatewayLimits = {
   sweepMs: 1_000,
   idleSeconds: 120,
   socketsPerValMax: 1_200,
+  socketsPerAccountMax: 2_500,
   socketsMax: 10_000,
   messageBytesMax: 1_048_576,
   backlogBytesMax: 2_097_152,
+  backlogBytesPerAccountMax: 16_777_216,
   backlogBytesTotalMax: 67_108_864,
   retrySeconds: 1,
   hostsMax: 10_000,

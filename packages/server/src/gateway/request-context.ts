@@ -8,6 +8,7 @@ import {
   type Stopped,
 } from "../domain/runs/runner.ts"
 import type { RunError } from "../domain/runs/runs.ts"
+import { replaceEach } from "../shared/hostile-input/bounded.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { GatewayLimits } from "./limits.ts"
 import type { RequestBody } from "./request/request-body.ts"
@@ -24,6 +25,8 @@ export interface RequestContext {
   readonly responses: ResponseKeeper
   readonly body: RequestBody
   readonly slotRequest: SlotRequest
+  /** Releases the place of a WebSocket. */
+  readonly releaseSocket: (() => void) | undefined
   /** Whether the connection may be idle for as long as the run lasts. */
   isIdleTimeoutDisabled: boolean
   /** Whether the sender may see the errors of the val. */
@@ -39,10 +42,17 @@ export function disableIdleTimeout(context: RequestContext): void {
   context.connection.timeout(0)
 }
 
+/** Calls back when the run is cancelled: at once if it is already, since no event follows then. */
+export function onCancel({ run: { signal } }: RequestContext, callback: () => void): void {
+  if (signal.aborted) callback()
+  else signal.addEventListener("abort", callback, { once: true })
+}
+
 /** Ends the run for the record and for the process at the same time. */
 export function finish(context: RequestContext, slot: RunSlot | undefined, end: RunEnd): void {
   context.run.finish(end)
   context.body.stop()
+  context.releaseSocket?.()
   slot?.release()
   if (context.isIdleTimeoutDisabled) context.connection.timeout(context.limits.idleSeconds)
 }
@@ -132,5 +142,5 @@ function respondFailed(
 
 /** Turns `too_many_runs` into `TooManyRuns`. */
 function toErrorName(code: string): string {
-  return code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return replaceEach(code, /(?:^|_)([a-z])/g, (_, letter = "") => letter.toUpperCase(), 100)
 }

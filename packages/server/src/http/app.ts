@@ -1,11 +1,11 @@
-import { type Method, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
+import { limits, type Method, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
 import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
+import { replaceEach, toRegExp } from "../shared/hostile-input/bounded.ts"
 import { logLimits } from "../shared/log-limits.ts"
-import type { ApiConnection } from "./api-connection.ts"
 import { type Authenticator, createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
-import type { Handler, Handlers } from "./call.ts"
+import type { ApiConnection, Handler, Handlers } from "./call.ts"
 import { createEndpoints, type Endpoint } from "./endpoints.ts"
 import { createHandlers } from "./handlers.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
@@ -28,15 +28,16 @@ export interface App {
 
 /** Creates the API. Every request gets a response with a request id, and is logged and counted. */
 export function createApp(nouns: Nouns): App {
-  const { runs, schedules, api } = nouns
+  const { runner, liveRuns, queue, schedules, api } = nouns
   const metrics = createMetrics({
     database: api.databaseStats,
-    runner: () => runs.runner.status(),
-    recorder: () => ({ ...runs.liveRuns.stats(), ended: runs.liveRuns.endedRuns() }),
+    node: api.nodeStatus,
+    runner: () => runner.status(),
+    recorder: () => ({ ...liveRuns.stats(), ended: liveRuns.endedRuns() }),
     loopDelay: () => api.loopDelay.report(),
     refusals: () => api.refusals.list(),
-    queue: () => runs.queue.stats(),
-    schedules: () => schedules.scheduleWork.stats(),
+    queue: () => queue.stats(),
+    schedules: () => schedules.stats(),
     mailServer: api.mailStats,
   })
   const authenticator = createAuthenticator(nouns)
@@ -74,10 +75,22 @@ export function createApp(nouns: Nouns): App {
     }
     const ms = performance.now() - startedMs
     metrics.observe(route ?? "none", method, response.status, ms)
-    if (isLogged) api.log.info("request", toLogFields(api, context, response.status, ms))
+    if (isLogged && !isAnsweredProbe(route, response))
+      api.log.info("request", toLogFields(api, context, response.status, ms))
     return toResponse(response, requestId, request)
   }
   return { fetch, request: (input, init) => fetch(new Request(input, init)) }
+}
+
+const probes: ReadonlySet<RouteName | undefined> = new Set<RouteName>([
+  "getHealth",
+  "getReadiness",
+  "getMetrics",
+])
+
+/** Balancers and collectors ask every few seconds: the log has only those that failed. */
+function isAnsweredProbe(route: RouteName | undefined, { status }: ApiResponse): boolean {
+  return probes.has(route) && status === 200
 }
 
 interface RequestContext {
@@ -92,7 +105,7 @@ interface RequestContext {
   caller: Caller | undefined
 }
 
-const tokens = new RegExp(tokenPattern, "g")
+const tokens = toRegExp(tokenPattern.source, "g", 1_000)
 
 function toLogFields(
   api: ApiParts,
@@ -104,8 +117,7 @@ function toLogFields(
   return {
     requestId,
     method: request.method.slice(0, logLimits.methodCharsMax),
-    // Clients sometimes put a token into the path by mistake.
-    path: path.replaceAll(tokens, "hamlet_***").slice(0, logLimits.pathCharsMax),
+    path: toLoggedPath(path),
     route,
     status,
     ms: Math.round(ms * 100) / 100,
@@ -113,6 +125,17 @@ function toLogFields(
     userId: caller?.userId,
     address: address?.slice(0, logLimits.addressCharsMax) || undefined,
   }
+}
+
+/**
+ * Of a path of any length, the part that is logged. Clients sometimes put a token into the path by
+ * mistake, and it may cross the end of that part. Code is not logged.
+ */
+function toLoggedPath(path: string): string {
+  if (path.startsWith("/v1/eval/")) return routes.evalCodeByQuery.path
+  const { pathCharsMax } = logLimits
+  const start = path.slice(0, pathCharsMax + limits.tokenCharsMax)
+  return replaceEach(start, tokens, "hamlet_***", start.length).slice(0, pathCharsMax)
 }
 
 function createResponder(
@@ -217,7 +240,7 @@ function refuseMethod(
 /** An `AppError` is sent to the client; any other error is a bug, whose details are only logged. */
 function respondError(api: ApiParts, error: unknown, requestId: string): ApiResponse {
   if (error instanceof AppError) {
-    if (/^(?:database|storage|web_app)_unavailable$/.test(error.code))
+    if (/^(?:(?:database|storage|web_app)_unavailable|secret_key_missing)$/.test(error.code))
       api.log.warn(error.code, {
         requestId,
         message: error.message,

@@ -1,8 +1,8 @@
 import { errorCodes } from "@hamlet/contract"
 import { type Caller, unauthenticated } from "../domain/access.ts"
 import { AppError } from "../domain/app-error.ts"
-import type { ApiConnection } from "./api-connection.ts"
 import type { Authenticator } from "./auth/authenticate.ts"
+import type { ApiConnection } from "./call.ts"
 import { assertOriginAllowed, type FetchApi, respondToMcp } from "./mcp/mcp-endpoint.ts"
 import type { Nouns } from "./nouns.ts"
 import { createOAuthEndpoints, toResourceMetadataUrl } from "./oauth/oauth-endpoints.ts"
@@ -35,11 +35,20 @@ export function createEndpoints(
   authenticator: Authenticator,
   fetchApi: FetchApi,
 ): (path: string) => Endpoint | undefined {
-  const endpoints = new Map<string, Endpoint>([
+  const endpoints = mapEndpoints(nouns, authenticator, fetchApi)
+  return (path) => endpoints.get(path) ?? findDocText(nouns.api, path)
+}
+
+/** The endpoints that take input, by path. */
+export function mapEndpoints(
+  nouns: Nouns,
+  authenticator: Authenticator,
+  fetchApi: FetchApi,
+): ReadonlyMap<string, Endpoint> {
+  return new Map<string, Endpoint>([
     ["/mcp", mcpEndpoint(nouns, authenticator, fetchApi)],
     ...oauthEndpoints(nouns, authenticator),
   ])
-  return (path) => endpoints.get(path) ?? findDocText(nouns.api, path)
 }
 
 function mcpEndpoint(nouns: Nouns, authenticator: Authenticator, fetchApi: FetchApi): Endpoint {

@@ -3,9 +3,9 @@ import type { Nouns } from "./nouns.ts"
 import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
-import { authorizationHandlers } from "./routes/authorizations.ts"
 import { backupHandlers } from "./routes/backup.ts"
-import { emailHandlers } from "./routes/emails.ts"
+import { emailHandlers } from "./routes/mail.ts"
+import { authorizationHandlers } from "./routes/me/authorizations.ts"
 import { identityHandlers } from "./routes/me/identities.ts"
 import { meHandlers } from "./routes/me/me.ts"
 import { notificationHandlers } from "./routes/me/notifications.ts"
@@ -14,9 +14,7 @@ import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
 import { runHandlers } from "./routes/runs.ts"
 import { scheduleHandlers } from "./routes/schedules.ts"
-import { blobHandlers } from "./routes/services/blobs.ts"
-import { outsideServiceHandlers } from "./routes/services/outside-services.ts"
-import { sqliteHandlers } from "./routes/services/sqlite.ts"
+import { serviceHandlers } from "./routes/services.ts"
 import { sessionHandlers } from "./routes/sessions.ts"
 import { socialHandlers } from "./routes/social.ts"
 import { systemHandlers } from "./routes/system.ts"
@@ -42,9 +40,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...notificationHandlers(nouns),
     ...authorizationHandlers(nouns),
     ...webhookHandlers(nouns),
-    ...blobHandlers(nouns),
-    ...sqliteHandlers(nouns),
-    ...outsideServiceHandlers(nouns),
+    ...serviceHandlers(nouns),
     ...emailHandlers(nouns),
     ...backupHandlers(nouns),
     ...moduleHandlers(nouns),

@@ -1,49 +1,68 @@
 import type { ErrorCode } from "@hamlet/contract"
-import type { AccountDeps } from "../domain/accounts/accounts.ts"
+import type { Accounts } from "../domain/accounts/accounts.ts"
 import type { AuditStore } from "../domain/accounts/audit.ts"
-import type { EmailAddressDeps } from "../domain/accounts/email-address.ts"
-import type { IdempotencyDeps } from "../domain/accounts/idempotency.ts"
-import type { InvitationDeps } from "../domain/accounts/invitations.ts"
-import type { SessionDeps } from "../domain/accounts/sessions.ts"
+import type { EmailAddresses } from "../domain/accounts/email-address.ts"
+import type { Idempotency } from "../domain/accounts/idempotency.ts"
+import type { Invitations } from "../domain/accounts/invitations.ts"
+import type { Sessions, SignInLinks } from "../domain/accounts/sessions.ts"
 import type { TokenUses } from "../domain/accounts/token-uses.ts"
-import type { UserDeps } from "../domain/accounts/users.ts"
+import type { Tokens } from "../domain/accounts/tokens.ts"
+import type { Users } from "../domain/accounts/users.ts"
 import type { Backups } from "../domain/backups.ts"
-import type { BlobDeps } from "../domain/blobs/blobs.ts"
-import type { SentMail } from "../domain/emails/deliver-email.ts"
-import type { SendEmailDeps } from "../domain/emails/send-email.ts"
-import type { IdentityDeps } from "../domain/identities/identities.ts"
+import type { Blobs } from "../domain/blobs/blobs.ts"
+import type { Uploads } from "../domain/blobs/uploads.ts"
+import type { Clock } from "../domain/clock.ts"
+import type { Identities } from "../domain/identities/identities.ts"
+import type { ProviderSignIn } from "../domain/identities/provider-sign-in.ts"
+import type { Allowances } from "../domain/limits/allowances.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
-import type { UsageDeps } from "../domain/limits/usage.ts"
-import type { TestMailDeps } from "../domain/mail/test-mail.ts"
-import type { FormatDeps } from "../domain/modules/format-code.ts"
+import type { UsageReader } from "../domain/limits/usage.ts"
+import type { TestMails } from "../domain/mail/inbound/test-mail.ts"
+import type { SentMail } from "../domain/mail/outbound/deliver-email.ts"
+import type { OutgoingMail } from "../domain/mail/outbound/send-email.ts"
+import type { Formatting } from "../domain/modules/format-code.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
-import type { VersionTypeDeps } from "../domain/modules/version-types.ts"
-import type { NotificationDeps } from "../domain/notifications/notifications.ts"
-import type { OAuthDeps } from "../domain/oauth/oauth.ts"
-import type { ChatDeps } from "../domain/openai.ts"
-import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
-import type { EnqueueDeps } from "../domain/queue/enqueue-run.ts"
-import type { PreviewDeps } from "../domain/requests/preview-pass.ts"
-import type { ValRequestDeps } from "../domain/requests/val-requests.ts"
-import type { EvalDeps } from "../domain/runs/eval-code.ts"
+import type { VersionLockfiles } from "../domain/modules/version-lockfiles.ts"
+import type { NodeStatus } from "../domain/nodes.ts"
+import type { Notifications } from "../domain/notifications/notifications.ts"
+import type { Authorizations } from "../domain/oauth/authorizations.ts"
+import type { ClientTokens } from "../domain/oauth/client-tokens.ts"
+import type { OAuthClients } from "../domain/oauth/clients.ts"
+import type { Chat } from "../domain/openai.ts"
+import type { Sqlite } from "../domain/owner-databases.ts"
+import type { QueuedRuns } from "../domain/queue/enqueue-run.ts"
+import type { RunQueue } from "../domain/queue/run-queue.ts"
+import type { Previews } from "../domain/requests/preview-pass.ts"
+import type { ValRequests } from "../domain/requests/val-requests.ts"
+import type { Calls } from "../domain/runs/calls.ts"
+import type { RequestContents } from "../domain/runs/contents/request-content.ts"
+import type { Evaluations } from "../domain/runs/eval-code.ts"
 import type { RunFollowers } from "../domain/runs/follow/follow-run.ts"
-import type { ScheduleDeps } from "../domain/schedules/schedules.ts"
-import type { SecretDeps } from "../domain/secrets/secrets.ts"
-import type { ValSecretDeps } from "../domain/secrets/val-secrets.ts"
-import type { StatDeps } from "../domain/stats/stats.ts"
-import type { CommentDeps } from "../domain/vals/comments.ts"
-import type { ForkDeps } from "../domain/vals/forks.ts"
-import type { ImportDeps } from "../domain/vals/import-vals.ts"
-import type { LikeDeps } from "../domain/vals/likes.ts"
-import type { OwnValStore } from "../domain/vals/own-vals.ts"
-import type { ReferenceDeps } from "../domain/vals/references.ts"
-import type { ValDeps } from "../domain/vals/vals.ts"
-import type { VersionDeps } from "../domain/vals/versions.ts"
+import type { LiveRuns } from "../domain/runs/live-runs.ts"
+import type { Replays } from "../domain/runs/replay/replay-run.ts"
+import type { Runner } from "../domain/runs/runner.ts"
+import type { Runs } from "../domain/runs/runs.ts"
+import type { Schedules } from "../domain/schedules/schedules.ts"
+import type { Secrets } from "../domain/secrets/secrets.ts"
+import type { ValSecrets } from "../domain/secrets/val-secrets.ts"
+import type { RunStats } from "../domain/stats/stats.ts"
+import type { Comments } from "../domain/vals/comments.ts"
+import type { Forks } from "../domain/vals/forks.ts"
+import type { ValImports } from "../domain/vals/import-vals.ts"
+import type { Likes } from "../domain/vals/likes.ts"
+import type { References } from "../domain/vals/references.ts"
+import type { ValLists } from "../domain/vals/val-lists.ts"
+import type { CodeParser } from "../domain/vals/val-source.ts"
+import type { Vals } from "../domain/vals/vals.ts"
+import type { Versions } from "../domain/vals/versions.ts"
+import type { Deliveries } from "../domain/webhooks/deliveries.ts"
 import type { SentEvents } from "../domain/webhooks/send-delivery.ts"
-import type { WebhookDeps } from "../domain/webhooks/webhooks.ts"
+import type { Webhooks } from "../domain/webhooks/webhooks.ts"
 import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
+import type { McpPool } from "./mcp/mcp-pool.ts"
+import type { DatabaseCounts } from "./ops/database-metrics.ts"
 import type { Log } from "./ops/log.ts"
 import type { MailCounts } from "./ops/metrics.ts"
 import type { DocPages } from "./pages/doc-pages.ts"
@@ -51,61 +70,68 @@ import type { DocsPage, WebApp } from "./pages/page-files.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { Links } from "./response/links.ts"
 
-/**
- * What the handlers use. A route file takes the nouns that it needs and passes each to the domain
- * functions of that noun. `composition/<noun>.ts` builds the parts.
- */
+/** The nouns: each is an object with its rules as methods. `composition/<noun>.ts` builds it. */
 export interface Nouns {
-  /** Users with their tokens, sessions, identities, secrets and quotas. */
-  readonly accounts: UserDeps &
-    AccountDeps &
-    InvitationDeps &
-    SessionDeps &
-    IdentityDeps &
-    NotificationDeps &
-    OAuthDeps &
-    SecretDeps &
-    UsageDeps &
-    EmailAddressDeps &
-    IdempotencyDeps & { readonly audit: AuditStore; readonly tokenUses: TokenUses }
-  readonly vals: ValDeps &
-    ImportDeps &
-    ForkDeps &
-    VersionDeps &
-    LikeDeps &
-    CommentDeps &
-    ValSecretDeps &
-    ReferenceDeps & { readonly ownVals: OwnValStore }
-  readonly modules: VersionTypeDeps &
-    FormatDeps & {
-      readonly standardModules: StandardModules
-      /** Compiles TypeScript for browsers. */
-      toJavaScript(code: string, ownerId: string): Promise<string>
-    }
-  readonly runs: EvalDeps &
-    EnqueueDeps &
-    StatDeps &
-    TestMailDeps &
-    ValRequestDeps &
-    PreviewDeps & { readonly followers: RunFollowers }
-  readonly schedules: ScheduleDeps
-  /** Blobs, SQLite databases and backups. */
-  readonly userData: BlobDeps & OwnerDatabaseDeps & { readonly backups: Backups }
-  /** Subscriptions to events. */
-  readonly webhooks: WebhookDeps & {
-    /** For the metrics; undefined when the database does not say. */
-    readSentEvents(): Promise<SentEvents | undefined>
-  }
-  /** Services outside that vals use through the server. */
-  readonly services: ChatDeps &
-    SendEmailDeps & {
-      /** Undefined if the server sends no mail, or cannot count what waits. */
-      readSentMail(): Promise<SentMail | undefined>
-    }
+  readonly accounts: Accounts
+  readonly allowances: Allowances
+  readonly audit: AuditStore
+  readonly authorizations: Authorizations
+  readonly backups: Backups
+  readonly blobs: Blobs
+  readonly calls: Calls
+  readonly chat: Chat
+  readonly clientTokens: ClientTokens
+  readonly clock: Clock
+  readonly comments: Comments
+  readonly deliveries: Deliveries
+  readonly emailAddresses: EmailAddresses
+  readonly evaluations: Evaluations
+  readonly followers: RunFollowers
+  readonly forks: Forks
+  readonly formatting: Formatting
+  readonly idempotency: Idempotency
+  readonly identities: Identities
+  readonly invitations: Invitations
+  readonly likes: Likes
+  readonly liveRuns: LiveRuns
+  readonly notifications: Notifications
+  readonly oauthClients: OAuthClients
+  readonly outgoingMail: OutgoingMail
+  readonly parser: CodeParser
+  readonly previews: Previews
+  readonly providerSignIn: ProviderSignIn
+  readonly queue: RunQueue
+  readonly queuedRuns: QueuedRuns
+  readonly references: References
+  readonly replays: Replays
+  readonly requestContents: RequestContents
+  readonly runner: Runner
+  readonly runs: Runs
+  readonly runStats: RunStats
+  readonly schedules: Schedules
+  readonly secrets: Secrets
+  readonly sessions: Sessions
+  readonly signInLinks: SignInLinks
+  readonly sqlite: Sqlite
+  readonly standardModules: StandardModules
+  readonly testMails: TestMails
+  readonly tokens: Tokens
+  readonly tokenUses: TokenUses
+  readonly uploads: Uploads
+  readonly usage: UsageReader
+  readonly users: Users
+  readonly valImports: ValImports
+  readonly valLists: ValLists
+  readonly valRequests: ValRequests
+  readonly vals: Vals
+  readonly valSecrets: ValSecrets
+  readonly versionLockfiles: VersionLockfiles
+  readonly versions: Versions
+  readonly webhooks: Webhooks
   readonly api: ApiParts
 }
 
-/** What only the API needs: its settings, its pages and the state of the server. */
+/** The settings and pages of the API, and the state of the server as it reports it. */
 export interface ApiParts {
   readonly version: string
   readonly links: Links
@@ -116,6 +142,7 @@ export interface ApiParts {
   /** The same for requests that contain a mail. */
   readonly mailBodyBytesMax: number
   readonly largeBodies: LargeBodies
+  readonly mcpPool: McpPool
   readonly rateLimits: RateLimits
   readonly sessionCookie: SessionCookie
   /** Whether clients without a token may call public vals. */
@@ -138,11 +165,15 @@ export interface ApiParts {
   readonly loopDelay: LoopDelay
   /** The counts of the mail server; undefined if there is none. */
   mailStats(): MailCounts | undefined
+  /** Undefined if the server sends no mail, or cannot count what waits. */
+  readSentMail(): Promise<SentMail | undefined>
+  /** Undefined if the server cannot count what waits. */
+  readSentEvents(): Promise<SentEvents | undefined>
   /** Throws when the database is unavailable. */
   checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
-  databaseStats(): {
-    readonly connections: number
-    readonly inUse: number
-    readonly waiting: number
-  }
+  databaseStats(): DatabaseCounts
+  /** How this node stands with the database. */
+  nodeStatus(): NodeStatus
+  /** Whether the server is about to stop: balancers should send nothing more. */
+  isStopping(): boolean
 }

@@ -1,6 +1,5 @@
 import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
 import { assertAccess, type Caller } from "../domain/access.ts"
-import { respondOnce } from "../domain/accounts/idempotency.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
 import type { Call, Handler } from "./call.ts"
@@ -29,7 +28,7 @@ export interface MatchedRequest {
  * request with the same idempotency key, call the handler, respond with 304 if nothing changed.
  */
 export async function handleRoute(
-  { accounts, api }: Nouns,
+  { allowances, idempotency, api }: Nouns,
   name: RouteName,
   handler: Handler<RouteDefinition>,
   matched: MatchedRequest,
@@ -40,7 +39,7 @@ export async function handleRoute(
     caller === undefined && route.mayBeAnonymous === true && api.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
-    accounts.allowances.takeStorageRequest(caller.userId)
+    allowances.takeStorageRequest(caller.userId)
   const bytesMax = route.isMailBody ? api.mailBodyBytesMax : api.bodyBytesMax
   const bytes = route.body ? await readBody(request, bytesMax) : undefined
   const call = await toCall(api, name, matched, bytes)
@@ -57,7 +56,7 @@ export async function handleRoute(
       bytes ?? "",
       [...caller.scopes].sort().join(" "),
     ]
-    return respondOnce(accounts, { userId: caller.userId, key: idempotencyKey, content }, () =>
+    return idempotency.respondOnce({ userId: caller.userId, key: idempotencyKey, content }, () =>
       runAtDepth(depth, () => callStorable(handler, call, matched.requestId)),
     )
   }

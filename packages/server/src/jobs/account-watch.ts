@@ -1,20 +1,11 @@
-import type { AccountState, AccountStore } from "../domain/accounts/accounts.ts"
+import type { AccountStore } from "../domain/accounts/accounts.ts"
+import type { ChangingQuotas } from "../domain/limits/quotas.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { Runner } from "../domain/runs/runner.ts"
+import { Loop } from "../shared/loop.ts"
 
-export interface AccountWatchDeps {
-  readonly accounts: Pick<AccountStore, "findRevision" | "listStates">
-  readonly liveRuns: Pick<LiveRuns, "cancelAllOf">
-  readonly runner: Pick<Runner, "endAllOf">
-  /** Replaces the quotas in force. */
-  readonly accountBook: { replace(states: readonly AccountState[]): void }
-  onError(error: unknown): void
-}
-
-const limits = {
-  /** How often this node looks for changes made through another node. */
-  pollMs: 2_000,
-}
+/** How often this node looks for changes made through another node. */
+const pollMs = 2_000
 
 /**
  * Polls for suspensions and quotas that another node has written. Requests check the database
@@ -22,26 +13,36 @@ const limits = {
  * and quotas, which are read without waiting.
  */
 export class AccountWatch {
-  readonly #deps: AccountWatchDeps
+  readonly #accounts: Pick<AccountStore, "findRevision" | "listStates">
+  readonly #quotas: ChangingQuotas
+  readonly #liveRuns: Pick<LiveRuns, "cancelAllOf">
+  readonly #runner: Pick<Runner, "endAllOf">
   #suspended: ReadonlySet<string> = new Set()
   #mark = ""
-  #timer: Timer | undefined
+  readonly #loop: Loop
   #work: Promise<void> = Promise.resolve()
-  #isStopped = false
-  #isFailing = false
 
-  constructor(deps: AccountWatchDeps) {
-    this.#deps = deps
+  constructor(
+    accounts: Pick<AccountStore, "findRevision" | "listStates">,
+    quotas: ChangingQuotas,
+    liveRuns: Pick<LiveRuns, "cancelAllOf">,
+    runner: Pick<Runner, "endAllOf">,
+    onError: (error: unknown) => void,
+  ) {
+    this.#accounts = accounts
+    this.#quotas = quotas
+    this.#liveRuns = liveRuns
+    this.#runner = runner
+    this.#loop = new Loop({ round: () => this.#poll(), pollMs, onError })
   }
 
   async start(): Promise<void> {
     await this.refresh()
-    this.#arm()
+    this.#loop.start(pollMs)
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
+    await this.#loop.stop()
     await this.#work.catch(() => {})
   }
 
@@ -53,36 +54,23 @@ export class AccountWatch {
   }
 
   async #read(): Promise<void> {
-    const { accounts, accountBook, liveRuns, runner } = this.#deps
     // Read the mark first: a change during the read of the states is then found by the next poll.
-    const mark = await accounts.findRevision()
-    const states = await accounts.listStates()
+    const mark = await this.#accounts.findRevision()
+    const states = await this.#accounts.listStates()
     this.#mark = mark
-    accountBook.replace(states)
+    this.#quotas.replace(states)
     const before = this.#suspended
     this.#suspended = new Set(
       states.filter(({ isSuspended }) => isSuspended).map(({ userId }) => userId),
     )
     for (const userId of this.#suspended) {
       if (before.has(userId)) continue
-      liveRuns.cancelAllOf(userId)
-      runner.endAllOf(userId)
+      this.#liveRuns.cancelAllOf(userId)
+      this.#runner.endAllOf(userId)
     }
-  }
-
-  #arm(): void {
-    this.#timer = setTimeout(() => void this.#poll(), limits.pollMs).unref()
   }
 
   async #poll(): Promise<void> {
-    try {
-      if ((await this.#deps.accounts.findRevision()) !== this.#mark) await this.refresh()
-      this.#isFailing = false
-    } catch (error) {
-      // Report an outage once, not with every poll.
-      if (!this.#isFailing) this.#deps.onError(error)
-      this.#isFailing = true
-    }
-    if (!this.#isStopped) this.#arm()
+    if ((await this.#accounts.findRevision()) !== this.#mark) await this.refresh()
   }
 }

@@ -1,36 +1,47 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
+import { withClock } from "../../test/support/fakes/clocked-database.ts"
 import { FakeResolver } from "../../test/support/fakes/fake-resolver.ts"
 import { waitUntil } from "../../test/support/wait-until.ts"
-import type { LockfileStore } from "../domain/modules/lockfiles.ts"
+import { lockfileBackoff } from "../domain/backoff.ts"
+import type { LockfileClaim, LockfileClaims, LockfileStore } from "../domain/modules/lockfiles.ts"
+import type { Database } from "../storage/database/database.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createImportStore } from "../storage/modules/imports.ts"
+import { createLockfileClaims } from "../storage/modules/lockfile-claims.ts"
 import { createLockfileStore } from "../storage/modules/lockfiles.ts"
+import { createNodeStore } from "../storage/nodes.ts"
 import { createValStore } from "../storage/vals/vals.ts"
 import { createVersionStore } from "../storage/vals/versions.ts"
-import { DependencyJob, type DependencyJobDeps } from "./dependency-job.ts"
+import type { ClaimWorker } from "./claim-worker.ts"
+import { createDependencyJob, type DependencyJobOptions } from "./dependency-job.ts"
 
 const ownerOf = (number: number) => `10000000-0000-7000-8000-${String(number).padStart(12, "0")}`
 const idOf = (number: number) => `20000000-0000-7000-8000-${String(number).padStart(12, "0")}`
 const never = new Promise<void>(() => {})
 
-describeEachDatabase("DependencyJob", (open) => {
+describeEachDatabase("createDependencyJob", (open) => {
   let database: TestDatabase
+  /** The same, with the clock of the test. */
+  let clocked: Database
   let lockfiles: LockfileStore
+  let claims: LockfileClaims
   let resolver: FakeResolver
   let clock: { at: number }
   let noted: string[]
   let errors: unknown[]
-  let jobs: DependencyJob[]
+  let jobs: ClaimWorker<LockfileClaim>[]
   /** How often a claim found no work. */
   let idle: number
 
   beforeEach(async () => {
     database = await open()
-    lockfiles = createLockfileStore(database.db)
-    resolver = new FakeResolver()
     clock = { at: 1_000_000 }
+    clocked = withClock(database.db, () => clock.at)
+    lockfiles = createLockfileStore(clocked)
+    claims = await addNode()
+    resolver = new FakeResolver()
     noted = []
     errors = []
     jobs = []
@@ -45,23 +56,32 @@ describeEachDatabase("DependencyJob", (open) => {
     await Promise.all(jobs.map((job) => job.stop()))
   })
 
-  function startJob(more: Partial<DependencyJobDeps> = {}): DependencyJob {
-    const claim: LockfileStore["claim"] = async (options) => {
-      const claimed = await (more.lockfiles ?? lockfiles).claim(options)
-      if (!claimed) idle += 1
+  /** The claims of a node. */
+  async function addNode(db: Database = clocked): Promise<LockfileClaims> {
+    const id = Bun.randomUUIDv7()
+    await createNodeStore(database.db).add({ id, host: "", pid: 1, pidStarted: "" }, 60_000)
+    return createLockfileClaims(db, id)
+  }
+
+  function startJob(more: Partial<DependencyJobOptions> = {}): ClaimWorker<LockfileClaim> {
+    const lockfileClaims = more.lockfileClaims ?? claims
+    const claim: LockfileClaims["claim"] = async (...args) => {
+      const claimed = await lockfileClaims.claim(...args)
+      if (claimed.length === 0) idle += 1
       return claimed
     }
-    const job = new DependencyJob({
+    const job = createDependencyJob({
       versions: createVersionStore(database.db),
       imports: createImportStore(database.db),
       resolver,
       pendingLockfiles: { note: (valId, version) => noted.push(`${valId}@${version}`) },
       resolveMsMax: 60_000,
       listRemoteImports: async () => ["npm:a", "npm:b"],
-      now: () => clock.at,
+      // The clock of the node is wrong.
+      now: () => clock.at + 86_400_000,
       onError: (error) => errors.push(error),
       ...more,
-      lockfiles: { ...(more.lockfiles ?? lockfiles), claim },
+      lockfileClaims: { ...lockfileClaims, claim },
       // Nothing happens by itself unless a test says so.
       limits: { pollMs: 3_600_000, ...more.limits },
     })
@@ -82,14 +102,14 @@ describeEachDatabase("DependencyJob", (open) => {
       name: `v${number}`,
       privacy: "private",
     } as const
-    await createValStore(database.db).create(
+    await createValStore(clocked).create(
       { ...val, type: "script", readme: null, source: { code, imports: [], isRemote: true } },
       clock.at,
     )
   }
 
   /** Wakes it, and waits until it has found nothing. */
-  async function wakeInVain(job: DependencyJob): Promise<void> {
+  async function wakeInVain(job: ClaimWorker<LockfileClaim>): Promise<void> {
     const before = idle
     job.wake()
     await waitUntil(async () => idle > before)
@@ -155,9 +175,11 @@ describeEachDatabase("DependencyJob", (open) => {
       clock.at += 1
       job.wake()
     }
-    expect(waits).toEqual([5_000, 30_000, 120_000, 600_000])
+    const near = waits.map((ms, index) => ms / (lockfileBackoff.firstMs * 5 ** index))
+    expect(near.map((ratio) => Math.round(ratio))).toEqual([1, 1, 1, 1])
     expect(await stateOf(1)).toBe("failed")
-    await waitUntil(async () => noted.length === 1)
+    // After each attempt: those who wait hear of a failure too.
+    await waitUntil(async () => noted.length === 5)
   })
 
   const isAtRest = async (number: number) => {
@@ -168,7 +190,7 @@ describeEachDatabase("DependencyJob", (open) => {
   test("treats an error of the resolver as temporary", async () => {
     resolver.failure = new Error("a mistake")
     await addVal(1)
-    startJob({ limits: { backoffMs: [] } })
+    startJob({ limits: { backoff: { ...lockfileBackoff, attemptsMax: 1 } } })
     await untilState(1, "failed")
     const reason = { error: "the server made a mistake", resolved: null, places: [] }
     expect((await lockfiles.find(idOf(1), 1))?.resolution?.imports).toMatchObject([
@@ -183,7 +205,7 @@ describeEachDatabase("DependencyJob", (open) => {
     startJob({
       resolver: { resolve: async () => (await never) as never },
       resolveMsMax: 1,
-      limits: { backoffMs: [], overtimeMs: 1 },
+      limits: { backoff: { ...lockfileBackoff, attemptsMax: 1 }, overtimeMs: 1 },
     })
     await untilState(1, "failed")
     expect((await lockfiles.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe(
@@ -216,7 +238,7 @@ describeEachDatabase("DependencyJob", (open) => {
     resolver.asked.length = 0
     startJob({ limits: { atOnceMax: 9 } })
     await waitUntil(async () => idle > 0 && resolver.asked.length >= 3)
-    expect(askedFor().sort()).toEqual(["2", "4", "5"])
+    expect(askedFor().sort()).toEqual(["1", "4", "5"])
   })
 
   test("stop aborts the current lockfile, which another job can take at once, without counting an attempt", async () => {
@@ -226,9 +248,9 @@ describeEachDatabase("DependencyJob", (open) => {
     await waitUntil(async () => resolver.asked.length === 1)
     await job.stop()
     expect(await lockfiles.find(idOf(1), 1)).toMatchObject({ state: "pending", retryAt: clock.at })
-    const claim = await lockfiles.claim({ at: clock.at, until: clock.at + 1, busyOwners: [] })
+    const [claim] = await claims.claim(1, [])
     expect(claim?.attempts).toBe(1)
-    clock.at += 1
+    if (claim) await claims.giveBack(claim)
     resolver.gate = undefined
     resolver.add("npm:a", 1)
     startJob()
@@ -236,24 +258,25 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(errors).toEqual([])
   })
 
-  test("takes over a lockfile of a dead node when its lease ends", async () => {
+  test("takes over the lockfile of a node when it is gone", async () => {
     resolver.add("npm:a", 1)
     await addVal(1)
-    await lockfiles.claim({ at: clock.at, until: clock.at + 500, busyOwners: [] })
-    const job = startJob()
-    clock.at += 499
+    const other = await addNode()
+    expect(await other.claim(1, [])).toHaveLength(1)
+    const job = startJob({ limits: { pollMs: 1 } })
     await wakeInVain(job)
     expect(resolver.asked).toEqual([])
-    clock.at += 1
-    job.wake()
+    await database.db.write(function* () {
+      yield sql`update nodes set is_gone = 1 where id = (select node_id from locks)`
+    })
     await untilState(1, "ready")
   })
 
   test("gives up a lockfile over which nodes have crashed repeatedly", async () => {
     await addVal(1)
     for (let attempt = 1; attempt <= 5; attempt++) {
-      await lockfiles.claim({ at: clock.at, until: clock.at + 10, busyOwners: [] })
-      clock.at += 10
+      expect(await claims.claim(1, [])).toHaveLength(1)
+      await claims.takeOver([])
     }
     startJob()
     await untilState(1, "failed")
@@ -269,7 +292,7 @@ describeEachDatabase("DependencyJob", (open) => {
     const nodes = await Promise.all([openAgain(database), openAgain(database)])
     for (const db of nodes)
       startJob({
-        lockfiles: createLockfileStore(db),
+        lockfileClaims: await addNode(withClock(db, () => clock.at)),
         versions: createVersionStore(db),
         limits: { atOnceMax: 1 },
       })
@@ -278,13 +301,6 @@ describeEachDatabase("DependencyJob", (open) => {
     await Promise.all(jobs.map((job) => job.stop()))
     await Promise.all(nodes.map((db) => db.stop()))
     expect(errors).toEqual([])
-  })
-
-  test("polls for pending lockfiles", async () => {
-    resolver.add("npm:a", 1)
-    startJob({ limits: { pollMs: 1 } })
-    await addVal(1)
-    await untilState(1, "ready")
   })
 
   test("ignores a val that was deleted during the resolution", async () => {
@@ -316,9 +332,9 @@ describeEachDatabase("DependencyJob", (open) => {
     const away = new Error("away")
     let isAway = true
     const job = startJob({
-      lockfiles: {
-        ...lockfiles,
-        claim: (options) => (isAway ? Promise.reject(away) : lockfiles.claim(options)),
+      lockfileClaims: {
+        ...claims,
+        claim: (...args) => (isAway ? Promise.reject(away) : claims.claim(...args)),
       },
     })
     await waitUntil(async () => errors.length > 0)

@@ -1,15 +1,16 @@
-import { type AccountDeps, purgeUser } from "../domain/accounts/accounts.ts"
+import { purgeUser, type UserData } from "../domain/accounts/accounts.ts"
 import { type IdempotencyStore, toDiscardBefore } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
-import type { EmailStore } from "../domain/emails/emails.ts"
-import type { MailStore } from "../domain/mail/receive-mail.ts"
+import type { MailStore } from "../domain/mail/inbound/receive-mail.ts"
+import type { EmailStore } from "../domain/mail/outbound/emails.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
 import type { ValStore } from "../domain/vals/vals.ts"
 import type { DeliveryStore } from "../domain/webhooks/deliveries.ts"
+import { Loop } from "../shared/loop.ts"
 
-export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {
+export interface HousekeepingOptions extends UserData {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
   readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount" | "uncounted">
@@ -67,63 +68,67 @@ const limits = {
 
 /** Deletes in the background what is no longer visible, and runs beyond the retention limits. */
 export class Housekeeping {
-  readonly #deps: HousekeepingDeps
-  #timer: Timer | undefined
-  #round: Promise<void> = Promise.resolve()
+  readonly #options: HousekeepingOptions
+  readonly #loop: Loop
   /** The last bundle that was checked. */
   #bundle = ""
   /** The last run whose mail was checked. */
   #mail = ""
   #countedAt = Number.NEGATIVE_INFINITY
-  #isStopped = false
 
-  constructor(deps: HousekeepingDeps) {
-    this.#deps = deps
+  constructor(options: HousekeepingOptions) {
+    this.#options = options
+    const { onError } = options
+    this.#loop = new Loop({ round: () => this.run(), pollMs: limits.pauseMs, onError })
   }
 
   start(): void {
-    this.#timer = setTimeout(() => this.#begin(), limits.pauseMs)
+    this.#loop.start(limits.pauseMs)
   }
 
   /** Waits for the current batch. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    await this.#round
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
   /** Runs one round. */
   async run(): Promise<void> {
-    const { accounts, runs, emails, idempotency, liveRuns, retention, objects, now } = this.#deps
+    const { accounts, runs, emails, idempotency, liveRuns, retention, objects, now } = this.#options
     // Users whose deletion was interrupted.
-    for (const id of await accounts.listPendingPurges())
-      await this.#repeat(() => purgeUser(this.#deps, id))
-    await this.#repeat(() => runs.purge(limits.batchMax))
-    await this.#repeat(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
-    await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
-    await this.#repeat(() =>
+    const users = await this.#loop.attempt(() => accounts.listPendingPurges())
+    for (const id of users ?? []) await this.#purge(() => purgeUser(this.#options, id))
+    await this.#purge(() => runs.purge(limits.batchMax))
+    await this.#purge(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
+    await this.#purge(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
+    await this.#purge(() =>
       emails.purge(now() - retention.keptMs, now() - limits.failedEmailMs, limits.batchMax),
     )
-    for (const valId of liveRuns.runsPerVal.take()) {
-      await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
-    }
-    for (const accountId of liveRuns.bytesPerAccount.take()) await this.#keepBytes(accountId)
-    await this.#countRuns()
+    for (const valId of liveRuns.runsPerVal.take())
+      await this.#purge(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
+    for (const accountId of liveRuns.bytesPerAccount.take())
+      await this.#loop.attempt(() => this.#keepBytes(accountId))
+    await this.#loop.attempt(() => this.#countRuns())
     await this.#purgeDeliveries()
-    this.#bundle =
-      (await this.#deps.bundles.purge(
-        this.#bundle,
-        now() - limits.bundleMsMin,
-        limits.bundlesMax,
-      )) ?? ""
-    this.#mail = (await this.#deps.mails.purge(this.#mail, now() - limits.mailMs, now())) ?? ""
-    await this.#repeat(() => this.#deps.mails.purgeKeys(now() - limits.mailMs))
+    await this.#loop.attempt(() => this.#purgeBundles())
+    await this.#loop.attempt(() => this.#purgeMails())
+    await this.#purge(() => this.#options.mails.purgeKeys(now() - limits.mailMs))
     // Last, because a bucket may be unavailable.
-    await this.#repeat(() => objects.purge(now() - limits.unusedMs))
+    await this.#purge(() => objects.purge(now() - limits.unusedMs))
+  }
+
+  async #purgeBundles(): Promise<void> {
+    const { bundles, now } = this.#options
+    const before = now() - limits.bundleMsMin
+    this.#bundle = (await bundles.purge(this.#bundle, before, limits.bundlesMax)) ?? ""
+  }
+
+  async #purgeMails(): Promise<void> {
+    const { mails, now } = this.#options
+    this.#mail = (await mails.purge(this.#mail, now() - limits.mailMs, now())) ?? ""
   }
 
   async #countRuns(): Promise<void> {
-    const { liveRuns, vals, now } = this.#deps
+    const { liveRuns, vals, now } = this.#options
     if (now() - this.#countedAt < limits.countMs) return
     const counts = liveRuns.uncounted.take()
     if (counts.size === 0) return
@@ -137,10 +142,10 @@ export class Housekeeping {
   }
 
   async #purgeDeliveries(): Promise<void> {
-    const { deliveries, deliveriesPerWebhook } = this.#deps
-    await this.#repeat(() => deliveries.purgeOlder(limits.deliveryMs, limits.batchMax))
+    const { deliveries, deliveriesPerWebhook } = this.#options
+    await this.#purge(() => deliveries.purgeOlder(limits.deliveryMs, limits.batchMax))
     for (const webhookId of deliveriesPerWebhook.take())
-      await this.#repeat(() =>
+      await this.#purge(() =>
         deliveries.purgeBeyond(webhookId, limits.deliveriesMax, limits.batchMax),
       )
   }
@@ -150,7 +155,7 @@ export class Housekeeping {
    * the limit.
    */
   async #keepBytes(accountId: string): Promise<void> {
-    const { runs, retention } = this.#deps
+    const { runs, retention } = this.#options
     let left = retention.keptBytesPerAccount
     let last: RunPosition | undefined
     let first: RunPosition | undefined
@@ -167,20 +172,17 @@ export class Housekeeping {
     if (from) await this.#repeat(() => runs.purgeFrom(accountId, from, limits.batchMax))
   }
 
+  /** A step of batches. */
+  async #purge(batch: () => Promise<boolean>): Promise<void> {
+    await this.#loop.attempt(() => this.#repeat(batch))
+  }
+
   /** Runs batches while there is more to do, with pauses for other work. */
   async #repeat(batch: () => Promise<boolean>): Promise<void> {
-    while (!this.#isStopped) {
+    while (!this.#loop.isStopped) {
       const startedMs = performance.now()
       if (!(await batch())) return
       await Bun.sleep((performance.now() - startedMs) * limits.restFactor)
     }
-  }
-
-  #begin(): void {
-    this.#round = this.run()
-      .catch((error: unknown) => this.#deps.onError(error))
-      .then(() => {
-        if (!this.#isStopped) this.start()
-      })
   }
 }

@@ -1,6 +1,7 @@
 import { afterEach, expect, jest, test } from "bun:test"
+import { insertValRows } from "../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
-import type { Node } from "../domain/nodes.ts"
+import type { Node, NodeStatus } from "../domain/nodes.ts"
 import type { TakenOver } from "../domain/queue/queue-store.ts"
 import type { RunRecord } from "../domain/runs/runs.ts"
 import { createTokenStore } from "../storage/accounts/tokens.ts"
@@ -9,7 +10,7 @@ import { sql } from "../storage/database/sql.ts"
 import { createNodeStore } from "../storage/nodes.ts"
 import { createQueueStore } from "../storage/queue/queue.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
-import { NodeWatch, type NodeWatchDeps } from "./node-watch.ts"
+import { NodeWatch, type NodeWatchOptions } from "./node-watch.ts"
 
 /** Minutes, even of a quick machine. */
 const turnsMax = 1_000_000
@@ -33,9 +34,7 @@ describeEachDatabase("NodeWatch", (open) => {
     const database = await open()
     await database.db.write(function* () {
       yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
-      yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
-        values (${val}, ${user}, 'hello', 'hello', 'public', 'script', 1, 1, 1, 1)`
-      yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
+      yield* insertValRows({ id: val, ownerId: user, name: "hello" })
     })
     return database
   }
@@ -47,19 +46,32 @@ describeEachDatabase("NodeWatch", (open) => {
     const clock = { at: 1_000_000 * Math.random() }
     const gone = new Set<string>()
     const taken: TakenOver[] = []
-    const deps: NodeWatchDeps = {
+    const clocks: NodeStatus[] = []
+    const deps: NodeWatchOptions = {
       ...{ node, nodes, tokens, queueStore: createQueueStore(db) },
       hasEnded: (other) => gone.has(other.id),
       checkSchema: async () => {},
       delayOf: () => 0,
       onLost: () => {},
       onTakeover: (it) => taken.push(it),
+      onClock: (status) => clocks.push(status),
       now: () => Math.floor(clock.at),
       onError(error) {
         throw error
       },
     }
-    return { node, nodes, runs, tokens, clock, gone, taken, deps, watch: new NodeWatch(deps) }
+    return {
+      node,
+      nodes,
+      runs,
+      tokens,
+      clock,
+      gone,
+      taken,
+      clocks,
+      deps,
+      watch: new NodeWatch(deps),
+    }
   }
 
   /** Ends the lease of a node, as if it had been silent. */
@@ -214,19 +226,48 @@ describeEachDatabase("NodeWatch", (open) => {
     await paused.watch.stop()
   })
 
+  test("reports a clock that differs from the database's by more than five seconds", async () => {
+    const database = await setUp()
+    const { deps, clocks, nodes } = startNode(database.db)
+    // How long the database takes, and how far its clock is from this one.
+    const start = async (roundTripMs: number, skewMs: number) => {
+      let at = 1_000_000
+      const readClock = async () => {
+        const there = at - skewMs
+        at += roundTripMs
+        return there
+      }
+      const watch = new NodeWatch({ ...deps, nodes: { ...nodes, readClock }, now: () => at })
+      await watch.start()
+      await watch.stop()
+      return watch.status
+    }
+    expect(await start(0, 5_000)).toMatchObject({ clockSkewMs: 5_000, isClockWrong: false })
+    expect(await start(8_000, -4_000)).toMatchObject({ isClockWrong: false })
+    expect(clocks).toEqual([])
+    expect(await start(0, 5_001)).toMatchObject({ clockSkewMs: 5_001, isClockWrong: true })
+    expect(await start(200, -60_000)).toMatchObject({ clockSkewMs: -59_800, isClockWrong: true })
+    expect(clocks.map(({ isClockWrong }) => isClockWrong)).toEqual([true, true])
+  })
+
   test("renews its lease every five seconds, reports errors and continues, until the schema is newer", async () => {
     const database = await setUp()
     const { node, nodes, deps } = startNode(database.db)
     const errors: unknown[] = []
     const lost: string[] = []
-    let [isAway, isNewer] = [false, false]
+    let [isAway, isNewer, checksOfNewer] = [false, false, 0]
     const watch = new NodeWatch({
       ...deps,
       nodes: {
         ...nodes,
         renew: (...args) => (isAway ? Promise.reject(new Error("away")) : nodes.renew(...args)),
       },
-      checkSchema: () => (isNewer ? Promise.reject(new Error("newer")) : Promise.resolve()),
+      async checkSchema() {
+        if (isNewer) {
+          checksOfNewer += 1
+          throw new Error("newer")
+        }
+      },
       onLost: () => lost.push("lost"),
       onError: (error) => errors.push(error),
     })
@@ -244,20 +285,22 @@ describeEachDatabase("NodeWatch", (open) => {
       }
       await expire(database, node)
       await passUntil(async () => (await isExpired()) === false)
+      expect(watch.status.problem).toBeUndefined()
       isAway = true
       await passUntil(async () => errors.length > 0)
+      expect(watch.status.problem).toBe(errors[0])
       isAway = false
       await expire(database, node)
       await passUntil(async () => (await isExpired()) === false)
+      await passUntil(async () => watch.status.problem === undefined)
       expect(lost).toEqual([])
       // Another node has removed it: it gives up its runs and comes back.
       await nodes.end(node.id)
       await passUntil(async () => lost.length > 0 && (await nodes.list()).length === 1)
       isNewer = true
-      const before = errors.length
-      await passUntil(async () => errors.length >= before + 2)
+      await passUntil(async () => checksOfNewer >= 2)
       await expire(database, node)
-      await passUntil(async () => errors.length >= before + 4)
+      await passUntil(async () => checksOfNewer >= 4)
       expect(await isExpired()).toBe(true)
     } finally {
       jest.useRealTimers()

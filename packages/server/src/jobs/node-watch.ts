@@ -1,8 +1,10 @@
 import type { TokenStore } from "../domain/accounts/tokens.ts"
-import type { KnownNode, Node, NodeStore } from "../domain/nodes.ts"
+import type { KnownNode, Node, NodeStatus, NodeStore } from "../domain/nodes.ts"
 import type { QueueStore, TakenOver } from "../domain/queue/queue-store.ts"
+import { serverErrors } from "../domain/runs/runs.ts"
+import { Loop } from "../shared/loop.ts"
 
-export interface NodeWatchDeps {
+export interface NodeWatchOptions {
   /** This process. */
   readonly node: Node
   readonly nodes: NodeStore
@@ -21,6 +23,8 @@ export interface NodeWatchDeps {
   /** Another node has declared this one gone: its claimed runs are no longer its own. */
   onLost(): void
   onTakeover(taken: TakenOver): void
+  /** The clocks of this machine and of the database have come to differ too much, or no longer do. */
+  onClock(status: NodeStatus): void
   now(): number
   onError(error: unknown): void
 }
@@ -37,6 +41,8 @@ export interface NodeWatchLimits {
   readonly graceMs: number
   /** Runs per transaction. */
   readonly batchMax: number
+  /** How much the clocks of this machine and of the database may differ. */
+  readonly skewMsMax: number
 }
 
 const defaults: NodeWatchLimits = {
@@ -44,60 +50,60 @@ const defaults: NodeWatchLimits = {
   leaseMs: 20_000,
   graceMs: 10_000,
   batchMax: 500,
+  skewMsMax: 5_000,
 }
-
-const died = { name: "ServerDied", message: "The server died while the val was running" }
 
 /**
  * Renews the lease of this node, which is the lease of all of its runs, and takes the runs of nodes
  * whose lease has ended. Leases are times of the database's clock, so the clocks of nodes may differ.
  */
 export class NodeWatch {
-  readonly #deps: NodeWatchDeps
+  readonly #options: NodeWatchOptions
   readonly #limits: NodeWatchLimits
   /** Since when this node has renewed its lease without a failure. */
   #steadySince: number | undefined
-  #timer: Timer | undefined
-  #round: Promise<void> = Promise.resolve()
-  #isStopped = false
+  readonly #loop: Loop
+  #status: NodeStatus = { problem: undefined, clockSkewMs: 0, isClockWrong: false }
 
-  constructor(deps: NodeWatchDeps) {
-    this.#deps = deps
-    this.#limits = { ...defaults, ...deps.limits }
+  constructor(options: NodeWatchOptions) {
+    this.#options = options
+    this.#limits = { ...defaults, ...options.limits }
+    const { onError } = options
+    this.#loop = new Loop({ round: () => this.#beat(), pollMs: this.#limits.beatMs, onError })
+  }
+
+  get status(): NodeStatus {
+    return this.#status
   }
 
   /** Resolves when the database knows this node. No run may start before. */
   async start(): Promise<void> {
-    await this.#deps.nodes.add(this.#deps.node, this.#limits.leaseMs)
-    this.#steadySince = this.#deps.now()
+    await this.#options.nodes.add(this.#options.node, this.#limits.leaseMs)
+    this.#steadySince = this.#options.now()
+    await this.#compareClocks()
     await this.sweep()
-    this.#arm()
+    this.#loop.start(this.#limits.beatMs)
   }
 
   /** This node ends. Runs that have not ended are taken from it. */
   async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    await this.#round
-    try {
-      await this.#deps.nodes.end(this.#deps.node.id)
-    } catch (error) {
-      this.#deps.onError(error)
-    }
+    await this.#loop.stop()
+    await this.#options.nodes.end(this.#options.node.id).catch(this.#options.onError)
   }
 
   /**
    * Finds nodes that are gone and takes their runs, also runs that a node wrote after that.
    */
   async sweep(): Promise<void> {
-    const { nodes, tokens } = this.#deps
-    for (const node of await nodes.list()) await this.#endIfGone(node)
-    await this.#takeOver()
-    await tokens.removeLostRunTokens()
+    const { nodes, tokens } = this.#options
+    const known = await this.#loop.attempt(() => nodes.list())
+    for (const node of known ?? []) await this.#loop.attempt(() => this.#endIfGone(node))
+    await this.#loop.attempt(() => this.#takeOver())
+    await this.#loop.attempt(() => tokens.removeLostRunTokens())
   }
 
   async #endIfGone(node: KnownNode): Promise<void> {
-    const { node: self, nodes, hasEnded } = this.#deps
+    const { node: self, nodes, hasEnded } = this.#options
     if (node.id === self.id || node.isGone) return
     if (node.host === self.host && hasEnded(node)) await nodes.end(node.id)
     else if (node.isExpired && this.#isSteady()) await nodes.endExpired(node.id)
@@ -105,14 +111,20 @@ export class NodeWatch {
 
   #isSteady(): boolean {
     const since = this.#steadySince
-    return since !== undefined && this.#deps.now() - since >= this.#limits.graceMs
+    return since !== undefined && this.#options.now() - since >= this.#limits.graceMs
   }
 
   async #takeOver(): Promise<void> {
-    const { queueStore, delayOf, onTakeover, now } = this.#deps
-    for (let hasMore = true; hasMore && !this.#isStopped; ) {
+    const { queueStore, delayOf, onTakeover, now } = this.#options
+    for (let hasMore = true; hasMore && !this.#loop.isStopped; ) {
       const { batchMax: runsMax } = this.#limits
-      const taken = await queueStore.takeOver({ error: died, at: now(), runsMax, delayOf })
+      const taken = await queueStore.takeOver({
+        error: serverErrors.died,
+        at: now(),
+        runsMax,
+        delayOf,
+      })
+      for (const error of taken.errors) this.#loop.report(error)
       onTakeover(taken)
       hasMore = taken.hasMore
       if (hasMore) await Bun.sleep(0)
@@ -120,7 +132,19 @@ export class NodeWatch {
   }
 
   async #beat(): Promise<void> {
-    const { node, nodes, checkSchema, onLost, now } = this.#deps
+    try {
+      await this.#renew()
+    } catch (error) {
+      this.#steadySince = undefined
+      this.#status = { ...this.#status, problem: error }
+      throw error
+    }
+    await this.#loop.attempt(() => this.#compareClocks())
+    await this.sweep()
+  }
+
+  async #renew(): Promise<void> {
+    const { node, nodes, checkSchema, onLost, now } = this.#options
     await checkSchema()
     if (!(await nodes.renew(node.id, this.#limits.leaseMs))) {
       onLost()
@@ -129,19 +153,20 @@ export class NodeWatch {
       await nodes.add(node, this.#limits.leaseMs)
     }
     this.#steadySince ??= now()
-    await this.sweep()
+    this.#status = { ...this.#status, problem: undefined }
   }
 
-  #arm(): void {
-    this.#timer = setTimeout(() => {
-      this.#round = this.#beat()
-        .catch((error: unknown) => {
-          this.#steadySince = undefined
-          this.#deps.onError(error)
-        })
-        .then(() => {
-          if (!this.#isStopped) this.#arm()
-        })
-    }, this.#limits.beatMs)
+  async #compareClocks(): Promise<void> {
+    const { nodes, now, onClock } = this.#options
+    const before = now()
+    const there = await nodes.readClock()
+    const roundTripMs = now() - before
+    const skewMs = before + roundTripMs / 2 - there
+    // The database read its clock at some moment of the round trip.
+    const certainMs = Math.max(0, Math.abs(skewMs) - Math.abs(roundTripMs) / 2)
+    const wasWrong = this.#status.isClockWrong
+    const isClockWrong = certainMs > this.#limits.skewMsMax
+    this.#status = { ...this.#status, clockSkewMs: Math.sign(skewMs) * certainMs, isClockWrong }
+    if (isClockWrong !== wasWrong) onClock(this.#status)
   }
 }

@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test"
 import { idleStatus } from "../../test/support/fakes/idle-status.ts"
-import { openRules } from "../../test/support/rules.ts"
+import { openRules, type TestRules } from "../../test/support/rules.ts"
 import { waitUntil } from "../../test/support/wait-until.ts"
-import type { ClaimRequest, QueueStore } from "../domain/queue/queue-store.ts"
-import type { ClaimedRun } from "../domain/queue/queued-run.ts"
+import type { ClaimedRun, ClaimRequest, QueueStore } from "../domain/queue/queue-store.ts"
+import { createClaimedRuns } from "../domain/queue/run-claimed.ts"
 import { ResponseKeeper, responseLimits } from "../domain/runs/contents/response-keeper.ts"
 import { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { Runner, RunSlot } from "../domain/runs/runner.ts"
+import type { RunStore } from "../domain/runs/runs.ts"
 import { noMask } from "../domain/secrets/secret-mask.ts"
-import { createVal, type Val } from "../domain/vals/vals.ts"
-import { QueueWorker, queueWorkerLimits } from "./queue-worker.ts"
+import type { Val } from "../domain/vals/vals.ts"
+import { QueueWorker, type QueueWorkerLimits, queueWorkerLimits } from "./queue-worker.ts"
 
 const unused = () => Promise.reject(new Error("This test does not use it"))
 
@@ -68,36 +69,69 @@ function toRun(val: Val): ClaimedRun {
     ...{ accountId: val.ownerId, ownerId: val.ownerId, parentId: null, source: "api", args: [] },
     ...{ queuedAt: 1, input: null, request: null, logs: [], logsTruncated: false, logGap: null },
     ...{ fence: 1, attempt: 1, retries: 0, depth: 0, isAccountSuspended: false },
+    isToBeCancelled: false,
   }
+}
+
+/** A worker that claims these runs, and a runner in which they end at once. */
+async function openWorker(
+  rules: TestRules,
+  claimed: readonly ClaimedRun[],
+  record: RunStore["record"],
+  limits: Partial<QueueWorkerLimits> = {},
+) {
+  const { stores, clock } = rules
+  const onError = (error: unknown) => expect(error).toBeUndefined()
+  const runs = { ...stores.runs, record }
+  const liveRuns = new LiveRuns(runs, clock.newId(), clock, onError)
+  const queueStore = new FakeQueue(claimed)
+  const runner = new FakeRunner()
+  const worker = new QueueWorker(
+    clock.newId(),
+    queueStore,
+    createClaimedRuns(
+      { vals: stores.vals, versions: stores.versions, queue: queueStore },
+      liveRuns,
+      runner,
+      {
+        of: async ({ id, version, type, ownerId }, accountId) => ({
+          ...{ key: id, valId: id, version, type, ownerId, accountId, label: "", entryUrl: "" },
+          ...{ endpoint: "", load: unused },
+        }),
+        ofUnsaved: unused,
+      },
+      new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, clock.now),
+      { read: unused },
+      { hasRun: () => true, countRun() {} },
+      { note: async () => {}, forget() {} },
+      () => 0,
+    ),
+    liveRuns,
+    { ...queueWorkerLimits, ...limits },
+    { notify() {}, listen: () => () => {} },
+    onError,
+  )
+  worker.start()
+  const stop = async () => {
+    await worker.stop()
+    await liveRuns.stop()
+  }
+  return { worker, runner, queueStore, stop }
 }
 
 test("QueueWorker claims more runs while earlier ends are being written, but not without limit", async () => {
   await using rules = await openRules()
-  const { deps } = rules
-  const val = await createVal(deps, await rules.addCaller("ada"), { name: "hello", code: "1" })
-  const onError = (error: unknown) => expect(error).toBeUndefined()
-  const disk = Promise.withResolvers<readonly string[]>()
-  const runs = { ...deps.runs, record: () => disk.promise }
-  const liveRuns = new LiveRuns({ runs, nodeId: deps.newId(), now: deps.now, onError })
-  const queueStore = new FakeQueue(Array.from({ length: 10 }, () => toRun(val)))
-  const runner = new FakeRunner()
-  const worker = new QueueWorker({
-    ...{ ...deps, runs, liveRuns, runner, queueStore, nodeId: deps.newId(), onError },
-    begunRuns: { note: async () => {}, forget() {} },
-    responses: new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, deps.now),
-    programs: {
-      of: async ({ id, version, type, ownerId }, accountId) => ({
-        ...{ key: id, valId: id, version, type, ownerId, accountId, label: "", entryUrl: "" },
-        ...{ endpoint: "", load: unused },
-      }),
-      ofUnsaved: unused,
-    },
-    mailInputs: { read: unused },
-    allowances: { hasRun: () => true, countRun() {} },
-    limits: { ...queueWorkerLimits, runsMax: 2, runsPerAccountMax: 2, claimsFactor: 3 },
-    ...{ delayOf: () => 0, notify() {}, listen: () => () => {} },
+  const val = await rules.nouns.vals.create(await rules.addCaller("ada"), {
+    name: "hello",
+    code: "1",
   })
-  worker.start()
+  const disk = Promise.withResolvers<readonly string[]>()
+  const { worker, runner, queueStore, stop } = await openWorker(
+    rules,
+    Array.from({ length: 10 }, () => toRun(val)),
+    () => disk.promise,
+    { runsMax: 2, runsPerAccountMax: 2, claimsFactor: 3 },
+  )
   await waitUntil(() => runner.ended === 6)
   expect(worker.stats().active).toBe(6)
   disk.resolve([])
@@ -105,6 +139,22 @@ test("QueueWorker claims more runs while earlier ends are being written, but not
   const { requests } = queueStore
   expect(Math.max(...requests.map(({ held, runsMax }) => held.length + runsMax))).toBe(6)
   expect(runner.openMax).toBe(2)
-  await worker.stop()
-  await liveRuns.stop()
+  await stop()
+})
+
+test("QueueWorker ends a run that is to be cancelled, and does not start it", async () => {
+  await using rules = await openRules()
+  const val = await rules.nouns.vals.create(await rules.addCaller("ada"), {
+    name: "hello",
+    code: "1",
+  })
+  const run = { ...toRun(val), isToBeCancelled: true, retries: 3 }
+  const recorded: unknown[] = []
+  const { worker, runner, stop } = await openWorker(rules, [run], async (runs) => {
+    for (const { id, status, claim } of runs) recorded.push([id, status, claim?.retryMs])
+    return []
+  })
+  await waitUntil(() => recorded.length > 0 && worker.stats().active === 0)
+  expect([recorded, runner.openMax]).toEqual([[[run.id, "cancelled", undefined]], 0])
+  await stop()
 })

@@ -1,13 +1,15 @@
+import type { Fenced } from "../domain/claims.ts"
 import type {
   ClaimedBatch,
-  Fenced,
+  ClaimedRun,
   HeldClaim,
   QueueDepth,
   QueueStore,
 } from "../domain/queue/queue-store.ts"
-import type { ClaimedRun } from "../domain/queue/queued-run.ts"
-import { type RunClaimedDeps, runClaimed } from "../domain/queue/run-claimed.ts"
+import type { ClaimedRuns } from "../domain/queue/run-claimed.ts"
 import type { QueueStats, RunQueue } from "../domain/queue/run-queue.ts"
+import type { LiveRuns } from "../domain/runs/live-runs.ts"
+import { Loop } from "../shared/loop.ts"
 
 /** How a node works on the queue. */
 export interface QueueWorkerLimits {
@@ -42,15 +44,11 @@ export const queueWorkerLimits: QueueWorkerLimits = {
   countedMs: 5_000,
 }
 
-export interface QueueWorkerDeps extends RunClaimedDeps {
-  readonly nodeId: string
-  readonly queueStore: QueueStore
-  readonly limits: QueueWorkerLimits
-  /** Tells all nodes that runs were added. It may get lost. */
+/** How nodes tell each other that runs were added. A notice may get lost. */
+export interface QueueNotices {
   notify(): void
   /** Calls back when any node has added runs. Returns a function that ends it. */
   listen(onNotice: () => void): () => void
-  onError(error: unknown): void
 }
 
 /** Runs of nodes that are gone, by what this node did with them. */
@@ -74,7 +72,12 @@ interface Places {
  *      └───────────────────┴─ or the node is gone ────────┘
  */
 export class QueueWorker implements RunQueue {
-  readonly #deps: QueueWorkerDeps
+  readonly #nodeId: string
+  readonly #store: QueueStore
+  readonly #claimedRuns: ClaimedRuns
+  readonly #liveRuns: LiveRuns
+  readonly #limits: QueueWorkerLimits
+  readonly #notices: QueueNotices
   /** The claimed runs by id. */
   readonly #active = new Map<string, ClaimedRun>()
   /** The number of those whose code has not ended. */
@@ -82,65 +85,69 @@ export class QueueWorker implements RunQueue {
   readonly #perAccount = new Map<string, Places>()
   /** Runs that have ended, but could not be recorded yet. They stay claimed. */
   readonly #unrecorded = new Map<string, ClaimedRun>()
-  #state: "new" | "started" | "stopped" = "new"
+  readonly #loop: Loop
   #endListening: (() => void) | undefined
-  #timer: Timer | undefined
   /** The account behind which the next claim begins. */
   #after: string | null = null
-  #claiming: Promise<void> | undefined
-  #mustClaimAgain = false
   /** Runs may wait that this node had no room for. */
   #hasMore = false
   /** The node may have claims that it does not know of, because a write seemed to fail. */
   #mayHaveUnknown = false
-  #isFailing = false
   #isNoticeSent = false
   #depth: { readonly at: number; readonly depth: QueueDepth } | undefined
   #claimed = 0
   #returned = 0
   #takenOver: TakeoverCounts = { requeued: 0, retried: 0, crashed: 0 }
 
-  constructor(deps: QueueWorkerDeps) {
-    this.#deps = deps
+  constructor(
+    nodeId: string,
+    store: QueueStore,
+    claimedRuns: ClaimedRuns,
+    liveRuns: LiveRuns,
+    limits: QueueWorkerLimits,
+    notices: QueueNotices,
+    onError: (error: unknown) => void,
+  ) {
+    this.#nodeId = nodeId
+    this.#store = store
+    this.#claimedRuns = claimedRuns
+    this.#liveRuns = liveRuns
+    this.#limits = limits
+    this.#notices = notices
+    this.#loop = new Loop({ round: () => this.#claimAll(), pollMs: limits.pollMs, onError })
   }
 
   start(): void {
-    if (this.#state !== "new") return
-    this.#state = "started"
-    this.#endListening = this.#deps.listen(() => this.#pump())
-    this.#timer = setInterval(() => this.#pump(), this.#deps.limits.pollMs)
-    this.#pump()
+    this.#endListening ??= this.#notices.listen(() => this.#loop.wake())
+    this.#loop.start()
   }
 
   wake(): void {
-    this.#pump()
+    this.#loop.wake()
     // Many runs may be added in one turn of the event loop: one notice is enough.
-    if (this.#isNoticeSent || this.#state === "stopped") return
+    if (this.#isNoticeSent || this.#loop.isStopped) return
     this.#isNoticeSent = true
     setImmediate(() => {
       this.#isNoticeSent = false
-      this.#deps.notify()
+      this.#notices.notify()
     })
   }
 
   async stop(): Promise<void> {
-    if (this.#state === "stopped") return
-    this.#state = "stopped"
-    clearInterval(this.#timer)
+    if (this.#loop.isStopped) return
     this.#endListening?.()
-    await this.#claiming
-    const { liveRuns } = this.#deps
+    await this.#loop.stop()
     const unstarted = [...this.#active.values()].filter(
-      ({ id }) => (liveRuns.find(id)?.status ?? "queued") === "queued",
+      ({ id }) => (this.#liveRuns.find(id)?.status ?? "queued") === "queued",
     )
     await this.#return(unstarted, 0)
     // Another node takes them at once.
-    if (unstarted.length > 0) this.#deps.notify()
+    if (unstarted.length > 0) this.#notices.notify()
   }
 
   /** The node has lost its lease: its runs may be running elsewhere, so they end here. */
   loseAll(): void {
-    for (const id of this.#active.keys()) this.#deps.liveRuns.forget(id)
+    for (const id of this.#active.keys()) this.#liveRuns.forget(id)
   }
 
   /** For the metrics. */
@@ -155,15 +162,15 @@ export class QueueWorker implements RunQueue {
   }
 
   async readDepth(): Promise<QueueDepth | undefined> {
-    const { countMax, countedMs } = this.#deps.limits
+    const { countMax, countedMs } = this.#limits
     const now = performance.now()
     if (this.#depth && now - this.#depth.at < countedMs) return this.#depth.depth
     try {
-      const depth = await this.#deps.queueStore.depth(countMax)
+      const depth = await this.#store.depth(countMax)
       this.#depth = { at: now, depth }
       return depth
     } catch (error) {
-      this.#report(error)
+      this.#loop.report(error)
       return undefined
     }
   }
@@ -173,34 +180,19 @@ export class QueueWorker implements RunQueue {
       ...this.#takenOver,
       claimed: this.#claimed,
       returned: this.#returned,
-      lost: this.#deps.liveRuns.countLost(),
+      lost: this.#liveRuns.countLost(),
       active: this.#active.size,
     }
-  }
-
-  #pump(): void {
-    if (this.#state !== "started") return
-    this.#mustClaimAgain = true
-    this.#claiming ??= this.#claimAll().finally(() => {
-      this.#claiming = undefined
-      if (this.#mustClaimAgain && !this.#isFailing) this.#pump()
-    })
   }
 
   /** Claims until nothing is due or this node has no room. */
   async #claimAll(): Promise<void> {
     try {
       await this.#endUnknown()
-      let hasClaimed = true
-      while (this.#state === "started" && (hasClaimed || this.#mustClaimAgain)) {
-        this.#mustClaimAgain = false
-        hasClaimed = await this.#claimOfAll()
-      }
-      this.#isFailing = false
+      while (await this.#claimOfAll());
     } catch (error) {
       this.#mayHaveUnknown = true
-      this.#mustClaimAgain = false
-      this.#report(error)
+      throw error
     }
   }
 
@@ -209,9 +201,9 @@ export class QueueWorker implements RunQueue {
     let hasClaimed = this.#after !== null
     this.#hasMore = false
     do {
-      const { runsMax, claimMax } = this.#deps.limits
+      const { runsMax, claimMax } = this.#limits
       const room = this.#roomIn({ claimed: this.#active.size, running: this.#running }, runsMax)
-      if (room <= 0 || this.#state !== "started") {
+      if (room <= 0 || this.#loop.isStopped) {
         this.#hasMore = true
         return false
       }
@@ -223,15 +215,14 @@ export class QueueWorker implements RunQueue {
   }
 
   async #claim(runsMax: number): Promise<ClaimedBatch> {
-    const { queueStore, nodeId, limits } = this.#deps
-    const claim = await queueStore.claim({
-      nodeId,
+    const claim = await this.#store.claim({
+      nodeId: this.#nodeId,
       held: this.#listHeld(),
       runsMax,
       after: this.#after,
       roomOf: (accountId) => {
         const places = this.#perAccount.get(accountId) ?? { claimed: 0, running: 0 }
-        const room = this.#roomIn(places, limits.runsPerAccountMax)
+        const room = this.#roomIn(places, this.#limits.runsPerAccountMax)
         if (room <= 0) this.#hasMore = true
         return room
       },
@@ -242,7 +233,7 @@ export class QueueWorker implements RunQueue {
   }
 
   async #run(run: ClaimedRun): Promise<void> {
-    const { limits } = this.#deps
+    const { returnMs, limitedMsMax } = this.#limits
     const ofAccount = this.#placesOf(run.accountId)
     this.#active.set(run.id, run)
     ofAccount.claimed += 1
@@ -254,68 +245,60 @@ export class QueueWorker implements RunQueue {
       isRunning = false
       ofAccount.running -= 1
       this.#running -= 1
-      if (this.#hasMore) this.#pump()
+      if (this.#hasMore) this.#loop.wake()
     }
     try {
-      const outcome = await runClaimed(this.#deps, run, endCode)
-      if (outcome === "not_started")
-        await this.#return([run], limits.returnMs * (1 + Math.random()))
+      const outcome = await this.#claimedRuns.run(run, endCode)
+      if (outcome === "not_started") await this.#return([run], returnMs * (1 + Math.random()))
       if (outcome === "unrecorded") this.#unrecorded.set(run.id, run)
       // Hundreds of runs may wait for the same allowance: they are not all tried again at once.
       if (outcome === "over_limit")
-        await this.#return([run], limits.returnMs + limits.limitedMsMax * Math.random())
+        await this.#return([run], returnMs + limitedMsMax * Math.random())
     } catch (error) {
-      this.#report(error)
-      await this.#return([run], limits.returnMs * (1 + Math.random()))
+      this.#loop.report(error)
+      await this.#return([run], returnMs * (1 + Math.random()))
     } finally {
       endCode()
       this.#active.delete(run.id)
       ofAccount.claimed -= 1
       if (ofAccount.claimed === 0) this.#perAccount.delete(run.accountId)
-      if (this.#hasMore) this.#pump()
+      if (this.#hasMore) this.#loop.wake()
     }
   }
 
   /** Has no effect on runs that have started. */
   async #return(runs: readonly Fenced[], delayMs: number): Promise<void> {
     if (runs.length === 0) return
-    const { queueStore, liveRuns } = this.#deps
     this.#returned += runs.length
     try {
-      await queueStore.release(runs, Math.round(delayMs))
+      await this.#store.release(runs, Math.round(delayMs))
     } catch (error) {
       this.#mayHaveUnknown = true
-      this.#report(error)
+      this.#loop.report(error)
     }
-    for (const { id } of runs) liveRuns.forget(id)
+    for (const { id } of runs) this.#liveRuns.forget(id)
   }
 
   async #endUnknown(): Promise<void> {
     if (!this.#mayHaveUnknown) return
-    await this.#deps.queueStore.saveClaims(this.#deps.nodeId, this.#listHeld())
+    await this.#store.saveClaims(this.#nodeId, this.#listHeld())
     this.#mayHaveUnknown = false
   }
 
   #listHeld(): readonly HeldClaim[] {
     for (const id of this.#unrecorded.keys())
-      if (!this.#deps.liveRuns.find(id)) this.#unrecorded.delete(id)
+      if (!this.#liveRuns.find(id)) this.#unrecorded.delete(id)
     return [...this.#active.values(), ...this.#unrecorded.values()]
   }
 
   /** One batch is recorded while the code of the next one runs. */
   #roomIn({ claimed, running }: Places, runsMax: number): number {
-    return Math.min(runsMax - running, runsMax * this.#deps.limits.claimsFactor - claimed)
+    return Math.min(runsMax - running, runsMax * this.#limits.claimsFactor - claimed)
   }
 
   #placesOf(accountId: string): Places {
     const places = this.#perAccount.get(accountId) ?? { claimed: 0, running: 0 }
     this.#perAccount.set(accountId, places)
     return places
-  }
-
-  /** Reports an outage once, not with every poll. */
-  #report(error: unknown): void {
-    if (!this.#isFailing) this.#deps.onError(error)
-    this.#isFailing = true
   }
 }

@@ -4,14 +4,20 @@ import type { FiredBatch, ScheduleWork } from "../domain/schedules/schedules.ts"
 import { ScheduleJob, type ScheduleJobLimits } from "./schedule-job.ts"
 
 const longMs = 3_600_000
-const idle: ScheduleWork = { nextInMs: undefined, hasNotices: false }
-const due: ScheduleWork = { nextInMs: 0, hasNotices: false }
+const now = Date.parse("2026-11-16T08:30:00Z")
+const idle: ScheduleWork = { now, nextInMs: undefined, hasNotices: false }
+const due: ScheduleWork = { ...idle, nextInMs: 0 }
+const nothing: FiredBatch = { delaysMs: [], dropped: 0, errors: [] }
 
 /** A store that has what the test gives it, and notes what is asked of it. */
 class FakeSchedules {
   readonly calls: string[] = []
   works: (ScheduleWork | Error)[] = []
-  batches: FiredBatch[] = []
+  batches: (FiredBatch | Error)[] = []
+  /** What a look at the next due times ends with. */
+  corrections: (string | undefined)[] = []
+  releaseError: Error | undefined
+  tellError: Error | undefined
 
   async findWork(): Promise<ScheduleWork> {
     this.calls.push("find")
@@ -22,15 +28,24 @@ class FakeSchedules {
 
   async fireDue(countMax: number): Promise<FiredBatch> {
     this.calls.push(`fire ${countMax}`)
-    return this.batches.shift() ?? { delaysMs: [], dropped: 0 }
+    const batch = this.batches.shift() ?? nothing
+    if (batch instanceof Error) throw batch
+    return batch
   }
 
   async releaseWaiting(): Promise<void> {
     this.calls.push("release")
+    if (this.releaseError) throw this.releaseError
+  }
+
+  async correctTimes(after: string | undefined): Promise<string | undefined> {
+    this.calls.push(`correct after ${after}`)
+    return this.corrections.shift()
   }
 
   async tellOwners(): Promise<number> {
     this.calls.push("tell")
+    if (this.tellError) throw this.tellError
     return 1
   }
 }
@@ -42,12 +57,12 @@ describe("ScheduleJob", () => {
   function start(limits: Partial<ScheduleJobLimits> = {}, schedules = new FakeSchedules()) {
     const errors: unknown[] = []
     const woken: boolean[] = []
-    const job = new ScheduleJob({
+    const job = new ScheduleJob(
       schedules,
-      queue: { wake: () => woken.push(true) },
-      limits: { batchMax: 10, pollMs: longMs, releaseMs: longMs, ...limits },
-      onError: (error) => void errors.push(error),
-    })
+      { wake: () => woken.push(true) },
+      (error) => void errors.push(error),
+      { batchMax: 10, pollMs: longMs, releaseMs: longMs, ...limits },
+    )
     jobs.push(job)
     return { job, schedules, errors, wakes: () => woken.length }
   }
@@ -56,43 +71,35 @@ describe("ScheduleJob", () => {
     const { job, schedules, wakes } = start()
     schedules.works = [due, due, idle]
     schedules.batches = [
-      { delaysMs: [5, 10], dropped: 1 },
-      { delaysMs: [], dropped: 2 },
+      { ...nothing, delaysMs: [5, 10], dropped: 1 },
+      { ...nothing, dropped: 2 },
     ]
     job.start()
-    await waitUntil(() => schedules.calls.length === 6)
-    expect(schedules.calls).toEqual(["release", "find", "fire 10", "find", "fire 10", "find"])
+    await waitUntil(() => schedules.calls.length === 7)
+    expect(schedules.calls).toEqual([
+      ...["release", "find", "fire 10", "find", "fire 10", "find"],
+      "correct after undefined",
+    ])
     expect(wakes()).toBe(1)
     expect(job.stats()).toMatchObject({ dropped: 3, delays: { count: 2 } })
   })
 
   test("begins no transaction when nothing is due, and tells owners when there is something to tell", async () => {
     const { job, schedules } = start()
-    schedules.works = [{ nextInMs: longMs, hasNotices: true }]
+    schedules.works = [{ now, nextInMs: longMs, hasNotices: true }]
     job.start()
-    await waitUntil(() => schedules.calls.length === 3)
-    expect(schedules.calls).toEqual(["release", "find", "tell"])
-  })
-
-  test("looks again when it is woken, also while it is looking", async () => {
-    const { job, schedules } = start()
-    job.start()
-    job.wake()
-    job.wake()
-    await waitUntil(() => schedules.calls.length === 3)
-    expect(schedules.calls).toEqual(["release", "find", "find"])
-    job.wake()
     await waitUntil(() => schedules.calls.length === 4)
+    expect(schedules.calls).toEqual(["release", "find", "tell", "correct after undefined"])
   })
 
   test("looks at the next due time, and again soon when another node has locked what is due", async () => {
     const { job, schedules } = start({ lockedMs: 1 })
-    schedules.works = [{ nextInMs: 1, hasNotices: false }, due, due]
+    schedules.works = [{ ...idle, nextInMs: 1 }, due, due]
     job.start()
-    await waitUntil(() => schedules.calls.length === 7)
+    await waitUntil(() => schedules.calls.length === 8)
     expect(schedules.calls).toEqual([
-      "release",
-      ...["find", "find", "fire 10"],
+      ...["release", "find", "correct after undefined"],
+      ...["find", "fire 10"],
       ...["find", "fire 10", "find"],
     ])
   })
@@ -101,16 +108,37 @@ describe("ScheduleJob", () => {
     const { job, schedules, errors } = start({ pollMs: 1 })
     schedules.works = [new Error("the database is away")]
     job.start()
-    await waitUntil(() => schedules.calls.length > 3)
+    await waitUntil(() => schedules.calls.length > 4)
     expect(String(errors)).toBe("Error: the database is away")
   })
 
-  test("does nothing after it was stopped, even if it is woken", async () => {
-    const { job, schedules } = start()
+  test("fires what is due although another step fails", async () => {
+    const { job, schedules, errors } = start()
+    schedules.releaseError = new Error("release")
+    schedules.tellError = new Error("tell")
+    schedules.works = [{ ...due, hasNotices: true }]
+    schedules.batches = [{ ...nothing, delaysMs: [1], errors: [new Error("one row")] }]
     job.start()
-    await job.stop()
+    await waitUntil(() => schedules.calls.includes("correct after undefined"))
+    expect(schedules.calls).toEqual([
+      ...["release", "find", "tell", "fire 10", "find", "correct after undefined"],
+    ])
+    expect(errors.map(String)).toEqual(["Error: release", "Error: tell", "Error: one row"])
+  })
+
+  test("corrects due times in parts when it starts, and again after the clock was set back", async () => {
+    const { job, schedules } = start({ pollMs: 1, clockStepMs: 1_000_000 })
+    schedules.corrections = ["a", "b"]
+    const corrections = () => schedules.calls.filter((call) => call.startsWith("correct"))
+    job.start()
+    await waitUntil(() => corrections().length === 3)
     const { length } = schedules.calls
-    job.wake()
-    expect(schedules.calls.length).toBe(length)
+    await waitUntil(() => schedules.calls.length > length + 3)
+    expect(corrections()).toEqual([
+      ...["correct after undefined", "correct after a", "correct after b"],
+    ])
+    schedules.works = [{ ...idle, now: now + 86_400_000 }, idle]
+    await waitUntil(() => corrections().length === 4)
+    expect(corrections().at(-1)).toBe("correct after undefined")
   })
 })

@@ -1,13 +1,12 @@
 import type { ScheduleStats, ScheduleStore } from "../domain/schedules/schedules.ts"
 import { Histogram } from "../shared/histogram.ts"
+import { Loop } from "../shared/loop.ts"
 
-export interface ScheduleJobDeps {
-  readonly schedules: Pick<ScheduleStore, "findWork" | "fireDue" | "releaseWaiting" | "tellOwners">
-  /** Starts the runs that this job adds to the queue. */
-  readonly queue: { wake(): void }
-  readonly limits?: Partial<ScheduleJobLimits>
-  onError(error: unknown): void
-}
+/** What the job does with schedules. */
+type DueSchedules = Pick<
+  ScheduleStore,
+  "findWork" | "fireDue" | "releaseWaiting" | "correctTimes" | "tellOwners"
+>
 
 export interface ScheduleJobLimits {
   /** Schedules of one transaction. */
@@ -21,6 +20,11 @@ export interface ScheduleJobLimits {
   readonly lockedMs: number
   /** How often it looks for schedules that wait for a run that is gone. */
   readonly releaseMs: number
+  /** How often it looks for due times that are too late, and after which step back of the clock. */
+  readonly correctMs: number
+  readonly clockStepMs: number
+  /** Schedules that it looks at for that before it fires those that are due. */
+  readonly correctMax: number
   /** Owners that are told at a time that their schedules fail. */
   readonly noticesMax: number
 }
@@ -30,6 +34,9 @@ const defaults: ScheduleJobLimits = {
   pollMs: 1_000,
   lockedMs: 20,
   releaseMs: 30_000,
+  correctMs: 600_000,
+  clockStepMs: 5_000,
+  correctMax: 500,
   noticesMax: 100,
 }
 
@@ -39,80 +46,103 @@ const defaults: ScheduleJobLimits = {
  * database's clock, so that wrong clocks of nodes do not matter.
  */
 export class ScheduleJob {
-  readonly #deps: ScheduleJobDeps
+  readonly #schedules: DueSchedules
+  readonly #queue: { wake(): void }
+  readonly #onError: (error: unknown) => void
   readonly #limits: ScheduleJobLimits
   readonly #delays = new Histogram()
+  readonly #loop: Loop
   #dropped = 0
-  #timer: Timer | undefined
-  #looking: Promise<void> = Promise.resolve()
-  #state: "new" | "asleep" | "awake" | "woken" | "stopped" = "new"
   #releasedAt = Number.NEGATIVE_INFINITY
+  #correctedAt = Number.NEGATIVE_INFINITY
+  /** A round of corrections that goes on after a schedule; it begins without one. */
+  #correction: { readonly after: string | undefined } | undefined
+  /** By how much the clock of the database is ahead of the time since this process has started. */
+  #clockLead = Number.NEGATIVE_INFINITY
 
-  constructor(deps: ScheduleJobDeps) {
-    this.#deps = deps
-    this.#limits = { ...defaults, ...deps.limits }
+  /** `queue` starts the runs that this job adds to it. */
+  constructor(
+    schedules: DueSchedules,
+    queue: { wake(): void },
+    onError: (error: unknown) => void,
+    limits: Partial<ScheduleJobLimits> = {},
+  ) {
+    this.#schedules = schedules
+    this.#queue = queue
+    this.#onError = onError
+    this.#limits = { ...defaults, ...limits }
+    this.#loop = new Loop({ round: () => this.#look(), pollMs: this.#limits.pollMs, onError })
   }
 
   start(): void {
-    this.#state = "asleep"
-    this.wake()
+    this.#loop.start()
   }
 
   /** Looks for due schedules now, for example because one has changed. */
   wake(): void {
-    if (this.#state === "awake") this.#state = "woken"
-    if (this.#state !== "asleep") return
-    clearTimeout(this.#timer)
-    this.#state = "awake"
-    this.#looking = this.#look()
+    this.#loop.wake()
   }
 
-  async stop(): Promise<void> {
-    this.#state = "stopped"
-    clearTimeout(this.#timer)
-    await this.#looking
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
   stats(): ScheduleStats {
     return { delays: this.#delays, dropped: this.#dropped }
   }
 
-  async #look(): Promise<void> {
-    let sleepMs = this.#limits.pollMs
-    try {
-      await this.#release()
-      sleepMs = await this.#work()
-    } catch (error) {
-      this.#deps.onError(error)
-    }
-    if (this.#state === "stopped") return
-    const isWoken = this.#state === "woken"
-    this.#state = "asleep"
-    this.#timer = setTimeout(() => this.wake(), isWoken ? 0 : sleepMs)
+  async #look(): Promise<number> {
+    await this.#loop.attempt(() => this.#release())
+    const sleepMs = await this.#loop.attempt(() => this.#work())
+    await this.#loop.attempt(() => this.#correct())
+    return sleepMs ?? this.#limits.pollMs
   }
 
-  /** Does what there is to do. Returns how long nothing will be due. */
+  /** Fires due schedules and tells owners of failing ones. Returns how long nothing will be due. */
   async #work(): Promise<number> {
     const { batchMax, pollMs, lockedMs, noticesMax } = this.#limits
-    const { schedules, queue } = this.#deps
+    const schedules = this.#schedules
     for (;;) {
-      const { nextInMs, hasNotices } = await schedules.findWork()
-      if (hasNotices) await schedules.tellOwners(noticesMax)
-      if (this.#state === "stopped") return 0
-      if (nextInMs === undefined || nextInMs > 0) return Math.min(nextInMs ?? pollMs, pollMs)
-      const { delaysMs, dropped } = await schedules.fireDue(batchMax)
+      const { now, nextInMs, hasNotices } = await schedules.findWork()
+      this.#noteClock(now)
+      if (hasNotices) await this.#loop.attempt(() => schedules.tellOwners(noticesMax))
+      if (this.#loop.isStopped) return 0
+      if (nextInMs === undefined || nextInMs > 0) return nextInMs ?? pollMs
+      const { delaysMs, dropped, errors } = await schedules.fireDue(batchMax)
       for (const ms of delaysMs) this.#delays.add(ms)
+      for (const error of errors) this.#onError(error)
       this.#dropped += dropped
-      if (delaysMs.length > 0) queue.wake()
-      // What is due and was not found is locked, because another node is just starting it.
+      if (delaysMs.length > 0) this.#queue.wake()
+      // Rows are due but none was returned: another node has locked them.
       else if (dropped === 0) return lockedMs
     }
+  }
+
+  /** When the clock was set back, due times that were computed before may be too late. */
+  #noteClock(now: number): void {
+    const lead = now - performance.now()
+    if (lead < this.#clockLead - this.#limits.clockStepMs)
+      this.#correctedAt = Number.NEGATIVE_INFINITY
+    this.#clockLead = lead
+  }
+
+  /** Looks at some schedules at a time, so that those that are due need not wait. */
+  async #correct(): Promise<void> {
+    const { correctMs, correctMax } = this.#limits
+    const now = performance.now()
+    if (now - this.#correctedAt >= correctMs) {
+      this.#correctedAt = now
+      this.#correction = { after: undefined }
+    }
+    if (!this.#correction) return
+    const after = await this.#schedules.correctTimes(this.#correction.after, correctMax)
+    this.#correction = after === undefined ? undefined : { after }
   }
 
   async #release(): Promise<void> {
     const now = performance.now()
     if (now - this.#releasedAt < this.#limits.releaseMs) return
     this.#releasedAt = now
-    await this.#deps.schedules.releaseWaiting()
+    await this.#schedules.releaseWaiting()
   }
 }

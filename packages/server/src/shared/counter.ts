@@ -14,6 +14,8 @@ export class Counter<Key> {
 /** Counts what is open by key, such as the connections of each account. */
 export class OpenCounts {
   readonly #counts = new Map<string, number>()
+  /** How many are open of all keys. */
+  total = 0
 
   /** The number of keys of which anything is open. */
   get size(): number {
@@ -32,6 +34,7 @@ export class OpenCounts {
   /** Counts one more. Returns a function that ends the count. */
   open(key: string): () => void {
     this.#counts.set(key, this.of(key) + 1)
+    this.total++
     let isOpen = true
     return () => {
       if (isOpen) this.#close(key)
@@ -40,6 +43,7 @@ export class OpenCounts {
   }
 
   #close(key: string): void {
+    this.total--
     const left = this.of(key) - 1
     if (left > 0) this.#counts.set(key, left)
     else this.#counts.delete(key)

@@ -1,80 +1,227 @@
-/**
- * A queue in which keys take turns (round robin). The items of one key stay in order, and a key
- * with many items delays every other key by one item per turn. No key starves: new keys join
- * behind those that wait.
- */
-export class FairQueue<Item> {
-  readonly #itemsMax: number
-  readonly #itemsPerKeyMax: number
-  readonly #itemsByKey = new Map<string, Item[]>()
-  #size = 0
+/** How many may wait, and for how long. Without a limit here there is none. */
+export interface FairQueueLimits {
+  readonly waitingMax?: number
+  /** Those of one key; by default a quarter of `waitingMax`. */
+  readonly waitingPerKeyMax?: number
+  /** The size of all together. One of any size may wait alone. */
+  readonly waitingBytesMax?: number
+  readonly waitMsMax?: number
+}
 
-  /** By default one key may use a quarter of `itemsMax`. */
-  constructor(itemsMax = Number.POSITIVE_INFINITY, itemsPerKeyMax = Math.ceil(itemsMax / 4)) {
-    this.#itemsMax = itemsMax
-    this.#itemsPerKeyMax = itemsPerKeyMax
+/** One that waits. It has left the queue when it is settled, or before. */
+export interface Waiter<About, Result> extends PromiseWithResolvers<Result> {
+  readonly key: string
+  readonly about: About
+  readonly bytes: number
+  sinceMs: number
+  readonly signal: AbortSignal | undefined
+  readonly onAbort: () => void
+}
+
+/**
+ * All that wait for a turn wait in such a queue: runs, processes, jobs of workers. Keys (accounts,
+ * owners, client addresses) take turns, and those of one key stay in order: a key with many delays
+ * every other key by one per turn. No key starves: new keys join behind those that wait.
+ */
+export class FairQueue<About = undefined, Result = void> {
+  readonly #limits: FairQueueLimits
+  readonly #onLate: (waiter: Waiter<About, Result>) => void
+  readonly #byKey = new Map<string, Waiter<About, Result>[]>()
+  #size = 0
+  #bytes = 0
+  /** Runs while anything waits, if there is a limit. */
+  #timer: Timer | undefined
+
+  /** `onLate` settles one that has left the queue because it has waited for `waitMsMax`. */
+  constructor(
+    limits: FairQueueLimits = {},
+    onLate: (waiter: Waiter<About, Result>) => void = () => {},
+  ) {
+    this.#limits = limits
+    this.#onLate = onLate
   }
 
   get size(): number {
     return this.#size
   }
 
-  /** The items of one key are in order; the keys are in the order of their next turn. */
-  get items(): Item[] {
-    return [...this.#itemsByKey.values()].flat()
-  }
-
-  /** The keys that have items, in the order of their next turn. */
+  /** The keys that wait, in the order of their next turn. */
   get keys(): string[] {
-    return [...this.#itemsByKey.keys()]
+    return [...this.#byKey.keys()]
   }
 
-  /** Returns false when the queue is full, or the key's share of it. */
-  push(key: string, item: Item): boolean {
-    const items = this.#itemsByKey.get(key) ?? []
-    if (this.#size >= this.#itemsMax || items.length >= this.#itemsPerKeyMax) return false
-    items.push(item)
-    this.#itemsByKey.set(key, items)
-    this.#size += 1
-    return true
+  /** Those of one key are in order; the keys are in the order of their next turn. */
+  get waiters(): Waiter<About, Result>[] {
+    return [...this.#byKey.values()].flat()
   }
 
-  /** Puts an item back in front of the others of its key, even when the queue is full. */
-  unshift(key: string, item: Item): void {
-    this.#itemsByKey.set(key, [item, ...(this.#itemsByKey.get(key) ?? [])])
-    this.#size += 1
+  /**
+   * Undefined when the queue is full, or the key's share of it. When the signal aborts, the waiter
+   * leaves and rejects with its reason; if it has aborted already, this throws the reason.
+   */
+  add(
+    key: string,
+    about: About,
+    { bytes = 0, signal }: { bytes?: number; signal?: AbortSignal | undefined } = {},
+  ): Waiter<About, Result> | undefined {
+    signal?.throwIfAborted()
+    if (this.#isFull(key, bytes)) return undefined
+    const onAbort = () => {
+      if (this.#remove(waiter)) waiter.reject(signal?.reason)
+    }
+    const waiter: Waiter<About, Result> = {
+      ...{ key, about, bytes, sinceMs: performance.now(), signal, onAbort },
+      ...Promise.withResolvers<Result>(),
+    }
+    this.#insert(waiter, this.#byKey.get(key)?.length ?? 0)
+    return waiter
   }
 
-  /** Takes the next item. A key that `canTake` rejects keeps its turn. */
-  shift(canTake: (key: string) => boolean = () => true): Item | undefined {
-    for (const [key, items] of this.#itemsByKey) {
-      if (!canTake(key)) continue
-      const item = items.shift()
+  /** Lets it wait again, in front of the others of its key, even when the queue is full. */
+  putBack(waiter: Waiter<About, Result>): void {
+    waiter.sinceMs = performance.now()
+    this.#insert(waiter, 0)
+  }
+
+  /**
+   * Takes the next one. A key that `hasTurn` rejects keeps its turn; of another key it takes the first
+   * that `isReady` accepts.
+   */
+  next(
+    hasTurn: (key: string) => boolean = () => true,
+    isReady: (about: About, key: string) => boolean = () => true,
+  ): Waiter<About, Result> | undefined {
+    for (const [key, waiters] of this.#byKey) {
+      const waiter = hasTurn(key) ? waiters.find(({ about }) => isReady(about, key)) : undefined
+      if (!waiter) continue
+      this.#remove(waiter)
       // Deleting and setting moves the key behind all others.
-      this.#itemsByKey.delete(key)
-      if (items.length > 0) this.#itemsByKey.set(key, items)
-      this.#size -= 1
-      return item
+      if (this.#byKey.delete(key)) this.#byKey.set(key, waiters)
+      return waiter
     }
     return undefined
   }
 
-  /** Returns false when the item is not in the queue. */
-  delete(key: string, item: Item): boolean {
-    const items = this.#itemsByKey.get(key) ?? []
-    const index = items.indexOf(item)
+  /** Removes all and returns them. */
+  clear(): Waiter<About, Result>[] {
+    const { waiters } = this
+    for (const waiter of waiters) this.#remove(waiter)
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    return waiters
+  }
+
+  #isFull(key: string, bytes: number): boolean {
+    const unlimited = Number.POSITIVE_INFINITY
+    const { waitingMax = unlimited, waitingBytesMax = unlimited } = this.#limits
+    const { waitingPerKeyMax = Math.ceil(waitingMax / 4) } = this.#limits
+    return (
+      this.#size >= waitingMax ||
+      (this.#byKey.get(key)?.length ?? 0) >= waitingPerKeyMax ||
+      (this.#size > 0 && this.#bytes + bytes > waitingBytesMax)
+    )
+  }
+
+  #insert(waiter: Waiter<About, Result>, index: number): void {
+    const waiters = this.#byKey.get(waiter.key)
+    if (waiters) waiters.splice(index, 0, waiter)
+    else this.#byKey.set(waiter.key, [waiter])
+    this.#size += 1
+    this.#bytes += waiter.bytes
+    waiter.signal?.addEventListener("abort", waiter.onAbort)
+    const { waitMsMax = Number.POSITIVE_INFINITY } = this.#limits
+    if (this.#timer === undefined && waitMsMax !== Number.POSITIVE_INFINITY) this.#arm(waitMsMax)
+  }
+
+  /** Returns false when it has left the queue before. */
+  #remove(waiter: Waiter<About, Result>): boolean {
+    const waiters = this.#byKey.get(waiter.key) ?? []
+    const index = waiters.indexOf(waiter)
     if (index === -1) return false
-    items.splice(index, 1)
-    if (items.length === 0) this.#itemsByKey.delete(key)
+    waiters.splice(index, 1)
+    if (waiters.length === 0) this.#byKey.delete(waiter.key)
     this.#size -= 1
+    this.#bytes -= waiter.bytes
+    waiter.signal?.removeEventListener("abort", waiter.onAbort)
     return true
   }
 
-  /** Removes all items and returns them. */
-  clear(): Item[] {
-    const { items } = this
-    this.#itemsByKey.clear()
-    this.#size = 0
-    return items
+  /** One timer for all: it is set for the one that has waited for longest, which may have left. */
+  #arm(ms: number): void {
+    this.#timer = setTimeout(() => this.#removeLate(), ms)
+    this.#timer.unref()
+  }
+
+  #removeLate(): void {
+    this.#timer = undefined
+    const { waitMsMax = 0 } = this.#limits
+    const startMs = performance.now() - waitMsMax
+    const late = this.waiters.filter(({ sinceMs }) => sinceMs <= startMs)
+    for (const waiter of late) if (this.#remove(waiter)) this.#onLate(waiter)
+    const oldestMs = this.waiters.reduce(
+      (ms, { sinceMs }) => Math.min(ms, sinceMs),
+      startMs + waitMsMax,
+    )
+    if (this.#size > 0 && this.#timer === undefined) this.#arm(oldestMs - startMs)
+  }
+}
+
+/** Runs a limited number of actions at once. Others wait in a fair queue. */
+export class FairSlots {
+  readonly #atOnceMax: number
+  readonly #toFullError: () => Error
+  readonly #queue: FairQueue
+  readonly #running = new Set<Promise<unknown>>()
+  /** Slots of actions that run, and of those that were let in and begin in a moment. */
+  #taken = 0
+
+  constructor(atOnceMax: number, limits: FairQueueLimits, toFullError: () => Error) {
+    this.#atOnceMax = atOnceMax
+    this.#toFullError = toFullError
+    this.#queue = new FairQueue(limits)
+  }
+
+  /**
+   * Rejects with the reason of the signal when it aborts before the action starts, and with the full
+   * error when too many wait.
+   */
+  async run<Result>(
+    key: string,
+    act: () => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    signal?.throwIfAborted()
+    if (this.#taken < this.#atOnceMax) this.#taken += 1
+    // The action that ends leaves its slot to this one, so that no other can come between.
+    else await this.#wait(key, signal)
+    try {
+      signal?.throwIfAborted()
+      return await this.#act(act)
+    } finally {
+      const next = this.#queue.next()
+      if (next) next.resolve()
+      else this.#taken -= 1
+    }
+  }
+
+  /** Resolves when no action runs. */
+  async whenIdle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+  }
+
+  #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
+    const waiter = this.#queue.add(key, undefined, { signal })
+    if (!waiter) throw this.#toFullError()
+    return waiter.promise
+  }
+
+  async #act<Result>(act: () => Promise<Result>): Promise<Result> {
+    const running = act()
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
   }
 }

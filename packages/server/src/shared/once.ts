@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 
 /** The claim of an idempotency key. No two claims of a key expire at the same time. */
-export interface Claim {
+export interface KeyClaim {
   readonly userId: string
   readonly key: string
   readonly expiresAt: number
@@ -20,14 +20,14 @@ export interface OnceStep {
  * time.
  */
 export class Once {
-  readonly claim: Claim
+  readonly claim: KeyClaim
   readonly #seal: (steps: readonly OnceStep[]) => Uint8Array
   readonly #steps: OnceStep[]
   #next = 0
   #hasWritten: boolean
 
   constructor(
-    claim: Claim,
+    claim: KeyClaim,
     recorded: readonly OnceStep[],
     seal: (steps: readonly OnceStep[]) => Uint8Array,
   ) {

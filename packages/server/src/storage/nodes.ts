@@ -1,18 +1,11 @@
-import type { NodeStore } from "../domain/nodes.ts"
+import type { KnownNode, NodeStore } from "../domain/nodes.ts"
+import { hasOpenClaims, parseClaims, toFencesJson } from "./claims/node-claims.ts"
+import { readClock } from "./database/clock.ts"
 import { type Database, firstRow, type Script } from "./database/database.ts"
 import type { Dialect } from "./database/dialect.ts"
+import { asBoolean, asIs, createReader } from "./database/reader.ts"
 import { nothing, type Statement, sql } from "./database/sql.ts"
-import { hasOpenClaims, parseClaims, toFencesJson } from "./queue/claims.ts"
 import { removeEmptyNode } from "./queue/take-over-runs.ts"
-
-interface NodeRow {
-  readonly id: string
-  readonly host: string
-  readonly pid: number
-  readonly pid_started: string
-  readonly is_expired: number
-  readonly is_gone: number
-}
 
 /** Nodes in the database. */
 export function createNodeStore(db: Database): NodeStore {
@@ -30,17 +23,11 @@ export function createNodeStore(db: Database): NodeStore {
       )
       return renewed.length > 0
     },
+    readClock: () => readClock(db),
     async list() {
-      const found = await db.read<NodeRow>(sql`
+      const found = await db.read<object>(sql`
         select id, host, pid, pid_started, is_gone, case when lease_until < ${now} then 1 else 0 end as is_expired from nodes`)
-      return found.map((row) => ({
-        id: row.id,
-        host: row.host,
-        pid: row.pid,
-        pidStarted: row.pid_started,
-        isExpired: row.is_expired === 1,
-        isGone: row.is_gone === 1,
-      }))
+      return found.map(toNode)
     },
     async saveBegun(id, fences) {
       const saved = await db.writeOne(
@@ -60,3 +47,12 @@ function* endNode(dialect: Dialect, id: string, condition: Statement): Script<vo
   )
   if (gone && !(yield* hasOpenClaims(dialect, parseClaims(gone.claims)))) yield removeEmptyNode(id)
 }
+
+const toNode = createReader<KnownNode>({
+  id: asIs,
+  host: asIs,
+  pid: asIs,
+  pidStarted: asIs,
+  isExpired: asBoolean,
+  isGone: asBoolean,
+})

@@ -238,7 +238,7 @@ function defineDelete(suite: ApiSuite): void {
       likeCount: 1,
       referenceCount: 1,
     })
-    expect(await suite.api.hamlet.deps.ownerDatabases.sizeOf(ada.id)).toBeGreaterThan(0)
+    expect(await suite.api.hamlet.parts.userData.ownerDatabases.sizeOf(ada.id)).toBeGreaterThan(0)
 
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}?data=delete`), 204)
 
@@ -254,7 +254,7 @@ function defineDelete(suite: ApiSuite): void {
     ])
       expectStatus(await call("GET", path), 404)
     expect(idsOf(await call("GET", `/v1/vals/${bobs.id}/comments`))).not.toContain(comment.id)
-    expect(await suite.api.hamlet.deps.ownerDatabases.sizeOf(ada.id)).toBe(0)
+    expect(await suite.api.hamlet.parts.userData.ownerDatabases.sizeOf(ada.id)).toBe(0)
     const { db } = suite.database
     const left = await db.read<{ count: number | string }>(sql`
       select (select count(*) from tokens where user_id = ${ada.id}) + (select count(*) from blobs where owner_id = ${ada.id})
@@ -267,27 +267,27 @@ function defineDelete(suite: ApiSuite): void {
   test("with the data continues after an interruption", async () => {
     const ada = await person()
     await val(ada)
-    const { deps } = suite.api.hamlet
+    const { nouns, stores } = suite.api.hamlet
     const entry = {
-      id: deps.newId(),
-      at: deps.now(),
+      id: nouns.clock.newId(),
+      at: nouns.clock.now(),
       action: "user.delete_with_data",
       actor: operator,
       details: {},
     } as const
-    await deps.accounts.closeForPurge(ada.id, {
+    await stores.accounts.closeForPurge(ada.id, {
       ...entry,
       subject: { id: ada.id, name: ada.username },
     })
     // The housekeeping of the server continues it too, at any time.
-    expect([[ada.id], []]).toContainEqual([...(await deps.accounts.listPendingPurges())])
+    expect([[ada.id], []]).toContainEqual([...(await stores.accounts.listPendingPurges())])
     // What is half gone does not come back.
     expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}/suspension`))).toEqual([
       404,
       "user_not_found",
     ])
     expect([204, 404]).toContain((await admin("DELETE", `/v1/users/${ada.id}?data=delete`)).status)
-    await waitUntil(async () => (await deps.accounts.listPendingPurges()).length === 0)
+    await waitUntil(async () => (await stores.accounts.listPendingPurges()).length === 0)
     expectStatus(await call("GET", `/v1/users/${ada.id}`), 404)
   })
 
@@ -356,7 +356,7 @@ function defineTokens(suite: ApiSuite): void {
       await admin("POST", `/v1/users/${heir.id}/tokens`, { scopes: ["val:read", "admin"] }),
       200,
     ).json
-    const { users } = suite.api.hamlet.deps
+    const { users } = suite.api.hamlet.stores
     const path = `/v1/users/${suite.api.admin.id}/suspension`
     expectStatus(await call("PUT", path, { as: token, body: {} }), 204)
     const found = await users.findFirst()

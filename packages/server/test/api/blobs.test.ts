@@ -326,9 +326,9 @@ function defineReads(suite: ApiSuite): void {
 function defineWrites(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("POST responds with no content, and DELETE of a missing blob is 404", async () => {
+  test('POST responds with the JSON string "ok", and DELETE of a missing blob is 404', async () => {
     const ada = await person()
-    expect((await store(suite, ada, "a", "x")).text).toBe("")
+    expect((await store(suite, ada, "a", "x")).text).toBe('"ok"')
     expectStatus(await call("DELETE", "/v1/blob/a", { as: ada }), 204)
     for (const method of ["DELETE", "GET", "HEAD"])
       expect((await call(method, "/v1/blob/a", { as: ada })).status).toBe(404)

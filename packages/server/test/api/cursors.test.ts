@@ -8,7 +8,6 @@ import {
 } from "@hamlet/contract"
 import ValTown from "@valtown/sdk"
 import { Cursor } from "@valtown/sdk/pagination"
-import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { addIdentity } from "../authorization/linked-identity.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { addAuthorization } from "./oauth-flow.ts"
@@ -181,7 +180,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     async ({ api, call, addUser: person }) => {
       const ada = await person()
       const add = () =>
-        signIn(api.hamlet.deps, { token: ada.token, userAgent: null, replaced: undefined })
+        api.hamlet.nouns.sessions.signIn({ token: ada.token, userAgent: null, replaced: undefined })
       return {
         path: "/v1/me/sessions",
         as: ada,
@@ -207,7 +206,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       return {
         path: "/v1/me/authorizations",
         as: ada,
-        add: () => addAuthorization(api.hamlet.deps, ada),
+        add: () => addAuthorization(api.hamlet, ada),
         remove: (id) => call("DELETE", `/v1/me/authorizations/${id}`, { as: ada }),
       }
     },
@@ -215,7 +214,8 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
   listMyEmails: [
     async ({ api, addUser: person }) => {
       const ada = await person()
-      const { emails, newId } = api.hamlet.deps
+      const { emails } = api.hamlet.parts.outboundMail
+      const { newId } = api.hamlet.nouns.clock
       const add = () =>
         emails.add(
           {

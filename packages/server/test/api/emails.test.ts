@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { sendNotice } from "../../src/domain/emails/emails.ts"
 import { sql } from "../../src/storage/database/sql.ts"
+import { addNotice } from "../../src/storage/mail/outbound/add-notice.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -20,7 +20,13 @@ async function hurry({ database, api }: ApiSuite): Promise<void> {
   await database.db.write(function* () {
     yield sql`update emails set next_attempt_at = 1 where next_attempt_at is not null`
   })
-  api.hamlet.deps.mailWorker.wake()
+  api.hamlet.parts.outboundMail.mailWorker.wake()
+}
+
+/** Mails a message of the server to a user. */
+function sendNotice({ database: { db } }: ApiSuite, userId: string, subject: string) {
+  const notice = { id: crypto.randomUUID(), userId, subject, text: "…", at: Date.now() }
+  return db.write(() => addNotice(db.dialect, notice))
 }
 
 function defineMail(suite: ApiSuite): void {
@@ -52,7 +58,10 @@ function defineMail(suite: ApiSuite): void {
         ...{ cc: "c@example.org", bcc: "secret@example.org", replyTo: "r@example.org" },
         ...{ from: { email: `${ada.username}.report@mail.test`, name: "Röport" }, subject: "Hü" },
         ...{ text: "é", html: "<b>é</b>", headers: { "X-Custom": "1" } },
-        attachments: [{ content: btoa("file"), filename: "a.txt", type: "text/plain" }],
+        attachments: [
+          { content: btoa("file"), filename: "a.txt", type: "text/plain" },
+          { content: btoa("other"), filename: "b", type: "text" },
+        ],
       })
       expect(await ended(ada, id)).toMatchObject({
         ...{ kind: "api", status: "sent", attempts: 1, error: null, runId: null, val: null },
@@ -68,6 +77,13 @@ function defineMail(suite: ApiSuite): void {
       expect(message?.headers.get("reply-to")).toBe("r@example.org")
       expect(message?.headers.get("x-custom")).toBe("1")
       expect(message?.text).toContain(btoa("file"))
+      expect(message?.text).toMatch(/Content-Type: text\/plain; name=b\r?\n/)
+    })
+
+    test("refuses the address of another user as the name of the sender", async () => {
+      const ada = await addUser()
+      const from = { email: `${ada.username}.a@mail.test`, name: "bob.inbox@mail.test" }
+      expect(refusalOf(await send(ada, { to: bob, from }))).toEqual([400, "invalid_request"])
     })
 
     test("goes to the caller without a recipient, if the address is confirmed", async () => {
@@ -359,16 +375,15 @@ function defineMail(suite: ApiSuite): void {
     })
   })
 
-  describe("sendNotice", () => {
+  describe("addNotice", () => {
     test("mails the owner from the server's address, a few times a day, if it is confirmed", async () => {
-      const { deps } = suite.api.hamlet
       const [ada, eve] = [await addUser(), await addUser()]
       const address = newAddress()
-      const notice = { subject: "Paused ✓", text: "Your schedule is paused" }
-      expect(await sendNotice(deps, ada.id, notice)).toBe(false)
+      const subject = "Paused ✓"
+      expect(await sendNotice(suite, ada.id, subject)).toBe(false)
       await setEmail(ada, address)
-      expect(await sendNotice(deps, ada.id, notice)).toBe(true)
-      deps.mailWorker.wake()
+      expect(await sendNotice(suite, ada.id, subject)).toBe(true)
+      suite.api.hamlet.parts.outboundMail.mailWorker.wake()
       const find = () => sink.messages.find(({ recipients }) => recipients.includes(address))
       await waitUntil(() => find() !== undefined)
       expect(find()).toMatchObject({ sender: "" })
@@ -380,8 +395,8 @@ function defineMail(suite: ApiSuite): void {
         from: "no-reply@mail.test",
       })
       expect((await call("GET", "/v1/me/emails", { as: eve })).json.data).toEqual([])
-      for (let sent = 1; sent < 20; sent += 1) await sendNotice(deps, ada.id, notice)
-      expect(await sendNotice(deps, ada.id, notice)).toBe(false)
+      for (let sent = 1; sent < 20; sent += 1) await sendNotice(suite, ada.id, subject)
+      expect(await sendNotice(suite, ada.id, subject)).toBe(false)
     })
   })
 
@@ -483,8 +498,6 @@ describeApi("Mail, without settings,", (suite) => {
 
   test("stores no notice", async () => {
     const user = await sharedUser()
-    expect(await sendNotice(suite.api.hamlet.deps, user.id, { subject: "x", text: "y" })).toBe(
-      false,
-    )
+    expect(await sendNotice(suite, user.id, "x")).toBe(false)
   })
 })

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
-import { describeApi, idsOf, refusalOf } from "./suite.ts"
+import { describeSqliteApi, idsOf, refusalOf } from "./suite.ts"
 
-describeApi("api/eval", ({ call, addUser: person, val }) => {
+describeSqliteApi("api/eval", ({ call, addUser: person, val }) => {
   const evaluate = (as: TestUser | undefined, code: string, args?: readonly unknown[]) =>
     call("POST", "/v1/eval", { as, body: args ? { code, args } : { code } })
 
@@ -48,9 +48,25 @@ describeApi("api/eval", ({ call, addUser: person, val }) => {
       ["await Promise.resolve({ a: 1 }) // waits", { a: 1 }],
       ["{ a: 1 }", { a: 1 }],
       ["const a = 1; console.log(a)", null],
+      ['"export" // a word', "export"],
     ])("returns the value of an expression: %s", async (code, value) => {
       expect(expectStatus(await evaluate(await person(), code), 200).json).toEqual(value)
     })
+
+    test.each([
+      ["(a, b) => a + b", [1, 42], 43],
+      ["async (a: number) => a * 2;", [4], 8],
+      ["function add(a, b) { return a + b }", [1, 2], 3],
+      ["(...list) => list.length", [], 0],
+      ["Promise.resolve(() => 7)", [], 7],
+      // The expression sees no names of the code around it.
+      ["[typeof args, typeof value, typeof evaluate]", [1], Array(3).fill("undefined")],
+    ])(
+      "calls an expression that is a function with the arguments: %s",
+      async (code, args, value) => {
+        expect(expectStatus(await evaluate(await person(), code, args), 200).json).toEqual(value)
+      },
+    )
 
     test("accepts code as a text body, and returns null for undefined", async () => {
       const ada = await person()
@@ -163,6 +179,25 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json.status).toBe("cancelled")
     })
 
+    test("can be cancelled by its id alone, as by older clients", async () => {
+      const [ada, eve] = [await person(), await person()]
+      const going = evaluate(ada, "new Promise(() => {})")
+      const id = await waitUntil(
+        async () => idsOf(await call("GET", "/v1/me/runs", { as: ada }))[0],
+      )
+      const path = `/v1/vals/${id}/cancel`
+      expect(refusalOf(await call("POST", path, { as: eve }))).toEqual([404, "run_not_found"])
+      expect(expectStatus(await call("POST", path, { as: ada }), 200).json).toEqual({ found: true })
+      expect(refusalOf(await going)).toEqual([502, "run_failed"])
+      expect(expectStatus(await call("POST", path, { as: ada }), 200).json).toEqual({
+        found: false,
+      })
+      expect(refusalOf(await call("POST", "/v1/vals/x/cancel", { as: ada }))).toEqual([
+        400,
+        "invalid_request",
+      ])
+    })
+
     test("requires a token, the scope and code", async () => {
       const ada = await person()
       expect(refusalOf(await evaluate(undefined, "1"))).toEqual([401, "unauthenticated"])
@@ -171,6 +206,32 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
         400,
         "invalid_request",
       ])
+    })
+  })
+
+  describe("GET /v1/eval/{code}", () => {
+    const read = (as: TestUser | undefined, code: string, query = "") =>
+      call("GET", `/v1/eval/${code}${query}`, { as })
+
+    test("runs the code in the path with the arguments of the query", async () => {
+      const ada = await person()
+      const code = encodeURIComponent("(a, b) => `${a / 2}/${b}`")
+      const args = `?args=${encodeURIComponent('[2, "b"]')}`
+      expect(expectStatus(await read(ada, code, args), 200).json).toBe("1/b")
+      expect(expectStatus(await read(ada, "6/3/2", "?args="), 200).json).toBe(1)
+      const { data } = expectStatus(await call("GET", "/v1/me/runs", { as: ada }), 200).json
+      expect(data).toHaveLength(2)
+      expect(data[0].val).toMatchObject({ id: ada.id, name: "eval", version: 0 })
+    })
+
+    test("requires a token and a list of arguments, and reports a failure", async () => {
+      const ada = await person()
+      expect(refusalOf(await read(undefined, "1"))).toEqual([401, "unauthenticated"])
+      expect(refusalOf(await read(ada, "1", "?args=1"))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await read(ada, "1", "?args=["))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await read(ada, "%00"))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await read(ada, "nothing()"))).toEqual([502, "run_failed"])
+      expect(refusalOf(await read(ada, ""))).toEqual([405, "method_not_allowed"])
     })
   })
 })

@@ -26,7 +26,7 @@ describeEachDatabase("api/explore", (open) => {
     await like(ada, "hidden")
     await like(bob, "three")
     const counts = { two: 5, one: 2, hidden: 100, unlisted: 50 }
-    await api.hamlet.deps.vals.addRunCounts(
+    await api.hamlet.stores.vals.addRunCounts(
       new Map(Object.entries(counts).map(([name, runs]) => [vals[name]?.id ?? "", runs])),
     )
   })
@@ -78,21 +78,21 @@ describeEachDatabase("api/explore", (open) => {
     })
 
     test("by trend puts the val with the latest likes first, and forgets a like that is withdrawn", async () => {
-      const { vals: store, likes } = api.hamlet.deps
+      const { vals: store, likes } = api.hamlet.stores
       const dayMs = 86_400_000
       const ago = (days: number) => Date.now() - days * dayMs
       const [old, fresh] = [
         await add(carl, { name: "old", privacy: "public" }),
         await add(carl, { name: "fresh", privacy: "public" }),
       ]
-      for (const who of [ada, bob]) await likes.add(who.id, old.id, ago(60))
-      await likes.add(carl.id, fresh.id, ago(30))
+      for (const who of [ada, bob]) await likes.add(who.id, old.id, ago(60), () => {})
+      await likes.add(carl.id, fresh.id, ago(30), () => {})
       const rank = async () =>
         (await store.listRanked("trend", undefined, { limit: 100, offset: 0 })).items
           .map(({ name }) => name)
           .filter((name) => name === "old" || name === "fresh")
       expect(await rank()).toEqual(["fresh", "old"])
-      await likes.add(carl.id, old.id, ago(1))
+      await likes.add(carl.id, old.id, ago(1), () => {})
       expect(await rank()).toEqual(["old", "fresh"])
       await likes.remove(carl.id, old.id)
       expect(await rank()).toEqual(["fresh", "old"])

@@ -63,7 +63,8 @@ describeEachDatabase("api/forks", (open) => {
     waitUntil(async () => (await lockOf(val, as, val.version)).state !== "pending")
   /** The code of the modules of a val's program, without its own module. */
   const modulesOf = async ({ id, version, author }: ValView): Promise<Record<string, string>> => {
-    const { versions, programs } = api.hamlet.deps
+    const { versions } = api.hamlet.stores
+    const { programs } = api.hamlet.parts.runs
     const val = await versions.find(id, version)
     if (!val) throw new Error(`Cannot find val ${id}`)
     const program = await programs.of(val, author.id)
@@ -443,7 +444,8 @@ describeEachDatabase("api/forks", (open) => {
       })
       expect(resolver.asked).toHaveLength(asked)
       // The specifier has moved, because the relative import before it has become longer.
-      const { versions, programs } = api.hamlet.deps
+      const { versions } = api.hamlet.stores
+      const { programs } = api.hamlet.parts.runs
       const val = await versions.find(copy.id, 1)
       if (!val) throw new Error("Cannot find the fork")
       const { modules, bundles, end } = await (await programs.of(val, bob.id)).load()
@@ -462,7 +464,7 @@ describeEachDatabase("api/forks", (open) => {
       await remove(ada, `/v1/vals/${original.id}`)
       await createBundleStore(database.db).purge("", Date.now() + 60_000, 1_000)
       const [row] = await database.db.read<{ count: number | string }>(sql`
-        select count(*) as count from locks l join bundles b on b.hash = l.bundle_hash where l.val_id = ${copy.id}`)
+        select count(*) as count from locks l join bundles b on b.hash = l.bundle_hash where l.branch_id = ${copy.id}`)
       expect(Number(row?.count)).toBe(1)
     })
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const bytesMax = 4096
 
-describeApi(
+describeSqliteApi(
   "api/http bodies",
   (suite) => {
     describe("JSON", () => defineJson(suite))

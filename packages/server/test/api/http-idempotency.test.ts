@@ -164,13 +164,13 @@ function defineInFlight(suite: ApiSuite): void {
     scanImports: () => Promise<readonly string[]>,
     body: () => Promise<void>,
   ): Promise<void> {
-    const { deps } = suite.api.hamlet
-    const before = deps.scanImports
-    Object.assign(deps, { scanImports })
+    const { parser } = suite.api.hamlet.nouns
+    const before = parser.scanImports
+    Object.assign(parser, { scanImports })
     try {
       await body()
     } finally {
-      Object.assign(deps, { scanImports: before })
+      Object.assign(parser, { scanImports: before })
     }
   }
 

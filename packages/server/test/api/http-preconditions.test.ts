@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf, type ValView } from "./suite.ts"
 
-describeApi("api/http preconditions", (suite) => {
+describeSqliteApi("api/http preconditions", (suite) => {
   describe("If-None-Match", () => defineIfNoneMatch(suite))
   describe("If-Match", () => defineIfMatch(suite))
 })

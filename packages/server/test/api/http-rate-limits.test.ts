@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const perToken = 6
 const perAddress = 3
 
-describeApi(
+describeSqliteApi(
   "api/http rate limits",
   (suite) => {
     // Limits refill with time, so it stands still unless a test sets it.

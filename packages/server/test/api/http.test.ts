@@ -3,14 +3,21 @@ import { limits, type RouteDefinition, type RouteName, routeNames, routes } from
 import { addWaitingEmail } from "../authorization/waiting-email.ts"
 import { listen } from "../fuzz/listen.ts"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, namesOf, nextMillisecond, once, refusalOf } from "./suite.ts"
+import {
+  type ApiSuite,
+  describeSqliteApi,
+  namesOf,
+  nextMillisecond,
+  once,
+  refusalOf,
+} from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 
 /** Every GET route there is. */
 const reads = routeNames.filter((name) => routes[name].method === "get")
 
-describeApi("api/http", (suite) => {
+describeSqliteApi("api/http", (suite) => {
   afterEach(() => void setSystemTime())
   describe("a path", () => definePaths(suite))
   describe("a method", () => defineMethods(suite))
@@ -29,7 +36,7 @@ describeApi("api/http", (suite) => {
  */
 async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<string, string>> {
   setSystemTime(new Date())
-  await api.hamlet.deps.webhookWork.stop()
+  await api.hamlet.parts.webhooks.worker.stop()
   const made = await val(api.admin, { type: "interval" })
   const { id } = await run(made)
   const as = api.admin
@@ -56,7 +63,7 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
       email_id: await addWaitingEmail(api, api.admin),
     },
   }
-  await api.hamlet.deps.tokenUses.stop()
+  await api.hamlet.nouns.tokenUses.stop()
   const toPath = (route: RouteDefinition) =>
     route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? missing)
   return new Map(reads.map((name) => [name, toPath(routes[name]) + toQuery(name)]))
@@ -78,14 +85,16 @@ const passing: ReadonlySet<string> = new Set(["getMetrics", "listMyActivity", "g
 function definePaths(suite: ApiSuite): void {
   const { call } = suite
 
-  test("may end in a slash on every route", async () => {
+  test("may end in a slash on every route of /v1 and of modules, and on no other", async () => {
     for (const [name, path] of await pathsOf(suite)) {
-      // The key of a blob may end in one, and is another key then.
-      if (name === "getBlob") continue
+      // The key of a blob and code may end in one, and are others then.
+      if (name === "getBlob" || name === "evalCodeByQuery") continue
       const plain = await call("GET", path, { as: suite.api.admin })
       const slashed = await call("GET", path.replace(/(\?|$)/, "/$1"), { as: suite.api.admin })
-      expect([name, slashed.status]).toEqual([name, 200])
-      if (!passing.has(name)) expect([name, slashed.text]).toEqual([name, plain.text])
+      const mayEndInSlash = path.startsWith("/v1/") || name === "getModule"
+      expect([name, slashed.status]).toEqual([name, mayEndInSlash ? 200 : 404])
+      if (!mayEndInSlash) expect([name, slashed.json.code]).toEqual([name, "route_not_found"])
+      else if (!passing.has(name)) expect([name, slashed.text]).toEqual([name, plain.text])
     }
   })
 
@@ -290,7 +299,7 @@ function defineCors({ call, addUser: person }: ApiSuite): void {
     test(`gets the allowed methods and headers in a preflight to ${path}`, async () => {
       const headers = {
         origin,
-        "access-control-request-method": "PUT",
+        "access-control-request-method": methods[0],
         "access-control-request-headers": "authorization",
       }
       const answer = expectStatus(await call("OPTIONS", path, { headers }), 204)
@@ -309,6 +318,31 @@ function defineCors({ call, addUser: person }: ApiSuite): void {
       expect(answer.headers.get("access-control-allow-credentials")).toBeNull()
     })
   }
+
+  test.each([
+    ["PATCH", "/v1/vals", 405, "method_not_allowed"],
+    ["DELETE", "/v1/vals", 405, "method_not_allowed"],
+    ["PROPFIND", "/v1/me", 405, "method_not_allowed"],
+    ["PUT", "/v1/nowhere", 404, "route_not_found"],
+    ["DELETE", "/mcp", 405, "method_not_allowed"],
+  ])("gets past a preflight to the refusal of %s %s", async (method, path, status, code) => {
+    const headers = { origin, "access-control-request-method": method }
+    const answer = expectStatus(await call("OPTIONS", path, { headers }), 204)
+    expect(answer.headers.get("access-control-allow-methods")?.split(", ")).toContain(method)
+    expect(answer.headers.get("allow")?.split(", ")).not.toContain(method)
+    const refused = await call(method, path, { headers: { origin } })
+    expect(refusalOf(refused)).toEqual([status, code])
+    expect(refused.headers.get("access-control-allow-origin")).toBe("*")
+  })
+
+  test.each(["P UT", "a".repeat(33), "PUT, DELETE", "<x>", ""])(
+    "gets no method in a preflight that is not one: %j",
+    async (method) => {
+      const headers = { origin, "access-control-request-method": method }
+      const answer = expectStatus(await call("OPTIONS", "/v1/me/session", { headers }), 204)
+      expect(answer.headers.get("access-control-allow-methods")).toBe("DELETE, OPTIONS")
+    },
+  )
 }
 
 function definePages(suite: ApiSuite): void {

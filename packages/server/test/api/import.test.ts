@@ -211,7 +211,7 @@ function defineCreate(suite: ApiSuite): void {
     const lockOf = async (version: number) =>
       (await suite.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).status
     expect([await lockOf(1), await lockOf(2), await lockOf(3)]).toEqual([200, await lockOf(2), 200])
-    expect(await suite.api.hamlet.deps.lockfiles.find(id ?? "", 2)).toBeNull()
+    expect(await suite.api.hamlet.stores.lockfiles.find(id ?? "", 2)).toBeNull()
   })
 }
 
@@ -379,19 +379,19 @@ function defineExisting(suite: ApiSuite): void {
     })
   })
 
-  test("changes only the fields that are sent, without a new version", async () => {
+  test("changes only the fields that are sent", async () => {
     const ada = await suite.addUser()
     await importOne(suite, ada, base)
     const settings = { name: "hello", type: "email", readme: null, versions }
     expect(await importOne(suite, ada, settings, { ifExists: "version" })).toMatchObject({
       status: "updated",
-      version: 2,
+      version: 3,
     })
     expect(await getVal(suite, ada, "hello")).toMatchObject({
       type: "email",
       readme: null,
       privacy: "public",
-      version: 2,
+      version: 3,
     })
   })
 

@@ -47,7 +47,7 @@ describeEachDatabase("api/locks", (open) => {
   const isSaved = async ({ id }: ValView) =>
     (
       await database.db.read<{ count: number | string }>(
-        sql`select count(*) as count from locks where val_id = ${id}`,
+        sql`select count(*) as count from locks where branch_id = ${id}`,
       )
     ).map(({ count }) => Number(count))[0]
 

@@ -130,14 +130,12 @@ describeApi("api/me", (suite) => {
         ["bob on his", bob, his],
       ] as const
       for (const [index, [comment, author, on]] of pairs.entries()) {
-        const id = suite.api.hamlet.deps.newId()
-        await suite.api.hamlet.deps.comments.add({
-          id,
-          valId: on.id,
-          authorId: author.id,
-          comment,
-          at: noon + index * 3_600_000,
-        })
+        const id = suite.api.hamlet.nouns.clock.newId()
+        const at = noon + index * 3_600_000
+        await suite.api.hamlet.stores.comments.add(
+          { id, valId: on.id, authorId: author.id, comment, at },
+          () => {},
+        )
         said[comment] = id
       }
       return { ada, bob, hers, his, said }

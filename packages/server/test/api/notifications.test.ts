@@ -118,7 +118,7 @@ describeApi("api/notifications", (suite) => {
     await suite.database.db.write(function* () {
       yield sql`update schedules set notice = 'failing', failure_count = 3 where val_id = ${its.id}`
     })
-    await suite.api.hamlet.deps.schedules.tellOwners(100)
+    await suite.api.hamlet.stores.schedules.tellOwners(100)
     expect(await listOf(ada)).toMatchObject([{ type: "schedule.failing", user: null }])
   })
 

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
-import { allowClient } from "../../src/domain/oauth/authorize.ts"
-import { exchangeTokens, type TokenPair } from "../../src/domain/oauth/exchange-tokens.ts"
-import type { OAuthClient, OAuthDeps } from "../../src/domain/oauth/oauth.ts"
-import { registerClient } from "../../src/domain/oauth/register-client.ts"
+import type { Hamlet } from "../../src/compose.ts"
+import type { TokenPair } from "../../src/domain/oauth/client-tokens.ts"
+import type { OAuthClient } from "../../src/domain/oauth/oauth.ts"
 
 export const redirectUri = "https://client.invalid/callback"
 export const verifier = "a-verifier-that-is-long-enough-for-the-rules"
 
 /** A program that registered itself. */
-export function addOAuthClient(deps: OAuthDeps): Promise<OAuthClient> {
-  return registerClient(deps, { client_name: "Robot", redirect_uris: [redirectUri] })
+export function addOAuthClient({ nouns }: Hamlet): Promise<OAuthClient> {
+  return nouns.oauthClients.register({ client_name: "Robot", redirect_uris: [redirectUri] })
 }
 
 /** The query with which a program sends a user to the server; undefined leaves a field out. */
@@ -35,25 +34,26 @@ export function toAuthorizeQuery(
 
 /** Authorizes a program for a user, and returns its id, its authorization and its tokens. */
 export async function addAuthorization(
-  deps: OAuthDeps,
+  hamlet: Hamlet,
   user: { readonly id: string; readonly username: string },
   scopes: readonly Scope[] = ["val:read"],
 ): Promise<{ readonly id: string; readonly client: OAuthClient; readonly pair: TokenPair }> {
-  const client = await addOAuthClient(deps)
+  const { nouns } = hamlet
+  const client = await addOAuthClient(hamlet)
   const caller = {
     userId: user.id,
     username: user.username,
     tokenId: "",
     scopes: new Set(scope.options),
   }
-  const url = await allowClient(deps, caller, toAuthorizeQuery(client), scopes)
+  const url = await nouns.authorizations.allow(caller, toAuthorizeQuery(client), scopes)
   const fields: Record<string, string | null> = {
     grant_type: "authorization_code",
     client_id: client.id,
     code: new URL(url).searchParams.get("code"),
     code_verifier: verifier,
   }
-  const pair = await exchangeTokens(deps, (name) => fields[name] ?? undefined)
-  const { items } = await deps.oauth.list(user.id, deps.now(), { limit: 1, offset: 0 })
+  const pair = await nouns.clientTokens.exchange((name) => fields[name] ?? undefined)
+  const { items } = await nouns.authorizations.list(caller, { limit: 1, offset: 0 })
   return { id: items[0]?.id ?? "", client, pair }
 }

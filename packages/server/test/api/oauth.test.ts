@@ -7,7 +7,7 @@ import {
   type OAuthDiscoveryState,
   type OAuthTokens,
 } from "@modelcontextprotocol/client"
-import { allowClient } from "../../src/domain/oauth/authorize.ts"
+import { createAuthorizations } from "../../src/domain/oauth/authorizations.ts"
 import { expectStatus, openApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { connectMcp } from "./mcp-client.ts"
 import {
@@ -228,7 +228,7 @@ function defineConsent(suite: ApiSuite): void {
 
   test("shows who asks, where the browser goes, and what can be allowed", async () => {
     const ada = await person()
-    const client = await addOAuthClient(suite.api.hamlet.deps)
+    const client = await addOAuthClient(suite.api.hamlet)
     const { json } = expectStatus(await check(ada, toAuthorizeQuery(client)), 200)
     expect(json).toMatchObject({
       clientName: "Robot",
@@ -244,7 +244,7 @@ function defineConsent(suite: ApiSuite): void {
 
   test("never sends the browser to an address that is not registered", async () => {
     const ada = await person()
-    const client = await addOAuthClient(suite.api.hamlet.deps)
+    const client = await addOAuthClient(suite.api.hamlet)
     for (const redirect_uri of [
       "https://evil.test/callback",
       `${redirectUri}/`,
@@ -290,24 +290,26 @@ function defineConsent(suite: ApiSuite): void {
   })
 
   test("is refused when the client is deleted meanwhile", async () => {
-    const { deps } = suite.api.hamlet
+    const { hamlet } = suite.api
+    const { oauth } = hamlet.stores
+    const { clock } = hamlet.nouns
     const { id: userId, username } = await suite.addUser()
-    const client = await addOAuthClient(deps)
+    const client = await addOAuthClient(hamlet)
     const caller = { userId, username, tokenId: "", scopes: new Set<Scope>(["val:read"]) }
     const findClient = async (id: string) => {
-      const found = await deps.oauth.findClient(id)
+      const found = await oauth.findClient(id)
       // As a registration does a day later.
-      await deps.oauth.addClient({ ...client, id: deps.newId() }, deps.now() + 1, 10_000)
+      await oauth.addClient({ ...client, id: clock.newId() }, clock.now() + 1, 10_000)
       return found
     }
-    const racing = { ...deps, oauth: { ...deps.oauth, findClient } }
-    const allowing = allowClient(racing, caller, toAuthorizeQuery(client), ["val:read"])
+    const racing = createAuthorizations({ ...oauth, findClient }, testBaseUrl, clock)
+    const allowing = racing.allow(caller, toAuthorizeQuery(client), ["val:read"])
     expect(await allowing.catch((error) => error.code)).toBe("invalid_request")
   })
 
   test("tells the client about other mistakes, and allows nothing then", async () => {
     const ada = await person()
-    const client = await addOAuthClient(suite.api.hamlet.deps)
+    const client = await addOAuthClient(suite.api.hamlet)
     const cases: [Record<string, string | undefined>, string][] = [
       [{ response_type: "token" }, "unsupported_response_type"],
       [{ code_challenge: undefined }, "invalid_request"],
@@ -333,7 +335,7 @@ function defineConsent(suite: ApiSuite): void {
 function defineTokens(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const { form } = createSender(suite)
-  const deps = () => suite.api.hamlet.deps
+  const server = () => suite.api.hamlet
   const refused = { status: 400, json: { error: "invalid_grant" } }
   const getCode = async (user: TestUser, clientId: string) => {
     const body = { query: toAuthorizeQuery({ id: clientId }), scopes: ["val:read"] }
@@ -358,7 +360,7 @@ function defineTokens(suite: ApiSuite): void {
 
   test("a code works once, for its client and its verifier", async () => {
     const ada = await person()
-    const [client, other] = [await addOAuthClient(deps()), await addOAuthClient(deps())]
+    const [client, other] = [await addOAuthClient(server()), await addOAuthClient(server())]
     const code = await getCode(ada, client.id)
     expect(await exchange(other.id, code)).toMatchObject(refused)
     expect(await exchange(client.id, code, { code_verifier: "x".repeat(43) })).toMatchObject(
@@ -383,7 +385,7 @@ function defineTokens(suite: ApiSuite): void {
 
   test("of concurrent uses of a code at most one succeeds, and its tokens end", async () => {
     const ada = await person()
-    const client = await addOAuthClient(deps())
+    const client = await addOAuthClient(server())
     const code = await getCode(ada, client.id)
     const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(client.id, code)))
     const good = answers.filter(({ status }) => status === 200)
@@ -393,8 +395,8 @@ function defineTokens(suite: ApiSuite): void {
 
   test("a refresh token is replaced by each use, and its second use ends everything", async () => {
     const ada = await person()
-    const { client, pair } = await addAuthorization(deps(), ada)
-    const other = await addOAuthClient(deps())
+    const { client, pair } = await addAuthorization(server(), ada)
+    const other = await addOAuthClient(server())
     expect(await refresh(other.id, pair.refreshToken)).toMatchObject(refused)
     expect(await refresh(client.id, pair.accessToken)).toMatchObject(refused)
     const second = (await refresh(client.id, pair.refreshToken)).json
@@ -409,7 +411,7 @@ function defineTokens(suite: ApiSuite): void {
 
   test("access tokens have the allowed scopes, are no tokens of the list, and cannot grow", async () => {
     const ada = await person()
-    const { pair } = await addAuthorization(deps(), ada)
+    const { pair } = await addAuthorization(server(), ada)
     const as = pair.accessToken
     expect(refusalOf(await call("POST", "/v1/vals", { as, body: { code: "1" } }))).toEqual([
       403,
@@ -426,8 +428,8 @@ function defineTokens(suite: ApiSuite): void {
 
   test("a client revokes its own tokens and no others", async () => {
     const [ada, bob] = [await person(), await person()]
-    const mine = await addAuthorization(deps(), ada)
-    const others = await addAuthorization(deps(), bob)
+    const mine = await addAuthorization(server(), ada)
+    const others = await addAuthorization(server(), bob)
     const revoke = (token: string, client_id = mine.client.id) =>
       form("/oauth/revoke", { token, client_id })
     for (const token of [others.pair.refreshToken, others.pair.accessToken, ada.token, "x"])
@@ -443,14 +445,14 @@ function defineTokens(suite: ApiSuite): void {
   test("a suspended or deleted user gets no new tokens", async () => {
     const { admin } = suite.api
     const ada = await person()
-    const { client, pair } = await addAuthorization(deps(), ada)
+    const { client, pair } = await addAuthorization(server(), ada)
     const code = await getCode(ada, client.id)
     expectStatus(await call("PUT", `/v1/users/${ada.id}/suspension`, { as: admin, body: {} }), 204)
     expect(await works(pair.accessToken)).toBe(false)
     expect(await refresh(client.id, pair.refreshToken)).toMatchObject(refused)
     expect(await exchange(client.id, code)).toMatchObject(refused)
     expectStatus(await call("DELETE", `/v1/users/${ada.id}`, { as: admin }), 204)
-    expect((await deps().oauth.list(ada.id, 0, { limit: 9, offset: 0 })).items).toEqual([])
+    expect((await server().stores.oauth.list(ada.id, 0, { limit: 9, offset: 0 })).items).toEqual([])
   })
 
   test("the token endpoint refuses malformed requests, and never fails", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import { followSignIn, openOidcProvider } from "../../../../scripts/testing/oidc-provider.ts"
-import { createInvitation } from "../../src/domain/accounts/invitations.ts"
-import { updateMe } from "../../src/domain/accounts/users.ts"
+import { createProviderSignIn } from "../../src/domain/identities/provider-sign-in.ts"
+import { createSignInAttempts } from "../../src/domain/identities/sign-in-state.ts"
 import type { SignUpPolicy } from "../../src/domain/identities/sign-up-policy.ts"
 import { expectStatus, type TestResponse, type TestUser } from "../support/api.ts"
 import { dumpDatabase } from "./dump.ts"
@@ -18,8 +18,8 @@ describeApi(
   (suite) => {
     let people = 0
     const setPolicy = (policy: Partial<SignUpPolicy>) =>
-      Object.assign(suite.api.hamlet.deps, {
-        signUpPolicy: { signUp: "all", domains: [], linksByEmail: false, ...policy },
+      Object.assign(suite.api.hamlet.parts.foundation.config.oidc ?? {}, {
+        ...{ signUp: "all", domains: [], linksByEmail: false, ...policy },
       })
     beforeEach(() => {
       people += 1
@@ -97,7 +97,7 @@ async function whoIs(suite: ApiSuite, { headers }: TestResponse, pageKey: string
 function invite({ api }: ApiSuite) {
   const { id: userId, username } = api.admin
   const caller = { userId, username, tokenId: "", scopes: new Set<never>() }
-  return createInvitation(api.hamlet.deps, caller, { note: null, hours: undefined })
+  return api.hamlet.nouns.invitations.create(caller, { note: null, hours: undefined })
 }
 
 type SetPolicy = (policy: Partial<SignUpPolicy>) => void
@@ -256,23 +256,27 @@ function defineResponses(suite: ApiSuite) {
 
   test("works once even if the provider accepts its code again", async () => {
     const key = { issuer: provider.issuer, subject: "replayed" }
-    const { deps } = suite.api.hamlet
-    const real = deps.identityProvider
+    const { nouns, stores, parts } = suite.api.hamlet
     const profile = { email: null, isEmailVerified: false, username: null }
+    const checks = { state: crypto.randomUUID(), nonce: "", verifier: "" }
     const lenient = {
-      begin: () => (real as NonNullable<typeof real>).begin(),
+      begin: async () => ({ url: "", checks }),
       finish: async () => ({ ...key, readProfile: async () => profile }),
     }
-    Object.assign(deps, { identityProvider: lenient })
-    try {
-      const { attempt } = (await suite.call("POST", "/v1/oidc/sign-ins", { headers: ownPage })).json
-      const response = "code=x"
-      expectStatus(await finish(suite, { attempt, response }), 200)
-      const second = await finish(suite, { attempt, response })
-      expect(refusalOf(second)).toEqual([422, "sign_in_refused"])
-    } finally {
-      Object.assign(deps, { identityProvider: real })
-    }
+    const attempts = createSignInAttempts(lenient, parts.cipher, nouns.clock)
+    const signIn = createProviderSignIn(
+      stores.identities,
+      attempts,
+      { signUp: "all", domains: [], linksByEmail: false },
+      nouns.sessions,
+      nouns.users,
+      nouns.clock,
+    )
+    const { attempt } = await signIn.start()
+    const send = () =>
+      signIn.finish({ attempt, response: "code=x" }, { userAgent: null, replaced: undefined })
+    expect(await send()).toMatchObject({ needsInvitation: false })
+    await expect(send()).rejects.toMatchObject({ code: "sign_in_refused" })
   })
 
   test("belongs to the attempt that began it", async () => {
@@ -347,7 +351,7 @@ function defineEmails(suite: ApiSuite, setPolicy: SetPolicy) {
   const confirm = (who: TestUser, email: string) => {
     const { id: userId, username } = who
     const caller = { userId, username, tokenId: "", scopes: new Set(["admin"] as const) }
-    return updateMe(suite.api.hamlet.deps, caller, { email })
+    return suite.api.hamlet.nouns.users.updateMe(caller, { email })
   }
 
   test("signs nobody in by default", async () => {

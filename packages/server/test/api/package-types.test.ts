@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import type { PackageTypes } from "../../src/domain/modules/version-types.ts"
+import type { PackageTypes } from "../../src/domain/modules/version-lockfiles.ts"
 import { compressArchive, packFiles } from "../../src/runtime/sandbox/packages/file-archive.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"

@@ -321,9 +321,9 @@ export default () => {
   })
 
   describe("as programs", () => {
-    const programs = () => api.hamlet.deps.programs
+    const programs = () => api.hamlet.parts.runs.programs
     const find = async ({ id, version }: ValView) => {
-      const val = await api.hamlet.deps.versions.find(id, version)
+      const val = await api.hamlet.stores.versions.find(id, version)
       if (!val) throw new Error("the val is gone")
       return val
     }
@@ -382,7 +382,8 @@ describeEachDatabase("vals that were saved before packages were supported", (ope
     const database = await open()
     const dayMs = 86_400_000
     await database.db.write(function* () {
-      yield sql`update schema_migrations set applied_at = applied_at - ${dayMs} where version = 1`
+      for (const [version, at] of Object.entries({ 1: Date.now() - dayMs, 3: Date.now() }))
+        yield sql`insert into schema_migrations (version, name, applied_at) values (${Number(version)}, 'old', ${at})`
     })
     const resolver = new FakeResolver()
     resolver.add("npm:old", "not too late")
@@ -402,10 +403,10 @@ describeEachDatabase("vals that were saved before packages were supported", (ope
       `import { value } from "./lib"; import fs from "node:fs"; export default () => value + typeof fs`,
     )
     const other = await save("other", `import { value } from "npm:old"; export default () => value`)
-    const pending = sql`select val_id from locks where state = 'pending'`
+    const pending = sql`select branch_id from locks where state = 'pending'`
     await waitUntil(async () => (await database.db.read(pending)).length === 0)
     await database.db.write(function* () {
-      yield sql`delete from locks where val_id in (${lib.id}, ${other.id})`
+      yield sql`delete from locks where branch_id in (${lib.id}, ${other.id})`
     })
     const lockOf = async (val: ValView) =>
       (await api.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: token })).json.state

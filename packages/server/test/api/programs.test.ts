@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test"
+import { createStandardScripts } from "../../src/composition/modules.ts"
 import { createPendingLockfiles } from "../../src/domain/modules/pending-lockfiles.ts"
 import { createPrograms, type Programs } from "../../src/domain/modules/programs.ts"
 import type { Program, ProgramContent } from "../../src/domain/runs/runner.ts"
+import { createSecretOpener } from "../../src/domain/secrets/open-secrets.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { createBundleStore } from "../../src/storage/modules/bundles.ts"
 import { createImportStore } from "../../src/storage/modules/imports.ts"
@@ -237,7 +239,7 @@ describeApi("createPrograms", (suite) => {
       const main = await val(ada, { name: "main", code: importing(url, `${url}@1`) })
       await save(bob, lib, "2")
       await suite.database.db.write(function* () {
-        yield sql`update imports set specifiers = null, pinned_val_id = null, pinned_version = null where val_id = ${main.id}`
+        yield sql`update imports set specifiers = null, pinned_val_id = null, pinned_version = null where branch_id = ${main.id}`
       })
       expect(await modulesOf(await programOf(suite, main))).toEqual({
         [entryOf(main)]: main.code,
@@ -267,11 +269,11 @@ describeApi("createPrograms", (suite) => {
       await change(ada, main, { name: "other" })
       keys.push((await programOf(suite, main)).key)
       await change(ada, main, { type: "script" })
-      keys.push((await programOf(suite, main)).key)
+      keys.push((await programOf(suite, { ...main, version: 2 })).key)
       keys.push((await programOf(suite, await save(ada, main, "2"))).key)
       expect(new Set(keys).size).toBe(5)
       await change(ada, main, { readme: "another", privacy: "unlisted" })
-      expect((await programOf(suite, { ...main, version: 2 })).key).toBe(keys[4] as string)
+      expect((await programOf(suite, { ...main, version: 3 })).key).toBe(keys[4] as string)
     })
 
     test("changes with the owner's secrets, for the owner only", async () => {
@@ -408,15 +410,20 @@ describeApi("createPrograms", (suite) => {
 function programsOf({ api, database }: ApiSuite): Programs {
   const known = programsByDatabase.get(database)
   if (known) return known
-  const { lockfiles, now } = api.hamlet.deps
-  const packages = {
-    bundles: createBundleStore(database.db),
-    pendingLockfiles: createPendingLockfiles(lockfiles, now, { waitMsMax: 10_000 }),
-  }
+  const { lockfiles, versions, secrets, valSecrets } = api.hamlet.stores
+  const { versionLockfiles, clock } = api.hamlet.nouns
+  const { cipher, modules, accounts, links } = api.hamlet.parts
   const programs = createPrograms({
-    ...api.hamlet.deps,
-    ...packages,
+    ...{ lockfiles, versions, versionLockfiles, links, sources: modules.sources },
+    bundles: createBundleStore(database.db),
+    pendingLockfiles: createPendingLockfiles(lockfiles, clock.now, { waitMsMax: 10_000 }),
+    secrets: createSecretOpener(secrets, valSecrets, cipher),
+    runTokens: accounts.runTokens,
+    standardScripts: createStandardScripts(),
     imports: createImportStore(database.db),
+    onError(error) {
+      throw error
+    },
   })
   programsByDatabase.set(database, programs)
   return programs
@@ -425,7 +432,7 @@ function programsOf({ api, database }: ApiSuite): Programs {
 const programsByDatabase = new WeakMap<object, Programs>()
 
 async function findVal({ api }: ApiSuite, { id, version }: Pick<ValView, "id" | "version">) {
-  const found = await api.hamlet.deps.versions.find(id, version)
+  const found = await api.hamlet.stores.versions.find(id, version)
   if (!found) throw new Error(`Cannot find version ${version} of the val`)
   return found
 }

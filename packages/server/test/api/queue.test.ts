@@ -53,7 +53,7 @@ async function openStage(open: OpenDatabase, env: Record<string, string> = {}): 
       await database.db.write(function* () {
         yield sql`update runs set due_at = 0 where due_at is not null`
       })
-      api.hamlet.deps.queue.wake()
+      api.hamlet.nouns.queue.wake()
     },
     [Symbol.asyncDispose]: () => api.close(),
   }
@@ -211,7 +211,7 @@ function defineLimits(open: OpenDatabase): void {
     const { enqueue, until, val, runner, api } = stage
     runner.refusal = new AppError("too_many_runs", "Cannot run the val: too many runs")
     const id = await enqueue(await val(add), { args: [1, 2] })
-    await waitUntil(() => api.hamlet.deps.queue.stats().returned > 0)
+    await waitUntil(() => api.hamlet.nouns.queue.stats().returned > 0)
     expect(await stage.get(id)).toMatchObject({ status: "queued", error: null, attempt: 1 })
     runner.refusal = undefined
     await stage.hurry()
@@ -287,7 +287,7 @@ function defineNodes(open: OpenDatabase): void {
     const gate = Promise.withResolvers<void>()
     stage.runner.gate = gate.promise
     const id = await stage.enqueue(await stage.val(add), { args: [1, 2] })
-    await waitUntil(() => stage.api.hamlet.deps.queue.stats().active === 1)
+    await waitUntil(() => stage.api.hamlet.nouns.queue.stats().active === 1)
     const next = await openApi(shared, {}, { runner: new FakeRunner() })
     await stage.api.close()
     gate.resolve()
@@ -309,11 +309,11 @@ function defineNodes(open: OpenDatabase): void {
     await database.db.write(function* () {
       yield sql`update runs set status = 'crashed', ended_at = 9, node_id = null, fence = fence + 1 where id = ${id}`
     })
-    const live = api.hamlet.deps.liveRuns.find(id)
+    const live = api.hamlet.nouns.liveRuns.find(id)
     live?.log({ at: new Date().toISOString(), level: "log", message: "still here" })
-    await waitUntil(() => api.hamlet.deps.liveRuns.countLost() === 1)
+    await waitUntil(() => api.hamlet.nouns.liveRuns.countLost() === 1)
     expect(live?.isLost).toBe(true)
-    await waitUntil(() => api.hamlet.deps.queue.stats().active === 0)
+    await waitUntil(() => api.hamlet.nouns.queue.stats().active === 0)
     const { status, logs } = await get(id)
     expect(status).toBe("crashed")
     expect(logs.map(({ message }: { message: string }) => message)).not.toContain("still here")

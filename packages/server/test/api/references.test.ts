@@ -314,7 +314,8 @@ async function counts({ call }: ApiSuite, vals: readonly ValView[]): Promise<rea
 async function withImporters(suite: ApiSuite): Promise<[TestUser, ValView, readonly string[]]> {
   const ada = await suite.addUser()
   const library = await suite.val(ada, { name: "library" })
-  const { vals, newId } = suite.api.hamlet.deps
+  const { vals } = suite.api.hamlet.stores
+  const { newId } = suite.api.hamlet.nouns.clock
   const ids = [newId(), newId(), newId()]
   for (const [hour, id] of ids.entries()) {
     const imports = [

@@ -101,7 +101,7 @@ describeApi("api/replay-changes", (suite) => {
     const { json } = expectStatus(await replay(id, ada, { headers }), 200)
     expect(JSON.parse(json.responseContent.body).headers).toMatchObject(headers)
     expect(json.requestContent.headers).toEqual([["x-mine", "stays"]])
-    const stored = await suite.api.hamlet.deps.runs.findInput(json.id)
+    const stored = await suite.api.hamlet.stores.runs.findInput(json.id)
     expect(JSON.stringify(stored)).not.toContain("hidden-value")
     const queued = await replay(id, ada, { headers }, { prefer: "respond-async" })
     expect(refusalOf(queued)).toEqual([400, "invalid_request"])

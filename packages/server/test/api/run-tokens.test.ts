@@ -26,10 +26,10 @@ const writing = table.filter(
 
 describeApi("run tokens", (suite) => {
   const { call, addUser: person, val, run } = suite
-  const issue = (user: TestUser) => suite.api.hamlet.deps.runTokens.issue(user)
+  const issue = (user: TestUser) => suite.api.hamlet.parts.accounts.runTokens.issue(user)
 
   // Deliveries must change by requests only.
-  beforeAll(() => suite.api.hamlet.deps.webhookWork.stop())
+  beforeAll(() => suite.api.hamlet.parts.webhooks.worker.stop())
 
   test.each(writing)("may not %s", async (name, route) => {
     const ada = await person()

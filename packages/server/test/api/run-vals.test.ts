@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
-import { type ApiSuite, describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, idsOf, refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 const add = "export default (a, b) => a + b"
@@ -10,7 +10,7 @@ const fail = 'export default () => { throw new TypeError("no such luck") }'
 /** Runs until it is cancelled. */
 const hang = 'export default () => { console.log("here"); return new Promise(() => {}) }'
 
-describeApi("api/run-vals", (suite) => {
+describeSqliteApi("api/run-vals", (suite) => {
   describe("POST /v1/vals/{val_id}/runs", () => defineCreate(suite))
   describe("Prefer: respond-async", () => defineAsync(suite))
   describe("/v1/run/{username}.{val_name}", () => defineCall(suite))
@@ -399,15 +399,18 @@ function defineCancel(suite: ApiSuite): void {
   test("cancels a run that no node executes any more", async () => {
     const ada = await person()
     const ran = await val(ada)
-    const { id } = await run(ran, { status: "running", endedAt: null, nodeId: missing })
-    expect(expectStatus(await cancel(id, ada), 200).json).toEqual({ found: true })
+    const id = await waitUntil(async () => {
+      const { id } = await run(ran, { status: "running", endedAt: null, nodeId: missing })
+      // Unless the server has just ended the run itself, because its node is gone.
+      return expectStatus(await cancel(id, ada), 200).json.found && id
+    })
     const { json } = await call("GET", `/v1/runs/${id}`, { as: ada })
     expect(json).toMatchObject({
       status: "cancelled",
       runEndAt: expect.any(String),
       error: { name: "Cancelled" },
     })
-    expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toEqual([id])
+    expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toContain(id)
     expect((await call("GET", `/v1/vals/${ran.id}`, { as: ada })).json.runEndAt).not.toBeNull()
   })
 }
@@ -501,7 +504,13 @@ function defineReplay(suite: ApiSuite): void {
       await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { type: "script" } }),
       204,
     )
-    expect(refusalOf(await replay(kept.id, ada))).toEqual([409, "not_replayable"])
+    // Its own version is still of type http.
+    expectStatus(await replay(kept.id, ada), 200)
+    const ofScript = { as: ada, body: { version: 2 } }
+    expect(refusalOf(await call("POST", `/v1/runs/${kept.id}/replay`, ofScript))).toEqual([
+      409,
+      "not_replayable",
+    ])
     expectStatus(
       await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code: "2" } }),
       201,

@@ -39,7 +39,7 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, for schedules,", (open) => {
         await database.db.write(function* () {
           yield sql`update schedules set next_at = ${database.db.dialect.now} where val_id = ${valId}`
         })
-        hamlet.deps.scheduleWork.wake()
+        hamlet.parts.schedules.scheduleJob.wake()
         await waitUntil(async () => (await count()) > before)
       },
       /** Makes all waiting runs due now. */
@@ -47,7 +47,7 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, for schedules,", (open) => {
         await database.db.write(function* () {
           yield sql`update runs set due_at = 0 where due_at is not null`
         })
-        hamlet.deps.queue.wake()
+        hamlet.nouns.queue.wake()
       },
       [Symbol.asyncDispose]: () => api.close(),
     }
@@ -64,7 +64,7 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, for schedules,", (open) => {
       (await list()).filter((run: { status: string }) => run.status === "succeeded").length
     for (let count = 0; count < 5; count++) await fire(valId)
     await waitUntil(async () => (await succeeded()) >= 2)
-    await waitUntil(() => api.hamlet.deps.queue.stats().returned > 0)
+    await waitUntil(() => api.hamlet.nouns.queue.stats().returned > 0)
     expect(await succeeded()).toBeLessThanOrEqual(stage.startedMax())
     expect(await list()).toHaveLength(5)
     const { runs } = await find("/v1/me/usage", ada)
@@ -106,7 +106,7 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, for schedules,", (open) => {
       await stage.fire(id)
       await waitUntil(() => seen.statuses.has(429))
       for (let count = 0; count < 10; count++) await stage.fire(id)
-      await waitUntil(() => api.hamlet.deps.queue.stats().returned >= 5)
+      await waitUntil(() => api.hamlet.nouns.queue.stats().returned >= 5)
       await stage.hurry()
       const quick = { as: bob, body: { code: "export default () => 42" } }
       const other = expectStatus(await call("POST", "/v1/vals", quick), 200).json

@@ -27,7 +27,8 @@ const start = Date.parse("2024-01-01T00:00:00.000Z")
 
 /** Makes them through the store, which is what the API would do, only sooner. */
 export async function seedSearchData(suite: ApiSuite): Promise<SearchData> {
-  const { vals: store, likes, newId } = suite.api.hamlet.deps
+  const { vals: store, likes } = suite.api.hamlet.stores
+  const { newId } = suite.api.hamlet.nouns.clock
   const [ada, bob] = [await suite.addUser(), await suite.addUser()]
   const fans = await Promise.all(Array.from({ length: fansCount }, () => suite.addUser()))
   const vals = Array.from({ length: valsCount }, (_, index) =>
@@ -51,7 +52,7 @@ export async function seedSearchData(suite: ApiSuite): Promise<SearchData> {
         },
         createdAt,
       )
-      for (const fan of fans.slice(0, fansOf)) await likes.add(fan.id, id, createdAt)
+      for (const fan of fans.slice(0, fansOf)) await likes.add(fan.id, id, createdAt, () => {})
     },
   )
   return { ada, bob, vals }

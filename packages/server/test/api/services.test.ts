@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, setSystemTime, test 
 import { expectStatus } from "../support/api.ts"
 import { openAiKey, startOpenAiService } from "../support/openai-service.ts"
 import { waitUntil } from "../support/wait-until.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const service = startOpenAiService()
 afterAll(() => service.stop())
 
-describeApi("POST /v1/email", ({ call, sharedUser }) => {
+describeSqliteApi("POST /v1/email", ({ call, sharedUser }) => {
   test("says that mail is not configured, once the email is sound", async () => {
     const body = {
       to: ["ada@hamlet.test", { email: "bob@hamlet.test", name: "Bob" }],
@@ -43,17 +43,20 @@ const ask = (content: string, more: object = {}) => ({
   ...more,
 })
 
-describeApi("POST /v1/openai/chat/completions, without a service,", ({ call, sharedUser }) => {
-  test("says which settings the operator has to set", async () => {
-    const refused = await call("POST", path, { as: await sharedUser(), body: ask("hi") })
-    expect(refusalOf(refused)).toEqual([501, "openai_unavailable"])
-    expect(refused.json.message).toContain("HAMLET_OPENAI_KEY")
-  })
-})
+describeSqliteApi(
+  "POST /v1/openai/chat/completions, without a service,",
+  ({ call, sharedUser }) => {
+    test("says which settings the operator has to set", async () => {
+      const refused = await call("POST", path, { as: await sharedUser(), body: ask("hi") })
+      expect(refusalOf(refused)).toEqual([501, "openai_unavailable"])
+      expect(refused.json.message).toContain("HAMLET_OPENAI_KEY")
+    })
+  },
+)
 
 const env = { HAMLET_OPENAI_URL: `${service.url}/`, HAMLET_OPENAI_KEY: openAiKey }
 
-describeApi("POST /v1/openai/chat/completions", defineService, env)
+describeSqliteApi("POST /v1/openai/chat/completions", defineService, env)
 
 function defineService(suite: ApiSuite): void {
   const { call, sharedUser } = suite
@@ -129,7 +132,7 @@ function defineService(suite: ApiSuite): void {
   })
 }
 
-describeApi(
+describeSqliteApi(
   "POST /v1/openai/chat/completions, with a wrong key,",
   ({ call, sharedUser }) => {
     test("says so, and shows neither the key nor the address", async () => {
@@ -142,7 +145,7 @@ describeApi(
   { ...env, HAMLET_OPENAI_KEY: "sk-wrong" },
 )
 
-describeApi(
+describeSqliteApi(
   "POST /v1/openai/chat/completions, with limits,",
   ({ call, addUser }) => {
     describe("per account,", () => {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
-import { createSignInLink } from "../../src/domain/accounts/sessions.ts"
 import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
-import { authenticate, hashToken, issueToken } from "../../src/domain/accounts/tokens.ts"
+import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
 import { expectStatus, type TestResponse, type TestUser, testBaseUrl } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -172,7 +171,7 @@ async function narrow(
   scopes: readonly Scope[],
   expiresAt: number | null = null,
 ) {
-  return issueToken(suite.api.hamlet.deps, user.id, { name: "narrow", scopes, expiresAt })
+  return suite.api.hamlet.nouns.tokens.issue(user.id, { name: "narrow", scopes, expiresAt })
 }
 
 function defineSignIn(suite: ApiSuite): void {
@@ -258,23 +257,25 @@ function defineSignIn(suite: ApiSuite): void {
   })
 
   test("refuses a run token, which cannot create a link either", async () => {
-    const { deps } = suite.api.hamlet
-    const { runTokens, sessions } = deps
+    const { nouns, stores, parts } = suite.api.hamlet
+    const { runTokens } = parts.accounts
     const ada = await person()
     const token = runTokens.issue(ada)
     expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
     // The database hears of it a moment later, and then it could be what a session comes from.
-    await waitUntil(async () => (await deps.tokens.findHolder(hashToken(token))) !== undefined)
+    await waitUntil(async () => (await stores.tokens.findHolder(hashToken(token))) !== undefined)
     expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
     expect(refusalOf(await call("POST", "/v1/me/sign-in-links", { as: token }))).toEqual([
       403,
       "missing_scope",
     ])
     // For all scopes.
-    await expect(createSignInLink(deps, await authenticate(deps, token))).rejects.toMatchObject({
+    await expect(
+      nouns.signInLinks.create(await nouns.tokens.authenticate(token)),
+    ).rejects.toMatchObject({
       code: "invalid_token",
     })
-    expect((await sessions.list(ada.id, 0, { limit: 5, offset: 0 })).items).toEqual([])
+    expect((await stores.sessions.list(ada.id, 0, { limit: 5, offset: 0 })).items).toEqual([])
   })
 
   test("refuses a session or a link as the token, and a token or a session as the code", async () => {
@@ -317,7 +318,7 @@ function defineSignIn(suite: ApiSuite): void {
     const second = await signedIn(suite, ada)
     setSystemTime(new Date(start + 2))
     await asBrowser(suite, "GET", "/v1/me", first.cookie)
-    await suite.api.hamlet.deps.tokenUses.stop()
+    await suite.api.hamlet.nouns.tokenUses.stop()
     setSystemTime(new Date(start + 3))
     for (let count = 2; count <= 100; count += 1) await signedIn(suite, ada)
     expectStatus(await asBrowser(suite, "GET", "/v1/me", first.cookie), 200)
@@ -813,7 +814,7 @@ function defineList(suite: ApiSuite): void {
     const { cookie } = await signedIn(suite, ada)
     const before = Date.now()
     await asBrowser(suite, "GET", "/v1/me", cookie)
-    await suite.api.hamlet.deps.tokenUses.stop()
+    await suite.api.hamlet.nouns.tokenUses.stop()
     const [session] = (await call("GET", "/v1/me/sessions", { as: ada })).json.data
     expect(Date.parse(session.lastUsedAt)).toBeGreaterThanOrEqual(before)
   })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
-import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
@@ -141,7 +140,7 @@ function defineSuite(suite: ApiSuite): void {
   describe("with a token without both scopes", () => {
     const tokenWith = async (user: TestUser, ...scopes: Scope[]) =>
       (
-        await issueToken(suite.api.hamlet.deps, user.id, {
+        await suite.api.hamlet.nouns.tokens.issue(user.id, {
           name: "narrow",
           scopes,
           expiresAt: null,

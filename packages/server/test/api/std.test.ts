@@ -4,12 +4,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { standardModuleNames } from "@hamlet/contract"
 import { findDeno } from "../../../../scripts/find-deno.ts"
+import { createStandardScripts } from "../../src/composition/modules.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const runtime = { "user-agent": "Deno/2.9.5" }
 const browser = { "user-agent": "Mozilla/5.0" }
 const denoMsMax = 120_000
+
+const standardScripts = createStandardScripts()
 
 describeApi("standard library", (suite) => {
   describe("GET /std/{module}", () => defineRoute(suite))
@@ -26,6 +29,7 @@ function defineRoute({ call }: ApiSuite): void {
     ["email", "async function email("],
     ["fetch", "async function fetch("],
     ["openai", "class OpenAI {"],
+    ["rpc", "function rpc"],
     ["utils", "function parseVal("],
     ["API_URL", "const API_URL"],
   ] as const) {
@@ -70,16 +74,18 @@ function definePrograms(suite: ApiSuite): void {
   const { addUser: person, val } = suite
   const modulesOf = async (owner: TestUser, code: string): Promise<ReadonlyMap<string, string>> => {
     const { id } = await val(owner, { code })
-    const found = await suite.api.hamlet.deps.vals.findById(id)
+    const found = await suite.api.hamlet.stores.vals.findById(id)
     if (!found) throw new Error("Cannot find the val")
-    const { modules, end } = await (await suite.api.hamlet.deps.programs.of(found, owner.id)).load()
+    const { modules, end } = await (
+      await suite.api.hamlet.parts.runs.programs.of(found, owner.id)
+    ).load()
     end()
     return new Map(modules.map((module) => [module.url, module.code]))
   }
 
   test("is available under the addresses that the val imports", async () => {
     const ada = await person()
-    const { blob, sqlite } = await suite.api.hamlet.deps.standardScripts()
+    const { blob, sqlite } = await standardScripts()
     const modules = await modulesOf(
       ada,
       'import { blob } from "https://esm.town/v/std/blob?v=11"\nimport sqlite from "/std/sqlite.ts"\nexport default () => import("../../std/blob")',
@@ -105,9 +111,7 @@ function definePrograms(suite: ApiSuite): void {
       ada,
       `import "https://esm.town/v/std/blob"\nimport "${testBaseUrl}/v/std/blob"`,
     )
-    expect(modules.get("https://esm.town/v/std/blob")).toBe(
-      (await suite.api.hamlet.deps.standardScripts()).blob,
-    )
+    expect(modules.get("https://esm.town/v/std/blob")).toBe((await standardScripts()).blob)
     expect(modules.get(`${testBaseUrl}/v/std/blob`)).toBe("export const theirs = 1")
     await val(ada, { code: 'import "https://esm.town/v/std/blob"' })
     expect((await suite.call("GET", `/v1/vals/${theirs.id}`)).json.referenceCount).toBe(1)
@@ -251,7 +255,7 @@ function defineInSandbox(suite: ApiSuite): void {
   test("shows the lines of its TypeScript in stack traces", async () => {
     const code = toVal("blob", 'return await blob.setJSON("a", undefined)')
     const { error } = await run(await person(), code)
-    const lines = suite.api.hamlet.deps.standardModules.blob.split("\n")
+    const lines = suite.api.hamlet.nouns.standardModules.blob.split("\n")
     const line = lines.findIndex((text) => text.includes("is nothing that JSON can hold")) + 1
     expect(error.stack).toContain(`std/blob.tsx:${line}:`)
   })

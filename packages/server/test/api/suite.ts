@@ -9,7 +9,13 @@ import {
   type TestResponse,
   type TestUser,
 } from "../support/api.ts"
-import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+import {
+  describePostgres,
+  describeSqlite,
+  type OpenDatabase,
+  type TestDatabase,
+} from "../support/databases.ts"
+import { toEndedRun } from "../support/fakes/ended-run.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
 export type ValView = z.infer<typeof val>
@@ -35,34 +41,50 @@ export function describeApi(
   define: (suite: ApiSuite) => void,
   env: Record<string, string> = {},
 ): void {
-  describeEachDatabase(title, (open) => {
-    let api: TestApi | undefined
-    let database: TestDatabase | undefined
-    let people = 0
-    const addUser = () => {
-      people += 1
-      return opened(api).addUser(`person${people}`)
-    }
-    beforeAll(async () => {
-      api = await openApi(async (options) => {
-        database = await open(options)
-        return database
-      }, env)
-    })
-    afterAll(() => api?.close())
-    define({
-      get api() {
-        return opened(api)
-      },
-      get database() {
-        return opened(database)
-      },
-      call: (...request) => opened(api).call(...request),
-      addUser,
-      sharedUser: once(addUser),
-      val: (owner, fields) => addVal(opened(api), owner, fields),
-      run: (ran, fields) => addRun(opened(api), ran, fields),
-    })
+  describeSqliteApi(title, define, env)
+  describePostgres(title, (open) => defineApi(open, define, env))
+}
+
+/** An API suite about something that cannot differ between the databases. */
+export function describeSqliteApi(
+  title: string,
+  define: (suite: ApiSuite) => void,
+  env: Record<string, string> = {},
+): void {
+  describeSqlite(title, (open) => defineApi(open, define, env))
+}
+
+function defineApi(
+  open: OpenDatabase,
+  define: (suite: ApiSuite) => void,
+  env: Record<string, string>,
+): void {
+  let api: TestApi | undefined
+  let database: TestDatabase | undefined
+  let people = 0
+  const addUser = () => {
+    people += 1
+    return opened(api).addUser(`person${people}`)
+  }
+  beforeAll(async () => {
+    api = await openApi(async (options) => {
+      database = await open(options)
+      return database
+    }, env)
+  })
+  afterAll(() => api?.close())
+  define({
+    get api() {
+      return opened(api)
+    },
+    get database() {
+      return opened(database)
+    },
+    call: (...request) => opened(api).call(...request),
+    addUser,
+    sharedUser: once(addUser),
+    val: (owner, fields) => addVal(opened(api), owner, fields),
+    run: (ran, fields) => addRun(opened(api), ran, fields),
   })
 }
 
@@ -106,26 +128,15 @@ async function addRun(
   fields: Partial<RunRecord> = {},
 ): Promise<RunRecord> {
   const startedAt = fields.startedAt ?? Date.now()
-  const run: RunRecord = {
-    id: api.hamlet.deps.newId(),
+  const run = toEndedRun({
     valId: val.id,
     version: val.version,
-    accountId: val.author.id,
     ownerId: val.author.id,
-    parentId: null,
-    source: "api",
-    status: "succeeded",
     startedAt,
     endedAt: startedAt + 5,
-    error: null,
-    request: null,
-    args: [],
-    returnValue: null,
-    logs: [],
-    logsTruncated: false,
     ...fields,
-  }
-  await api.hamlet.deps.runs.record([run])
+  })
+  await api.hamlet.stores.runs.record([run])
   return run
 }
 

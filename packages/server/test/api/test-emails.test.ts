@@ -79,14 +79,14 @@ describeMail("POST /v1/vals/{val_id}/emails", (suite) => {
     const val = await suite.addVal(ada)
     expectStatus(await send(ada, val.id, { text: "x" }), 202)
     await suite.runsOf(ada, val.id, 1)
-    const { deps } = suite.api.hamlet
+    const { mails } = suite.api.hamlet.stores
     const find = async () => {
       const [run] = await suite.runsOf(ada, val.id, 1)
-      return deps.mails.findContent(run.id)
+      return mails.findContent(run.id)
     }
-    await deps.mails.purge("", Date.now() - 86_400_000, Date.now())
+    await mails.purge("", Date.now() - 86_400_000, Date.now())
     expect(await find()).toBeDefined()
-    await deps.mails.purge("", Date.now() + 1, Date.now())
+    await mails.purge("", Date.now() + 1, Date.now())
     expect(await find()).toBeUndefined()
     const [run] = await suite.runsOf(ada, val.id, 1)
     expect(run.email).not.toBeNull()

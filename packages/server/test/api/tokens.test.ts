@@ -1,8 +1,5 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
 import { limits } from "@hamlet/contract"
-import { signIn } from "../../src/domain/accounts/sessions.ts"
-import { authenticateSession } from "../../src/domain/accounts/tokens.ts"
-import { ensureFirstUser } from "../../src/domain/accounts/users.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { dumpDatabase } from "./dump.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
@@ -21,7 +18,7 @@ describeApi("api/tokens", (suite) => {
 function defineSetting(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const start = (token: string | undefined) =>
-    ensureFirstUser(suite.api.hamlet.deps, { username: "admin", token })
+    suite.api.hamlet.nouns.users.ensureFirst({ username: "admin", token })
   const statusFor = async (as: string) => (await call("GET", "/v1/me", { as })).status
 
   test("replaces the previous one, ends its sessions, and leaves other tokens unchanged", async () => {
@@ -31,7 +28,7 @@ function defineSetting(suite: ApiSuite): void {
       `hamlet_${"second-of-the-setting-".repeat(2)}`,
     ]
     await start(first)
-    const { text } = await signIn(hamlet.deps, {
+    const { text } = await hamlet.nouns.sessions.signIn({
       token: first,
       userAgent: null,
       replaced: undefined,
@@ -51,7 +48,7 @@ function defineSetting(suite: ApiSuite): void {
     expect(
       await Promise.all([first, second, own, admin.token, other.token].map(statusFor)),
     ).toEqual([401, 200, 200, 200, 200])
-    expect(await authenticateSession(hamlet.deps, text)).toBeUndefined()
+    expect(await hamlet.nouns.tokens.authenticateSession(text)).toBeUndefined()
     const { data } = expectStatus(
       await call("GET", "/v1/me/tokens?limit=100", { as: admin.token }),
       200,
@@ -177,7 +174,7 @@ function defineList(suite: ApiSuite): void {
     ]
     await create(bob)
     // Uses are written a moment later, at any time; this writes them now.
-    await suite.api.hamlet.deps.tokenUses.stop()
+    await suite.api.hamlet.nouns.tokenUses.stop()
     const { json } = expectStatus(await call("GET", "/v1/me/tokens", { as: ada }), 200)
     const { token: _one, ...first } = one
     const { token: _two, ...second } = two
@@ -204,7 +201,7 @@ function defineList(suite: ApiSuite): void {
     const before = Date.now()
     expectStatus(await call("GET", "/v1/vals", { as: json.token }), 200)
     // Uses are written a moment later, together; this writes them now.
-    await suite.api.hamlet.deps.tokenUses.stop()
+    await suite.api.hamlet.nouns.tokenUses.stop()
     const listed = (await call("GET", "/v1/me/tokens", { as: ada })).json.data.find(
       ({ id }: { id: string }) => id === json.id,
     )

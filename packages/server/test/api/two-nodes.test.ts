@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test"
-import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
+import {
+  expectStatus,
+  openApi,
+  type TestApi,
+  type TestResponse,
+  testBaseUrl,
+} from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase } from "../support/databases.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -21,8 +27,12 @@ describeEachDatabase("two servers on one database", (open) => {
     return { one, two, close }
   }
 
-  const isOver = async (api: TestApi, id: string, as: string) =>
-    (await api.call("GET", `/v1/runs/${id}`, { as })).json.runEndAt !== null
+  /** The run, once it is over. */
+  const waitForEnd = async (api: TestApi, id: string, as: string) => {
+    const read = async () => (await api.call("GET", `/v1/runs/${id}`, { as })).json
+    await waitUntil(async () => (await read()).runEndAt !== null, { what: "its end", seen: read })
+    return read()
+  }
 
   /** Starts a run on this server: unlike a queued run, the other server cannot take it. */
   async function startHanging(api: TestApi) {
@@ -32,8 +42,14 @@ describeEachDatabase("two servers on one database", (open) => {
       200,
     ).json
     const response = api.call("POST", `/v1/vals/${val.id}/runs`, { as: token })
+    let ended: TestResponse | undefined
+    void response.then((answer) => {
+      ended = answer
+    })
     let id = ""
     await waitUntil(async () => {
+      // It never returns: a response says why it was not started.
+      if (ended) throw new Error(`the run does not hang: ${ended.status} ${ended.text}`)
       const [run] = (await api.call("GET", "/v1/me/runs", { as: token })).json.data
       if (run === undefined) return false
       id = run.id
@@ -77,10 +93,7 @@ describeEachDatabase("two servers on one database", (open) => {
     expect(
       expectStatus(await two.call("POST", `/v1/runs/${id}/cancel`, { as: token }), 200).json,
     ).toEqual({ found: true })
-    await waitUntil(() => isOver(two, id, token))
-    expect((await two.call("GET", `/v1/runs/${id}`, { as: token })).json).toMatchObject({
-      status: "cancelled",
-    })
+    expect(await waitForEnd(two, id, token)).toMatchObject({ status: "cancelled" })
     expect(await text).toMatch(/"message":"begun"[\s\S]+event: end\ndata: \{"status":"cancelled"/)
     await call
     await close()

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
-import { createCipher } from "../../src/domain/secrets/cipher.ts"
-import { openSecrets } from "../../src/domain/secrets/open-secrets.ts"
-import { resealValSecrets } from "../../src/domain/secrets/val-secrets.ts"
+import { type Cipher, createCipher } from "../../src/domain/secrets/cipher.ts"
+import { createSecretOpener } from "../../src/domain/secrets/open-secrets.ts"
+import { createValSecrets } from "../../src/domain/secrets/val-secrets.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { dumpDatabase } from "./dump.ts"
 import { describeApi, refusalOf, type ValView } from "./suite.ts"
@@ -15,9 +15,21 @@ describeApi("api/val-secrets", (suite) => {
     expectStatus(await call("GET", `/v1/vals/${id}/secrets`, { as }), 200).json.data.map(
       ({ name }: { name: string }) => name,
     )
+  const openerWith = (cipher: Cipher) => {
+    const { secrets, valSecrets } = suite.api.hamlet.stores
+    return createSecretOpener(secrets, valSecrets, cipher)
+  }
+  const reseal = (cipher: Cipher, batchMax?: number) => {
+    const { nouns, stores } = suite.api.hamlet
+    const { vals, runner, clock } = nouns
+    return createValSecrets(stores.valSecrets, vals, cipher, runner, clock).reseal(batchMax)
+  }
   /** What the val would read. */
   const read = async ({ id, author }: ValView) => {
-    const found = await openSecrets(suite.api.hamlet.deps, { id, ownerId: author.id ?? "" })
+    const found = await openerWith(suite.api.hamlet.parts.cipher).open({
+      id,
+      ownerId: author.id ?? "",
+    })
     return {
       values: Object.fromEntries(found.values),
       hosted: Object.fromEntries(found.substitutions.map(({ name, value }) => [name, value])),
@@ -73,7 +85,7 @@ describeApi("api/val-secrets", (suite) => {
       expect(await namesIn(as, fork.json)).toEqual([])
     }
     expectStatus(await call("DELETE", `/v1/vals/${original.id}`, { as: ada }), 204)
-    expect(await suite.api.hamlet.deps.valSecrets.listSealed(original.id)).toEqual([])
+    expect(await suite.api.hamlet.stores.valSecrets.listSealed(original.id)).toEqual([])
   })
 
   test("are deleted with the account that owns the val", async () => {
@@ -82,7 +94,7 @@ describeApi("api/val-secrets", (suite) => {
     await put(ada, its, "KEY")
     const path = `/v1/users/${ada.id}?data=keep`
     expectStatus(await call("DELETE", path, { as: suite.api.admin }), 204)
-    expect(await suite.api.hamlet.deps.valSecrets.listSealed(its.id)).toEqual([])
+    expect(await suite.api.hamlet.stores.valSecrets.listSealed(its.id)).toEqual([])
   })
 
   test("are encrypted, for their val and name, and follow a new key", async () => {
@@ -90,28 +102,25 @@ describeApi("api/val-secrets", (suite) => {
     const [its, other] = [await val(ada), await val(ada)]
     await put(ada, its, "KEY", { value: "a value nobody else may read" })
     expect(await dumpDatabase(suite.database)).not.toContain("a value nobody else may read")
-    const { deps } = suite.api.hamlet
-    const [sealed] = await deps.valSecrets.listSealed(its.id)
+    const { stores, parts } = suite.api.hamlet
+    const [sealed] = await stores.valSecrets.listSealed(its.id)
     if (!sealed) throw new Error("there is no secret")
-    expect(() => deps.cipher.open(sealed.sealed, `val secret:${other.id}:KEY`)).toThrow()
-    expect(() => deps.cipher.open(sealed.sealed, `secret:${ada.id}:KEY`)).toThrow()
+    expect(() => parts.cipher.open(sealed.sealed, `val secret:${other.id}:KEY`)).toThrow()
+    expect(() => parts.cipher.open(sealed.sealed, `secret:${ada.id}:KEY`)).toThrow()
     const cipher = createCipher([Buffer.alloc(32, 9), Buffer.alloc(32, 7)])
-    expect(await resealValSecrets({ ...deps, cipher }, 2)).toBeGreaterThan(0)
-    expect(await deps.valSecrets.listOtherKeys(cipher.keyId, 10)).toEqual([])
-    const { values } = await openSecrets({ ...deps, cipher }, { id: its.id, ownerId: ada.id })
+    expect(await reseal(cipher, 2)).toBeGreaterThan(0)
+    expect(await stores.valSecrets.listOtherKeys(cipher.keyId, 10)).toEqual([])
+    const { values } = await openerWith(cipher).open({ id: its.id, ownerId: ada.id })
     expect(values.get("KEY")).toBe("a value nobody else may read")
     // So that the other tests can read theirs.
-    await resealValSecrets({
-      ...deps,
-      cipher: createCipher([Buffer.alloc(32, 7), Buffer.alloc(32, 9)]),
-    })
+    await reseal(createCipher([Buffer.alloc(32, 7), Buffer.alloc(32, 9)]))
   })
 
   test("change the program of the val", async () => {
     const ada = await person()
     const its = await val(ada)
-    const { deps } = suite.api.hamlet
-    const versionOf = async () => (await deps.vals.findById(its.id))?.ownerSecretsVersion ?? 0
+    const { stores } = suite.api.hamlet
+    const versionOf = async () => (await stores.vals.findById(its.id))?.ownerSecretsVersion ?? 0
     const before = await versionOf()
     await put(ada, its, "KEY")
     expect(await versionOf()).toBe(before + 1)

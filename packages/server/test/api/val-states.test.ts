@@ -61,7 +61,7 @@ describeApi("GET /v1/me/val-states", (suite) => {
       () => call("PUT", `/v1/vals/${id}`, { as: ada, body: { name: "Renamed" } }),
       () => call("PUT", `/v1/vals/${id}`, { as: ada, body: { privacy: "unlisted" } }),
       () => call("PUT", `/v1/vals/${id}`, { as: ada, body: { type: "http" } }),
-      () => call("DELETE", `/v1/vals/${id}/versions/2`, { as: ada }),
+      () => call("DELETE", `/v1/vals/${id}/versions/3`, { as: ada }),
       () => val(ada, { name: "second" }),
       () => call("DELETE", `/v1/vals/${id}`, { as: ada }),
     ]

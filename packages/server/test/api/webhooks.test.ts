@@ -217,10 +217,10 @@ describeApi(
       const ofOne = await subscribe(["val.saved"], { valId: one.id })
       const ofAll = await subscribe(["val.deleted"])
       for (const { id } of [other, one]) {
-        await call("PUT", `/v1/vals/${id}`, { as: ada, body: { readme: "changed" } })
+        await call("PUT", `/v1/vals/${id}`, { as: ada, body: { privacy: "unlisted" } })
         await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "2" } })
         // Saving the same again changes nothing.
-        await call("PUT", `/v1/vals/${id}`, { as: ada, body: { readme: "changed" } })
+        await call("PUT", `/v1/vals/${id}`, { as: ada, body: { privacy: "unlisted" } })
         await call("DELETE", `/v1/vals/${id}`, { as: ada })
       }
       const saved = await receiver.waitFor(2, ofOne.path)
@@ -285,7 +285,7 @@ describeApi(
         ...{ status: "failed", error: { name: "TypeError", message: "x is not a function" } },
         ...{ accountId: bob.id, args: ["private"] },
       })
-      await suite.api.hamlet.deps.runs.record([failed])
+      await suite.api.hamlet.stores.runs.record([failed])
       await run(mine, { status: "cancelled", error: { name: "Cancelled", message: "" } })
       const succeeded = await run(mine)
       await run(await val(bob))
@@ -557,7 +557,8 @@ describeApi(
       const target = await val(ada)
       const { id } = await subscribe(["run.failed"], { url: undefined, targetValId: target.id })
       const later = { dueAt: Date.now() + 3_600_000, source: "api" as const, args: [] }
-      const { queueStore, newId } = suite.api.hamlet.deps
+      const queueStore = suite.api.hamlet.stores.queue
+      const { newId } = suite.api.hamlet.nouns.clock
       const waiting = Array.from({ length: queuedMax }, newId)
       for (const run of waiting)
         await queueStore.enqueue({
@@ -585,7 +586,7 @@ describeApi(
           200,
         )
       await limit(1)
-      for (let count = 0; count < 2; count++) suite.api.hamlet.deps.allowances.countRun(ada.id)
+      for (let count = 0; count < 2; count++) suite.api.hamlet.nouns.allowances.countRun(ada.id)
       expectStatus(await call("POST", `/v1/me/webhooks/${id}/test`, { as: ada }), 202)
       expect(await waitForDelivery(id, hasFailedOnce)).toMatchObject({
         error: expect.stringContaining("the account has used up its runs for this minute"),

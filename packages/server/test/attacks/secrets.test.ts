@@ -329,6 +329,7 @@ export default async () => {
         webhook_id: id,
         delivery_id: id,
         name: "SECRET",
+        code: "1 + 1",
       }
       const allowed = new Set(["val:read", "user:read", "run:read", undefined])
       // Routes that need no scope or a reading one: they sign in no user, end nothing and reveal

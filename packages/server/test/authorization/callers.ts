@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto"
 import { type RouteDefinition, type Scope, scope } from "@hamlet/contract"
 import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
 import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
-import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import type { TestApi, TestUser } from "../support/api.ts"
 
 /** The sender of a request, and what the rules know about it. */
@@ -61,7 +60,12 @@ export async function createCallers(
     good("the administrator", api.admin.token, allScopes, false),
     good("the owner", owner.token, without("admin", "backup"), true),
     {
-      ...good("a val that the owner runs", api.hamlet.deps.runTokens.issue(owner), runScopes, true),
+      ...good(
+        "a val that the owner runs",
+        api.hamlet.parts.accounts.runTokens.issue(owner),
+        runScopes,
+        true,
+      ),
       isOfRun: true,
     },
   ]
@@ -72,7 +76,7 @@ function without(...scopes: readonly Scope[]): readonly Scope[] {
 }
 
 async function createBadCallers(api: TestApi, owner: TestUser): Promise<readonly TestCaller[]> {
-  const revoked = await issueToken(api.hamlet.deps, owner.id, {
+  const revoked = await api.hamlet.nouns.tokens.issue(owner.id, {
     name: "revoked",
     scopes: allScopes,
     expiresAt: null,
@@ -122,7 +126,7 @@ async function issue(
   expiresAt: number | null = null,
 ): Promise<string> {
   return (
-    await issueToken(api.hamlet.deps, user.id, {
+    await api.hamlet.nouns.tokens.issue(user.id, {
       name: scopes.join(" ").slice(0, 100),
       scopes,
       expiresAt,

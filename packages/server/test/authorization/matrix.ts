@@ -14,6 +14,7 @@ const unseen: readonly string[] = [
   "createSignInLink",
   "signOut",
   "evalCode",
+  "evalCodeByQuery",
   "formatCode",
   "checkAuthorization",
   "createAuthorization",

@@ -175,7 +175,7 @@ async function meetVal(
       accountId: addUser.id,
       args: [`args_of_${by}`],
     })
-    await api.hamlet.deps.runs.record([run])
+    await api.hamlet.stores.runs.record([run])
     marks.push(`comment_on_${by}`, `args_of_${by}`, comment.id, run.id)
     commentIds.push(comment.id)
     runIds.push(run.id)

@@ -94,6 +94,7 @@ const rules: Readonly<Record<string, Rule>> = {
   user_id: sharedUser,
   username: sharedUser,
   module: sharedUser,
+  code: sharedUser,
   // "Its author or the val's owner", and none on a private val for anybody else.
   comment_id: (_route, caller, privacy) => {
     if (caller.isOwner) return "allowed"

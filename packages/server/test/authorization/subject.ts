@@ -1,7 +1,4 @@
 import type { RouteDefinition } from "@hamlet/contract"
-import { createInvitation } from "../../src/domain/accounts/invitations.ts"
-import { signIn } from "../../src/domain/accounts/sessions.ts"
-import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "../api/oauth-flow.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -67,13 +64,14 @@ export async function createSubject(
     user_id: target.id,
     username: owner.username,
     module: "blob",
+    code: "1 + 1",
   }
   const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
   const request = toSampleRequest(name, route, values, unique)
   const read = async () =>
     `${await readBack(api, owner, val.id, unique)}\n${await readTarget(api, target)}`
   if (name === "checkAuthorization" || name === "createAuthorization") {
-    const query = toAuthorizeQuery(await addOAuthClient(api.hamlet.deps))
+    const query = toAuthorizeQuery(await addOAuthClient(api.hamlet))
     const scopes = name === "createAuthorization" ? { scopes: ["val:read"] } : {}
     return { request: { ...request, body: { query, ...scopes } }, read }
   }
@@ -102,8 +100,7 @@ async function createTarget(
 
 function invite(api: TestApi) {
   const { id: userId, username } = api.admin
-  return createInvitation(
-    api.hamlet.deps,
+  return api.hamlet.nouns.invitations.create(
     { userId, username, tokenId: "", scopes: new Set() },
     { note: null, hours: undefined },
   )
@@ -159,12 +156,12 @@ async function createParts(
         accountId: owner.id,
         ...(route.path.endsWith("/cancel") ? open : {}),
       })
-      await api.hamlet.deps.runs.record([run])
+      await api.hamlet.stores.runs.record([run])
       return run.id
     },
     async token_id() {
       return (
-        await issueToken(api.hamlet.deps, owner.id, {
+        await api.hamlet.nouns.tokens.issue(owner.id, {
           name: "named",
           scopes: ["val:read"],
           expiresAt: null,
@@ -184,7 +181,7 @@ async function createParts(
       return addSession(api, owner, unique)
     },
     async authorization_id() {
-      return (await addAuthorization(api.hamlet.deps, owner)).id
+      return (await addAuthorization(api.hamlet, owner)).id
     },
     async key() {
       const key = `blobs/of ${unique}`
@@ -241,8 +238,9 @@ async function addDelivery(api: TestApi, owner: TestUser, webhookId: string): Pr
 }
 
 async function addSession(api: TestApi, owner: TestUser, userAgent: string): Promise<string> {
-  return (await signIn(api.hamlet.deps, { token: owner.token, userAgent, replaced: undefined }))
-    .session.id
+  return (
+    await api.hamlet.nouns.sessions.signIn({ token: owner.token, userAgent, replaced: undefined })
+  ).session.id
 }
 
 /** A version that imports what is not there, which can be tried again. */

@@ -2,8 +2,8 @@ import type { TestApi, TestUser } from "../support/api.ts"
 
 /** Adds an email that waits: the server of the test sends none. */
 export async function addWaitingEmail(api: TestApi, user: TestUser): Promise<string> {
-  const { newId, emails } = api.hamlet.deps
-  const id = newId()
+  const { emails } = api.hamlet.parts.outboundMail
+  const id = api.hamlet.nouns.clock.newId()
   await emails.add(
     {
       ...{ id, accountId: user.id, kind: "api", runId: null, val: null, from: "a@hamlet.test" },

@@ -4,30 +4,20 @@ import { toPayload } from "../../src/storage/backup/format/payload.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
 
 export const newest = migrations.at(-1)?.version ?? 0
-const firstUserColumns =
-  "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count".split(
+export const userColumns =
+  "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count suspended_at deleted_at purge_at quotas email_verified_at muted_notifications".split(
     " ",
   )
-const laterUserColumns =
-  "suspended_at deleted_at purge_at quotas email_verified_at muted_notifications".split(" ")
-export const userColumns = [...firstUserColumns, ...laterUserColumns]
-const firstUser = (id: string): unknown[] => [
-  id,
-  `u${id}`,
-  `u${id}`,
-  null,
-  null,
-  null,
-  null,
-  1,
-  0,
-  0,
-  0,
-]
-export const user = (id: string): unknown[] => [
-  ...firstUser(id),
-  ...laterUserColumns.map(() => null),
-]
+const userValues: Readonly<Record<string, unknown>> = {
+  created_at: 1,
+  secrets_version: 0,
+  blob_bytes: 0,
+  blob_count: 0,
+}
+export const user = (id: string): unknown[] => {
+  const values = { ...userValues, id, username: `u${id}`, username_key: `u${id}` }
+  return userColumns.map((column) => values[column as keyof typeof values] ?? null)
+}
 export const userId = "01a1dee7-3ec6-710b-93c4-49c53c1f360d"
 
 /** A section that only a test would write. */
@@ -43,11 +33,6 @@ export interface BackupSection {
 
 export function users(rows: readonly unknown[]): BackupSection {
   return { name: "users", columns: userColumns, frames: [{ items: rows.length, json: rows }] }
-}
-
-/** A user as the first schema that backups have knows it. */
-export function firstUsers(id: string): BackupSection {
-  return { name: "users", columns: firstUserColumns, frames: [{ items: 1, json: [firstUser(id)] }] }
 }
 
 export function owners(id: string): BackupSection {

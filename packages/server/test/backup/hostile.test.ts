@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
+import { type Migration, migrate } from "../../src/storage/database/migrate.ts"
+import { sql } from "../../src/storage/database/sql.ts"
+import { migrations } from "../../src/storage/migrations/index.ts"
 import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
-import { createSampleData } from "../support/sample-data.ts"
+import { createSampleData } from "../support/data/sample-data.ts"
 import {
   type BackupSection,
   craftBackup,
-  firstUsers,
   newest,
   owners,
   user,
@@ -97,10 +99,10 @@ describe("restoreBackup", () => {
       schemaVersion: newest + 1,
       why: /a newer version of Hamlet, 9\.9\.9, has written it/,
     },
-    "of a schema that no backup has": {
+    "of a schema before the base": {
       parts: [],
-      schemaVersion: 2,
-      why: /the schema of a backup is at least 3/,
+      schemaVersion: 27,
+      why: /its schema is 27, and this version of Hamlet needs 28 or newer; restore it with Hamlet 0\.1\.0, start that once, then this version$/,
     },
     "with an unknown table": {
       parts: [{ name: "sqlite_schema", columns: ["sql"], frames: [] }],
@@ -215,32 +217,25 @@ describe("restoreBackup", () => {
     })
   }
 
-  test("accepts a file of an older schema, and migrates it", async () => {
-    const columns = "id user_id hash name scopes created_at expires_at last_used_at node_id".split(
-      " ",
-    )
-    const row = [userId, userId, 3, "old", "val:read", 1, null, null, null]
-    const tokens = {
-      name: "tokens",
-      columns,
-      frames: [{ items: 1, json: [row], bytes: [Buffer.from("abc")] }],
+  test("accepts a file of an older schema, which the first start migrates", async () => {
+    const coming: Migration = {
+      version: newest + 1,
+      name: "coming",
+      statements: () => ["alter table users add column nickname text"],
     }
-    const { sections } = await target.restore(craftBackup([firstUsers(userId), tokens], 3))
-    expect(sections).toEqual({ users: 1, tokens: 1 })
+    const known = [...migrations, coming]
+
+    const { sections } = await target.restore(craftBackup([users([user(userId)])]), {
+      migrations: known,
+    })
+
+    expect(sections).toEqual({ users: 1 })
     const { db, close } = await target.open()
-    const found = await db.read({
-      text: "select t.name, t.kind, u.username from tokens t join users u on u.id = t.user_id",
-      values: [],
-    })
-    const [applied] = await db.read<{ newest: number }>({
-      text: "select max(version) as newest from schema_migrations",
-      values: [],
-    })
-    await close()
-    expect([found, applied?.newest]).toEqual([
-      [{ name: "old", kind: "token", username: `u${userId}` }],
-      newest,
+    expect(await migrate(db, known)).toEqual({ from: newest, to: newest + 1 })
+    expect(await db.read(sql`select username, nickname from users`)).toEqual([
+      { username: `u${userId}`, nickname: null },
     ])
+    await close()
     // There is something now.
     const again = await target.restore(sound).catch((error: Error) => error.message)
     expect(again).toMatch(/hamlet\.db already contains users, and a restore needs an empty server$/)

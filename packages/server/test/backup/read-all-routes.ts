@@ -8,7 +8,13 @@ export type RouteValues = Readonly<Record<string, readonly (string | number)[]>>
  * What is another at every moment or on every server; running a val is no question about what is
  * stored.
  */
-const left: readonly string[] = ["getBackup", "getMetrics", "getReadiness", "callValByQuery"]
+const left: readonly string[] = [
+  "getBackup",
+  "getMetrics",
+  "getReadiness",
+  "callValByQuery",
+  "evalCodeByQuery",
+]
 
 /** What is asked beside the path. */
 const queries: Readonly<Record<string, readonly string[]>> = {

@@ -2,11 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { type BackupSummary, createBackupChecker } from "@hamlet/contract/backup"
-import { createPostgresLoader } from "../../src/storage/backup/restore/postgres-loader.ts"
+import { toPostgresBackup } from "../../src/storage/backup/databases/postgres.ts"
+import { toSqliteBackup } from "../../src/storage/backup/databases/sqlite.ts"
+import { createLoader } from "../../src/storage/backup/restore/loader.ts"
 import { type Restored, restoreBackup } from "../../src/storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "../../src/storage/backup/restore/restore-files.ts"
-import { createSqliteLoader } from "../../src/storage/backup/restore/sqlite-loader.ts"
-import type { ContentStore } from "../../src/storage/blobs/content-store.ts"
+import type { ContentStore } from "../../src/storage/blobs/object-chunks.ts"
+import type { Migration } from "../../src/storage/database/migrate.ts"
+import { migrations as current } from "../../src/storage/migrations/index.ts"
 import { openPostgres } from "../../src/storage/postgres/open.ts"
 import { openSqlite } from "../../src/storage/sqlite/open.ts"
 import { type TestApi, testBaseUrl } from "../support/api.ts"
@@ -29,7 +32,10 @@ export async function takeBackup(
 /** A place with nothing in it that a backup can be restored to. */
 export interface RestoreTarget {
   readonly folder: string
-  restore(bytes: Uint8Array, bucket?: ContentStore): Promise<Restored>
+  restore(
+    bytes: Uint8Array,
+    options?: { readonly bucket?: ContentStore; readonly migrations?: readonly Migration[] },
+  ): Promise<Restored>
   /** What was restored, opened as a test opens a database. */
   open(): Promise<TestDatabase>
   remove(): Promise<void>
@@ -46,14 +52,14 @@ export async function createRestoreTarget(kind: "SQLite" | "PostgreSQL"): Promis
   const path = join(folder, "data", "hamlet.db")
   return {
     folder: dirname(path),
-    async restore(bytes, bucket) {
+    async restore(bytes, { bucket, migrations = current } = {}) {
       const file = join(folder, "file.backup")
       await writeFile(file, bytes)
-      const loader = url === undefined ? createSqliteLoader(path) : createPostgresLoader(url)
+      const loader = createLoader(url === undefined ? toSqliteBackup(path) : toPostgresBackup(url))
       const files = createRestoreFiles(dirname(path), join(dirname(path), "sqlite"))
       return restoreBackup(
         file,
-        { loader, files, bucket },
+        { loader, files, bucket, migrations },
         { signal: new AbortController().signal, report() {} },
       )
     },

@@ -14,9 +14,11 @@ const backups = Number(process.env.HAMLET_TEST_BACKUPS ?? 4)
 
 /** Each of these holds at every moment, and at none if a table were read later than another. */
 const rules = {
-  "the last version of a val is there": `select v.id from vals v
-    where v.version_last <> (select max(version) from versions c where c.val_id = v.id)
-      or v.version_last <> (select count(*) from versions c where c.val_id = v.id)`,
+  "the last version of a val is there": `select b.id from branches b
+    where b.version_last <> (select max(version) from versions n where n.branch_id = b.id)
+      or b.version_last <> (select count(*) from versions n where n.branch_id = b.id)`,
+  "every version has its entry file": `select n.branch_id from versions n where not exists
+    (select 1 from states s where s.branch_id = n.branch_id and s.path = n.entry_path and s.since = n.entry_since)`,
   "as many likes as are counted":
     "select id from vals v where like_count <> (select count(*) from likes l where l.val_id = v.id)",
   "as many blobs as are counted": `select id from users u

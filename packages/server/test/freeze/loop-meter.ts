@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+
 /**
  * What a fixed piece of work took on the machine on which the limit was set, in time of the
  * processor.
@@ -27,4 +29,33 @@ export async function readPauses(baseUrl: string): Promise<ReadonlyMap<number, n
   return new Map(
     Array.from(buckets, ([, bound, below]) => [Number(bound), Number(count) - Number(below)]),
   )
+}
+
+/** The memory of a process in MB: what it has now, and the most since `forgetPeak`. */
+export function readMemory(pid: number): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  const toMb = (name: string) =>
+    Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m"))?.[1]) / 1_024
+  return { now: toMb("VmRSS"), peak: toMb("VmHWM") }
+}
+
+/** From now on, the peak is that of what follows. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, "5")
+}
+
+/** How many files and sockets a process has open. */
+export function countDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}
+
+/** The least time of the processor, in milliseconds, that some work in this process takes. */
+export function measureWork(work: () => unknown, attempts: number): number {
+  const times = Array.from({ length: attempts }, () => {
+    const before = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1_000
+  })
+  return Math.min(...times)
 }

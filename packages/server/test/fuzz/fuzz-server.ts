@@ -1,6 +1,5 @@
 import { scope } from "@hamlet/contract"
-import { createSignInLink, signIn } from "../../src/domain/accounts/sessions.ts"
-import { allScopes, issueToken } from "../../src/domain/accounts/tokens.ts"
+import { allScopes } from "../../src/domain/accounts/tokens.ts"
 import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "../api/oauth-flow.ts"
 import { addIdentity } from "../authorization/linked-identity.ts"
 import { addWaitingEmail } from "../authorization/waiting-email.ts"
@@ -41,7 +40,7 @@ export async function createFuzzServer(api: TestApi): Promise<FuzzServer> {
   pools.keep("target", await addTarget(api))
   for (const user of [ada, bob])
     for (const scope of scopes) pools.keep("otherBearer", await addToken(api, user, [scope]))
-  const expired = await issueToken(api.hamlet.deps, ada.id, {
+  const expired = await api.hamlet.nouns.tokens.issue(ada.id, {
     name: "expired",
     scopes: allScopes,
     expiresAt: 1,
@@ -58,13 +57,12 @@ export async function createFuzzServer(api: TestApi): Promise<FuzzServer> {
   ])
   pools.keep("otherBearer", reader)
   const root = { tokenId: null, expiresAt: null }
-  const { code } = await createSignInLink(
-    api.hamlet.deps,
+  const { code } = await api.hamlet.nouns.signInLinks.create(
     { userId: eve.id, scopes: new Set(["val:read"]), root },
     linkMs,
   )
   pools.keep("link", { code })
-  pools.keep("program", { query: toAuthorizeQuery(await addOAuthClient(api.hamlet.deps)) })
+  pools.keep("program", { query: toAuthorizeQuery(await addOAuthClient(api.hamlet)) })
   const eveRuns = await addEve(api, pools, eve, reader.token, ada)
   const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
   const refill = async () => {
@@ -189,6 +187,17 @@ async function addScheduledVal(api: TestApi, user: TestUser) {
   return { id, name, username: user.username, token: user.token }
 }
 
+/** Without it, chance decides whether a val exists that mail can be sent to. */
+async function addMailVal(api: TestApi, user: TestUser) {
+  const name = `${user.username}_email`
+  const code = "export default () => 1"
+  const id = await addVal(api, user, { name, privacy: "private", code, type: "email" })
+  // With an old version too: only such a one can be deleted.
+  const second = { as: user, body: { code: "export default () => 2" } }
+  expectStatus(await api.call("POST", `/v1/vals/${id}/versions`, second), 201)
+  return { id, name, username: user.username, token: user.token }
+}
+
 async function addRun(
   api: TestApi,
   val: { id: string; version: number },
@@ -197,7 +206,7 @@ async function addRun(
 ): Promise<string> {
   const id = Bun.randomUUIDv7()
   const at = 1_700_000_000_000
-  await api.hamlet.deps.runs.record([
+  await api.hamlet.stores.runs.record([
     {
       ...{
         id,
@@ -243,14 +252,19 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
     200,
   )
   const { token, username } = user
-  const { session } = await signIn(api.hamlet.deps, { token, userAgent: null, replaced: undefined })
+  const { session } = await api.hamlet.nouns.sessions.signIn({
+    token,
+    userAgent: null,
+    replaced: undefined,
+  })
   pools.add("session", { id: session.id, token })
   pools.add("identity", { id: await addIdentity(api, user), token })
-  const authorized = await addAuthorization(api.hamlet.deps, user)
+  const authorized = await addAuthorization(api.hamlet, user)
   pools.add("authorization", { id: authorized.id, token })
   pools.add("email", { id: await addWaitingEmail(api, user), token })
   pools.add("webhook", { ...(await addWebhook(api, user)), token })
   pools.add("val", await addScheduledVal(api, user))
+  pools.add("val", await addMailVal(api, user))
   for (let count = json.data.length; count < valsMin; count += 1) {
     const name = `${username}_${count}`
     const privacy = ["public", "unlisted", "private"][count % 3] ?? ""

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { createVal } from "../../src/domain/vals/vals.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
-describeEachDatabase("the address of a val", (open) => {
+describeSqlite("the address of a val", (open) => {
   let fixture: GatewayFixture
   beforeAll(async () => {
     fixture = await openGatewayFixture(open)
@@ -31,7 +30,7 @@ describeEachDatabase("the address of a val", (open) => {
   }
 
   test("a val also responds at the address with its id", async () => {
-    const val = await fixture.hamlet.deps.vals.findByName("ada", "hello", fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName("ada", "hello", fixture.ada.id)
     const response = await fixture.request(`${val?.id.replaceAll("-", "")}.localhost`)
     expect(await response.text()).toBe("hello")
   })
@@ -116,8 +115,7 @@ describeEachDatabase("the address of a val", (open) => {
       tokenId: "",
       scopes: new Set(["user:read"] as const),
     }
-    const { createToken } = await import("../../src/domain/accounts/tokens.ts")
-    const { text } = await createToken(fixture.hamlet.deps, caller, {
+    const { text } = await fixture.hamlet.nouns.tokens.create(caller, {
       name: "narrow",
       scopes: ["user:read"],
       expiresAt: null,
@@ -131,7 +129,7 @@ describeEachDatabase("the address of a val", (open) => {
   test("a val that becomes private is not found by the next request of others", async () => {
     const val = await fixture.addVal("changing")
     expect((await fixture.request("changing")).status).toBe(200)
-    await fixture.hamlet.deps.vals.change(val.id, { privacy: "private" }, () => {}, Date.now())
+    await fixture.hamlet.stores.vals.change(val.id, { privacy: "private" }, () => {}, Date.now())
     expect((await fixture.request("changing")).status).toBe(404)
   })
 
@@ -159,7 +157,7 @@ describeEachDatabase("the address of a val", (open) => {
       tokenId: "",
       scopes: new Set<never>(),
     }
-    await createVal(fixture.hamlet.deps, caller, {
+    await fixture.hamlet.nouns.vals.create(caller, {
       name: "hello",
       code: "1",
       privacy: "public",

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { openGatewayFixture } from "./support/gateway-fixture.ts"
 
 const runsMax = 2
 
-describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) => {
+describeSqlite("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) => {
   // Allowances refill with time.
   beforeEach(() => void setSystemTime(new Date()))
   afterEach(() => void setSystemTime())
@@ -29,7 +29,7 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) =
         message: expect.stringContaining("runs for this minute"),
       })
     }
-    expect(fixture.hamlet.deps.allowances.usedBy(fixture.ada.id).runs).toEqual({
+    expect(fixture.hamlet.nouns.allowances.usedBy(fixture.ada.id).runs).toEqual({
       lastMinute: runsMax,
       sinceStart: runsMax,
     })
@@ -43,6 +43,6 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) =
     await fixture.addVal("script", undefined, { type: "script" })
     for (const name of ["hidden", "script", "nothing"])
       expect((await fixture.request(name)).status).toBe(404)
-    expect(fixture.hamlet.deps.allowances.usedBy(fixture.ada.id).runs.sinceStart).toBe(0)
+    expect(fixture.hamlet.nouns.allowances.usedBy(fixture.ada.id).runs.sinceStart).toBe(0)
   })
 })

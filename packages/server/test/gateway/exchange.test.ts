@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
@@ -48,7 +47,7 @@ describe("a request through the gateway", () => {
     await fixture.runOf(small)
     await fixture.runOf(large)
     const inputOf = (response: Response) =>
-      fixture.hamlet.deps.runs.findInput(response.headers.get("x-run-id") ?? "")
+      fixture.hamlet.stores.runs.findInput(response.headers.get("x-run-id") ?? "")
     expect(await inputOf(small)).toMatchObject({ body: btoa("kept") })
     expect(await inputOf(small)).toMatchObject({
       headers: expect.arrayContaining([["content-type", "text/x"]]),
@@ -124,7 +123,7 @@ describe("a request through the gateway", () => {
       expiresAt: null,
       lastUsedAt: null,
     }
-    await fixture.hamlet.deps.tokens.add({
+    await fixture.hamlet.stores.tokens.add({
       ...record,
       userId: fixture.bob.id,
       hash: hashToken(chosen),
@@ -248,7 +247,7 @@ describe("the cookie of a session", () => {
   })
 
   test("gives no access to a private val", async () => {
-    const { text } = await signIn(fixture.hamlet.deps, {
+    const { text } = await fixture.hamlet.nouns.sessions.signIn({
       token: fixture.ada.token,
       userAgent: null,
       replaced: undefined,
@@ -432,10 +431,10 @@ describe("a client that disconnects", () => {
   })
 
   async function untilRun(name: string) {
-    const val = await fixture.hamlet.deps.vals.findByName("ada", name, fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName("ada", name, fixture.ada.id)
     return waitUntil(async () => {
       const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
-      const runs = await fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
+      const runs = await fixture.hamlet.stores.runs.listOfVal(val?.id ?? "", undefined, filter, {
         limit: 1,
         offset: 0,
       })
@@ -555,10 +554,13 @@ describe("a val that fails", () => {
     } finally {
       fixture.runner.refusal = undefined
     }
-    const val = await fixture.hamlet.deps.vals.findByName("ada", "unlucky", fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName("ada", "unlucky", fixture.ada.id)
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const list = () =>
-      fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+      fixture.hamlet.stores.runs.listOfVal(val?.id ?? "", undefined, filter, {
+        limit: 1,
+        offset: 0,
+      })
     const hasEnded = async () => typeof (await list()).items[0]?.endedAt === "number"
     await waitUntil(hasEnded)
     expect((await list()).items[0]?.status).toBe("crashed")

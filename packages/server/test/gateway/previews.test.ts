@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { issueToken } from "../../src/domain/accounts/tokens.ts"
-import { createPreview, openPass } from "../../src/domain/requests/preview-pass.ts"
+import { createPreviews, openPass } from "../../src/domain/requests/preview-pass.ts"
+import type { Cipher } from "../../src/domain/secrets/cipher.ts"
 import { createCipher } from "../../src/domain/secrets/cipher.ts"
 import type { Val } from "../../src/domain/vals/vals.ts"
 import type { TestUser } from "../support/api.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 const digits = "abcdefghijklmnopqrstuvwxyz234567"
@@ -15,8 +15,14 @@ const toBits = (pass: string) =>
 const fromBits = (bits: string) =>
   (bits.match(/.{5}/g) ?? []).map((five) => digits[Number.parseInt(five, 2)]).join("")
 
-describeEachDatabase("createPreview", (open) => {
+describeSqlite("createPreview", (open) => {
   let fixture: GatewayFixture
+
+  /** The previews of the server with another clock or key. */
+  function previewsWith({ now = Date.now, cipher }: PreviewChanges) {
+    const { nouns, parts } = fixture.hamlet
+    return createPreviews(nouns.vals, cipher ?? parts.cipher, parts.links, { now })
+  }
   let hidden: Val
   let other: Val
   beforeAll(async () => {
@@ -87,11 +93,11 @@ describeEachDatabase("createPreview", (open) => {
   })
 
   test("refuses a run token, and expires with a token that expires sooner", async () => {
-    const ofRun = { token: fixture.hamlet.deps.runTokens.issue(fixture.ada) }
+    const ofRun = { token: fixture.hamlet.parts.accounts.runTokens.issue(fixture.ada) }
     expect(await codeOf(await ask(hidden, ofRun))).toEqual([403, "missing_scope"])
     expect((await previewOf(await fixture.addVal("open"), ofRun)).expiresAt).toBeNull()
     const expiresAt = (Math.floor(Date.now() / 1000) + 60) * 1000
-    const { text: token } = await issueToken(fixture.hamlet.deps, fixture.ada.id, {
+    const { text: token } = await fixture.hamlet.nouns.tokens.issue(fixture.ada.id, {
       name: "short",
       scopes: ["val:read"],
       expiresAt,
@@ -116,9 +122,9 @@ describeEachDatabase("createPreview", (open) => {
 
     test("with the id of another val, the time of another pass or the signature of another", async () => {
       const [mine, others] = [toBits(await passOf(hidden)), toBits(await passOf(other))]
-      const later = { ...fixture.hamlet.deps, now: () => Date.now() + 60_000 }
+      const later = previewsWith({ now: () => Date.now() + 60_000 })
       const laterLabel =
-        new URL((await createPreview(later, caller(), hidden.id)).url).host.split(".")[0] ?? ""
+        new URL((await later.create(caller(), hidden.id)).url).host.split(".")[0] ?? ""
       const expected = await unknown()
       const id = other.id.replaceAll("-", "")
       const idBits = (id.match(/../g) ?? [])
@@ -134,13 +140,12 @@ describeEachDatabase("createPreview", (open) => {
     })
 
     test("expired, made with another key, truncated, extended or for a missing val", async () => {
-      const { deps } = fixture.hamlet
-      const labelOf = async (more: object) =>
-        new URL((await createPreview({ ...deps, ...more }, caller(), hidden.id)).url).hostname
+      const labelOf = async (more: PreviewChanges) =>
+        new URL((await previewsWith(more).create(caller(), hidden.id)).url).hostname
       const pass = await passOf(hidden)
       const gone = await fixture.addVal("gone", undefined, { privacy: "private" })
       const ofGone = await hostOf(gone)
-      await deps.vals.delete(gone.id, () => {})
+      await fixture.hamlet.stores.vals.delete(gone.id, () => {})
       const expected = await unknown()
       for (const host of [
         await labelOf({ now: () => Date.now() - 3_600_000 }),
@@ -183,8 +188,8 @@ describeEachDatabase("createPreview", (open) => {
     })
     fixture.runner.serve("ada/renamed", () => new Response("there"))
     const host = await hostOf(val)
-    const change = (more: Parameters<GatewayFixture["hamlet"]["deps"]["vals"]["change"]>[1]) =>
-      fixture.hamlet.deps.vals.change(val.id, more, () => {}, Date.now())
+    const change = (more: Parameters<GatewayFixture["hamlet"]["stores"]["vals"]["change"]>[1]) =>
+      fixture.hamlet.stores.vals.change(val.id, more, () => {}, Date.now())
     const status = async () => (await fixture.request(host)).status
     const seen = [await status()]
     await change({ name: "renamed" })
@@ -197,7 +202,7 @@ describeEachDatabase("createPreview", (open) => {
     seen.push(await status())
     await change({ type: "http" })
     seen.push(await status())
-    await fixture.hamlet.deps.vals.delete(val.id, () => {})
+    await fixture.hamlet.stores.vals.delete(val.id, () => {})
     seen.push(await status())
     expect(seen).toEqual([200, 200, 200, 200, 404, 200, 404])
   })
@@ -286,3 +291,8 @@ describeEachDatabase("createPreview", (open) => {
     expect(await hear(hosted("a".repeat(52)))).toBe("closed")
   })
 })
+
+interface PreviewChanges {
+  readonly now?: () => number
+  readonly cipher?: Cipher
+}

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
-describeEachDatabase("the replay of a request to a val", (open) => {
+describeSqlite("the replay of a request to a val", (open) => {
   let fixture: GatewayFixture
   beforeAll(async () => {
     fixture = await openGatewayFixture(open)
@@ -69,7 +69,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
       seen?.get("proxy-authorization"),
     ]).toEqual([null, null, null])
     expect(seen?.get("x-mine")).toBe("stays")
-    const input = await fixture.hamlet.deps.runs.findInput(first.headers.get("x-run-id") ?? "")
+    const input = await fixture.hamlet.stores.runs.findInput(first.headers.get("x-run-id") ?? "")
     expect(JSON.stringify(input)).not.toMatch(/YTpi|c2VjcmV0|secret|hidden/)
   })
 

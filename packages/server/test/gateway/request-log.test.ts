@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/app-error.ts"
-import { createPreview } from "../../src/domain/requests/preview-pass.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 /** What the server has logged since this was last asked. */
@@ -31,7 +30,7 @@ async function openLoggedFixture(
   return { fixture, takeLines, takeText }
 }
 
-describeEachDatabase("log of requests", (open) => {
+describeSqlite("log of requests", (open) => {
   let fixture: GatewayFixture
   let takeLines: TakeLines
   let takeText: () => string
@@ -104,6 +103,19 @@ describeEachDatabase("log of requests", (open) => {
     expect(unknown).not.toHaveProperty("user")
   })
 
+  test("has no line for a probe that succeeds, and no code", async () => {
+    takeLines()
+    for (const path of ["/healthz", "/readyz", "/metrics"])
+      expect((await api(path)).status).toBe(200)
+    expect(takeLines()).toEqual([])
+    await api("/metrics/")
+    await api("/v1/eval/fetch(%22key%22)", as(fixture.ada))
+    const lines = takeLines()
+    expect(JSON.stringify(lines)).not.toContain("key")
+    const requests = lines.filter(({ event }) => event === "request")
+    expect(requests.map(({ path }) => path)).toEqual(["/metrics/", "/v1/eval/{code}"])
+  })
+
   test("has no host that is a preview pass, valid or not", async () => {
     const caller = {
       userId: fixture.ada.id,
@@ -111,8 +123,8 @@ describeEachDatabase("log of requests", (open) => {
       tokenId: "",
       scopes: new Set<never>(),
     }
-    const hidden = await fixture.hamlet.deps.vals.findByName("ada", "hidden", fixture.ada.id)
-    const { url } = await createPreview(fixture.hamlet.deps, caller, hidden?.id ?? "")
+    const hidden = await fixture.hamlet.stores.vals.findByName("ada", "hidden", fixture.ada.id)
+    const { url } = await fixture.hamlet.nouns.previews.create(caller, hidden?.id ?? "")
     const { host } = new URL(url)
     const pass = host.split(".")[0] ?? ""
     takeLines()

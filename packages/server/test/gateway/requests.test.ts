@@ -5,7 +5,7 @@ import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import type { Val } from "../../src/domain/vals/vals.ts"
 import type { TestUser } from "../support/api.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 import type { PlainVal } from "./support/plain-runner.ts"
@@ -30,7 +30,7 @@ const echo: PlainVal = async (request, path) => {
   })
 }
 
-describeEachDatabase("sendValRequest", (open) => {
+describeSqlite("sendValRequest", (open) => {
   let fixture: GatewayFixture
   let vals: Record<"echo" | "hidden" | "script" | "throws", Val>
   beforeAll(async () => {
@@ -118,7 +118,7 @@ describeEachDatabase("sendValRequest", (open) => {
 
   test("the run is recorded before the response is returned", async () => {
     const { runId } = await send(vals.echo, { path: "/kept" })
-    const run = await fixture.hamlet.deps.runs.find(fixture.ada.id, runId ?? "")
+    const run = await fixture.hamlet.stores.runs.find(fixture.ada.id, runId ?? "")
     expect(run).toMatchObject({ status: "succeeded", source: "http", val: { name: "echo" } })
     expect(run?.request).toEqual({
       method: "GET",
@@ -229,7 +229,7 @@ describeEachDatabase("sendValRequest", (open) => {
       headers: { "transfer-encoding": "chunked" },
       body: "kept",
     })
-    expect(await fixture.hamlet.deps.runs.findInput(runId ?? "")).toMatchObject({
+    expect(await fixture.hamlet.stores.runs.findInput(runId ?? "")).toMatchObject({
       body: Buffer.from("kept").toString("base64"),
     })
   })
@@ -316,7 +316,7 @@ describeEachDatabase("sendValRequest", (open) => {
 
     test("a caller without run:write, such as a val", async () => {
       expect(runScopes).not.toContain("run:write")
-      const token = fixture.hamlet.deps.runTokens.issue(fixture.ada)
+      const token = fixture.hamlet.parts.accounts.runTokens.issue(fixture.ada)
       expect(
         await codeOf(
           await post(vals.echo, { method: "GET", path: "/" }, { ...fixture.ada, token }),
@@ -367,8 +367,8 @@ describeEachDatabase("sendValRequest", (open) => {
 
     test("the run is on the account of the val's owner, like that of any visitor", async () => {
       const { runId } = await send(vals.echo, {}, fixture.bob)
-      expect(await fixture.hamlet.deps.runs.find(fixture.bob.id, runId ?? "")).toBeUndefined()
-      expect(await fixture.hamlet.deps.runs.find(fixture.ada.id, runId ?? "")).toBeDefined()
+      expect(await fixture.hamlet.stores.runs.find(fixture.bob.id, runId ?? "")).toBeUndefined()
+      expect(await fixture.hamlet.stores.runs.find(fixture.ada.id, runId ?? "")).toBeDefined()
     })
   })
 

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
+import type { GatewayDeps } from "../../src/gateway/deps.ts"
+import { createGateway, type Gateway } from "../../src/gateway/gateway.ts"
+import { type GatewayLimits, gatewayLimits } from "../../src/gateway/limits.ts"
+import { createSocketHandlers } from "../../src/gateway/sockets/sockets.ts"
+import { Counter } from "../../src/shared/counter.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
@@ -33,15 +38,13 @@ async function open(
   name: string,
   protocols: readonly string[] = [],
   headers: Record<string, string> = {},
+  port = fixture.port,
 ): Promise<Client> {
   const options = {
     protocols,
     headers: { host: `ada-${name}.localhost`, ...headers },
   } as unknown as string[]
-  const socket = new WebSocket(
-    `ws://127.0.0.1:${fixture.port}/chat?room=1`,
-    options,
-  ) as Client["socket"]
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/chat?room=1`, options) as Client["socket"]
   socket.binaryType = "arraybuffer"
   const messages: (string | ArrayBuffer)[] = []
   let wake = () => {}
@@ -68,11 +71,46 @@ async function open(
   }
 }
 
+/** A gateway with limits of its own beside that of the server. */
+function createOwnGateway(
+  limits: Partial<GatewayLimits>,
+  runner: GatewayDeps["runner"] = fixture.runner,
+): Gateway {
+  const { stores, nouns, parts } = fixture.hamlet
+  const { tokens, tokenUses, allowances, liveRuns, clock } = nouns
+  const { programs, responses } = parts.runs
+  return createGateway({
+    ...{ tokens, tokenUses, allowances, liveRuns, programs, responses, runner, limits },
+    ...{ vals: stores.vals, cipher: parts.cipher, newId: clock.newId, now: clock.now },
+    ...{ baseUrl: "http://localhost", valsDomain: "localhost" },
+    ...{ logRequest: undefined, hasAddressesInLog: false, refusals: new Counter() },
+    ...{ schema: { assertKnown() {} }, onError: (error) => expect(error).toBeUndefined() },
+  })
+}
+
+/** A client that sends its handshake and never reads. */
+function connectDeaf(name: string, port = fixture.port): Socket {
+  const client = connect(port, "127.0.0.1")
+  client.pause().on("error", () => {})
+  client.write(
+    [
+      "GET / HTTP/1.1",
+      `Host: ada-${name}.localhost`,
+      "Upgrade: websocket",
+      "Connection: Upgrade",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      "\r\n",
+    ].join("\r\n"),
+  )
+  return client
+}
+
 async function lastRun(name: string) {
-  const val = await fixture.hamlet.deps.vals.findByName("ada", name, fixture.ada.id)
+  const val = await fixture.hamlet.stores.vals.findByName("ada", name, fixture.ada.id)
   const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
   const ended = await waitUntil(async () => {
-    const { items } = await fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
+    const { items } = await fixture.hamlet.stores.runs.listOfVal(val?.id ?? "", undefined, filter, {
       limit: 1,
       offset: 0,
     })
@@ -159,7 +197,7 @@ describe("a WebSocket through the gateway", () => {
     const client = await open("stopped")
     await client.heard(1)
     const headers = { authorization: `Bearer ${fixture.ada.token}` }
-    const val = await fixture.hamlet.deps.vals.findByName("ada", "stopped", fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName("ada", "stopped", fixture.ada.id)
     for (let id: string | undefined; id === undefined; ) {
       const list = await fetch(`http://127.0.0.1:${fixture.port}/v1/vals/${val?.id}/runs`, {
         headers,
@@ -206,6 +244,100 @@ describe("a WebSocket through the gateway", () => {
     expect(await request("websocket")).toMatch(/^HTTP\/1\.1 (4|5)\d\d /)
   })
 
+  test("whose handshake fails after the val has accepted it is a failed run", async () => {
+    await addSocketVal("keyless", {})
+    const response = await fixture.exchange(
+      "GET / HTTP/1.1\r\nHost: ada-keyless.localhost\r\nUpgrade: websocket\r\nConnection: upgrade, close\r\n\r\n",
+    )
+    expect(response).toStartWith("HTTP/1.1 502 ")
+    expect(await lastRun("keyless")).toMatchObject({
+      ...{ status: "failed", request: { status: 502 } },
+      error: { message: "The request is not a valid WebSocket handshake" },
+    })
+    expect(fixture.runner.taken.size).toBe(0)
+  })
+
+  test("takes its place before it waits for a process, and releases it when it does not open", async () => {
+    await addSocketVal("waits", {})
+    await addSocketVal("waits_too", {})
+    const gate = Promise.withResolvers<void>()
+    const { liveRuns } = fixture.hamlet.nouns
+    const gateway = createOwnGateway(
+      { socketsPerAccountMax: 2 },
+      {
+        async acquire(program, run) {
+          await gate.promise
+          return fixture.runner.acquire(program, run)
+        },
+      },
+    )
+    const connect = async (name: string) => {
+      const headers = { host: `ada-${name}.localhost`, upgrade: "websocket" }
+      const request = new Request(`http://ada-${name}.localhost/`, { headers })
+      const connection = { address: () => "", timeout() {}, upgrade: () => false }
+      return (await gateway.fetch(request, connection))?.status
+    }
+    const waiting = [connect("waits"), connect("waits_too")]
+    await waitUntil(() => liveRuns.countOf(fixture.ada.id) === 2)
+    expect(await connect("waits")).toBe(503)
+    gate.resolve()
+    // The handshake of these fails in the end.
+    expect(await Promise.all(waiting)).toEqual([502, 502])
+    expect(await connect("waits")).toBe(502)
+    gateway.stop()
+  })
+
+  test("of another account works while 33 clients of one val do not read", async () => {
+    const limits = {
+      ...{ ...gatewayLimits, backlogBytesMax: 67_108_864 },
+      ...{ backlogBytesPerAccountMax: 4_194_304, backlogBytesTotalMax: 8_388_608 },
+    }
+    const gateway = createOwnGateway(limits)
+    using server = Bun.serve({
+      port: 0,
+      fetch: (request, self) =>
+        gateway.fetch(request, {
+          ...{ address: () => "", timeout() {} },
+          upgrade: (options) => self.upgrade(request, options),
+        }),
+      websocket: createSocketHandlers(limits),
+    })
+    const { port = 0 } = server
+    const chunk = new Uint8Array(500_000)
+    let cut = 0
+    await addSocketVal("hoard", {
+      open(socket) {
+        const pour = () => {
+          if (socket.readyState !== WebSocket.OPEN) return void cut++
+          if (socket.getBufferedAmount() < 1_000_000) socket.send(chunk)
+          setTimeout(pour, 1)
+        }
+        pour()
+      },
+    })
+    const { hamlet, bob, runner } = fixture
+    const caller = { userId: bob.id, username: "bob", tokenId: "", scopes: new Set<never>() }
+    await hamlet.nouns.vals.create(caller, {
+      ...{ name: "echo", code: "export default 1", privacy: "public", type: "http" },
+    })
+    runner.serve("bob/echo", () => new Response(), {
+      message: (socket, message) => void socket.send(message),
+    })
+    const echo = await open("echo", [], { host: "bob-echo.localhost" }, port)
+    const clients = Array.from({ length: 33 }, () => connectDeaf("hoard", port))
+    // Their account has more than its share.
+    await waitUntil(() => cut > 0)
+    for (let round = 1; round <= 20; round++) {
+      echo.socket.send(new Uint8Array(1_000_000))
+      await Promise.race([echo.heard(round), echo.closed])
+    }
+    expect([echo.messages.length, echo.socket.readyState]).toEqual([20, WebSocket.OPEN])
+    echo.socket.close()
+    for (const client of clients) client.destroy()
+    await waitUntil(() => cut === 33)
+    gateway.stop()
+  })
+
   test("closes on a client that reads too slowly instead of buffering without limit", async () => {
     const flooded = Promise.withResolvers<void>()
     await addSocketVal("flood", {
@@ -219,20 +351,7 @@ describe("a WebSocket through the gateway", () => {
         pour()
       },
     })
-    // A client that sends its handshake and never reads again.
-    const client = connect(fixture.port, "127.0.0.1")
-    client.pause().on("error", () => {})
-    client.write(
-      [
-        "GET / HTTP/1.1",
-        "Host: ada-flood.localhost",
-        "Upgrade: websocket",
-        "Connection: Upgrade",
-        "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        "\r\n",
-      ].join("\r\n"),
-    )
+    const client = connectDeaf("flood")
     await flooded.promise
     expect((await lastRun("flood")).status).toBe("succeeded")
     client.destroy()

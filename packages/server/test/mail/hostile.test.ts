@@ -153,7 +153,7 @@ describeMail(
       client.close()
     })
 
-    test("read messages on threads: the server responds while it reads the worst of them", async () => {
+    test("cannot keep the server from responding while it reads the worst messages", async () => {
       const { val, client } = await open()
       client.close()
       await suite.untilAlone()

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
+import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -13,7 +14,35 @@ const kills = Number(process.env.HAMLET_TEST_MAIL_KILLS ?? 1)
 const clientsAtOnce = 6
 const endMsMax = 120_000 + messages * 500
 
+/** Shorter than the lease of a message. */
+const resendMsMax = 45_000
+
 setDefaultTimeout(120_000 + messages * 1_000 + kills * 30_000)
+
+describeEachDatabase("mail of a server that is killed while it sends", (open) => {
+  test("is sent by the next one, which does not wait for the end of a lease", async () => {
+    const sink = await startMailSink()
+    try {
+      await using fixture = await openServerFixture(open)
+      sink.mode = "hangs"
+      const env = { HAMLET_SMTP_URL: sink.url, HAMLET_MAIL_DOMAIN: mailDomain }
+      const { hamlet, baseUrl } = await fixture.serve(env)
+      const { id } = await createClient({ baseUrl, token: chosenToken }).sendEmail({
+        ...{ to: "bob@example.org", subject: "Hello", text: "x" },
+      })
+      await waitUntil(() => sink.attempts === 1)
+      hamlet.signal("SIGKILL")
+      await hamlet.ended()
+      sink.mode = "accepts"
+      const next = await fixture.serve(env)
+      await waitUntil(() => sink.messages.length === 1, { msMax: resendMsMax })
+      const client = createClient({ baseUrl: next.baseUrl, token: chosenToken })
+      await waitUntil(async () => (await client.getMyEmail({ email_id: id })).status === "sent")
+    } finally {
+      await sink.stop()
+    }
+  })
+})
 
 if (Bun.which("bwrap"))
   describeEachDatabase("mail to a server that is killed", (open) => {

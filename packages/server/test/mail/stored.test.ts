@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test"
-import type { Database } from "../../src/storage/database/database.ts"
+import type { Scope } from "@hamlet/contract"
 import { sql } from "../../src/storage/database/sql.ts"
 import {
   createRestoreTarget,
@@ -59,10 +59,29 @@ describeEachDatabase("stored mail", (open) => {
   }
 
   /** The connections of the server, which no rule needs. */
-  const dbOf = (api: TestApi) => (api.hamlet.deps as unknown as { readonly db: Database }).db
+  const dbOf = (api: TestApi) => api.hamlet.parts.foundation.db
   const contentOf = async (api: TestApi, runId: string) =>
-    Buffer.from((await api.hamlet.deps.mailInputs.read(runId)).mail).toString()
+    Buffer.from((await api.hamlet.parts.runs.mailInputs.read(runId)).mail).toString()
   const runIdOf = (reply: string) => /run ([\da-f-]{36})$/.exec(reply)?.[1] ?? reply
+
+  for (const text of ["small", largeText])
+    test(`a test mail of ${text.length} characters with an idempotency key runs once, also when the response was lost`, async () => {
+      const { api, ada, db } = await openMail()
+      const { nouns } = api.hamlet
+      const { json } = await api.call("GET", "/v1/alias/ada/inbox", { as: ada })
+      const caller = { userId: ada.id, username: "ada", tokenId: "", scopes: new Set<Scope>() }
+      const request = { userId: ada.id, key: "k", content: ["post", "/", "x"] }
+      const send = (isLost: boolean) =>
+        nouns.idempotency.respondOnce(request, async () => {
+          const run = await nouns.testMails.send(caller, json.id, { text })
+          if (isLost) throw new Error("the server was killed")
+          return { status: 200, headers: {}, body: run.id }
+        })
+      expect(await send(true).catch(String)).toContain("killed")
+      const { body } = await send(false)
+      expect((await send(false)).body).toBe(body)
+      expect(await db.read(sql`select id from runs`)).toEqual([{ id: body }])
+    })
 
   test("a sender is asked to try again while the database is away", async () => {
     const { api, client, to } = await openMail()

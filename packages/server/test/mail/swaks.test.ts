@@ -12,7 +12,8 @@ const certificateName = `mail.${mailDomain}`
 const folder = mkdtempSync(join(tmpdir(), "hamlet-swaks-"))
 let authority: Authority | undefined
 
-if (Bun.which("swaks") && Bun.which("openssl")) {
+const hasTls = Bun.which("perl") && Bun.spawnSync(["perl", "-MNet::SSLeay", "-e", "1"]).success
+if (Bun.which("swaks") && hasTls && Bun.which("openssl")) {
   authority = createAuthority()
   const { cert, key } = authority.issue(certificateName)
   writeFileSync(join(folder, "cert.pem"), cert)
@@ -23,7 +24,7 @@ if (Bun.which("swaks") && Bun.which("openssl")) {
     HAMLET_SMTP_NAME: certificateName,
     HAMLET_MAIL_MB_MAX: "25",
   })
-} else notRun(title, "swaks or openssl is not installed")
+} else notRun(title, "swaks, Net::SSLeay of Perl or openssl is not installed")
 
 afterAll(() => {
   authority?.[Symbol.dispose]()

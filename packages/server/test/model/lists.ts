@@ -1,6 +1,7 @@
 import {
   canSee,
   countLikes,
+  currentOf,
   done,
   findVal,
   isListed,
@@ -61,7 +62,7 @@ export function search(model: Model, viewer: Viewer, query: string): ExpectedLis
   const found = model.vals.filter(
     (val) =>
       isListed(val, viewer) &&
-      (has(val.name) || has(val.versions.at(-1)?.code ?? null) || has(val.readme)),
+      (has(val.name) || has(currentOf(val).code) || has(currentOf(val).readme)),
   )
   const ranked = newestFirst(found).sort(
     (one, other) =>

@@ -10,6 +10,8 @@ export type ValType = "http" | "script" | "interval" | "email"
 export interface ModelVersion {
   readonly version: number
   readonly code: string
+  readonly type: ValType
+  readonly readme: string | null
   /** The vals that the code imports, as `username/name` in lower case. */
   readonly imports: readonly string[]
   /**
@@ -29,8 +31,6 @@ export interface ModelVal {
   name: string
   readonly owner: TestUser
   privacy: Privacy
-  type: ValType
-  readme: string | null
   /** In order; the last is the current one. Those that were deleted are missing. */
   versions: ModelVersion[]
   versionLast: number

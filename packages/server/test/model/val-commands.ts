@@ -135,6 +135,10 @@ export const updateValCommand: fc.Arbitrary<Command> = fc
         ),
         outcome,
       )
+      const known = model.vals.find((one) => one.id === id)
+      // The answer has no body.
+      if (known && currentOf(known).createdAt === "")
+        adopt(model, known, (await api.call("GET", `/v1/vals/${id}`, { as: caller })).json)
     }),
   )
 

@@ -43,12 +43,12 @@ export function createVal(
     name: fields.name ?? "",
     owner: caller,
     privacy: fields.privacy ?? "private",
-    type: fields.type ?? "script",
-    readme: fields.readme ?? null,
     versions: [
       {
         version: 1,
         code: code.text,
+        type: fields.type ?? "script",
+        readme: fields.readme ?? null,
         imports: code.imports,
         pins: findPins(model, caller, code.imports),
         createdAt: "",
@@ -81,10 +81,9 @@ export function forkVal(
     ...{ id: "", owner: caller, createdAt: "", versionLast: 1 },
     name: fields.name ?? (isTaken(original.name) ? "" : original.name),
     privacy: fields.privacy ?? "private",
-    ...{ type: original.type, readme: original.readme },
     versions: [
       {
-        version: 1,
+        ...{ version: 1, type: version.type, readme: version.readme },
         code: original.owner === caller ? version.code : withOwner(version.code, original),
         imports: version.imports,
         pins: new Map([...findPins(model, caller, free), ...version.pins]),
@@ -124,8 +123,7 @@ export function saveVal(
   if (ifMatch !== undefined && (!val || currentOf(val).version !== ifMatch))
     return refuse(412, "version_conflict")
   if (!val) return createVal(model, caller, fields, code)
-  applyFields(val, { ...fields, name: undefined })
-  applyCode(model, val, code)
+  applyFields(model, val, { ...fields, name: undefined }, code)
   return done(200, val)
 }
 
@@ -140,7 +138,7 @@ export function updateVal(
   const val = findWritable(model, caller, id, ifMatch)
   if ("code" in val) return val
   if (isTaken(model, val, fields.name)) return refuse(409, "name_taken")
-  applyFields(val, fields)
+  applyFields(model, val, fields)
   return done(204, undefined)
 }
 
@@ -156,8 +154,9 @@ export function saveVersion(
   const val = findWritable(model, caller, id, ifMatch)
   if ("code" in val) return val
   if (isTaken(model, val, fields.name)) return refuse(409, "name_taken")
-  applyFields(val, fields)
-  return done(applyCode(model, val, code) ? 201 : 200, val)
+  const isNewCode = currentOf(val).code !== code.text
+  applyFields(model, val, fields, code)
+  return done(isNewCode ? 201 : 200, val)
 }
 
 /** DELETE /v1/vals/{val_id}/versions/{version} */
@@ -212,24 +211,18 @@ function isTaken(model: Model, val: ModelVal, name: string | undefined): boolean
   return other !== undefined && other !== val
 }
 
-function applyFields(val: ModelVal, fields: ValFields): void {
+/** Code, type and readme are files of a version: if one of them changes, there is a new version. */
+function applyFields(model: Model, val: ModelVal, fields: ValFields, code?: Code): void {
   val.name = fields.name ?? val.name
   val.privacy = fields.privacy ?? val.privacy
-  val.type = fields.type ?? val.type
-  if (fields.readme !== undefined) val.readme = fields.readme
-}
-
-/** Whether it made a new version: the code of the current one does not. */
-function applyCode(model: Model, val: ModelVal, code: Code): boolean {
-  if (currentOf(val).code === code.text) return false
+  const current = currentOf(val)
+  const type = fields.type ?? current.type
+  const readme = fields.readme === undefined ? current.readme : fields.readme
+  const newCode = code && code.text !== current.code ? code : undefined
+  if (!newCode && type === current.type && readme === current.readme) return
   val.versionLast += 1
-  const pins = findPins(model, val.owner, code.imports)
-  val.versions.push({
-    version: val.versionLast,
-    code: code.text,
-    imports: code.imports,
-    pins,
-    createdAt: "",
-  })
-  return true
+  const { text, imports } = newCode ?? { text: current.code, imports: current.imports }
+  const pins = newCode ? findPins(model, val.owner, newCode.imports) : current.pins
+  const version = val.versionLast
+  val.versions.push({ version, code: text, type, readme, imports, pins, createdAt: "" })
 }

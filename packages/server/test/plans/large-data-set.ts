@@ -91,22 +91,30 @@ function toStatements(hasUuids: boolean): readonly string[] {
       select ${id("user", "n")}, 'user' || n, 'user' || n, ${time("n")} from numbers`,
     `insert into tokens (id, user_id, hash, name, scopes, created_at) ${numbers(sizes.users)}
       select ${id("token", "n")}, ${id("user", "n")}, ${bytes("n")}, 'first', 'val:read', ${time("n")} from numbers`,
-    `insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, like_count, created_at, updated_at) ${numbers(sizes.vals)}
-      select ${val("n")}, ${owner("n")}, 'val' || n, 'val' || n, ${privacyOf("n")}, 'script', ${versionOf("n")}, ${versionOf("n")}, n % 50,
-        ${time("n")}, ${time("n")} from numbers`,
-    `insert into versions (val_id, version, created_at, code) ${numbers(sizes.vals)}
-      select ${val("n")}, 1, ${time("n")}, 'export const common = ' || n from numbers`,
-    `insert into versions (val_id, version, created_at, code) ${numbers(sizes.secondVersions)}
-      select ${val("n")}, 2, ${time("n")}, 'export const common = ' || n || ' + 1' from numbers`,
+    `insert into vals (id, owner_id, name, name_key, privacy, like_count, created_at, updated_at) ${numbers(sizes.vals)}
+      select ${val("n")}, ${owner("n")}, 'val' || n, 'val' || n, ${privacyOf("n")}, n % 50, ${time("n")}, ${time("n")} from numbers`,
+    `insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at) ${numbers(sizes.vals)}
+      select ${val("n")}, ${val("n")}, 'main', 'main', ${versionOf("n")}, ${versionOf("n")}, 'script', ${time("n")}, ${time("n")} from numbers`,
+    `insert into files (id, branch_id, path) ${numbers(sizes.vals)} select ${val("n")}, ${val("n")}, 'main.tsx' from numbers`,
+    ...[1, 2].flatMap((version) => {
+      const count = version === 1 ? sizes.vals : sizes.secondVersions
+      return [
+        `insert into versions (branch_id, version, created_at, entry_path, entry_since) ${numbers(count)}
+          select ${val("n")}, ${version}, ${time("n")}, 'main.tsx', ${version} from numbers`,
+        `insert into states (branch_id, path, since, file_id, type, created_at, content) ${numbers(count)}
+          select ${val("n")}, 'main.tsx', ${version}, ${val("n")}, 'script', ${time("n")}, 'export const common = ' || n || ' + ${version}' from numbers`,
+      ]
+    }),
     `insert into search_texts (val_id, is_public, name, body) ${numbers(sizes.vals)}
       select ${val("n")}, case when ${privacyOf("n")} = 'public' then 1 else 0 end, 'val' || n,
         '${foldText("export const common = ")}' || n || case when n % 1000 = 1 then '${foldText(" needle")}' else '' end from numbers`,
-    `insert into imports (val_id, version, username_key, name_key) ${numbers(sizes.dependencies)}
-      select ${val(importer)}, ${versionOf(importer)}, 'user' || ${ownerOf(imported)}, 'val' || ${imported} from numbers`,
+    `insert into imports (branch_id, path, since, username_key, name_key) ${numbers(sizes.dependencies)}
+      select ${val(importer)}, 'main.tsx', ${versionOf(importer)}, 'user' || ${ownerOf(imported)}, 'val' || ${imported} from numbers`,
     `insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) ${numbers(sizes.dependencies)}
       select ${val(importer)}, ${val(imported)}, ${owner(imported)}, ${time("n")} from numbers`,
-    `insert into locks (val_id, version, state, due_at, updated_at, bundle_hash, resolution) ${numbers(sizes.locks)}
-      select ${val("n")}, 1, case when n % 10 = 0 then 'pending' when n % 10 = 1 then 'failed' else 'ready' end, ${time("n")}, ${time("n")},
+    `insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at, bundle_hash, resolution) ${numbers(sizes.locks)}
+      select ${val("n")}, 1, ${owner("n")}, case when n % 10 = 0 then 'pending' when n % 10 = 1 then 'failed' else 'ready' end,
+        case when n % 10 = 0 then ${time("n")} end, ${time("n")},
         case when n % 10 < 2 then null else 'hash' || (n % 5000) end, '{"imports":[],"bundle":null}' from numbers`,
     `insert into bundles (hash, created_at, code) ${numbers(sizes.bundles)}
       select 'hash' || n, ${time("n")}, ${bytes("n")} from numbers`,

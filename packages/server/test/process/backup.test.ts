@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
 import { createBackupChecker } from "@hamlet/contract/backup"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
@@ -9,7 +9,7 @@ const headers = { authorization: `Bearer ${chosenToken}` }
 /** More than fits into what lies between a server and a client. */
 const blobBytes = 32 * 1024 ** 2
 
-describeEachDatabase("GET /v1/backup over a socket", (open) => {
+describeSqlite("GET /v1/backup over a socket", (open) => {
   test("allows one backup at a time, and the next one at once when the client disconnects", async () => {
     await using fixture = await openServerFixture(open)
     const { baseUrl } = await fixture.serve()

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -20,7 +21,12 @@ describeEachDatabase("hamlet serve, killed with runs in flight,", (open) => {
     before.hamlet.signal("SIGKILL")
     await before.hamlet.ended()
 
-    const after = createClient({ baseUrl: (await fixture.serve()).baseUrl, token: chosenToken })
+    const { hamlet, baseUrl } = await fixture.serve()
+    await hamlet.waitFor(
+      "stderr",
+      /"level":"warn","event":"takeover","node":"[0-9a-f-]{36}","requeued":0,"retried":0,"crashed":1}/,
+    )
+    const after = createClient({ baseUrl, token: chosenToken })
     const crashed = await after.getRun({ run_id: id })
     expect(crashed).toMatchObject({
       status: "crashed",
@@ -30,5 +36,13 @@ describeEachDatabase("hamlet serve, killed with runs in flight,", (open) => {
     expect(crashed.runEndAt).not.toBeNull()
     expect(await after.getRun({ run_id: ended.id })).toEqual(ended)
     expect((await after.getVal({ val_id })).runEndAt).toBe(crashed.runEndAt)
+
+    // Another node has declared it gone.
+    const db = await fixture.connect()
+    await db.write(function* () {
+      yield sql`update nodes set is_gone = 1`
+    })
+    await db.stop()
+    await hamlet.waitFor("stderr", /"level":"warn","event":"lease_lost","node":"[0-9a-f-]{36}"/)
   })
 })

@@ -16,7 +16,7 @@ import { createClient } from "@hamlet/contract/client"
 import type { Finding } from "../../src/doctor/finding.ts"
 import { doctorLimits } from "../../src/doctor/limits.ts"
 import { sql } from "../../src/storage/database/sql.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeEachDatabase, describeSqlite } from "../support/databases.ts"
 import {
   chosenToken,
   openEmpty,
@@ -125,7 +125,9 @@ describeEachDatabase("hamlet doctor", (open) => {
         : /^SQLite in .+ read through, nothing damaged$/,
     )
   })
+})
 
+describeSqlite("hamlet doctor", (open) => {
   test("reports a key that was removed too early, a wrong key, and a schema of a newer version", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve()

@@ -3,6 +3,7 @@ import { closeSync, openSync, writeSync } from "node:fs"
 import { createClient } from "@hamlet/contract/client"
 import { notRun } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const canMount =
   process.platform === "linux" && Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0
@@ -61,6 +62,7 @@ describe.if(canMount)("hamlet serve", () => {
       .createVal({ name: "lost", code: `/* ${"x".repeat(60_000)} */` })
       .catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: "database_unavailable" })
+    await waitUntil(async () => (await fetch(`${baseUrl}/readyz`)).status === 503)
     hamlet.signal("SIGTERM")
     const { stderr } = await hamlet.ended()
     expect(stderr.replaceAll(/^Cannot [^\n]+\n/gm, "")).toBe("")

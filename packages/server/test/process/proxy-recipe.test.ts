@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { connect } from "node:tls"
 import { createClient } from "@hamlet/contract/client"
 import { loadConfig } from "../../src/config/config.ts"
 import { checkExposure } from "../../src/doctor/checks/check-exposure.ts"
@@ -48,16 +49,17 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
   let proxy: Proxy
   let fixture: ServerFixture
   let hamlet: HamletProcess
+  let serverPort: number
   beforeAll(async () => {
     fixture = await openServerFixture()
-    const port = await findFreePort()
+    serverPort = await findFreePort()
     ;({ hamlet } = await fixture.serve({
       ...settings,
-      HAMLET_PORT: String(port),
+      HAMLET_PORT: String(serverPort),
       HAMLET_RATE_PER_ADDRESS: "60",
     }))
-    proxy = await openProxy(port)
-    const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, token: chosenToken })
+    proxy = await openProxy(serverPort)
+    const client = createClient({ baseUrl: `http://127.0.0.1:${serverPort}`, token: chosenToken })
     for (const [name, code] of Object.entries(vals))
       await client.createVal({ name, code, type: "http", privacy: "public" })
   })
@@ -68,7 +70,7 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
     await fixture?.[Symbol.asyncDispose]()
   })
 
-  test("serves the API at its own address, over TLS only, and hides the metrics", async () => {
+  test("serves the API at its own address, over TLS only", async () => {
     const me = await proxy.fetch(host, "/v1/me", {
       headers: { authorization: `Bearer ${chosenToken}` },
     })
@@ -76,12 +78,40 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
       200,
       expect.stringMatching(/^https:\/\/hamlet\.example\.org\/v1\//),
     ])
-    expect((await proxy.fetch(host, "/metrics")).status).toBe(404)
     const plain = await fetch(`http://127.0.0.1:${proxy.plainPort}/x?y`, {
       headers: { host },
       redirect: "manual",
     })
     expect([plain.status, plain.headers.get("location")]).toEqual([301, `https://${host}/x?y`])
+  })
+
+  test("hides the metrics of the server, and not the paths of vals", async () => {
+    const val = valHost("hello")
+    // The server resolves the dots and the backslash, which nginx sees as a part of a name.
+    const targets = [
+      "/metrics",
+      "/metrics?x",
+      "/metrics/",
+      "/metrics//",
+      "//metrics",
+      "/%6detrics",
+      "/x/../metrics",
+      "/x/%2e%2e/metrics",
+      "/x/..\\metrics",
+      "/..\\metrics?x",
+      // nginx selects the block by the host in the request line.
+      `https://${val}/metrics`,
+      `https://${host}/metrics`,
+    ]
+    for (const target of targets) {
+      const response = await proxy.send(host, target)
+      expect(response).toStartWith("HTTP/1.1 ")
+      expect([target, response.includes("hamlet_")]).toEqual([target, false])
+    }
+    for (const path of ["/metrics", "/metrics/", "/a?b=\\"])
+      expect(await (await proxy.fetch(val, path)).text()).toBe(`https://${val}${path}`)
+    const direct = await fetch(`http://127.0.0.1:${serverPort}/metrics`)
+    expect([direct.status, await direct.text()]).toEqual([200, expect.stringContaining("hamlet_")])
   })
 
   test("lets browsers sign in", async () => {
@@ -143,6 +173,8 @@ const vals = {
 interface Proxy extends AsyncDisposable {
   readonly plainPort: number
   fetch(host: string, path: string, init?: RequestInit): Promise<Response>
+  /** Sends a request with exactly this target, and gives all of the response. */
+  send(host: string, target: string): Promise<string>
   /** Sends a text over a WebSocket, and gives what comes back. */
   echo(host: string, text: string): Promise<string>
 }
@@ -175,8 +207,21 @@ async function openProxy(serverPort: number): Promise<Proxy> {
         ...init,
         redirect: "manual",
         headers: { ...(init.headers as Record<string, string>), host: name },
-        tls: { ca, serverName: name, checkServerIdentity: () => undefined },
+        tls: { ca, serverName: name, checkServerIdentity },
       } as RequestInit),
+    send(name, target) {
+      const { promise, resolve, reject } = Promise.withResolvers<string>()
+      const request = `GET ${target} HTTP/1.1\r\nhost: ${name}\r\nconnection: close\r\n\r\n`
+      let received = ""
+      const socket = connect({ host: "127.0.0.1", port, ca, servername: host, checkServerIdentity })
+      socket.on("secureConnect", () => socket.write(request))
+      socket.on("data", (bytes: Buffer) => {
+        received += bytes.toString()
+      })
+      socket.on("close", () => resolve(received))
+      socket.on("error", reject)
+      return promise
+    },
     async echo(name, text) {
       const options = { headers: { host: name }, tls: { ca, rejectUnauthorized: false } }
       const socket = new WebSocket(`wss://127.0.0.1:${port}/`, options as unknown as string)
@@ -194,6 +239,8 @@ async function openProxy(serverPort: number): Promise<Proxy> {
     },
   }
 }
+
+const checkServerIdentity = () => undefined
 
 interface Ports {
   readonly serverPort: number

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeEachDatabase, describePostgres } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
@@ -46,13 +46,44 @@ describeEachDatabase("hamlet serve, killed with runs in its queue,", (open) => {
   )
 })
 
-describeEachDatabase("several nodes with one queue", (open) => {
+describeEachDatabase("hamlet serve, killed when it has responded to a cancel,", (open) => {
+  test(
+    "leaves the run cancelled, also one with retries",
+    async () => {
+      await using fixture = await openServerFixture(open)
+      const before = await fixture.serve()
+      const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })
+      const createHanging = async () => (await client.createVal({ code: hang })).id
+      const enqueue = async (val_id: string) =>
+        (await client.createRun({ val_id, retries: 3 }, { respondAsync: true })).id
+      const eight = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: 8 }, make))
+      const val = await createHanging()
+      const begun = await eight(() => enqueue(val))
+      const hasBegun = async (run_id: string) =>
+        (await client.getRunLogs({ run_id })).data.length > 0
+      await waitUntil(async () => (await Promise.all(begun.map(hasBegun))).every(Boolean))
+      // The processes of these are being started.
+      const vals = await eight(createHanging)
+      const claimed = await Promise.all(vals.map(enqueue))
+      const runs = [...begun, ...claimed]
+      const found = await Promise.all(runs.map((run_id) => client.cancelRun({ run_id })))
+      before.hamlet.signal("SIGKILL")
+      expect(found).toEqual(runs.map(() => ({ found: true })))
+      await before.hamlet.ended()
+
+      const after = createClient({ baseUrl: (await fixture.serve()).baseUrl, token: chosenToken })
+      for (const run of runs)
+        expect(await untilEnded(after, run)).toMatchObject({ status: "cancelled", attempt: 1 })
+    },
+    testMsMax,
+  )
+})
+
+describePostgres("several nodes with one queue", (open) => {
   test(
     "take the runs of a node that was killed",
     async () => {
       await using fixture = await openServerFixture(open)
-      // Nodes on SQLite are processes of one machine that share a folder.
-      if (fixture.url === undefined) return
       const token = { HAMLET_TOKEN: chosenToken, HAMLET_SECRET_KEY: key }
       const start = (number: number, env = {}) =>
         fixture.start(["serve", "--data-dir", join(fixture.dataDir, String(number))], {

@@ -80,6 +80,20 @@ describe("hamlet restore", () => {
     })
   }, 180_000)
 
+  test("asks for the key of the secrets only if it is not set", async () => {
+    const other = { HAMLET_SECRET_KEY: Buffer.alloc(32, 8).toString("base64") }
+    for (const [env, isAsked] of [
+      [key, false],
+      [other, true],
+    ] as const) {
+      await using fixture = await openServerFixture()
+      const { exitCode, stdout } = await fixture.start(["restore", file], env).ended()
+      expect(exitCode).toBe(0)
+      const asked = /^Secrets are still encrypted: the server needs key [0-9a-f]{16}, /m
+      expect(asked.test(stdout)).toBe(isAsked)
+    }
+  }, 180_000)
+
   test("creates a server that starts only with the original key", async () => {
     await using fixture = await openServerFixture()
     expect((await run(fixture)).stdout).toContain("Restored 2 users and 1 vals as they were at ")
@@ -150,6 +164,6 @@ function dataDirOf(api: TestApi): string {
 
 /** As a server writes it down when it first starts. */
 function sealedCheck({ hamlet }: TestApi): string {
-  const sealed = hamlet.deps.cipher.seal("hamlet", "key check")
+  const sealed = hamlet.parts.cipher.seal("hamlet", "key check")
   return `${sealed.keyId} ${Buffer.from(sealed.bytes).toString("base64")}`
 }

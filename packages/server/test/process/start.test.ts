@@ -20,8 +20,11 @@ describeEachDatabase("hamlet serve", (open) => {
 
     expect(baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+$/)
     const [, token = ""] = await hamlet.waitFor("stdout", /\n {2}token {2,}(\S+)\n/)
+    const { pathname, hostname, port } = new URL(fixture.url ?? "none:")
     const database =
-      fixture.url === undefined ? `SQLite in ${join(fixture.dataDir, "hamlet.db")}` : "PostgreSQL"
+      fixture.url === undefined
+        ? `SQLite in ${join(fixture.dataDir, "hamlet.db")}`
+        : `PostgreSQL, database "${pathname.slice(1)}" on ${hostname} port ${port}`
     const [, link = ""] = await hamlet.waitFor("stdout", /\n {2}sign in {2,}(\S+)\n/)
     const [isolation = "", ...rest] =
       hamlet.stdout.match(/^ {2}isolation {3}.+\n(?: {14}\w.+\n)*/m) ?? []
@@ -29,7 +32,7 @@ describeEachDatabase("hamlet serve", (open) => {
     expect(rest).toEqual([])
     expect(hamlet.stdout.replace(isolation, "")).toBe(
       [
-        `Hamlet 0.1.0 listens at ${baseUrl}`,
+        `Hamlet 0.2.0 listens at ${baseUrl}`,
         `  database    ${database}`,
         "  first user  ada",
         `  token       ${token}`,
@@ -54,43 +57,36 @@ describeEachDatabase("hamlet serve", (open) => {
     hamlet.signal("SIGTERM")
     await hamlet.ended()
 
-    // At its second start it prints no token, and keeps the first user and token.
-    const second = fixture.start(["serve"], { HAMLET_USER: "somebody_else" })
+    // At its second start, here without arguments, it prints no token, and keeps the first user and
+    // token.
+    const second = fixture.start([], { HAMLET_USER: "somebody_else" })
     const again = createClient({ baseUrl: await second.listening(), token })
     expect(second.stdout).not.toContain("token")
     expect(second.stdout).toContain("first user  ada")
     expect((await again.getMe()).username).toBe("ada")
     expect(await usernames(fixture)).toEqual(["ada"])
   })
-
-  test("gives the first user the token of HAMLET_TOKEN, and never prints it", async () => {
-    await using fixture = await openServerFixture(open)
-    for (let start = 0; start < 2; start++) {
-      const { hamlet, baseUrl } = await fixture.serve()
-      expect((await createClient({ baseUrl, token: chosenToken }).getMe()).username).toBe("ada")
-      hamlet.signal("SIGTERM")
-      const { stdout, stderr } = await hamlet.ended()
-      expect(stdout + stderr).not.toContain(chosenToken)
-      expect(stdout).not.toContain("token")
-    }
-    // A token that is there already is not added again.
-    expect(await countTokens(fixture)).toBe(1)
-  })
 })
 
-test("hamlet serve prints a sign-in link at each start when it serves this machine only, and otherwise at the first", async () => {
+test("hamlet serve prints a sign-in link at each start when it serves this machine only, and otherwise at the first; the token of HAMLET_TOKEN never", async () => {
   await using fixture = await openServerFixture()
   const linkAt = async (env: Record<string, string>) => {
-    const hamlet = fixture.start(["serve"], { HAMLET_TOKEN: chosenToken, ...env })
-    await hamlet.listening()
+    const { hamlet, baseUrl } = await fixture.serve(env)
+    if (baseUrl.startsWith("http://localhost:"))
+      expect((await createClient({ baseUrl, token: chosenToken }).getMe()).username).toBe("ada")
     hamlet.signal("SIGTERM")
-    return /sign in {2,}(\S+)#code=hamlet_link_\w+\n/.exec((await hamlet.ended()).stdout)?.[1]
+    const { stdout, stderr } = await hamlet.ended()
+    expect(stdout + stderr).not.toContain(chosenToken)
+    expect(stdout).not.toContain("token")
+    return /sign in {2,}(\S+)#code=hamlet_link_\w+\n/.exec(stdout)?.[1]
   }
   const behindProxy = { HAMLET_BASE_URL: "https://hamlet.example" }
   expect(await linkAt(behindProxy)).toBe("https://hamlet.example/sign-in")
   expect(await linkAt(behindProxy)).toBeUndefined()
   expect(await linkAt({ HAMLET_HOST: "0.0.0.0", HAMLET_ISOLATION: "deno" })).toBeUndefined()
   expect(await linkAt({})).toMatch(/^http:\/\/localhost:\d+\/sign-in$/)
+  // A token that is there already is not added again.
+  expect(await countTokens(fixture)).toBe(1)
 })
 
 test("hamlet serve reads flags, which override the environment", async () => {
@@ -127,11 +123,6 @@ test("hamlet serve reads flags, which override the environment", async () => {
   } finally {
     await rm(elsewhere, { recursive: true })
   }
-})
-
-test("hamlet without arguments serves", async () => {
-  await using fixture = await openServerFixture()
-  expect(await fixture.start([]).listening()).toStartWith("http://localhost:")
 })
 
 async function usernames(fixture: ServerFixture): Promise<readonly string[]> {

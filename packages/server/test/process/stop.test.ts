@@ -2,10 +2,9 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { once } from "node:events"
 import { existsSync, readdirSync } from "node:fs"
 import { connect, type Socket } from "node:net"
-import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeEachDatabase, describeSqlite } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
@@ -13,9 +12,10 @@ import { waitUntil } from "../support/wait-until.ts"
 setDefaultTimeout(240_000)
 
 describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
-  test("finishes the request in flight, closes everything and exits with 0", async () => {
+  test("finishes the request and the run in flight, closes everything and exits with 0", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve()
+    await beginRun(baseUrl)
     const idle = await openIdle(baseUrl)
     const slow = await beginPost(baseUrl, { name: "slow", code: "1" })
 
@@ -30,32 +30,54 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
       exitCode: 0,
       stderr: expect.stringContaining('"route":"createVal","status":200'),
     })
+    // One file of SQLite, which can be copied.
     expect(existsSync(fixture.dataDir) && readdirSync(fixture.dataDir).sort()).toEqual(
       fixture.url === undefined ? ["hamlet.db", "secret.key"] : ["secret.key"],
     )
     // No process that it started has the port either.
     await refused(baseUrl)
     const db = await fixture.connect()
-    expect(await db.read(sql`select name from vals`)).toEqual([{ name: "slow" }])
-    await db.stop()
-  })
-
-  test("lets a respond-async run finish that takes seconds", async () => {
-    await using fixture = await openServerFixture(open)
-    const { hamlet, baseUrl } = await fixture.serve()
-    const client = createClient({ baseUrl, token: chosenToken })
-    const code =
-      'export default async () => { console.log("begun"); await new Promise((end) => setTimeout(end, 2_000)); return 7 }'
-    const { id: val_id } = await client.createVal({ code })
-    const { id } = await client.createRun({ val_id }, { respondAsync: true })
-    await waitUntil(async () => (await client.getRunLogs({ run_id: id })).data.length !== 0)
-    hamlet.signal("SIGTERM")
-    expect((await hamlet.ended()).exitCode).toBe(0)
-    const db = await fixture.connect()
+    expect(await db.read(sql`select name from vals order by id`)).toEqual([
+      { name: "run" },
+      { name: "slow" },
+    ])
     expect(await db.read(sql`select status, return_value from runs`)).toEqual([
       { status: "succeeded", return_value: "7" },
     ])
     await db.stop()
+  })
+})
+
+describeSqlite("hamlet serve, told to stop by SIGTERM,", (open) => {
+  test("tells balancers first, for HAMLET_DRAIN_SECONDS, and serves meanwhile", async () => {
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_DRAIN_SECONDS: "3600" })
+    const client = createClient({ baseUrl, token: chosenToken })
+    expect((await client.getReadiness()).status).toBe("ok")
+    hamlet.signal("SIGTERM")
+    const readiness = await waitUntil(async () => {
+      const response = await fetch(`${baseUrl}/readyz`)
+      return response.status === 503 && ((await response.json()) as { code: string })
+    })
+    expect(readiness.code).toBe("overloaded")
+    expect((await client.createVal({ name: "late", code: "1" })).name).toBe("late")
+    expect(await client.evalCode({ code: "6 * 7" })).toBe(42)
+    // A later Ctrl-C does not wait.
+    const impatient = setInterval(() => hamlet.signal("SIGINT"), 100)
+    expect((await hamlet.ended()).exitCode).toBe(130)
+    clearInterval(impatient)
+  })
+
+  test("stops by itself when the time for balancers is over, and logs its start and its end", async () => {
+    await using fixture = await openServerFixture(open)
+    const { hamlet } = await fixture.serve({ HAMLET_DRAIN_SECONDS: "1" })
+    hamlet.signal("SIGTERM")
+    const { exitCode, stderr } = await hamlet.ended()
+    expect(exitCode).toBe(0)
+    const events = stderr.split("\n").flatMap((line) => /"event":"(\w+)"/.exec(line)?.[1] ?? [])
+    expect(events[0]).toBe("started")
+    expect(events.filter((event) => event.startsWith("stop"))).toEqual(["stopping", "stopped"])
+    expect(stderr).toContain('"drainSeconds":1')
   })
 })
 
@@ -109,14 +131,15 @@ test("hamlet serve treats two signals at once as one, and stops waiting after a 
   slow.socket.destroy()
 })
 
-test("hamlet serve leaves a single SQLite file that can be copied after the end", async () => {
-  await using fixture = await openServerFixture()
-  const { hamlet, baseUrl } = await fixture.serve()
-  await createClient({ baseUrl, token: chosenToken }).createVal({ name: "kept", code: "1" })
-  hamlet.signal("SIGINT")
-  expect((await hamlet.ended()).exitCode).toBe(0)
-  expect(existsSync(join(fixture.dataDir, "hamlet.db-wal"))).toBe(false)
-})
+/** Begins with a respond-async run that takes seconds. */
+async function beginRun(baseUrl: string): Promise<void> {
+  const client = createClient({ baseUrl, token: chosenToken })
+  const code =
+    'export default async () => { console.log("begun"); await new Promise((end) => setTimeout(end, 2_000)); return 7 }'
+  const { id: val_id } = await client.createVal({ name: "run", code })
+  const { id } = await client.createRun({ val_id }, { respondAsync: true })
+  await waitUntil(async () => (await client.getRunLogs({ run_id: id })).data.length !== 0)
+}
 
 /** A connection that has had its answer and is kept open. */
 async function openIdle(baseUrl: string): Promise<{ readonly closed: Promise<unknown> }> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import { describeEachDatabase, notRun } from "../support/databases.ts"
+import { describeEachDatabase, describeSqlite, notRun } from "../support/databases.ts"
 import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -8,7 +8,7 @@ import { waitUntil } from "../support/wait-until.ts"
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
 const startMsMax = 180_000
 
-describeEachDatabase("hamlet serve", (open) => {
+describeSqlite("hamlet serve", (open) => {
   test("logs JSON lines that name every request, and never a token, a secret, code or a query", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "debug" })
@@ -105,12 +105,14 @@ describeEachDatabase("hamlet serve", (open) => {
     for (const text of [chosenToken, made.token, grace.token, "hidden", "?"])
       expect(stderr + stdout).not.toContain(text)
   })
+})
 
+describeEachDatabase("hamlet serve", (open) => {
   test("responds to GET /healthz, /readyz and /metrics", async () => {
     await using fixture = await openServerFixture(open)
     const { baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl })
-    expect(await client.getHealth()).toEqual({ status: "ok", version: "0.1.0" })
+    expect(await client.getHealth()).toEqual({ status: "ok", version: "0.2.0" })
     expect(await client.getReadiness()).toMatchObject({
       status: "ok",
       database: fixture.url === undefined ? "SQLite" : "PostgreSQL",
@@ -170,17 +172,26 @@ else
         expect(await away.json()).toMatchObject({ code: "database_unavailable", statusCode: 503 })
         expect((await ask("/v1/me")).status).toBe(503)
         expect((await ask("/healthz")).status).toBe(200)
+        const figures = async () => parsePrometheus(await (await ask("/metrics")).text())
+        const without = await figures()
+        expect(without.get("hamlet_database_up")).toBe(0)
+        expect(without.get('hamlet_database_errors_total{operation="read"}')).toBeGreaterThan(0)
+        expect(without.get('hamlet_database_connections{state="open"}')).toBe(0)
+        await waitUntil(async () => (await figures()).get("hamlet_database_writable") === 0)
+        // What cannot be counted has no value.
+        await waitUntil(async () => !(await figures()).has('hamlet_queue_runs{state="due"}'))
 
         await server.start()
         await waitUntil(async () => (await ask("/readyz")).status === 200)
         expect((await ask("/v1/me")).status).toBe(200)
+        expect((await figures()).get("hamlet_database_up")).toBe(1)
         hamlet.signal("SIGTERM")
         const { exitCode, stderr } = await hamlet.ended()
         expect(exitCode).toBe(0)
         expect(stderr).toContain('"event":"database_unavailable"')
         // Work in the background may have failed meanwhile, and is not a fault of the server either.
         const isExpected = (line: string) =>
-          line.includes('"event":"background","error":"Cannot use the database: ')
+          /"event":"background","task":"[a-z ]+","error":"Cannot use the database: /.test(line)
         const errors = stderr.split("\n").filter((line) => line.includes('"level":"error"'))
         expect(errors.filter((line) => !isExpected(line))).toEqual([])
       },

@@ -23,14 +23,6 @@ const frameworks: readonly { readonly name: string; readonly code: string }[] = 
       export default app`,
   },
   {
-    name: "koa",
-    code: `import Koa from "npm:koa@3"
-      import { json } from "node:stream/consumers"
-      const app = new Koa()
-      app.use(async (ctx) => { console.log("handled"); ctx.body = { path: ctx.path, body: ctx.method === "POST" ? await json(ctx.req) : null } })
-      app.listen(3000)`,
-  },
-  {
     name: "fastify",
     code: `import Fastify from "npm:fastify@5"
       const app = Fastify()

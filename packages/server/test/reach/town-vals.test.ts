@@ -48,6 +48,25 @@ describeAttacks("vals in the style of Val Town", env, (getServer) => {
     msMax,
   )
 
+  test(
+    "that need Val Town itself say so at once",
+    async () => {
+      const server = getServer()
+      const addresses = ["oauth/middleware.ts", "set", "getLegacyImportUrl"]
+      for (const address of addresses) {
+        const val = await server.save(server.ada, {
+          code: `import * as it from "https://esm.town/v/std/${address}"\nexport default () => it`,
+        })
+        const { error } = await server.run(val, [])
+        expect(error?.message).toMatch(/: "std\/\w+" is not available here: \w+/)
+        const path = `/v1/vals/${val.id}/versions/1/lock`
+        const { json } = await server.call("GET", path, { as: server.ada })
+        expect(json.state).toBe("failed")
+      }
+    },
+    msMax,
+  )
+
   test("are more than twenty", () => {
     expect(vals2023.length + vals2026.length).toBeGreaterThanOrEqual(20)
   })

@@ -4,6 +4,7 @@ import { listNextTimes } from "../../src/domain/schedules/timing.ts"
 import type { Database } from "../../src/storage/database/database.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { createScheduleStore } from "../../src/storage/schedules/schedules.ts"
+import { insertValRows } from "../support/data/insert-val-rows.ts"
 import { databases, notRun } from "../support/databases.ts"
 import { createRandom, testSeed } from "../support/random.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -76,9 +77,10 @@ async function addVals(db: Database): Promise<void> {
   await db.write(function* () {
     yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
     for (const [index, id] of valIds.entries()) {
-      yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
-        values (${id}, ${user}, ${`val${index}`}, ${`val${index}`}, 'private', 'interval', 1, 1, 1, 1)`
-      yield sql`insert into versions (val_id, version, created_at, code) values (${id}, 1, 1, 'export default () => 1')`
+      yield* insertValRows({
+        ...{ id, ownerId: user, name: `val${index}`, privacy: "private", type: "interval" },
+        code: "export default () => 1",
+      })
     }
   })
 }

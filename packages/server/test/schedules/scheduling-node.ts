@@ -11,7 +11,7 @@ const hamlet = await compose(loadConfig(process.env, []), {
   runner: new FakeRunner(),
   resolver: null,
 })
-hamlet.deps.queue.start()
+hamlet.nouns.queue.start()
 console.log(`started, ${Math.round(Date.now() / 1000)} by its clock`)
 // A test that is killed closes the pipe.
 for await (const _line of Bun.stdin.stream());

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { compose, type Hamlet, type Replacements } from "../../src/compose.ts"
 import { loadConfig } from "../../src/config/config.ts"
-import { createUser, ensureFirstUser } from "../../src/domain/accounts/users.ts"
 import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
 import { FakeResolver } from "./fakes/fake-resolver.ts"
@@ -75,9 +74,9 @@ export async function openApi(
       ...replacements,
     },
   )
-  hamlet.deps.queue.start()
-  hamlet.deps.webhookWork.start()
-  const { user, token } = await ensureFirstUser(hamlet.deps, {
+  hamlet.nouns.queue.start()
+  hamlet.parts.webhooks.worker.start()
+  const { user, token } = await hamlet.nouns.users.ensureFirst({
     username: "admin",
     token: undefined,
   })
@@ -86,7 +85,7 @@ export async function openApi(
     hamlet,
     admin: { id: user.id, username: user.username, token: token ?? "" },
     async addUser(username) {
-      const created = await createUser(hamlet.deps, { username, email: null })
+      const created = await hamlet.nouns.users.create({ username, email: null })
       return { id: created.user.id, username, token: created.token }
     },
     call,
@@ -141,15 +140,18 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
     })
 }
 
+const refusalsForLoad = [
+  "Cannot use the database: all connections are in use",
+  "Cannot run the val: no process became free for it in time",
+  "Cannot run the val: no process can be started for it at the moment",
+]
+
 /**
- * Whether the machine was too slow: requests wait only so long for a connection, and nothing was
- * done then; a search takes only so long.
+ * Whether the machine was too slow: requests wait only so long for a connection or a process, and
+ * nothing was done then; a search takes only so long.
  */
 function isRefusedForLoad({ json }: TestResponse): boolean {
-  return (
-    json?.code === "search_timed_out" ||
-    json?.message === "Cannot use the database: all connections are in use"
-  )
+  return json?.code === "search_timed_out" || refusalsForLoad.includes(json?.message)
 }
 
 /** Returns the response, and fails with its text unless it has that status. */

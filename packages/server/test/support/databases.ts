@@ -106,33 +106,50 @@ export type OpenDatabase = DatabaseKind["open"]
 
 /** Defines the suite once for each database, and closes the databases that it leaves open. */
 export function describeEachDatabase(title: string, define: (open: OpenDatabase) => void): void {
-  for (const { name, open } of databases) {
-    describe(`${title} (${name})`, () => {
-      const ofTest: TestDatabase[] = []
-      const ofSuite: TestDatabase[] = []
-      let isInTest = false
-      template?.acquire()
-      beforeEach(() => {
-        isInTest = true
-      })
-      define(async (options) => {
-        const database = closedOnce(await open(options))
-        const opened = isInTest ? ofTest : ofSuite
-        opened.push(database)
-        return database
-      })
-      // Hooks run in the order of their definition: a suite closes what uses the database first.
-      afterEach(async () => {
-        isInTest = false
-        await closeAll(ofTest)
-      })
-      afterAll(async () => {
-        await closeAll(ofSuite)
-        await template?.release()
-      })
-    })
-  }
+  describeSqlite(title, define)
+  describePostgres(title, define)
+}
+
+/** A suite about something that cannot differ between the databases. */
+export function describeSqlite(title: string, define: (open: OpenDatabase) => void): void {
+  describeDatabase(sqlite, title, define)
+}
+
+/** A suite about nodes that share a database, or about PostgreSQL itself. */
+export function describePostgres(title: string, define: (open: OpenDatabase) => void): void {
   if (template === undefined) notRun(`${title} (PostgreSQL)`, "HAMLET_TEST_POSTGRES_URL is not set")
+  else describeDatabase(postgres(template), title, define)
+}
+
+function describeDatabase(
+  { name, open }: DatabaseKind,
+  title: string,
+  define: (open: OpenDatabase) => void,
+): void {
+  describe(`${title} (${name})`, () => {
+    const ofTest: TestDatabase[] = []
+    const ofSuite: TestDatabase[] = []
+    let isInTest = false
+    template?.acquire()
+    beforeEach(() => {
+      isInTest = true
+    })
+    define(async (options) => {
+      const database = closedOnce(await open(options))
+      const opened = isInTest ? ofTest : ofSuite
+      opened.push(database)
+      return database
+    })
+    // Hooks run in the order of their definition: a suite closes what uses the database first.
+    afterEach(async () => {
+      isInTest = false
+      await closeAll(ofTest)
+    })
+    afterAll(async () => {
+      await closeAll(ofSuite)
+      await template?.release()
+    })
+  })
 }
 
 async function closeAll(opened: TestDatabase[]): Promise<void> {

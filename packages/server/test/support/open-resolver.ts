@@ -14,7 +14,7 @@ import {
   resolverLimits,
 } from "../../src/runtime/dependencies/resolver-limits.ts"
 import {
-  type ResolverDeps,
+  type ResolverOptions,
   SandboxedResolver,
 } from "../../src/runtime/dependencies/sandboxed-resolver.ts"
 import { PackageFolders } from "../../src/runtime/sandbox/packages/package-folders.ts"
@@ -39,7 +39,7 @@ export interface OpenResolver extends AsyncDisposable {
 }
 
 export interface ResolverTestOptions
-  extends Partial<Pick<ResolverDeps, "npmRegistry" | "openEgress">> {
+  extends Partial<Pick<ResolverOptions, "npmRegistry" | "openEgress">> {
   readonly isolation?: SandboxOptions["isolation"]
   readonly usesCgroups?: boolean
   readonly limits?: Partial<ResolverLimits>
@@ -53,7 +53,7 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
   const registry = new FakeRegistry()
   const errors: unknown[] = []
   const resolver = new SandboxedResolver({
-    tools: async () => open.sandboxes,
+    sandboxes: async () => open.sandboxes,
     importHosts: { baseUrls: ["http://localhost:8080"], fetchesTown: true },
     standardModules: { ...readStandardModules(), blob: "export const blob = 'of this server'" },
     npmRegistry: registry.npmUrl,
@@ -70,7 +70,7 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
     dataDir: open.dataDir,
     errors,
     resolve: (code, local) =>
-      resolver.resolve({ code, local, signal: new AbortController().signal }),
+      resolver.resolve({ code, ownerId: "ada", local, signal: new AbortController().signal }),
     async [Symbol.asyncDispose]() {
       await resolver.stop()
       await registry.stop()

@@ -1,13 +1,21 @@
 import type { Scope } from "@hamlet/contract"
 import type { Caller } from "../../src/domain/access.ts"
-import type { IdempotencyDeps } from "../../src/domain/accounts/idempotency.ts"
-import { type AuthenticationDeps, allScopes } from "../../src/domain/accounts/tokens.ts"
-import { createUser, type UserDeps } from "../../src/domain/accounts/users.ts"
-import type { RunDeps } from "../../src/domain/runs/runs.ts"
+import { createIdempotency, type IdempotencyStore } from "../../src/domain/accounts/idempotency.ts"
+import {
+  allScopes,
+  createTokens,
+  type LiveTokens,
+  type TokenStore,
+} from "../../src/domain/accounts/tokens.ts"
+import { createUsers } from "../../src/domain/accounts/users.ts"
+import type { Clock } from "../../src/domain/clock.ts"
+import type { LockfileWork } from "../../src/domain/modules/lockfiles.ts"
 import { type Cipher, createCipher } from "../../src/domain/secrets/cipher.ts"
-import type { SecretDeps } from "../../src/domain/secrets/secrets.ts"
-import type { ValDeps } from "../../src/domain/vals/vals.ts"
-import type { VersionDeps } from "../../src/domain/vals/versions.ts"
+import { createSecrets, type SecretStore } from "../../src/domain/secrets/secrets.ts"
+import { createValLists } from "../../src/domain/vals/val-lists.ts"
+import { type CodeParser, createSources } from "../../src/domain/vals/val-source.ts"
+import { createVals, type ValStore } from "../../src/domain/vals/vals.ts"
+import { createVersions } from "../../src/domain/vals/versions.ts"
 import { createIdempotencyStore } from "../../src/storage/accounts/idempotency.ts"
 import { createSecretStore } from "../../src/storage/accounts/secrets.ts"
 import { createTokenStore } from "../../src/storage/accounts/tokens.ts"
@@ -15,67 +23,109 @@ import { createUserStore } from "../../src/storage/accounts/users.ts"
 import type { Database } from "../../src/storage/database/database.ts"
 import { createNodeStore } from "../../src/storage/nodes.ts"
 import { createRunStore } from "../../src/storage/runs/runs.ts"
+import { createOwnValStore } from "../../src/storage/vals/own-vals.ts"
 import { createValStore } from "../../src/storage/vals/vals.ts"
 import { createVersionStore } from "../../src/storage/vals/versions.ts"
 import { databases } from "./databases.ts"
 
-/** The dependencies of the rules, on a real database, with a clock that the test sets. */
+/** Nouns on a real database, with a clock that the test sets. */
 export interface TestRules extends AsyncDisposable {
   readonly db: Database
-  readonly clock: { at: number }
-  readonly deps: ValDeps &
-    VersionDeps &
-    UserDeps &
-    SecretDeps &
-    IdempotencyDeps &
-    RunDeps &
-    AuthenticationDeps
+  readonly clock: { at: number } & Clock
+  readonly nodeId: string
+  readonly stores: ReturnType<typeof createTestStores>
+  readonly nouns: ReturnType<typeof createTestNouns>
+  /** The same nouns with other parts. */
+  createNouns(replaced: ReplacedParts): TestRules["nouns"]
   /** Adds a user with a token, by default with every scope. */
   addCaller(username: string, scopes?: readonly Scope[]): Promise<Caller>
 }
 
+interface ReplacedParts {
+  readonly scanImports?: CodeParser["scanImports"]
+  readonly lockfileWork?: LockfileWork
+  readonly valStore?: ValStore
+  readonly cipher?: Cipher
+  readonly secretStore?: SecretStore
+  readonly idempotencyStore?: IdempotencyStore
+  readonly nodeId?: string
+  readonly tokenStore?: TokenStore
+  readonly runTokens?: LiveTokens
+  readonly now?: () => number
+}
+
 /** Opens the rules on a fresh SQLite database. */
-export async function openRules(
-  cipher: Cipher = createCipher([Buffer.alloc(32, 7)]),
-): Promise<TestRules> {
+export async function openRules(): Promise<TestRules> {
   const [sqlite] = databases
   if (!sqlite) throw new Error("Cannot open the rules: there is no database")
   const database = await sqlite.open()
   const { db } = database
-  const clock = { at: Date.parse("2026-01-01T00:00:00.000Z") }
+  const clock = {
+    at: Date.parse("2026-01-01T00:00:00.000Z"),
+    now: () => clock.at,
+    newId: () => Bun.randomUUIDv7(),
+  }
   const ownNode = { id: Bun.randomUUIDv7(), host: "here", pid: 1, pidStarted: "1" }
   await createNodeStore(db).add(ownNode, 60_000)
-  const deps: TestRules["deps"] = {
+  const stores = createTestStores(db)
+  const createNouns = (replaced: ReplacedParts) =>
+    createTestNouns(stores, clock, { nodeId: ownNode.id, ...replaced })
+  const nouns = createNouns({})
+  return {
+    ...{ db, clock, nodeId: ownNode.id, stores, nouns, createNouns },
+    async addCaller(username, scopes = allScopes) {
+      const { user } = await nouns.users.create({ username, email: null })
+      return { userId: user.id, username, tokenId: clock.newId(), scopes: new Set(scopes) }
+    },
+    [Symbol.asyncDispose]: () => database.close(),
+  }
+}
+
+function createTestStores(db: Database) {
+  return {
     vals: createValStore(db),
+    ownVals: createOwnValStore(db),
     versions: createVersionStore(db),
     runs: createRunStore(db),
     users: createUserStore(db),
     tokens: createTokenStore(db),
-    runTokens: { find: () => undefined },
-    runner: { retire: () => {} },
-    lockfileWork: { wake: () => {} },
-    requestMsMax: 120_000,
-    isForOneUser: () => false,
-    nodeId: ownNode.id,
     secrets: createSecretStore(db),
     idempotency: createIdempotencyStore(db),
-    cipher,
-    importHosts: { baseUrls: ["http://hamlet.test"] },
-    // The real parser is a process of its own; the rules need only the specifiers.
-    scanImports: async (code) =>
-      [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
-    newId: () => Bun.randomUUIDv7(),
-    now: () => clock.at,
   }
+}
+
+function createTestNouns(
+  stores: ReturnType<typeof createTestStores>,
+  clock: Clock,
+  replaced: ReplacedParts,
+) {
+  const {
+    lockfileWork = { wake() {} },
+    valStore = stores.vals,
+    secretStore = stores.secrets,
+    idempotencyStore = stores.idempotency,
+    cipher = createCipher([Buffer.alloc(32, 7)]),
+    nodeId = "",
+    tokenStore = stores.tokens,
+    runTokens = { find: () => undefined },
+    now,
+    // The real parser is a process of its own; the rules need only the specifiers.
+    scanImports = async (code: string) =>
+      [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
+  } = replaced
+  const runner = { retire() {} }
+  const parser = { scanImports } as CodeParser
+  const sources = createSources(parser, { baseUrls: ["http://hamlet.test"] }, valStore)
+  const users = createUsers(stores.users, stores.tokens, () => false, clock)
+  const vals = createVals(valStore, sources, runner, lockfileWork, clock)
+  const node = { nodeId, requestMsMax: 120_000, now: clock.now }
   return {
-    db,
-    clock,
-    deps,
-    async addCaller(username, scopes = allScopes) {
-      const { user } = await createUser(deps, { username, email: null })
-      return { userId: user.id, username, tokenId: deps.newId(), scopes: new Set(scopes) }
-    },
-    [Symbol.asyncDispose]: () => database.close(),
+    ...{ users, vals },
+    secrets: createSecrets(secretStore, cipher, runner, clock),
+    idempotency: createIdempotency(idempotencyStore, cipher, node),
+    tokens: createTokens(tokenStore, runTokens, now ? { ...clock, now } : clock),
+    valLists: createValLists(valStore, stores.ownVals, users),
+    versions: createVersions(stores.versions, vals, sources, runner, clock),
   }
 }
 

@@ -52,7 +52,7 @@ export async function openServerFixture(
     HAMLET_DATABASE_CONNECTIONS_MAX: "4",
     // Most tests run no val, or one: processes that are ready and not used only cost CPU time.
     HAMLET_PROCESSES_READY: "0",
-    HAMLET_PROCESSES_READY_MAX: "2",
+    HAMLET_PROCESSES_READY_MAX: "0",
   }
   const env: Record<string, string> =
     url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }

@@ -13,61 +13,51 @@ export interface PageRow {
   readonly load: () => Promise<{ readonly Page: ComponentType<PageProps> }>
 }
 
+type Load = PageRow["load"]
+
+const open = (pattern: string, load: Load): PageRow => ({ pattern, load })
+const personal = (pattern: string, load: Load): PageRow => ({ pattern, load, isPersonal: true })
+const bare = (pattern: string, load: Load): PageRow => ({ pattern, load, isBare: true })
+
 // One function for all paths of a page: the app recognises a loaded page by it.
 const loadAccount = () => import("./pages/account.tsx")
-const loadMail = () => import("./mail/mail-page.tsx")
-const loadData = () => import("./pages/storage/data.tsx")
+const loadMail = () => import("./pages/mail.tsx")
+const loadData = () => import("./pages/data.tsx")
 const loadTemplates = () => import("./pages/start/templates.tsx")
 const loadVal = () => import("./pages/val.tsx")
 
 /** All pages. The server also lists their first segments: `http/pages/web-app.ts`. */
 const pages: readonly PageRow[] = [
-  { pattern: "/", load: () => import("./pages/home.tsx") },
-  { pattern: "/sign-in", isBare: true, load: () => import("./pages/sign-in.tsx") },
-  {
-    pattern: "/sign-in/provider",
-    isBare: true,
-    load: () => import("./pages/accounts/provider.tsx"),
-  },
-  { pattern: "/invitation", isBare: true, load: () => import("./pages/invitation.tsx") },
-  { pattern: "/oauth/authorize", isBare: true, load: () => import("./pages/oauth/authorize.tsx") },
-  { pattern: "/new", isPersonal: true, load: () => import("./pages/new-val.tsx") },
-  { pattern: "/templates", load: loadTemplates },
-  { pattern: "/templates/{template}", load: loadTemplates },
-  { pattern: "/guide", load: () => import("./pages/start/guide.tsx") },
-  { pattern: "/data", isPersonal: true, load: loadData },
-  { pattern: "/data/{section}", isPersonal: true, load: loadData },
-  { pattern: "/search", load: () => import("./pages/search.tsx") },
-  { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs/runs.tsx") },
-  { pattern: "/runs/live", isPersonal: true, load: () => import("./pages/runs/live.tsx") },
-  { pattern: "/runs/{runId}", isPersonal: true, load: () => import("./pages/runs/run.tsx") },
-  { pattern: "/schedules", isPersonal: true, load: () => import("./pages/schedules.tsx") },
-  { pattern: "/mail", isPersonal: true, load: loadMail },
-  { pattern: "/mail/{section}", isPersonal: true, load: loadMail },
-  { pattern: "/webhooks", isPersonal: true, load: () => import("./pages/webhooks.tsx") },
-  { pattern: "/webhooks/{webhookId}", isPersonal: true, load: () => import("./pages/webhook.tsx") },
-  {
-    pattern: "/webhooks/{webhookId}/{deliveryId}",
-    isPersonal: true,
-    load: () => import("./pages/delivery.tsx"),
-  },
-  {
-    pattern: "/notifications",
-    isPersonal: true,
-    load: () => import("./pages/accounts/notifications.tsx"),
-  },
-  { pattern: "/people", isPersonal: true, load: () => import("./pages/accounts/people.tsx") },
-  {
-    pattern: "/people/{userId}",
-    isPersonal: true,
-    load: () => import("./pages/accounts/person.tsx"),
-  },
-  { pattern: "/account", isPersonal: true, load: loadAccount },
-  { pattern: "/account/{section}", isPersonal: true, load: loadAccount },
-  { pattern: "/u/{username}", load: () => import("./pages/user.tsx") },
-  { pattern: "/u/{username}/{valName}", load: loadVal },
-  { pattern: "/u/{username}/{valName}/{tab}", load: loadVal },
-  { pattern: "/embed/{username}/{valName}", isBare: true, load: () => import("./pages/embed.tsx") },
+  open("/", () => import("./pages/home.tsx")),
+  bare("/sign-in", () => import("./pages/sign-in.tsx")),
+  bare("/sign-in/provider", () => import("./pages/accounts/provider.tsx")),
+  bare("/invitation", () => import("./pages/invitation.tsx")),
+  bare("/oauth/authorize", () => import("./pages/oauth/authorize.tsx")),
+  personal("/new", () => import("./pages/new-val.tsx")),
+  open("/templates", loadTemplates),
+  open("/templates/{template}", loadTemplates),
+  open("/guide", () => import("./pages/start/guide.tsx")),
+  personal("/data", loadData),
+  personal("/data/{section}", loadData),
+  open("/search", () => import("./pages/search.tsx")),
+  personal("/runs", () => import("./pages/runs/runs.tsx")),
+  personal("/runs/live", () => import("./pages/runs/live.tsx")),
+  personal("/runs/{runId}", () => import("./pages/runs/run.tsx")),
+  personal("/schedules", () => import("./pages/schedules.tsx")),
+  personal("/mail", loadMail),
+  personal("/mail/{section}", loadMail),
+  personal("/webhooks", () => import("./pages/webhooks/webhooks.tsx")),
+  personal("/webhooks/{webhookId}", () => import("./pages/webhooks/webhook.tsx")),
+  personal("/webhooks/{webhookId}/{deliveryId}", () => import("./pages/webhooks/delivery.tsx")),
+  personal("/notifications", () => import("./pages/accounts/notifications.tsx")),
+  personal("/people", () => import("./pages/accounts/people.tsx")),
+  personal("/people/{userId}", () => import("./pages/accounts/person.tsx")),
+  personal("/account", loadAccount),
+  personal("/account/{section}", loadAccount),
+  open("/u/{username}", () => import("./pages/user.tsx")),
+  open("/u/{username}/{valName}", loadVal),
+  open("/u/{username}/{valName}/{tab}", loadVal),
+  bare("/embed/{username}/{valName}", () => import("./pages/embed.tsx")),
 ]
 
 /** The page at a path, and the named parts of the path. */

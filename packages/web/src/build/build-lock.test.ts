@@ -24,6 +24,12 @@ test("doOnce does the work once, and the others wait for it", async () => {
   expect([state.count, state.isDone, existsSync(lock)]).toEqual([1, true, false])
 })
 
+test("doOnce writes nothing when the work is done: the folder may be read-only", async () => {
+  const { state, work } = createWork()
+  await doOnce(join(folder, "missing", "lock"), () => true, work)
+  expect(state.count).toBe(0)
+})
+
 test("doOnce does not wait for a killed process", async () => {
   const { state, isDone, work } = createWork()
   writeFileSync(lock, "999999999")

@@ -8,6 +8,8 @@ export async function doOnce(
   isDone: () => boolean,
   work: () => Promise<void>,
 ): Promise<void> {
+  // Without the lock: the folder may be read-only.
+  if (isDone()) return
   while (!take(lock)) {
     if (isDone()) return
     if (isAbandoned(lock)) rmSync(lock, { force: true })

@@ -14,23 +14,27 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { buildApp } from "./build-app.ts"
 import { doOnce } from "./build-lock.ts"
 
 const packages = fileURLToPath(new URL("../../../", import.meta.url))
-const dist = findWritable(fileURLToPath(new URL("../../dist/", import.meta.url)), process.argv[2])
+const ownDist = fileURLToPath(new URL("../../dist/", import.meta.url))
 /** The sources of the app: a change in them needs a new build. */
 const sources = ["web/src", "contract/src", "std/src", "web/package.json", "../package-lock.json"]
 /** A running server may still serve the previous build. */
 const limits = { foldersKept: 3, youngMs: 3_600_000 }
 
-const folder = join(dist, `app-${hashSources()}`)
+const name = `app-${hashSources()}`
+// An image contains the app, and its files are read-only.
+const dist = existsSync(join(ownDist, name)) ? ownDist : findWritable(ownDist, process.argv[2])
+const folder = join(dist, name)
 // The parent holds the other end: when it exits, the build is not needed.
 process.stdin.on("end", () => process.exit(1)).resume()
 await doOnce(
   `${folder}.lock`,
   () => existsSync(folder),
   async () => {
+    // Only now: with the compiler, it is most of what this program loads, and it is rarely needed.
+    const { buildApp } = await import("./build-app.ts")
     await buildApp(folder)
     removeOld()
   },

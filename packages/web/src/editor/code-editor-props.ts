@@ -22,6 +22,13 @@ export type FormattedText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string }
 
+/** Why code does not parse, in the words of the editor's marks. */
+export interface CodeSyntaxError {
+  readonly message: string
+  /** Counts from 1. */
+  readonly line: number
+}
+
 /** The methods of an editor. */
 export interface CodeEditorHandle {
   getText(): string
@@ -30,6 +37,8 @@ export interface CodeEditorHandle {
   goToLine(line: number, column?: number): void
   focus(): void
   format(): Promise<FormatOutcome>
+  /** The first syntax error; null without one, undefined while the types are not loaded. */
+  findSyntaxError(): Promise<CodeSyntaxError | null | undefined>
   openSearch(): void
   /**
    * The parameters of the function that a run calls; null without one, undefined while the types are
@@ -61,7 +70,7 @@ export interface CodeEditorProps {
   readonly onSave?: (() => void) | undefined
   /** Control-Enter, or Command-Enter. */
   readonly onRun?: (() => void) | undefined
-  /** Called after every formatting, by key or by `format`. */
+  /** Called after formatting by key. */
   readonly onFormat?: ((outcome: FormatOutcome) => void) | undefined
   /** F12, or a click with Control, on a name that another file declares. */
   readonly onDefinition?: ((definition: Exclude<Definition, { kind: "here" }>) => void) | undefined

@@ -1,17 +1,21 @@
 /** Loads the editor and the diff view when they are first shown; until then, plain text. */
 import type { ComponentType } from "preact"
 import { useEffect, useState } from "preact/hooks"
-import type { CodeEditorProps } from "./code-editor-props.ts"
+import type { CodeEditorProps, EditorLanguage } from "./code-editor-props.ts"
 import type { DiffViewProps } from "./diff-view-props.ts"
 
 export function LazyCodeEditor(props: CodeEditorProps) {
   const Editor = useLoaded(loadCodeEditor)
-  return Editor ? <Editor {...props} /> : <Plain text={props.value} label={props.label} />
+  return Editor ? <Editor {...props} /> : <Plain {...props} text={props.value} />
 }
 
 export function LazyDiffView(props: DiffViewProps) {
   const View = useLoaded(loadDiffView)
-  return View ? <View {...props} /> : <Plain text={props.after} label={props.label} />
+  return View ? (
+    <View {...props} />
+  ) : (
+    <Plain text={props.after} label={props.label} language="text" />
+  )
 }
 
 const loadCodeEditor = async () => (await import("./code-editor.tsx")).CodeEditor
@@ -37,10 +41,19 @@ function useLoaded<Props>(
   return loaded?.component
 }
 
-function Plain({ text, label }: { readonly text: string; readonly label: string }) {
+function Plain(props: {
+  readonly text: string
+  readonly label: string
+  readonly language: EditorLanguage
+}) {
+  const { text, label, language } = props
+  const numbers = text.split("\n").map((_, index) => index + 1)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area needs keyboard access
-    <section class="code-editor-plain" aria-label={label} tabIndex={0}>
+    <section class={`code-editor-plain plain-${language}`} aria-label={label} tabIndex={0}>
+      <pre class="plain-numbers" aria-hidden="true">
+        {numbers.join("\n")}
+      </pre>
       <pre>{text}</pre>
     </section>
   )

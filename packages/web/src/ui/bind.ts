@@ -12,6 +12,16 @@ export function bindText(text: Signal<string>) {
   }
 }
 
+/** The properties of a choice that shows a signal and writes to it. */
+export function bindChoice<Value>(chosen: Signal<Value>) {
+  return {
+    value: chosen.value,
+    onChange: (value: Value) => {
+      chosen.value = value
+    },
+  }
+}
+
 /** A listener that sets a signal. */
 export function setTo<Value>(target: Signal<Value>, value: Value): () => void {
   return () => {

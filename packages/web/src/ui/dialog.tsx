@@ -21,7 +21,7 @@ export function Dialog(props: {
         props.onClose()
       }}
     >
-      <div class="dialog-head">
+      <div class="row dialog-head">
         <h2 id={titleId}>{props.title}</h2>
         <CloseButton onClose={props.onClose} />
       </div>

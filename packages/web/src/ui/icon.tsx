@@ -1,76 +1,8 @@
-import {
-  Activity,
-  AppWindow,
-  Bell,
-  BookOpen,
-  Check,
-  ChevronLeft,
-  ChevronRight,
-  Clock,
-  Code,
-  Compass,
-  Copy,
-  Database,
-  Download,
-  Ellipsis,
-  ExternalLink,
-  EyeOff,
-  File,
-  Gauge,
-  GitFork,
-  Globe,
-  Heart,
-  History,
-  House,
-  type IconNode,
-  Import,
-  Keyboard,
-  KeyRound,
-  LayoutTemplate,
-  Lightbulb,
-  Link,
-  Lock,
-  LockOpen,
-  LogIn,
-  LogOut,
-  Mail,
-  Menu,
-  MessageSquare,
-  Monitor,
-  MonitorSmartphone,
-  Moon,
-  Network,
-  Package,
-  PanelBottom,
-  PanelRight,
-  Pause,
-  Pencil,
-  Play,
-  Plus,
-  RectangleEllipsis,
-  RotateCw,
-  Rss,
-  Save,
-  ScrollText,
-  Search,
-  Settings2,
-  Square,
-  Sun,
-  Table2,
-  Trash2,
-  TriangleAlert,
-  Upload,
-  UserRound,
-  Users,
-  WandSparkles,
-  Webhook,
-  Wrench,
-  X,
-} from "lucide"
-import { createElement } from "preact"
+import * as lucide from "lucide"
+import { type ComponentChildren, createElement } from "preact"
 
 /** The sign of the product: the roofs of a hamlet. */
-const mark: IconNode = [
+const mark: lucide.IconNode = [
   [
     "path",
     {
@@ -84,74 +16,74 @@ const mark: IconNode = [
  * val with an address, `external` a link that leads elsewhere, `link` a short address.
  */
 const drawings = {
-  account: UserRound,
-  back: ChevronLeft,
-  bell: Bell,
-  check: Check,
-  chevron: ChevronRight,
-  close: X,
-  comment: MessageSquare,
-  copy: Copy,
-  dark: Moon,
-  data: Database,
-  download: Download,
-  edit: Pencil,
-  explore: Compass,
-  external: ExternalLink,
-  feed: Rss,
-  file: File,
-  fork: GitFork,
-  format: WandSparkles,
-  globe: Globe,
-  graph: Network,
-  guide: Lightbulb,
-  heart: Heart,
-  history: History,
-  home: House,
-  http: AppWindow,
-  imports: Import,
-  key: KeyRound,
-  keyboard: Keyboard,
-  light: Sun,
-  link: Link,
-  lock: Lock,
-  logs: ScrollText,
-  mail: Mail,
+  account: lucide.UserRound,
+  back: lucide.ChevronLeft,
+  bell: lucide.Bell,
+  check: lucide.Check,
+  chevron: lucide.ChevronRight,
+  close: lucide.X,
+  comment: lucide.MessageSquare,
+  copy: lucide.Copy,
+  dark: lucide.Moon,
+  data: lucide.Database,
+  download: lucide.Download,
+  edit: lucide.Pencil,
+  explore: lucide.Compass,
+  external: lucide.ExternalLink,
+  feed: lucide.Rss,
+  file: lucide.File,
+  fork: lucide.GitFork,
+  format: lucide.WandSparkles,
+  globe: lucide.Globe,
+  graph: lucide.Network,
+  guide: lucide.Lightbulb,
+  heart: lucide.Heart,
+  history: lucide.History,
+  home: lucide.House,
+  http: lucide.AppWindow,
+  imports: lucide.Import,
+  key: lucide.KeyRound,
+  keyboard: lucide.Keyboard,
+  light: lucide.Sun,
+  link: lucide.Link,
+  lock: lucide.Lock,
+  logs: lucide.ScrollText,
+  mail: lucide.Mail,
   mark,
-  menu: Menu,
-  more: Ellipsis,
-  package: Package,
-  panelBottom: PanelBottom,
-  panelRight: PanelRight,
-  pause: Pause,
-  people: Users,
-  play: Play,
-  plus: Plus,
-  readme: BookOpen,
-  refresh: RotateCw,
-  runs: Activity,
-  save: Save,
-  script: Code,
-  search: Search,
-  secret: RectangleEllipsis,
-  session: MonitorSmartphone,
-  settings: Settings2,
-  signIn: LogIn,
-  signOut: LogOut,
-  stop: Square,
-  system: Monitor,
-  table: Table2,
-  template: LayoutTemplate,
-  timer: Clock,
-  tools: Wrench,
-  trash: Trash2,
-  unlisted: EyeOff,
-  unlock: LockOpen,
-  upload: Upload,
-  usage: Gauge,
-  warning: TriangleAlert,
-  webhook: Webhook,
-} as const satisfies Record<string, IconNode>
+  menu: lucide.Menu,
+  more: lucide.Ellipsis,
+  package: lucide.Package,
+  panelBottom: lucide.PanelBottom,
+  panelRight: lucide.PanelRight,
+  pause: lucide.Pause,
+  people: lucide.Users,
+  play: lucide.Play,
+  plus: lucide.Plus,
+  readme: lucide.BookOpen,
+  refresh: lucide.RotateCw,
+  runs: lucide.Activity,
+  save: lucide.Save,
+  script: lucide.Code,
+  search: lucide.Search,
+  secret: lucide.RectangleEllipsis,
+  session: lucide.MonitorSmartphone,
+  settings: lucide.Settings2,
+  signIn: lucide.LogIn,
+  signOut: lucide.LogOut,
+  stop: lucide.Square,
+  system: lucide.Monitor,
+  table: lucide.Table2,
+  template: lucide.LayoutTemplate,
+  timer: lucide.Clock,
+  tools: lucide.Wrench,
+  trash: lucide.Trash2,
+  unlisted: lucide.EyeOff,
+  unlock: lucide.LockOpen,
+  upload: lucide.Upload,
+  usage: lucide.Gauge,
+  warning: lucide.TriangleAlert,
+  webhook: lucide.Webhook,
+} as const satisfies Record<string, lucide.IconNode>
 
 /** The names of the icons. */
 export type IconName = keyof typeof drawings
@@ -164,5 +96,35 @@ export function Icon({ name }: { name: IconName }) {
         createElement(tag, { key: index, ...attributes }),
       )}
     </svg>
+  )
+}
+
+/** A button with an icon alone. Its label is read out, and shown by the pointer. */
+export function IconButton(props: {
+  readonly icon: IconName
+  readonly label: string
+  /** Shown instead of the label. */
+  readonly title?: string
+  readonly class?: string
+  readonly disabled?: boolean
+  readonly "aria-pressed"?: boolean
+  readonly "aria-haspopup"?: "dialog"
+  readonly "aria-expanded"?: boolean
+  readonly onClick: () => unknown
+  readonly children?: ComponentChildren
+}) {
+  const { icon, label, title = label, onClick, children, ...rest } = props
+  return (
+    <button
+      {...rest}
+      type="button"
+      class={rest.class ? `icon-button ${rest.class}` : "icon-button"}
+      aria-label={label}
+      title={title}
+      onClick={() => void onClick()}
+    >
+      <Icon name={icon} />
+      {children}
+    </button>
   )
 }

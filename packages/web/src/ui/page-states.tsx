@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
 import { Icon, type IconName } from "./icon.tsx"
 
 /** Grey shapes in place of a page that is loading. */
@@ -63,4 +64,11 @@ export function FailureState(props: {
       ) : null}
     </EmptyState>
   )
+}
+
+/** Sets the title of the browser tab. */
+export function useTitle(title: string | undefined, site = "Hamlet"): void {
+  useEffect(() => {
+    document.title = title === undefined ? site : `${title} · ${site}`
+  }, [title, site])
 }

@@ -9,8 +9,15 @@ export function StatusCode({ status, statusText }: { status: number; statusText:
   )
 }
 
+type Headers = readonly (readonly [string, string])[]
+
+/** The value of the header with that name, in lower case; empty for none. */
+export function findHeader(headers: Headers, wanted: string): string {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? ""
+}
+
 /** The headers of an HTTP response, folded away. */
-export function HeaderList({ headers }: { headers: readonly (readonly [string, string])[] }) {
+export function HeaderList({ headers }: { headers: Headers }) {
   return (
     <details class="fold headers">
       <summary>

@@ -1,3 +1,6 @@
+import { useRef } from "preact/hooks"
+import { useMoreHint } from "./use-more-hint.ts"
+
 interface Tab<Id extends string> {
   readonly id: Id
   readonly label: string
@@ -15,6 +18,8 @@ interface TabsProps<Id extends string> {
 
 /** A row of tabs. It is one tab stop; the arrow keys move inside. */
 export function Tabs<Id extends string>({ label, tabs, current, panelId, onPick }: TabsProps<Id>) {
+  const list = useRef<HTMLDivElement>(null)
+  useMoreHint(list)
   const move = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
     const index = tabs.findIndex((tab) => tab.id === current)
     const target = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: tabs.length - 1 }[
@@ -27,7 +32,7 @@ export function Tabs<Id extends string>({ label, tabs, current, panelId, onPick 
     event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")[next]?.focus()
   }
   return (
-    <div class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+    <div ref={list} class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map((tab) => (
         <button
           key={tab.id}

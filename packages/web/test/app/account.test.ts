@@ -44,6 +44,11 @@ describeApp("the account and the frame around every page", (app) => {
     await page.getByText("Robot").waitFor()
     await page.getByText(new URL(app.stage.url).host, { exact: true }).waitFor()
     await expectNoBarriers(page)
+    // Code that the program saves or runs is the owner's own: it can do more than these two words say.
+    for (const scope of ["val:write", "run:write"])
+      await page
+        .getByRole("checkbox", { name: new RegExp(`secrets, blobs, database and mail ${scope}$`) })
+        .waitFor()
     await page.getByRole("checkbox", { name: "sqlite:write" }).uncheck()
     await page.getByRole("button", { name: "Allow" }).click()
     await page.waitForURL(/\/robot\?code=/)

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoBarriers } from "../support/check-page.ts"
-import { describeAppWithoutTypes } from "../support/describe-app.ts"
+import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import {
   expectText,
@@ -13,8 +13,10 @@ import {
 } from "../support/val-page.ts"
 
 const tabsMax = 60
+/** The time of a page can only be set to a later one. */
+const clockMs = 60_000
 
-describeAppWithoutTypes("unsaved text", (app) => {
+describeApp("unsaved text", (app) => {
   /** A val in an editor, with unsaved text. */
   async function typeInto(page: Page, path: string, text: string) {
     await page.goto(path)
@@ -54,6 +56,36 @@ describeAppWithoutTypes("unsaved text", (app) => {
     await page.waitForURL("**/search")
     await page.goBack()
     await editor.getByText("typed").waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("is stored when the user pauses, and not with each key", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const lines = Array.from({ length: 5_000 }, (_, index) => `// line ${index + 1}`)
+    const val = await makeVal(app.stage.admin, { code: lines.join("\n") })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await editor.focus()
+    const writes = await page.evaluateHandle(() => {
+      const writes: string[] = []
+      const { setItem } = Storage.prototype
+      Storage.prototype.setItem = function (...args) {
+        writes.push(args[0])
+        return setItem.apply(this, args)
+      }
+      return writes
+    })
+    // The clock stands still: there is no pause, however long the keys take.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + clockMs)
+    await page.keyboard.type("typed at once")
+    await editor.getByText("typed at once").waitFor()
+    expect(await writes.jsonValue()).toEqual([])
+    await page.clock.resume()
+    await page.waitForFunction(() =>
+      Object.values(localStorage).some((text) => String(text).includes("typed at once")),
+    )
     expect(own.problems).toEqual([])
   })
 
@@ -177,6 +209,33 @@ describeAppWithoutTypes("unsaved text", (app) => {
       ({ code }) => code,
     )
     expect(codes).toEqual(["mine", "theirs", "saved"])
+    expect(own.problems).toEqual([])
+  })
+
+  test("stands under a notice when the val is saved elsewhere, before the next save", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const { client } = app.stage.admin
+    const val = await makeVal(app.stage.admin, { code: "first" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await client.createVersion({ val_id: val.id, code: "second" })
+    await findStatus(page, "Changed elsewhere").waitFor()
+    await page.getByText("Version 2 was saved elsewhere").waitFor()
+    await expectText(editor, "first")
+    await page.getByRole("button", { name: "Show version 2" }).click()
+    await expectText(editor, "second")
+    await expectNoNotice(page)
+    await replaceText(page, editor, "mine")
+    await client.createVersion({ val_id: val.id, code: "third" })
+    await page.getByText("Version 3 was saved elsewhere").waitFor()
+    await expectNoBarriers(page)
+    await page.getByRole("button", { name: "See the difference" }).click()
+    const dialog = page.getByRole("dialog", { name: "Version 3 was saved elsewhere" })
+    await dialog.getByRole("button", { name: "Save mine as a new version" }).click()
+    await findVersion(page, 4).waitFor()
+    await expectNoNotice(page)
+    expect((await client.getVal({ val_id: val.id })).code).toBe("mine")
     expect(own.problems).toEqual([])
   })
 

@@ -56,11 +56,22 @@ describeApp("home", (app) => {
 
   test("fits screens between a phone and a wide one", async () => {
     const { owner } = await makeLucky("tablet")
+    const versions = [{ code: "export default () => new Response()" }]
+    // Names of many lengths, so that the end of a line is everywhere in their addresses.
+    const vals = Array.from({ length: 40 }, (_, index) => ({
+      name: `shop_${"x".repeat(index + 1)}`,
+      privacy: "private" as const,
+      type: "http" as const,
+      versions,
+    }))
+    await owner.client.importVals({ vals })
     await using tab = await app.open(owner)
     const { page } = tab
     await page.goto("/")
     const name = page.locator(".table-name", { hasText: "lucky" })
     await name.waitFor()
+    for (const width of [390, 480, 560, 640, 1280])
+      expect({ width, lines: await countPortLines(page, width) }).toEqual({ width, lines: 1 })
     for (const width of [720, 768, 959, 960, 1024, 1119, 1120]) {
       await page.setViewportSize({ width, height: 800 })
       expect({ width, tooWide: await findTooWide(page) }).toEqual({ width, tooWide: [] })
@@ -72,6 +83,7 @@ describeApp("home", (app) => {
         gap: true,
         wide: true,
       })
+      expect({ width, lines: await countPortLines(page, width) }).toEqual({ width, lines: 1 })
     }
   })
 
@@ -328,4 +340,26 @@ async function boxOf(locator: Locator) {
   const box = await locator.boundingBox()
   if (!box) throw new Error("the element is not visible")
   return box
+}
+
+/** The most lines that the port of an address takes, on a screen of that width. */
+async function countPortLines(page: Page, width: number): Promise<number> {
+  await page.setViewportSize({ width, height: 800 })
+  return page.locator("a.my-val-place").evaluateAll((places) => {
+    const counts = places.map((place) => {
+      const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT)
+      const tops = new Set<number>()
+      let isPort = false
+      for (let node = walker.nextNode(); node; node = walker.nextNode())
+        for (const [index, letter] of [...(node.textContent ?? "")].entries()) {
+          isPort ||= letter === ":"
+          const range = document.createRange()
+          range.setStart(node, index)
+          range.setEnd(node, index + 1)
+          if (isPort) tops.add(Math.round(range.getBoundingClientRect().top))
+        }
+      return tops.size
+    })
+    return Math.max(...counts)
+  })
 }

@@ -76,7 +76,7 @@ describeApp("versions", (app) => {
       .getByText('"two"')
       .waitFor()
     await changed.getByRole("combobox", { name: "From" }).selectOption("v2")
-    await changed.getByText("The versions are the same").waitFor()
+    await changed.getByText("The code of both versions is the same").waitFor()
     await rows.first().getByRole("link", { name: "v3" }).click()
     await changed
       .getByRole("textbox", { name: "Changes from version 2 to version 3: after" })

@@ -1,23 +1,125 @@
 import { describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoBarriers } from "../support/check-page.ts"
-import { type App, describeAppWithoutTypes } from "../support/describe-app.ts"
+import { type App, describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
-import { expectText, findEditor, findStatus, makeVal, replaceText } from "../support/val-page.ts"
+import {
+  expectText,
+  findEditor,
+  findStatus,
+  findVersion,
+  makeVal,
+  replaceText,
+} from "../support/val-page.ts"
 
-describeAppWithoutTypes("the workbench and the window of a val", (app) => {
+describeApp("the workbench and the window of a val", (app) => {
   describe("the workbench of an http val", () => defineWorkbench(app))
   describe("the window of a val", () => defineWindow(app))
 })
 
 function defineWorkbench(app: App): void {
+  test("sends nothing until it is asked to, and shows the last page that is kept", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default (request: Request) => new URL(request.url).pathname === "/data"
+      ? Response.json({ from: "the data" })
+      : new Response("<title>kept</title><script>parent.postMessage('ran', '*')</script>", { headers: { "content-type": "text/html" } })`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    const { client } = app.stage.admin
+    const countRuns = async () => (await client.listValRuns({ val_id: val.id })).data.length
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await page.getByText("No request has been sent").waitFor()
+    await replaceText(page, editor, `${code}\n`)
+    await page.keyboard.press("Control+s")
+    await findStatus(page, "Saved").waitFor()
+    await page.getByRole("tab", { name: "Response" }).click()
+    await page.getByRole("tab", { name: "Page" }).click()
+    await page.getByText("No request has been sent").waitFor()
+    for (const path of ["/shop?a=1", "/data", "/shop?a=2"])
+      await client.sendValRequest({ val_id: val.id, method: "GET", path })
+    // What the page itself fetches is no page.
+    await client.sendValRequest({ val_id: val.id, method: "GET", path: "/data" })
+    await client.sendValRequest({ val_id: val.id, method: "POST", path: "/" })
+    await page.reload()
+    const last = page.getByRole("region", { name: "The last page" })
+    await last.getByText("GET /shop?a=2 → 200").waitFor()
+    // As text: it has no frame and runs no script.
+    await last.getByText("<title>kept</title>").waitFor()
+    expect(await page.locator("iframe").count()).toBe(0)
+    await expectNoBarriers(page)
+    expect(await countRuns()).toBe(5)
+    await last.getByRole("button", { name: "Load the page" }).click()
+    await eventually(countRuns, (count) => expect(count).toBe(6))
+    await eventually(
+      () => page.locator("iframe").getAttribute("src"),
+      (address) => expect(address).toEndWith("/shop?a=2"),
+    )
+    expect(own.problems).toEqual([])
+  })
+
+  test("opens the body with the method, and sends JSON as JSON", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default async (request: Request) =>
+      Response.json({ type: request.headers.get("content-type"), body: await request.text() })`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await page.goto(val.path)
+    await page.getByLabel("Method").selectOption("POST")
+    const body = page.getByLabel("Body", { exact: true })
+    const shown = page.getByRole("region", { name: "Result" }).locator(".code pre")
+    const send = () => page.getByRole("button", { name: "Send" }).click()
+    await body.fill('{"a":1}')
+    await page.getByText("content-type: application/json is added").waitFor()
+    await send()
+    await shown.filter({ hasText: '"type": "application/json"' }).waitFor()
+    await page.getByLabel("Headers, one per line").fill("Content-Type: text/plain")
+    await send()
+    await shown.filter({ hasText: '"type": "text/plain"' }).waitFor()
+    await page.getByLabel("Headers, one per line").fill("")
+    await body.fill("a=1")
+    await send()
+    await shown.filter({ hasText: '"type": null' }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("shows the request of the page, also when the page has posted and loads again", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default (request: Request) => request.method === "POST"
+      ? new Response("made", { status: 201 })
+      : new Response("<button>Post</button><p>" + crypto.randomUUID() + "</p><script>document.querySelector('button').onclick = async () => { await fetch('/', { method: 'POST' }); location.reload() }</script>", { headers: { "content-type": "text/html" } })`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await openPage(page, val.path)
+    const frame = page.frameLocator("iframe")
+    const readPage = () => frame.locator("p").textContent()
+    const first = await eventually(readPage, (text) => expect(text).toMatch(/./))
+    const pill = page.locator(".bench-summary")
+    await pill.getByText("200", { exact: true }).waitFor()
+    await frame.getByRole("button", { name: "Post" }).click()
+    await eventually(readPage, (text) => expect(text).not.toBe(first))
+    const listed = async () => {
+      const { data } = await app.stage.admin.client.listValRuns({ val_id: val.id })
+      return data.map(({ request }) => `${request?.method} ${request?.status}`)
+    }
+    await eventually(listed, (found) => expect(found).toEqual(["GET 200", "POST 201", "GET 200"]))
+    const { data } = await app.stage.admin.client.listValRuns({ val_id: val.id })
+    await eventually(
+      () => pill.getByRole("link", { name: "Open the run" }).getAttribute("href"),
+      (href) => expect(href).toBe(`/runs/${data[0]?.id}`),
+    )
+    await pill.getByText("200", { exact: true }).waitFor()
+    await page.locator(".drawer-bar").getByText("GET / → 200").waitFor()
+    expect(own.problems).toEqual([])
+  })
+
   test.each(["public", "private"] as const)(
     "shows the page of a %s val and reloads it after a save",
     async (privacy) => {
       await using own = await app.openOwn()
       const { page } = own
       const val = await makeVal(app.stage.admin, { code: toPage("one"), type: "http", privacy })
-      await page.goto(val.path)
+      await openPage(page, val.path)
       const frame = page.frameLocator("iframe[title^='Preview of']")
       await frame.getByRole("heading", { name: "one /" }).waitFor()
       await page.getByLabel("Path", { exact: true }).fill("somewhere/else")
@@ -51,15 +153,14 @@ function defineWorkbench(app: App): void {
         { status: 418, headers: { "x-answer": "yes" } })
     }`
     const val = await makeVal(app.stage.admin, { code, type: "http" })
-    await page.goto(val.path)
+    await openPage(page, val.path)
     const frame = page.frameLocator("iframe").locator("body")
     const readPage = async () => (await frame.textContent()) ?? ""
     const first = await eventually(readPage, (text) => expect(text).toStartWith("page "))
     await page.getByLabel("Method").selectOption("PUT")
     await page.getByLabel("Path", { exact: true }).fill("/things?a=1")
-    await page.getByText("Headers and body").click()
     await page.getByLabel("Headers, one per line").fill("x-kind: odd")
-    await page.getByLabel("Body").fill("hello there")
+    await page.getByLabel("Body", { exact: true }).fill("hello there")
     await page.getByRole("button", { name: "Send" }).click()
     const result = page.getByRole("region", { name: "Result" })
     await result.getByText("418 I'm a Teapot").waitFor()
@@ -85,7 +186,7 @@ function defineWorkbench(app: App): void {
       (found) => expect(found).toBe("x-kind: odd"),
     )
     await eventually(
-      () => page.getByLabel("Body").inputValue(),
+      () => page.getByLabel("Body", { exact: true }).inputValue(),
       (found) => expect(found).toBe("hello there"),
     )
     expect(own.problems).toEqual([])
@@ -96,7 +197,7 @@ function defineWorkbench(app: App): void {
     const { page } = own
     const code = `export default () => {\n  throw new RangeError("too far")\n}\n`
     const val = await makeVal(app.stage.admin, { code, type: "http" })
-    await page.goto(val.path)
+    await openPage(page, val.path)
     const editor = await findEditor(page)
     const failure = page.getByRole("region", { name: "Error of the last request" })
     await failure.getByText("RangeError: too far").waitFor()
@@ -121,7 +222,7 @@ function defineWorkbench(app: App): void {
       return new Response("late")
     }`
     const val = await makeVal(app.stage.admin, { code, type: "http" })
-    await page.goto(val.path)
+    await openPage(page, val.path)
     const result = page.getByRole("region", { name: "Result" })
     await result.getByText("Waiting for the val…").waitFor()
     const readSeconds = async () =>
@@ -146,7 +247,7 @@ function defineWorkbench(app: App): void {
       return new Response(pathname === "/data" ? "[]" : "<script>fetch('/data')</script>", { headers: { "content-type": "text/html" } })
     }`
     const val = await makeVal(app.stage.admin, { code, type: "http" })
-    await page.goto(val.path)
+    await openPage(page, val.path)
     await page.getByRole("button", { name: "Requests and logs" }).click()
     const drawer = page.getByRole("region", { name: "Requests and logs" })
     const rows = drawer.getByRole("listitem")
@@ -176,7 +277,7 @@ function defineWorkbench(app: App): void {
       if (run.request?.url.endsWith("/")) await selected.promise
       await route.fulfill({ response })
     })
-    await page.goto(val.path)
+    await openPage(page, val.path)
     await page.getByRole("button", { name: "Requests and logs" }).click()
     const drawer = page.getByRole("region", { name: "Requests and logs" })
     await drawer.getByRole("button", { name: "GET /data → 200" }).first().click()
@@ -193,7 +294,7 @@ function defineWorkbench(app: App): void {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: toPage("here"), type: "http" })
-    await page.goto(val.path)
+    await openPage(page, val.path)
     const frame = page.frameLocator("iframe[title^='Preview of']")
     await frame.getByRole("heading", { name: "here /" }).waitFor()
     await own.context.setOffline(true)
@@ -211,7 +312,7 @@ function defineWorkbench(app: App): void {
     const code = `export default () => Response.redirect("https://elsewhere.invalid/")`
     const val = await makeVal(app.stage.admin, { code, type: "http" })
     await page.route("https://elsewhere.invalid/", (route) => route.abort())
-    await page.goto(val.path)
+    await openPage(page, val.path)
     await page.getByText("Pages of other sites are not shown here").waitFor()
     await page.unrouteAll({ behavior: "ignoreErrors" })
   })
@@ -245,7 +346,7 @@ function defineWindow(app: App): void {
       const lines = Array.from({ length: count }, (_, index) => `// line ${index + 1}`)
       const code = `${lines.join("\n")}\nexport default () => new Response("seen")`
       const val = await makeVal(app.stage.admin, { code, type: "http" })
-      await page.goto(val.path)
+      await openPage(page, val.path)
       const editor = await findEditor(page)
       await editor.press("Control+End")
       await editor.getByText("export default").waitFor()
@@ -268,6 +369,43 @@ function defineWindow(app: App): void {
       expect(box?.y).toBeLessThanOrEqual(110)
       expect(own.problems).toEqual([])
     })
+
+  test("shows every tab, also on a small screen and zoomed, or says that there are more", async () => {
+    await using tab = await app.open(app.stage.admin)
+    const { page } = tab
+    const val = await makeVal(app.stage.admin, { code: "export default 1" })
+    await page.goto(val.path)
+    const bar = page.getByRole("navigation", { name: "Val", exact: true })
+    await bar.getByRole("link", { name: "Settings" }).waitFor()
+    // Zooming by 200 % halves the width: of 1,100 and 1,280 pixels here.
+    for (const width of [550, 640, 768, 959, 960, 1100, 1239, 1240, 1440]) {
+      await page.setViewportSize({ width, height: 800 })
+      await eventually(
+        () => bar.evaluate(findHiddenTabs),
+        (found) => expect({ width, ...found }).toEqual({ width, hidden: [], hints: [] }),
+      )
+    }
+    await page.setViewportSize({ width: 390, height: 800 })
+    await eventually(
+      () => bar.evaluate(findHiddenTabs),
+      ({ hidden, hints }) =>
+        expect({ isCut: hidden.includes("Settings"), hints }).toEqual({
+          isCut: true,
+          hints: ["›"],
+        }),
+    )
+    await bar.getByRole("link", { name: "Settings" }).click()
+    await page.getByText("Delete this val").waitFor()
+    await eventually(
+      () => bar.evaluate(findHiddenTabs),
+      ({ hidden, hints }) =>
+        expect({ isCut: hidden.includes("Settings"), hints }).toEqual({
+          isCut: false,
+          hints: ["‹"],
+        }),
+    )
+    expect(tab.problems).toEqual([])
+  })
 
   test("has panes that are dragged, closed and opened by mouse and keyboard, and remembered", async () => {
     await using tab = await app.open(app.stage.admin)
@@ -314,7 +452,7 @@ function defineWindow(app: App): void {
     expect(tab.problems).toEqual([])
   })
 
-  test("says at once when saved code does not parse or a package does not exist", async () => {
+  test("says at once when saved code does not parse or an import does not exist", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default 1" })
@@ -343,13 +481,30 @@ function defineWindow(app: App): void {
       .filter({ hasText: 'The import "npm:no-such" does not work: it does not exist' })
       .waitFor()
     await page.unrouteAll({ behavior: "ignoreErrors" })
+    await replaceText(page, editor, `import x from "./no_such_val"\nexport default x`)
+    await page.keyboard.press("Control+s")
+    await page
+      .getByRole("alert")
+      .filter({ hasText: 'The import "./no_such_val" does not work: there is no such val' })
+      .waitFor()
+    await findStatus(page, "Saved with an error").waitFor()
+    await replaceText(page, editor, `import type x from "./no_such_val"\nexport default 2`)
+    await page.keyboard.press("Control+s")
+    await findStatus(page, "Saved").filter({ hasNotText: "error" }).waitFor()
+    await page.getByRole("alert").filter({ hasText: /./ }).waitFor({ state: "detached" })
     await replaceText(page, editor, "export default 2")
     await page.keyboard.press("Control+s")
-    await findStatus(page, "Saved").waitFor()
+    await findVersion(page, 6).waitFor()
     await page.getByRole("alert").filter({ hasText: /./ }).waitFor({ state: "detached" })
     await expectText(editor, "export default 2")
     expect(own.problems).toEqual([])
   })
+}
+
+/** Opens the page of an http val and sends the first request. */
+async function openPage(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await page.getByRole("button", { name: "Load the page" }).click()
 }
 
 function toPage(word: string): string {
@@ -358,6 +513,21 @@ function toPage(word: string): string {
 
 function readVersion(page: Page): Promise<string | null> {
   return page.locator(".val-badges a").textContent()
+}
+
+/** Tabs that are cut or outside of their bar, and the arrows that say so. */
+function findHiddenTabs(bar: HTMLElement | SVGElement) {
+  const box = bar.getBoundingClientRect()
+  const hidden = [...bar.querySelectorAll("a")]
+    .filter((tab) => {
+      const { left, right } = tab.getBoundingClientRect()
+      return left < box.left - 1 || right > Math.min(box.right, innerWidth) + 1
+    })
+    .map(({ textContent }) => textContent)
+  const hints = ["::before", "::after"].flatMap(
+    (part) => getComputedStyle(bar, part).content.match(/[‹›]/) ?? [],
+  )
+  return { hidden, hints }
 }
 
 async function isInWindow(page: Page, target: ReturnType<Page["locator"]>): Promise<boolean> {

@@ -45,13 +45,9 @@ describeInBrowser("the editor", (getBrowser) => {
   })
 
   /** A test with its own tab. */
-  function inBrowser(
-    title: string,
-    run: (page: Page) => Promise<void>,
-    options: TabOptions = {},
-  ): void {
+  function inBrowser(title: string, run: (page: Page) => Promise<void>): void {
     test(title, async () => {
-      const tab = await openEditor(getBrowser(), server.origin, options)
+      const tab = await openEditor(getBrowser(), server.origin)
       open.push(tab)
       await run(tab.page)
     })
@@ -129,6 +125,66 @@ describeInBrowser("the editor", (getBrowser) => {
         (found) => expect(found).toContain("press Escape and then Tab"),
       )
     })
+
+    inBrowser("indents a new line by what it is, whatever follows it", async (page) => {
+      await show(page, { value: "export default () => 1\n", hasTypes: false })
+      await page.getByRole("textbox", { name: "Code of ada/hello" }).focus()
+      await page.keyboard.press("Control+Home")
+      await page.keyboard.insertText('import { a } from "npm:b"')
+      await page.keyboard.press("Enter")
+      await page.keyboard.insertText("const c = a()")
+      await page.keyboard.press("Enter")
+      await expectText(page, 'import { a } from "npm:b"\nconst c = a()\nexport default () => 1\n')
+      await page.keyboard.insertText("if (c)")
+      await page.keyboard.press("Enter")
+      await page.keyboard.insertText("call()")
+      await page.keyboard.press("Enter")
+      await page.keyboard.insertText("function d() {}")
+      await page.keyboard.press("ArrowLeft")
+      await page.keyboard.press("Enter")
+      await page.keyboard.insertText("call(")
+      await page.keyboard.press("Enter")
+      await page.keyboard.insertText("c)")
+      await expectText(
+        page,
+        'import { a } from "npm:b"\nconst c = a()\nif (c)\n  call()\nfunction d() {\n  call(\n    c)\n}export default () => 1\n',
+      )
+    })
+
+    inBrowser(
+      "shows the code where it stays when the editor and the types are loaded",
+      async (page) => {
+        const value = Array.from({ length: 1_200 }, (_, index) => `line${index + 1}`).join("\n")
+        // The place of the first letter of each kind of view, from the first frame on.
+        await page.evaluate(() => {
+          const places = new Set<string>()
+          Object.assign(globalThis, { places })
+          const look = () => {
+            const host = document.querySelector(".code-editor-plain pre:last-child, .cm-line")
+            const text = host && document.createTreeWalker(host, NodeFilter.SHOW_TEXT).nextNode()
+            if (!text) return
+            const range = document.createRange()
+            range.setStart(text, 0)
+            range.setEnd(text, 1)
+            const { left, top } = range.getBoundingClientRect()
+            places.add(`${host.localName} ${left.toFixed(1)} ${top.toFixed(1)}`)
+          }
+          const next = () => {
+            look()
+            requestAnimationFrame(next)
+          }
+          next()
+          new MutationObserver(look).observe(document, { subtree: true, childList: true })
+        })
+        await show(page, { value: `const wrong: number = true\n${value}` })
+        await page.locator(".cm-lint-marker").first().waitFor()
+        const places = await page.evaluate(() => [
+          ...(globalThis as unknown as { places: Set<string> }).places,
+        ])
+        expect(places.map((place) => place.split(" ")[0])).toEqual(["pre", "div"])
+        expect(new Set(places.map((place) => place.replace(/^\w+/, ""))).size).toBe(1)
+      },
+    )
 
     inBrowser("finds and replaces", async (page) => {
       await show(page, { value: "one two one\n", hasTypes: false })
@@ -255,44 +311,34 @@ describeInBrowser("the editor", (getBrowser) => {
     }
   })
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    describe(`in ${colorScheme}`, () => {
-      inBrowser(
-        "every colour has contrast on every background, and axe finds nothing",
-        async (page) => {
-          await show(page, { value: sample, hasTypes: false })
-          await page.locator(".cm-content").focus()
-          await page.keyboard.press("Control+KeyF")
-          await page.locator(".cm-search").waitFor()
-          await page.evaluate(addSwatches)
-          await expectNoPaleTexts(page)
-          await expectNoBarriers(page)
-        },
-        { colorScheme },
-      )
-
-      for (const layout of ["inline", "side-by-side"] as const) {
-        inBrowser(
-          `differences can be read ${layout}`,
-          async (page) => {
-            await showDiff(
-              page,
-              sample,
-              sample.replaceAll("greet", "welcome").replace("12_000n", "13"),
-              layout,
-            )
-            await expectNoPaleTexts(page)
-          },
-          { colorScheme },
-        )
+  inBrowser(
+    "every colour has contrast on every background, and axe finds nothing",
+    async (page) => {
+      await show(page, { value: sample, hasTypes: false })
+      await page.locator(".cm-content").focus()
+      await page.keyboard.press("Control+KeyF")
+      await page.locator(".cm-search").waitFor()
+      await page.evaluate(addSwatches)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme })
+        await expectNoPaleTexts(page)
+        // The selection is a layer behind the text.
+        await expectNoBarriers(page, { hasLayers: true })
       }
-    })
-  }
-})
+    },
+  )
 
-interface TabOptions {
-  readonly colorScheme?: "light" | "dark"
-}
+  inBrowser("differences can be read in both colours and both layouts", async (page) => {
+    const changed = sample.replaceAll("greet", "welcome").replace("12_000n", "13")
+    for (const layout of ["inline", "side-by-side"] as const) {
+      await showDiff(page, sample, changed, layout)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme })
+        await expectNoPaleTexts(page)
+      }
+    }
+  })
+})
 
 const readFocus = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 const colorOf = (page: Page, text: string) =>

@@ -115,15 +115,34 @@ describeInBrowser("the editor's types", (getBrowser) => {
       },
     )
 
-    withCode("offers what Deno has", "Deno.env.\n", async (page) => {
+    withCode("offers what Deno has", `${deliberate}Deno.env.\n`, async (page) => {
+      // The service has the document once it reports an error in it.
+      await waitForMarked(page, ["deliberate"])
       await goToEndOf(page, "Deno.env.")
       await page.keyboard.press("Control+Space")
       await options(page)
         .filter({ hasText: /^toObject$/ })
         .waitFor()
       await options(page).getByText("toObject").click()
-      await expectText(page, "Deno.env.toObject\n")
+      await expectText(page, `${deliberate}Deno.env.toObject\n`)
     })
+
+    withCode(
+      "offers first what TypeScript ranks first",
+      `declare const z: { _default: 1; any: 3; text: 5 }\nz\n${deliberate}`,
+      async (page) => {
+        await waitForMarked(page, ["deliberate"])
+        await goToEndOf(page, "const z")
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("End")
+        await page.keyboard.type(".")
+        await eventually(
+          () => options(page).allTextContents(),
+          (found) => expect(found).toEqual(["any", "text", "_default"]),
+        )
+        await page.keyboard.press("Escape")
+      },
+    )
 
     withCode(
       "offers members of what an imported val gives, and says what they are",
@@ -272,7 +291,7 @@ export default command
         await waitForMarked(page, ['"./nothing"'])
         await page.locator(".cm-lintRange-error").hover()
         await page
-          .getByText('Cannot import "./nothing": there is no such val that you may see')
+          .getByText('The import "./nothing" does not work: there is no such val that you may see')
           .waitFor()
       },
     )

@@ -2,6 +2,7 @@ import { expect } from "bun:test"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Page } from "playwright-core"
+import { findPaleTexts } from "./contrast.ts"
 import { eventually } from "./eventually.ts"
 
 const axePath = fileURLToPath(import.meta.resolve("axe-core/axe.min.js"))
@@ -18,12 +19,17 @@ const everything = {
   ...common,
 }
 
-/** The serious and critical findings of axe-core on a page. */
-export async function findBarriers(page: Page): Promise<readonly string[]> {
+/**
+ * The serious and critical findings of axe-core on a page, and texts that are too pale. Axe itself
+ * takes three quarters of its time for contrast: it is asked for that where something may be behind
+ * a text without being around it.
+ */
+export async function findBarriers(page: Page, { hasLayers = false } = {}) {
   // Evaluated through the debugger: the CSP of the page blocks injected scripts. Once per document:
   // half a megabyte takes long to parse.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe)
-  return page.evaluate(
+  const rules = { "color-contrast": { enabled: hasLayers } }
+  const found = await page.evaluate(
     async ({ context, options }) => {
       type Violation = {
         id: string
@@ -42,14 +48,15 @@ export async function findBarriers(page: Page): Promise<readonly string[]> {
           ),
         )
     },
-    { context, options: everything },
+    { context, options: { ...everything, rules } },
   )
+  return [...found, ...(await page.evaluate(findPaleTexts))]
 }
 
 /** Waits until axe-core finds nothing serious: content that is loading may be in the way. */
-export async function expectNoBarriers(page: Page): Promise<void> {
+export async function expectNoBarriers(page: Page, layers = {}): Promise<void> {
   await eventually(
-    () => findBarriers(page),
+    () => findBarriers(page, layers),
     (found) => expect(found).toEqual([]),
   )
 }

@@ -3,6 +3,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core"
 import {
   type AppStage,
   endRoutes,
+  enterAs,
   type OpenTab,
   openAppStage,
   openTab,
@@ -14,21 +15,22 @@ import { describeInBrowser } from "./describe-in-browser.ts"
 export interface App {
   readonly browser: Browser
   readonly stage: AppStage
-  /** Opens a tab in its own profile, signed in as a user or signed out. */
+  /**
+   * Opens a tab, signed in as a user or signed out. Tests take turns with one profile per suite, so
+   * that only the first one loads the app; its cookies and its storage are new each time. A second
+   * tab at the same time, and one with options, has a profile of its own.
+   */
   open(who?: Person, options?: BrowserContextOptions): Promise<OpenTab>
   /**
    * Opens a tab of the first user in a shared profile, so that only the first one loads the editor.
    * Closing it closes all tabs of the profile, so that a failed test does not affect the next.
    */
   openOwn(): Promise<OpenTab>
-}
-
-/**
- * A suite that does not look at types. The worker with TypeScript takes most of the CPU time of a page
- * with an editor, and the app works without it.
- */
-export function describeAppWithoutTypes(title: string, define: (app: App) => void): void {
-  describeApp(title, define, {}, { hasTypes: false })
+  /**
+   * Like `openOwn`, with types in the editor. The worker with TypeScript takes most of the CPU time of
+   * a page with an editor; in other tabs the app works without it, as in a browser without workers.
+   */
+  openTyped(): Promise<OpenTab>
 }
 
 /** A suite with its own server, which may have settings. */
@@ -36,16 +38,33 @@ export function describeApp(
   title: string,
   define: (app: App) => void,
   env: Readonly<Record<string, string>> = {},
-  { hasTypes } = { hasTypes: true },
 ): void {
   describeInBrowser(`web app: ${title}`, (getBrowser) => {
     let opened: AppStage | undefined
-    let own: OpenTab | undefined
+    let profile: OpenTab | undefined
+    let isProfileUsed = false
+    const own = new Map<boolean, OpenTab>()
     beforeAll(async () => {
       opened = await openAppStage(env)
+      // The first server of a checkout builds the app, which may take longer than a page is given.
+      await fetch(opened.url)
     })
     // Hooks run in the order of their definition: the tabs are closed first.
     afterAll(() => opened?.[Symbol.asyncDispose]())
+    const openProfile = async (who?: Person, options?: BrowserContextOptions) => {
+      const tab = await openTab(app.browser, app.stage, who, options)
+      await tab.context.addInitScript(removeWorkers, app.stage.url)
+      return tab
+    }
+    const openBesideOwn = async (hasTypes: boolean) => {
+      const tab =
+        own.get(hasTypes) ??
+        (await (hasTypes
+          ? openTab(app.browser, app.stage, app.stage.admin)
+          : openProfile(app.stage.admin)))
+      own.set(hasTypes, tab)
+      return await openBeside(tab)
+    }
     const app: App = {
       get browser() {
         return getBrowser()
@@ -56,14 +75,17 @@ export function describeApp(
         return opened
       },
       async open(who, options) {
-        const tab = await openTab(app.browser, app.stage, who, options)
-        if (!hasTypes) await tab.context.addInitScript(removeWorkers, app.stage.url)
+        if (isProfileUsed || options) return await openProfile(who, options)
+        isProfileUsed = true
+        profile ??= await openProfile()
+        const tab = await openBeside(profile, () => {
+          isProfileUsed = false
+        })
+        await enterAs(tab, who)
         return tab
       },
-      async openOwn() {
-        own ??= await app.open(app.stage.admin)
-        return await openBeside(own)
-      },
+      openOwn: () => openBesideOwn(false),
+      openTyped: () => openBesideOwn(true),
     }
     define(app)
   })
@@ -74,7 +96,7 @@ function removeWorkers(origin: string): void {
   if (location.origin === origin) Reflect.deleteProperty(globalThis, "Worker")
 }
 
-async function openBeside({ context, problems }: OpenTab): Promise<OpenTab> {
+async function openBeside({ context, problems }: OpenTab, onClose?: () => void): Promise<OpenTab> {
   const page = await context.newPage()
   return {
     page,
@@ -85,6 +107,7 @@ async function openBeside({ context, problems }: OpenTab): Promise<OpenTab> {
       await Promise.all(context.pages().map((page) => page.close()))
       await context.setOffline(false)
       problems.splice(0)
+      onClose?.()
     },
   }
 }

@@ -1,13 +1,16 @@
 import type { Page } from "playwright-core"
 
-const limits = { msMax: 60_000, pauseMs: 20 }
+/** The pause grows: looking often at a page that is not ready takes the CPU time it needs. */
+const limits = { msMax: 60_000, pauseMs: 20, pauseMsMax: 200 }
 
 /** Reads until the check no longer throws, and returns the value. Fails with the last error. */
 export async function eventually<Value>(
   read: () => Value | Promise<Value>,
   check: (value: Value) => void,
 ): Promise<Value> {
-  for (const end = Date.now() + limits.msMax; ; await Bun.sleep(limits.pauseMs)) {
+  let pauseMs = limits.pauseMs
+  for (const end = Date.now() + limits.msMax; ; await Bun.sleep(pauseMs)) {
+    pauseMs = Math.min(limits.pauseMsMax, pauseMs * 1.5)
     try {
       const value = await read()
       check(value)

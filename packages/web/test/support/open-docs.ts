@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
 
 /** The page in its own browser tab. */
 export interface OpenDocs {
@@ -13,14 +13,30 @@ export interface OpenDocs {
 /** How long a page may take to show something, on a busy machine. */
 const waitMsMax = 60_000
 
-/** Opens an empty tab that records problems. */
+/** The profiles by their options. A profile that has loaded the page before loads it in half the time. */
+const profiles = new Map<string, BrowserContext>()
+
+async function openProfile(
+  browser: Browser,
+  options: BrowserContextOptions,
+): Promise<BrowserContext> {
+  const key = JSON.stringify(options)
+  const known = profiles.get(key)
+  // Each suite closes the profiles that it has used.
+  if (known && browser.contexts().includes(known)) return known
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options })
+  context.setDefaultTimeout(waitMsMax)
+  profiles.set(key, context)
+  return context
+}
+
+/** Opens an empty tab that records problems. Nothing that an earlier tab has stored is left. */
 export async function openDocs(
   browser: Browser,
   origin: string,
   options: BrowserContextOptions,
 ): Promise<OpenDocs> {
-  const context = await browser.newContext({ reducedMotion: "reduce", ...options })
-  context.setDefaultTimeout(waitMsMax)
+  const context = await openProfile(browser, options)
   const page = await context.newPage()
   const problems: string[] = []
   page.on("console", (message) => {
@@ -38,5 +54,10 @@ export async function openDocs(
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
     )
   })
-  return { page, problems, close: () => context.close() }
+  const close = async () => {
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+    if (page.url().startsWith(origin)) await page.evaluate(() => localStorage.clear())
+    await page.close()
+  }
+  return { page, problems, close }
 }

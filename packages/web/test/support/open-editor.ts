@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import type { Harness } from "../../dev/editor-page.tsx"
 import { eventually } from "./eventually.ts"
 import { type OpenDocs, openDocs } from "./open-docs.ts"
@@ -23,15 +23,8 @@ type Shown = Omit<
 >
 
 /** An empty tab with the editor's page, which records problems. */
-export async function openEditor(
-  browser: Browser,
-  origin: string,
-  options: BrowserContextOptions = {},
-): Promise<OpenDocs> {
-  const tab = await openDocs(browser, origin, {
-    viewport: { width: 1200, height: 800 },
-    ...options,
-  })
+export async function openEditor(browser: Browser, origin: string): Promise<OpenDocs> {
+  const tab = await openDocs(browser, origin, { viewport: { width: 1200, height: 800 } })
   await tab.page.goto(origin)
   await tab.page.waitForFunction(() => "harness" in globalThis)
   return tab

@@ -1,59 +1,46 @@
 import { createWriteStream } from "node:fs"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
 import { writeBytes } from "../../streams.ts"
 
-interface GetOptions {
-  readonly key: string
-  readonly output?: string
-  readonly force?: true
-}
-
-export const command = defineCommand<GetOptions>({
+export const command = defineCommand({
   description: "Writes to standard output if you name no file.",
   examples: [
     ["hamlet blob get notes.txt", "print a blob"],
     ["hamlet blob get photos/cat.jpg --output cat.jpg", "save it to a file"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<key>", "key of the blob")
-      .option("-o, --output <file>", "file to write")
-      .option("--force", "overwrite an existing file"),
-  run: getBlob,
+  takes: {
+    "<key>": "key of the blob",
+    "-o, --output <file>": "file to write",
+    "--force": "overwrite an existing file",
+  },
+  async run({ connect, output }, { key, output: path, force }) {
+    const { client } = await connect()
+    const { body } = await client.getBlob({ key })
+    const content = Readable.from(body ?? [])
+    if (path === undefined) {
+      for await (const chunk of content) await writeBytes(chunk)
+      return
+    }
+    try {
+      await pipeline(content, createWriteStream(path, { flags: force ? "w" : "wx" }))
+    } catch (cause) {
+      const exists = (cause as NodeJS.ErrnoException).code === "EEXIST"
+      throw new CliError(
+        exists ? "conflict" : "failed",
+        `Cannot write "${path}": ${exists ? "the file exists" : (cause as Error).message}`,
+        {
+          cause,
+          ...(exists && { advice: 'use "--force" to overwrite it' }),
+        },
+      )
+    }
+    output.print({
+      json: { key, file: path },
+      plain: path,
+      human: `Wrote ${key} to "${output.toVisible(path)}"`,
+    })
+  },
 })
-
-async function getBlob(
-  { connect, output }: Context,
-  { key, output: path, force }: GetOptions,
-): Promise<void> {
-  const { client } = await connect()
-  const { body } = await client.getBlob({ key })
-  const content = Readable.from(body ?? [])
-  if (path === undefined) {
-    for await (const chunk of content) await writeBytes(chunk)
-    return
-  }
-  try {
-    await pipeline(content, createWriteStream(path, { flags: force ? "w" : "wx" }))
-  } catch (cause) {
-    const exists = (cause as NodeJS.ErrnoException).code === "EEXIST"
-    throw new CliError(
-      exists ? "conflict" : "failed",
-      `Cannot write "${path}": ${exists ? "the file exists" : (cause as Error).message}`,
-      {
-        cause,
-        ...(exists && { advice: 'use "--force" to overwrite it' }),
-      },
-    )
-  }
-  output.print({
-    json: { key, file: path },
-    plain: path,
-    human: `Wrote ${key} to "${output.toVisible(path)}"`,
-  })
-}

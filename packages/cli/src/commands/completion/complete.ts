@@ -1,39 +1,25 @@
-import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { ValueKind } from "../../completion/describe.ts"
-import type { Context, Env } from "../../context.ts"
+import type { Env } from "../../context.ts"
 import { limits } from "../../limits.ts"
 import { type Connection, connect } from "../../servers/connection.ts"
 import { loadServers } from "../../servers/saved-servers.ts"
 
-interface CompleteOptions {
-  readonly kind: string
-  readonly prefix: string | undefined
-}
-
-export const command = defineCommand<CompleteOptions>({
+export const command = defineCommand({
   description:
     "For completion scripts: prints one word per line, and nothing when the server is unavailable.",
   examples: [["hamlet __complete val he", "names of vals that start with he"]],
-  configure: (command: Command) =>
-    command
-      .argument("<kind>", "val, secret, user or server")
-      .argument("[prefix]", "what is typed so far"),
-  run: complete,
+  takes: { "<kind>": "val, secret, user or server", "[prefix]": "what is typed so far" },
+  async run({ env, output }, { kind, prefix = "" }) {
+    const words = sources[kind as ValueKind]
+    if (!words) return
+    try {
+      for await (const word of words(env, prefix)) if (word.startsWith(prefix)) output.line(word)
+    } catch {
+      // An error message would disturb the user, who is typing.
+    }
+  },
 })
-
-async function complete(
-  { env, output }: Context,
-  { kind, prefix = "" }: CompleteOptions,
-): Promise<void> {
-  const words = sources[kind as ValueKind]
-  if (!words) return
-  try {
-    for await (const word of words(env, prefix)) if (word.startsWith(prefix)) output.line(word)
-  } catch {
-    // An error message would disturb the user, who is typing.
-  }
-}
 
 type Source = (env: Env, prefix: string) => AsyncIterable<string>
 

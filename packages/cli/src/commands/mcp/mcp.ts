@@ -1,19 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Server } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
-import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
-
-interface McpOptions {
-  readonly readOnly: boolean
-}
 
 /** A run may take as long as the server allows. */
 const callMsMax = 3_600_000
 
-export const command = defineCommand<McpOptions>({
+export const command = defineCommand({
   description: `Speaks the Model Context Protocol on standard input and output, for assistants that start a program on
 your machine. It passes everything on to the server, with the token that you are signed in with.`,
   examples: [
@@ -21,31 +15,27 @@ your machine. It passes everything on to the server, with the token that you are
     ["hamlet mcp --read-only", "only tools that change nothing"],
     ["hamlet mcp --server work", "those of another server"],
   ],
-  configure: (command: Command) =>
-    command.option("--read-only", "offer only tools that change nothing", false),
-  run: serveAssistant,
+  takes: {
+    "--read-only": { help: "offer only tools that change nothing", default: false },
+  },
+  async run({ connect, interruption }, { readOnly }) {
+    const { server } = await connect()
+    const client = await connectAssistant(
+      `${server.url}/mcp${readOnly ? "?readonly" : ""}`,
+      server.token,
+    )
+    const ended = new Promise((resolve) => process.stdin.once("close", resolve))
+    const handle = serveStdio(() => createServer(client), { maxSubscriptions: 0 })
+    const close = async () => {
+      await handle.close()
+      await client.close()
+    }
+    const forget = interruption.onEnd(close)
+    await ended
+    forget()
+    await close()
+  },
 })
-
-async function serveAssistant(
-  { connect, interruption }: Context,
-  { readOnly }: McpOptions,
-): Promise<void> {
-  const { server } = await connect()
-  const client = await connectAssistant(
-    `${server.url}/mcp${readOnly ? "?readonly" : ""}`,
-    server.token,
-  )
-  const ended = new Promise((resolve) => process.stdin.once("close", resolve))
-  const handle = serveStdio(() => createServer(client), { maxSubscriptions: 0 })
-  const close = async () => {
-    await handle.close()
-    await client.close()
-  }
-  const forget = interruption.onEnd(close)
-  await ended
-  forget()
-  await close()
-}
 
 async function connectAssistant(url: string, token: string | undefined): Promise<Client> {
   const client = new Client(

@@ -1,22 +1,10 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
-import { type Command, InvalidArgumentError } from "commander"
+import { InvalidArgumentError } from "commander"
 import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
-import type { ExitName } from "../../exit-codes.ts"
 import { waitForRun } from "../../runs/wait-for-run.ts"
 import { readInput } from "../../terminal/read-input.ts"
 
-interface ReplayOptions {
-  readonly run: string
-  readonly method?: string
-  readonly path?: string
-  readonly header?: readonly (readonly [name: string, value: string])[]
-  readonly body?: string
-  readonly args?: unknown[]
-  readonly version?: number
-}
-
-export const command = defineCommand<ReplayOptions>({
+export const command = defineCommand({
   description: `Runs on your account. Logs, return value and exit code are those of the new run. Without options it repeats
 the run; the options change parts of its input. --header replaces all headers of a request, and may be given more than once.`,
   examples: [
@@ -30,36 +18,28 @@ the run; the options change parts of its input. --header replaces all headers of
       "call another version with other arguments",
     ],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<run>", "id of the run")
-      .option("--method <method>", "method of the request")
-      .option("--path <path>", "path and query of the request")
-      .option("--header <name: value>", "a header of the request", toHeader)
-      .option("--body <text>", "body of the request; - reads standard input")
-      .option("--args <json>", "arguments of the call: a JSON array", toArgs)
-      .option("--version <number>", "version to run", toVersion),
-  run: replayRun,
+  takes: {
+    "<run>": "id of the run",
+    "--method <method>": "method of the request",
+    "--path <path>": "path and query of the request",
+    "--header <name: value>": { help: "a header of the request", parse: toHeader },
+    "--body <text>": "body of the request; - reads standard input",
+    "--args <json>": { help: "arguments of the call: a JSON array", parse: toArgs },
+    "--version <number>": { help: "version to run", parse: toVersion },
+  },
+  async run(context, options) {
+    const connection = await context.connect()
+    const { run, method, path, header, args, version } = options
+    const body = options.body === "-" ? await readInput() : options.body
+    const headers = header?.map(([name, value]): [string, string] => [name, value])
+    const changes = { method, path, headers, body, args, version }
+    // Credentials are not stored, so a run that waits cannot have them.
+    const respondAsync = !header?.some(([name]) => isCredentialHeader(name))
+    return waitForRun(context, connection, () =>
+      connection.client.replayRun({ run_id: run, ...changes }, { respondAsync }),
+    )
+  },
 })
-
-async function replayRun(context: Context, options: ReplayOptions): Promise<ExitName> {
-  const connection = await context.connect()
-  const { run, method, path, header, args, version } = options
-  const body = options.body === "-" ? await readInput() : options.body
-  const changes = {
-    ...(method !== undefined && { method }),
-    ...(path !== undefined && { path }),
-    ...(header && { headers: header.map(([name, value]): [string, string] => [name, value]) }),
-    ...(body !== undefined && { body }),
-    ...(args && { args }),
-    ...(version !== undefined && { version }),
-  }
-  // Credentials are not stored, so a run that waits cannot have them.
-  const respondAsync = !header?.some(([name]) => isCredentialHeader(name))
-  return waitForRun(context, connection, () =>
-    connection.client.replayRun({ run_id: run, ...changes }, { respondAsync }),
-  )
-}
 
 function toHeader(
   text: string,

@@ -1,23 +1,14 @@
-import { type Command, InvalidArgumentError } from "commander"
+import { InvalidArgumentError } from "commander"
 import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
-import type { ExitName } from "../../exit-codes.ts"
 import { findVal } from "../../names/find-val.ts"
 import { toArguments } from "../../runs/arguments.ts"
-import { waitForRun } from "../../runs/wait-for-run.ts"
+import { startRun, waitForRun } from "../../runs/wait-for-run.ts"
 import { readInput } from "../../terminal/read-input.ts"
 
 /** The limit of the API. */
 const retriesMax = 10
 
-interface RunOptions {
-  readonly val: string
-  readonly args: readonly string[]
-  readonly detach?: true
-  readonly retries?: number
-}
-
-export const command = defineCommand<RunOptions>({
+export const command = defineCommand({
   description: `Arguments are parsed as JSON where possible and otherwise taken as text; key=value pairs form one object;
 "-" stands for standard input. Logs go to standard error while the val runs, its return value goes to
 standard output, and the exit code tells how the run ended. Ctrl-C cancels the run. To run a val that is
@@ -31,37 +22,24 @@ named like a verb, write "hamlet run ada/list"; put arguments that start with a 
       "run an old version, and print details of the run",
     ],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<val>", "name of the val")
-      .argument("[args...]", "arguments for the val")
-      .option("-d, --detach", "print the id of the run instead of waiting for it")
-      .option("--retries <count>", "attempts that follow a failed one, at most 10", toRetries),
-  run: runVal,
+  takes: {
+    "<val>": "name of the val",
+    "[args...]": "arguments for the val",
+    "-d, --detach": "print the id of the run instead of waiting for it",
+    "--retries <count>": {
+      help: "attempts that follow a failed one, at most 10",
+      parse: toRetries,
+    },
+  },
+  async run(context, { val: text, args: words, detach, retries }) {
+    const connection = await context.connect()
+    const args = await toArguments(words, readInput)
+    const { val, version } = await findVal(connection, text)
+    const input = { val_id: val.id, args, version, retries }
+    const start = () => connection.client.createRun(input, { respondAsync: true })
+    return detach ? startRun(context, start) : waitForRun(context, connection, start)
+  },
 })
-
-async function runVal(
-  context: Context,
-  { val: text, args: words, detach, retries }: RunOptions,
-): Promise<ExitName | undefined> {
-  const connection = await context.connect()
-  const args = await toArguments(words, readInput)
-  const { val, version } = await findVal(connection, text)
-  const input = {
-    ...{ val_id: val.id, args },
-    ...(version !== undefined && { version }),
-    ...(retries !== undefined && { retries }),
-  }
-  const start = () => connection.client.createRun(input, { respondAsync: true })
-  if (!detach) return waitForRun(context, connection, start)
-  const run = await start()
-  context.output.print({
-    json: run,
-    plain: run.id,
-    human: `Started run ${run.id}; follow it with "hamlet run logs -f ${run.id}"`,
-  })
-  return undefined
-}
 
 function toRetries(text: string): number {
   const count = Number(text)

@@ -1,18 +1,12 @@
 import type { Client } from "@hamlet/contract/client"
-import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findWholeVal, toFullName, type Val } from "../../names/find-val.ts"
 import { editText } from "../../terminal/edit-text.ts"
-import { addSettingOptions, toSaved, toSettings, type ValSettings } from "../../vals.ts"
+import { settingOptions, toSaved } from "../../vals.ts"
 
-interface EditOptions extends ValSettings {
-  readonly val: string
-  readonly readme?: true
-}
-
-export const command = defineCommand<EditOptions>({
+export const command = defineCommand({
   description: `Opens $VISUAL or $EDITOR. If the val changes while you edit, nothing is overwritten and your text stays in
 a file. With --privacy or --type, changes only that setting.`,
   examples: [
@@ -20,26 +14,21 @@ a file. With --privacy or --type, changes only that setting.`,
     ["hamlet val edit hello --readme", "edit the readme"],
     ["hamlet val edit hello --privacy public", "make it public"],
   ],
-  configure: (command: Command) =>
-    addSettingOptions(
-      command
-        .argument("<val>", "name of the val")
-        .option("-r, --readme", "edit the readme instead of the code"),
-    ),
-  run: editVal,
+  takes: {
+    "<val>": "name of the val",
+    "-r, --readme": "edit the readme instead of the code",
+    ...settingOptions,
+  },
+  async run(context, { val: text, readme, privacy, type }) {
+    const connection = await context.connect()
+    const { client } = connection
+    const val = await findWholeVal(connection, text)
+    if (privacy === undefined && type === undefined)
+      return readme ? editReadme(context, client, val) : editCode(context, client, val)
+    await client.updateVal({ val_id: val.id, privacy, type })
+    context.output.print(toSaved(await client.getVal({ val_id: val.id }), "Changed"))
+  },
 })
-
-async function editVal(context: Context, options: EditOptions): Promise<void> {
-  const connection = await context.connect()
-  const val = await findWholeVal(connection, options.val)
-  const settings = toSettings(options)
-  if (Object.keys(settings).length === 0)
-    return options.readme
-      ? editReadme(context, connection.client, val)
-      : editCode(context, connection.client, val)
-  await connection.client.updateVal({ val_id: val.id, ...settings })
-  context.output.print(toSaved(await connection.client.getVal({ val_id: val.id }), "Changed"))
-}
 
 async function editCode(context: Context, client: Client, val: Val): Promise<void> {
   await editAndSave(

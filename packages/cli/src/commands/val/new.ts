@@ -1,4 +1,3 @@
-import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
@@ -6,19 +5,7 @@ import { parseFile } from "../../files/front-matter.ts"
 import { readText } from "../../files/val-file.ts"
 import { editText } from "../../terminal/edit-text.ts"
 import { readInput } from "../../terminal/read-input.ts"
-import {
-  addSettingOptions,
-  toSaved,
-  toSettings,
-  type ValSettings,
-  type ValType,
-} from "../../vals.ts"
-
-interface NewOptions extends ValSettings {
-  readonly name: string | undefined
-  readonly file?: string
-  readonly readme?: string
-}
+import { settingOptions, toSaved, type ValType } from "../../vals.ts"
 
 interface Source {
   readonly text: string
@@ -28,7 +15,7 @@ interface Source {
   readonly done?: (isSaved: boolean) => void
 }
 
-export const command = defineCommand<NewOptions>({
+export const command = defineCommand({
   description: `Reads the code from a file, from standard input or from your editor. A name is generated if you pass none.
 Vals are private scripts unless options or the first line of the file say otherwise.`,
   examples: [
@@ -36,39 +23,41 @@ Vals are private scripts unless options or the first line of the file say otherw
     ["hamlet val new hello --type http --privacy public -f hello.ts", "read the code from a file"],
     ["echo 'export default () => 42' | hamlet val new answer", "read the code from standard input"],
   ],
-  configure: (command: Command) =>
-    addSettingOptions(
-      command
-        .argument("[name]", "name of the val")
-        .option("-f, --file <file>", 'file with the code, or "-" for standard input')
-        .option("--readme <file>", "file with the readme"),
-    ),
-  run: createVal,
+  takes: {
+    "[name]": "name of the val",
+    "-f, --file <file>": 'file with the code, or "-" for standard input',
+    "--readme <file>": "file with the readme",
+    ...settingOptions,
+  },
+  async run(context, options) {
+    const { client } = await context.connect()
+    const readme = options.readme === undefined ? undefined : readText(options.readme)
+    const source = await readSource(context, options)
+    let isSaved = false
+    try {
+      const { front, code } = parseFile(source.text, source.name)
+      const val = await client.createVal({
+        code,
+        name: options.name ?? front.name,
+        privacy: options.privacy ?? front.privacy,
+        type: options.type ?? front.type,
+        readme,
+      })
+      isSaved = true
+      context.output.print(toSaved(val, "Created"))
+    } finally {
+      source.done?.(isSaved)
+    }
+  },
 })
 
-async function createVal(context: Context, options: NewOptions): Promise<void> {
-  const { client } = await context.connect()
-  const readme = options.readme === undefined ? undefined : readText(options.readme)
-  const source = await readSource(context, options)
-  let isSaved = false
-  try {
-    const { front, code } = parseFile(source.text, source.name)
-    const name = options.name ?? front.name
-    const settings = { ...toSettings(front), ...toSettings(options) }
-    const val = await client.createVal({
-      code,
-      ...settings,
-      ...(name !== undefined && { name }),
-      ...(readme !== undefined && { readme }),
-    })
-    isSaved = true
-    context.output.print(toSaved(val, "Created"))
-  } finally {
-    source.done?.(isSaved)
-  }
+interface SourceOptions {
+  readonly file: string | undefined
+  readonly name: string | undefined
+  readonly type: ValType | undefined
 }
 
-async function readSource(context: Context, { file, name, type }: NewOptions): Promise<Source> {
+async function readSource(context: Context, { file, name, type }: SourceOptions): Promise<Source> {
   if (file !== undefined && file !== "-") return { text: readText(file), name: file }
   if (file === "-" || !process.stdin.isTTY)
     return { text: await readInput(), name: "standard input" }

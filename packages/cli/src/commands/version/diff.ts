@@ -1,20 +1,12 @@
-import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
 import { findVal, toFullName, type Val } from "../../names/find-val.ts"
 import { toVersionNumber } from "../../names/version-number.ts"
 import { toUnifiedDiff, type UnifiedLine } from "../../output/unified-diff.ts"
 import type { Connection } from "../../servers/connection.ts"
 import type { Colour } from "../../terminal/colour.ts"
 
-interface DiffOptions {
-  readonly val: string
-  readonly from: number | undefined
-  readonly to: number | undefined
-}
-
-export const command = defineCommand<DiffOptions>({
+export const command = defineCommand({
   description:
     "With one number, compares that version with the current one. Without numbers, shows the latest change.",
   examples: [
@@ -22,37 +14,35 @@ export const command = defineCommand<DiffOptions>({
     ["hamlet version diff hello 3", "changes since version 3"],
     ["hamlet version diff ada/hello 3 5", "changes between two versions"],
   ],
-  configure: (command: Command) =>
-    command
-      .argument("<val>", "name of the val")
-      .argument("[from]", "older version", toVersionNumber)
-      .argument("[to]", "newer version", toVersionNumber),
-  run: diffVersions,
+  takes: {
+    "<val>": "name of the val",
+    "[from]": { help: "older version", parse: toVersionNumber },
+    "[to]": { help: "newer version", parse: toVersionNumber },
+  },
+  async run({ connect, output }, options) {
+    const connection = await connect()
+    const { val } = await findVal(connection, options.val)
+    const [before, after] = await getBoth(connection, val, options)
+    const names = {
+      before: `${toFullName(val)}@${before.version}`,
+      after: `${toFullName(val)}@${after.version}`,
+    }
+    const lines = toUnifiedDiff(before.code, after.code, names)
+    if (output.mode === "json")
+      return output.json({
+        from: before.version,
+        to: after.version,
+        diff: lines.map(({ text }) => `${text}\n`).join(""),
+      })
+    // The text is made safe first: the colour codes are ours.
+    for (const line of lines) output.line(toPaint(output.colour, line)(output.toVisible(line.text)))
+  },
 })
-
-async function diffVersions({ connect, output }: Context, options: DiffOptions): Promise<void> {
-  const connection = await connect()
-  const { val } = await findVal(connection, options.val)
-  const [before, after] = await getBoth(connection, val, options)
-  const names = {
-    before: `${toFullName(val)}@${before.version}`,
-    after: `${toFullName(val)}@${after.version}`,
-  }
-  const lines = toUnifiedDiff(before.code, after.code, names)
-  if (output.mode === "json")
-    return output.json({
-      from: before.version,
-      to: after.version,
-      diff: lines.map(({ text }) => `${text}\n`).join(""),
-    })
-  // The text is made safe first: the colour codes are ours.
-  for (const line of lines) output.line(toPaint(output.colour, line)(output.toVisible(line.text)))
-}
 
 async function getBoth(
   { client }: Connection,
   val: Val,
-  { from, to }: DiffOptions,
+  { from, to }: Readonly<Record<"from" | "to", number | undefined>>,
 ): Promise<readonly [Val, Val]> {
   const get = async (version: number) =>
     version === val.version ? val : client.getVersion({ val_id: val.id, version })

@@ -2,7 +2,6 @@ import { join } from "node:path"
 import { type FileParts, formatFile, parseFile } from "../../files/front-matter.ts"
 import { hashText } from "../../files/val-file.ts"
 import { limits } from "../../limits.ts"
-import { toSettings } from "../../vals.ts"
 import type { ValField } from "../plan/decide.ts"
 import type { FoundFile } from "../scan-folder.ts"
 import {
@@ -20,11 +19,8 @@ import { moveReadmeToTrash, replaceFile, writeToTrash } from "./replace-file.ts"
 export const create: ActionHandler = async (deps, { match: { file } }) => {
   const parts = file && readParts(deps.folder, file)
   if (!file || !parts) return "raced"
-  const val = await deps.client.createVal({
-    name: file.name,
-    code: parts.code,
-    ...toSettings(parts.front),
-  })
+  const { privacy, type } = parts.front
+  const val = await deps.client.createVal({ name: file.name, code: parts.code, privacy, type })
   setBase(deps, file.path, undefined, toBase(val, file.hash))
   deps.report({ action: "created", file: file.path, val })
   return "done"

@@ -2,7 +2,7 @@ import { hashReadme } from "../../files/readme-file.ts"
 
 /*
  * What to do about a readme, decided from three sides. An empty and a missing readme are the same.
- * Readmes have no versions and an overwritten one is lost, so in doubt nothing is overwritten.
+ * In doubt nothing is overwritten.
  *
  *   base      file       val        action
  *   --------  ---------  ---------  -----------------------------------------------------------------

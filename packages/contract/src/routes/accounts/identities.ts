@@ -1,7 +1,6 @@
 import { route } from "../../route.ts"
 import {
   identity,
-  identityParams,
   providerAttempt,
   providerResponseBody,
   providerSignIn,
@@ -13,20 +12,14 @@ import { newSession } from "../../schemas/sessions.ts"
 
 /** Sign-in with an OpenID Connect provider. */
 export const identityRoutes = {
-  startProviderSignIn: route({
-    method: "post",
-    path: "/v1/oidc/sign-ins",
-    tag: "Sessions",
+  startProviderSignIn: route("Sessions", "post /v1/oidc/sign-ins", {
     summary: "Begin to sign in with the OpenID Connect provider; returns the URL of its page",
     auth: "none",
     isSignIn: true,
     responses: { 200: providerAttempt },
     errors: ["oidc_unavailable", "oidc_failed"],
   }),
-  finishProviderSignIn: route({
-    method: "post",
-    path: "/v1/oidc/sessions",
-    tag: "Sessions",
+  finishProviderSignIn: route("Sessions", "post /v1/oidc/sessions", {
     summary:
       "Sign a browser in with the provider's response; sets a session cookie if the person has an account",
     auth: "none",
@@ -41,10 +34,7 @@ export const identityRoutes = {
       "user_suspended",
     ],
   }),
-  signUpWithProvider: route({
-    method: "post",
-    path: "/v1/oidc/users",
-    tag: "Sessions",
+  signUpWithProvider: route("Sessions", "post /v1/oidc/users", {
     summary: "Create the account of a person who has signed in with the provider, and sign in",
     auth: "none",
     isSignIn: true,
@@ -60,23 +50,15 @@ export const identityRoutes = {
       "one_user_only",
     ],
   }),
-  listIdentities: route({
-    method: "get",
-    path: "/v1/me/identities",
-    tag: "Sessions",
+  listIdentities: route("Sessions", "get /v1/me/identities", {
     summary: "The accounts at the OpenID Connect provider that sign the caller in, newest first",
-    auth: "required",
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(identity) },
   }),
-  linkIdentity: route({
-    method: "post",
-    path: "/v1/me/identities",
-    tag: "Sessions",
+  linkIdentity: route("Sessions", "post /v1/me/identities", {
     summary:
       "Let an account at the provider sign the caller in, with the scopes of the caller; sends the provider's response",
-    auth: "required",
     scope: "user:write",
     body: providerResponseBody,
     responses: { 200: identity },
@@ -89,14 +71,9 @@ export const identityRoutes = {
       "invalid_token",
     ],
   }),
-  unlinkIdentity: route({
-    method: "delete",
-    path: "/v1/me/identities/{identity_id}",
-    tag: "Sessions",
+  unlinkIdentity: route("Sessions", "delete /v1/me/identities/{identity_id}", {
     summary: "The account at the provider no longer signs the caller in; sessions stay",
-    auth: "required",
     scope: "user:write",
-    params: identityParams,
     responses: { 204: null },
     errors: ["identity_not_found"],
   }),

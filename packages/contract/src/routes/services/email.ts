@@ -3,91 +3,58 @@ import { account } from "../../schemas/administration.ts"
 import {
   confirmEmailBody,
   emailBody,
-  emailParams,
   emailRecord,
   emailsQuery,
   putUserEmailBody,
   sentEmail,
 } from "../../schemas/email.ts"
-import { params } from "../../schemas/inputs.ts"
 import { page, profile } from "../../schemas/records.ts"
 
 /** Mail of the caller's vals, and the caller's own address. */
 export const emailRoutes = {
-  sendEmail: route({
-    method: "post",
-    path: "/v1/email",
-    tag: "Mail",
+  sendEmail: route("Mail", "post /v1/email", {
     summary: "Send an email; without recipients it goes to the caller",
-    auth: "required",
     scope: "email:write",
     body: emailBody,
     isMailBody: true,
     responses: { 202: sentEmail },
     errors: ["mail_unavailable", "email_unverified", "quota_exceeded"],
   }),
-  listMyEmails: route({
-    method: "get",
-    path: "/v1/me/emails",
-    tag: "Mail",
+  listMyEmails: route("Mail", "get /v1/me/emails", {
     summary: "Outgoing emails of the caller's account, newest first",
-    auth: "required",
     scope: "user:read",
     query: emailsQuery,
     responses: { 200: page(emailRecord) },
   }),
-  getMyEmail: route({
-    method: "get",
-    path: "/v1/me/emails/{email_id}",
-    tag: "Mail",
+  getMyEmail: route("Mail", "get /v1/me/emails/{email_id}", {
     summary: "An outgoing email of the caller's account",
-    auth: "required",
     scope: "user:read",
-    params: emailParams,
     responses: { 200: emailRecord },
     errors: ["email_not_found"],
   }),
-  resendEmail: route({
-    method: "post",
-    path: "/v1/me/emails/{email_id}/resend",
-    tag: "Mail",
+  resendEmail: route("Mail", "post /v1/me/emails/{email_id}/resend", {
     summary:
       "Send a failed email again, to the recipients that did not receive it; it counts as a new one",
-    auth: "required",
     scope: "email:write",
-    params: emailParams,
     responses: { 202: emailRecord },
     errors: ["mail_unavailable", "email_not_found", "email_not_failed", "quota_exceeded"],
   }),
-  sendEmailCode: route({
-    method: "post",
-    path: "/v1/me/email/code",
-    tag: "Mail",
+  sendEmailCode: route("Mail", "post /v1/me/email/code", {
     summary: "Send a code to the caller's email address, which confirms the address",
-    auth: "required",
     scope: "user:write",
     responses: { 204: null },
     errors: ["mail_unavailable", "email_verified", "email_missing"],
   }),
-  confirmEmail: route({
-    method: "post",
-    path: "/v1/me/email/confirm",
-    tag: "Mail",
+  confirmEmail: route("Mail", "post /v1/me/email/confirm", {
     summary: "Confirm the caller's email address with the code that was sent to it",
-    auth: "required",
     scope: "user:write",
     body: confirmEmailBody,
     responses: { 200: profile },
     errors: ["invalid_email_code"],
   }),
-  putUserEmail: route({
-    method: "put",
-    path: "/v1/users/{user_id}/email",
-    tag: "Administration",
+  putUserEmail: route("Administration", "put /v1/users/{user_id}/email", {
     summary: "Set the email address of a user, which then needs no confirmation",
-    auth: "required",
     scope: "admin",
-    params: params.user,
     body: putUserEmailBody,
     responses: { 200: account },
     errors: ["user_not_found"],

@@ -4,24 +4,16 @@ import { batchSqlBody, executeSqlBody, resultSet } from "../../schemas/sql.ts"
 
 /** The caller's own SQLite database. */
 export const sqliteRoutes = {
-  executeSql: route({
-    method: "post",
-    path: "/v1/sqlite/execute",
-    tag: "SQLite",
+  executeSql: route("SQLite", "post /v1/sqlite/execute", {
     summary: "Run a statement in the caller's database",
-    auth: "required",
     scope: "sqlite:read",
     scopeToWrite: "sqlite:write",
     body: executeSqlBody,
     responses: { 200: resultSet },
     errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable"],
   }),
-  batchSql: route({
-    method: "post",
-    path: "/v1/sqlite/batch",
-    tag: "SQLite",
+  batchSql: route("SQLite", "post /v1/sqlite/batch", {
     summary: "Run statements in the caller's database, all of them or none",
-    auth: "required",
     scope: "sqlite:read",
     scopeToWrite: "sqlite:write",
     body: batchSqlBody,

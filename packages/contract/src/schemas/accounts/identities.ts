@@ -64,8 +64,3 @@ export const identity = z
     lastUsedAt: time.nullable(),
   })
   .meta({ id: "Identity" })
-
-/** The path parameter of an identity. */
-export const identityParams = z.object({
-  identity_id: id.transform((value) => value.toLowerCase()).describe("The id of the identity"),
-})

@@ -1,12 +1,13 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import type { Config } from "../../config/config.ts"
-import { createCipher } from "../../domain/secrets/cipher.ts"
-import { findMissingKey, keyCheckName } from "../../domain/secrets/key-check.ts"
+import { createCipher, findMissingKey, keyCheckName } from "../../domain/secrets/cipher.ts"
 import { readKeyFile } from "../../storage/accounts/key-file.ts"
+import { readClock } from "../../storage/database/clock.ts"
+import { findTooOld, releaseBefore } from "../../storage/database/migrate.ts"
 import { sql } from "../../storage/database/sql.ts"
 import { migrations } from "../../storage/migrations/index.ts"
-import type { DatabaseView } from "../database-view.ts"
+import { type DatabaseView, hasTable } from "../database-view.ts"
 import { type Finding, failure, fine, toReason, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 import { lookAtPostgres } from "../postgres-view.ts"
@@ -34,12 +35,16 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
 
 async function checkSchema(view: DatabaseView): Promise<Finding> {
   const known = migrations.at(-1)?.version ?? 0
-  if (!(await view.hasTable("schema_migrations")))
-    return fine("schema", "empty; the first start makes the tables")
-  const applied = await view.read<{ version: number }>(
-    sql`select version from schema_migrations order by version`,
-  )
-  const newest = applied.at(-1)?.version ?? 0
+  const [applied] = (await hasTable(view, "schema_migrations"))
+    ? await view.read<{ version: number }>(
+        sql`select version from schema_migrations order by version desc limit 1`,
+      )
+    : []
+  if (!applied) return fine("schema", "empty; the first start makes the tables")
+  const newest = applied.version
+  const tooOld = findTooOld(newest, migrations)
+  if (tooOld !== undefined)
+    return failure("schema", tooOld, `start Hamlet ${releaseBefore} on it once, then this version`)
   if (newest > known)
     return failure(
       "schema",
@@ -53,7 +58,7 @@ async function checkSchema(view: DatabaseView): Promise<Finding> {
 async function checkKey(config: Config, view: DatabaseView): Promise<Finding> {
   const check = "secret key"
   const place = config.secretKeys ? "HAMLET_SECRET_KEY" : `"${join(config.dataDir, "secret.key")}"`
-  const isThere = await view.hasTable("settings")
+  const isThere = await hasTable(view, "settings")
   const [kept] = isThere
     ? await view.read<{ value: string }>(
         sql`select value from settings where name = ${keyCheckName}`,
@@ -105,9 +110,9 @@ async function findLostSecrets(
 
 /** Nodes trust the times that other nodes write. */
 async function checkDatabaseClock(view: DatabaseView): Promise<readonly Finding[]> {
-  if (!view.nowMs) return []
+  if (!view.hasOwnClock) return []
   const before = Date.now()
-  const there = await view.nowMs()
+  const there = await readClock(view)
   const skewMs = Math.round(there - (before + Date.now()) / 2)
   const found = `${Math.abs(skewMs)} ms ${skewMs < 0 ? "behind" : "ahead of"} this machine's`
   if (Math.abs(skewMs) > limits.skewMsMax)

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { freemem, totalmem } from "node:os"
 import type { Config } from "../../config/config.ts"
+import { readOpenFilesMax } from "../../shared/files/open-files.ts"
 import { type Finding, failure, fine, toSize, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 
@@ -39,13 +40,6 @@ export function checkOpenFiles({ runs }: Config): readonly Finding[] {
       ),
     ]
   return [fine("open files", found)]
-}
-
-/** The hard limit: the runtime raises the soft one to it by itself. */
-function readOpenFilesMax(): number | undefined {
-  const [, hard] = /^Max open files +\S+ +(\S+)/m.exec(readText("/proc/self/limits")) ?? []
-  if (hard === undefined) return undefined
-  return hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
 /** The memory available for vals. */

@@ -6,12 +6,7 @@ import { checkOutboxes } from "./check-outboxes.ts"
 describeEachDatabase("checkOutboxes", (open) => {
   test("counts webhooks and messages that wait, and warns of those that no server sends", async () => {
     const { db } = await open()
-    const view = {
-      read: db.read,
-      hasTable: async () => true,
-      nowMs: undefined,
-      stop: async () => {},
-    }
+    const view = { ...db, hasOwnClock: false }
     const find = async () =>
       (await checkOutboxes(view)).map(({ check, status, found }) => `${status} ${check}: ${found}`)
     expect(await find()).toEqual([

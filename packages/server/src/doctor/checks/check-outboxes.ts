@@ -1,12 +1,13 @@
+import { readClock } from "../../storage/database/clock.ts"
 import { raw, sql } from "../../storage/database/sql.ts"
-import type { DatabaseView } from "../database-view.ts"
+import { type DatabaseView, hasTable } from "../database-view.ts"
 import { type Finding, fine, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 
 /** Whether messages to webhooks, and mail, are sent. Nothing is sent by the check. */
 export async function checkOutboxes(view: DatabaseView): Promise<readonly Finding[]> {
-  if (!(await view.hasTable("webhook_deliveries"))) return []
-  const nowMs = (await view.nowMs?.()) ?? Date.now()
+  if (!(await hasTable(view, "webhook_deliveries"))) return []
+  const nowMs = await readClock(view)
   const states = await view.read<{ status: string; count: number | string }>(
     sql`select status, count(*) as count from webhooks group by status`,
   )

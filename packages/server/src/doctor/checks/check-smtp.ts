@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts"
-import { checkSmtpServer } from "../../runtime/emails/smtp-transport.ts"
+import { checkSmtpServer } from "../../mail/outbound/smtp-transport.ts"
 import { type Finding, fine, toReason, warning } from "../finding.ts"
 
 const check = "outgoing mail"

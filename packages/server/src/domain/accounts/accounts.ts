@@ -1,12 +1,19 @@
-import type { Scope } from "@hamlet/contract"
+import type { AuditAction, Scope } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import { noQuotas, type Quotas } from "../limits/quotas.ts"
 import type { OwnerDatabases } from "../owner-databases.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import { type Actor, type AuditDeps, type AuditEntry, toAuditEntry } from "./audit.ts"
-import { makeToken, type NewTokenRecord, ordinaryScopes, type Token } from "./tokens.ts"
-import type { User } from "./users.ts"
+import { type Actor, type AuditEntry, toAuditEntry } from "./audit.ts"
+import {
+  makeToken,
+  type NewTokenRecord,
+  ordinaryScopes,
+  type ShownToken,
+  scopeEscalation,
+} from "./tokens.ts"
+import { type User, userNotFound } from "./users.ts"
 
 /** A user as administrators see it. */
 export interface Account extends User {
@@ -50,156 +57,125 @@ export interface AccountStore {
   purge(id: string, at: number, countMax: number): Promise<boolean>
 }
 
-/** What the rules of accounts need. */
-export interface AccountDeps extends AuditDeps {
-  readonly accounts: AccountStore
-  readonly ownerDatabases: Pick<OwnerDatabases, "remove">
-  /** Applies changes on this node at once; other nodes follow a moment later. */
-  readonly accountWatch: { refresh(): Promise<void> }
-}
-
 /** Rows deleted in one transaction, so that other writes do not wait long. */
 const purgeRowsMax = 200
 
-/** Lists all users, for administrators. */
-export async function listUsers(
-  deps: Pick<AccountDeps, "accounts">,
-  page: PageRequest,
-): Promise<Page<Account>> {
-  return deps.accounts.list(page)
-}
-
-/** Returns a user, for administrators. */
-export async function getAccount(
-  deps: Pick<AccountDeps, "accounts">,
-  id: string,
-): Promise<Account> {
-  const account = await deps.accounts.find(id)
-  if (!account) throw userNotFound(id)
-  return account
-}
+/** The rules of accounts, for administrators. */
+export type Accounts = ReturnType<typeof createAccounts>
 
 /**
- * Suspends a user: `authenticate` refuses its tokens and sessions, `assertRunnable` its vals.
+ * Creates the rules of accounts. `watch` applies changes on this node at once; other nodes follow a
+ * moment later.
  */
-export async function suspendUser(
-  deps: AccountDeps,
-  caller: Caller,
-  id: string,
-  reason: string | null,
-): Promise<void> {
-  assertOther(caller, id, "suspend")
-  const { username } = await getAccount(deps, id)
-  const audit = toAuditEntry(
-    deps,
-    caller,
-    "user.suspend",
-    { id, name: username },
-    reason === null ? {} : { reason },
-  )
-  if (!(await deps.accounts.suspend(id, audit))) throw userNotFound(id)
-  await deps.accountWatch.refresh()
+export function createAccounts(
+  store: AccountStore,
+  ownerDatabases: Pick<OwnerDatabases, "remove">,
+  watch: { refresh(): Promise<void> },
+  clock: Clock,
+) {
+  const get = async (id: string): Promise<Account> => {
+    const account = await store.find(id)
+    if (!account) throw userNotFound(id)
+    return account
+  }
+  /** Changes an account. `write` returns undefined or false when there is no such user. */
+  const change = async <Result>(
+    actor: Actor,
+    action: AuditAction,
+    id: string,
+    details: AuditEntry["details"],
+    write: (audit: AuditEntry) => Promise<Result>,
+  ) => {
+    const { username: name } = await get(id)
+    const result = await write(toAuditEntry(clock, actor, action, { id, name }, details))
+    if (!result) throw userNotFound(id)
+    await watch.refresh()
+    return result
+  }
+  return {
+    get,
+    list: (page: PageRequest) => store.list(page),
+    /** Suspends a user: `authenticate` refuses its tokens and sessions, `assertRunnable` its vals. */
+    async suspend(caller: Caller, id: string, reason: string | null): Promise<void> {
+      assertOther(caller, id, "suspend")
+      const details = reason === null ? {} : { reason }
+      await change(caller, "user.suspend", id, details, (audit) => store.suspend(id, audit))
+    },
+    /** Lifts a suspension. Also restores a user that was deleted without its data, without tokens. */
+    async unsuspend(actor: Actor, id: string): Promise<void> {
+      await change(actor, "user.unsuspend", id, {}, (audit) => store.unsuspend(id, audit))
+    },
+    /**
+     * Deletes a user. Its data may be large, so it is deleted in parts; if the server stops
+     * meanwhile, the housekeeping of any node continues. The name stays taken until all data is gone.
+     */
+    async delete(caller: Caller, id: string, data: "keep" | "delete"): Promise<void> {
+      assertOther(caller, id, "delete")
+      if (data === "keep") {
+        await change(caller, "user.delete", id, {}, (audit) => store.close(id, audit))
+        return
+      }
+      const close = (audit: AuditEntry) => store.closeForPurge(id, audit)
+      await change(caller, "user.delete_with_data", id, {}, close)
+      while (await purgeUser({ accounts: store, ownerDatabases, now: clock.now }, id));
+    },
+    /** Returns the quotas that were set for a user. */
+    async getQuotas(id: string): Promise<Quotas> {
+      await get(id)
+      return (await store.findQuotas(id)) ?? noQuotas
+    },
+    /** Sets some quotas of a user. */
+    async changeQuotas(caller: Caller, id: string, quotas: Partial<Quotas>): Promise<Quotas> {
+      const set = (audit: AuditEntry) => store.changeQuotas(id, quotas, audit)
+      return change(caller, "user.set_quotas", id, { ...quotas }, set)
+    },
+    /** Creates a token for a user, by default with all scopes except the administrative ones. */
+    async createToken(actor: TokenMaker, id: string, input: UserTokenInput): Promise<ShownToken> {
+      const { username } = await get(id)
+      const { name = `made by ${actor.username}`, scopes = ordinaryScopes, expiresAt } = input
+      assertGrantable(actor, scopes)
+      const { token, record, text } = makeToken(clock, id, { name, scopes, expiresAt })
+      const details = { tokenId: token.id, name, scopes }
+      const subject = { id, name: username }
+      await store.addToken(record, toAuditEntry(clock, actor, "token.create", subject, details))
+      return { token, text }
+    },
+  }
 }
 
-/** Lifts a suspension. Also restores a user that was deleted without its data, without tokens. */
-export async function unsuspendUser(deps: AccountDeps, actor: Actor, id: string): Promise<void> {
-  const { username } = await getAccount(deps, id)
-  const audit = toAuditEntry(deps, actor, "user.unsuspend", { id, name: username })
-  if (!(await deps.accounts.unsuspend(id, audit))) throw userNotFound(id)
-  await deps.accountWatch.refresh()
-}
-
-/**
- * Deletes a user. Its data may be large, so it is deleted in parts; if the server stops meanwhile,
- * the housekeeping of any node continues. The name stays taken until all data is gone.
- */
-export async function deleteUser(
-  deps: AccountDeps,
-  caller: Caller,
-  id: string,
-  data: "keep" | "delete",
-): Promise<void> {
-  assertOther(caller, id, "delete")
-  const { username } = await getAccount(deps, id)
-  const action = data === "delete" ? "user.delete_with_data" : "user.delete"
-  const audit = toAuditEntry(deps, caller, action, { id, name: username })
-  const isThere = await (data === "delete"
-    ? deps.accounts.closeForPurge(id, audit)
-    : deps.accounts.close(id, audit))
-  if (!isThere) throw userNotFound(id)
-  await deps.accountWatch.refresh()
-  if (data === "delete") while (await purgeUser(deps, id));
+/** Where the data of a deleted user is. */
+export interface UserData {
+  readonly accounts: AccountStore
+  readonly ownerDatabases: Pick<OwnerDatabases, "remove">
+  now(): number
 }
 
 /** Deletes a part of a deleted user's data. Returns false when nothing is left. */
 export async function purgeUser(
-  deps: Pick<AccountDeps, "accounts" | "ownerDatabases" | "now">,
+  { accounts, ownerDatabases, now }: UserData,
   id: string,
 ): Promise<boolean> {
   // First, while the user still exists: if the server stops between the steps, the purge is
   // repeated. A file without a user would never be deleted.
-  await deps.ownerDatabases.remove(id)
-  return deps.accounts.purge(id, deps.now(), purgeRowsMax)
+  await ownerDatabases.remove(id)
+  return accounts.purge(id, now(), purgeRowsMax)
 }
 
-/**
- * Creates a token for a user, by default with all scopes except the administrative ones. Those
- * require a token that has them, so that `admin` alone does not lead to `backup`. The operator, who
- * acts without a token, can grant all.
- */
-export async function createUserToken(
-  deps: AccountDeps,
-  actor: Actor & { readonly scopes?: ReadonlySet<Scope> },
-  id: string,
-  input: {
-    readonly name?: string | undefined
-    readonly scopes?: readonly Scope[] | undefined
-    readonly expiresAt: number | null
-  },
-): Promise<{ readonly token: Token; readonly text: string }> {
-  const { username } = await getAccount(deps, id)
-  const { name = `made by ${actor.username}`, scopes = ordinaryScopes, expiresAt } = input
+/** An administrator, or the operator, who acts without a token and can grant all scopes. */
+type TokenMaker = Actor & { readonly scopes?: ReadonlySet<Scope> }
+
+interface UserTokenInput {
+  readonly name?: string | undefined
+  readonly scopes?: readonly Scope[] | undefined
+  readonly expiresAt: number | null
+}
+
+/** Administrative scopes require a token that has them: `admin` alone does not lead to `backup`. */
+function assertGrantable({ scopes: own }: TokenMaker, scopes: readonly Scope[]): void {
   const missing = scopes.find(
-    (scope) => !ordinaryScopes.includes(scope) && actor.scopes?.has(scope) === false,
+    (scope) => !ordinaryScopes.includes(scope) && own?.has(scope) === false,
   )
-  if (missing)
-    throw new AppError(
-      "scope_escalation",
-      `Cannot create a token with scope ${missing}: your token does not have the required permissions`,
-    )
-  const { token, record, text } = makeToken(deps, id, { name, scopes, expiresAt })
-  await deps.accounts.addToken(
-    record,
-    toAuditEntry(
-      deps,
-      actor,
-      "token.create",
-      { id, name: username },
-      { tokenId: token.id, name, scopes },
-    ),
-  )
-  return { token, text }
-}
-
-/** Returns the quotas that were set for a user. */
-export async function getQuotas(deps: Pick<AccountDeps, "accounts">, id: string): Promise<Quotas> {
-  await getAccount(deps, id)
-  return (await deps.accounts.findQuotas(id)) ?? noQuotas
-}
-
-/** Sets some quotas of a user. */
-export async function changeQuotas(
-  deps: AccountDeps,
-  caller: Caller,
-  id: string,
-  change: Partial<Quotas>,
-): Promise<Quotas> {
-  const { username } = await getAccount(deps, id)
-  const audit = toAuditEntry(deps, caller, "user.set_quotas", { id, name: username }, { ...change })
-  const changed = await deps.accounts.changeQuotas(id, change, audit)
-  if (!changed) throw userNotFound(id)
-  await deps.accountWatch.refresh()
-  return changed
+  if (missing) throw scopeEscalation(missing)
 }
 
 /** An administrator cannot suspend or delete the own account, and so can undo mistakes. */
@@ -209,8 +185,4 @@ function assertOther(caller: Caller, id: string, what: string): void {
       "own_account",
       `Cannot ${what} user "${caller.username}": it is the account that the token belongs to`,
     )
-}
-
-function userNotFound(id: string): AppError {
-  return new AppError("user_not_found", `Cannot find user "${id}"`)
 }

@@ -1,4 +1,5 @@
 import type { AuditAction } from "@hamlet/contract"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
 
 /** An action of an administrator, stored in the transaction that performs it. */
@@ -25,7 +26,7 @@ export interface AuditSubject {
 
 /** Which entries to list. */
 export interface AuditFilter extends Period {
-  readonly action: AuditAction | undefined
+  readonly action?: AuditAction | undefined
 }
 
 /** Stores the audit log. Entries are never changed or removed. */
@@ -36,23 +37,24 @@ export interface AuditStore {
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>
 }
 
-/** What creating an entry needs. */
-export interface AuditDeps {
-  newId(): string
-  now(): number
-}
-
 /** The operator, who uses the server program on the machine itself. */
 export const operator: Actor = { userId: null, username: "operator" }
 
 /** Creates the entry for an action. */
 export function toAuditEntry(
-  deps: AuditDeps,
+  clock: Clock,
   actor: Actor,
   action: AuditAction,
   subject: AuditSubject = { id: null, name: null },
   details: AuditEntry["details"] = {},
 ): AuditEntry {
   const { userId, username } = actor
-  return { id: deps.newId(), at: deps.now(), action, actor: { userId, username }, subject, details }
+  return {
+    id: clock.newId(),
+    at: clock.now(),
+    action,
+    actor: { userId, username },
+    subject,
+    details,
+  }
 }

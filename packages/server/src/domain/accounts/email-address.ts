@@ -1,12 +1,14 @@
 import { createHash, randomInt } from "node:crypto"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { EmailContent, EmailStore } from "../emails/emails.ts"
-import { getMail, type SendEmailDeps, toError } from "../emails/send-email.ts"
+import type { Clock } from "../clock.ts"
+import type { EmailContent } from "../mail/outbound/emails.ts"
+import type { OutgoingMail } from "../mail/outbound/send-email.ts"
 import type { Account, AccountStore } from "./accounts.ts"
-import { type AuditDeps, toAuditEntry } from "./audit.ts"
-import { getMe, type User, type UserStore } from "./users.ts"
+import { toAuditEntry } from "./audit.ts"
+import { type User, type UserStore, type Users, userNotFound } from "./users.ts"
 
 /** A code that confirms an address, as it is stored. */
 export interface EmailCode {
@@ -27,17 +29,6 @@ export interface EmailCodeStore {
   confirm(userId: string, hash: Uint8Array, at: number, attemptsMax: number): Promise<boolean>
 }
 
-/** What confirming addresses needs. */
-export interface EmailAddressDeps extends Pick<SendEmailDeps, "mail" | "mailWorker"> {
-  readonly users: UserStore
-  readonly emailCodes: EmailCodeStore
-  readonly emails: Pick<EmailStore, "add">
-  /** The public address of the server, as the message names it. */
-  readonly serverUrl: string
-  newId(): string
-  now(): number
-}
-
 const limits = {
   codeMs: 3_600_000,
   codeDigits: 8,
@@ -45,61 +36,77 @@ const limits = {
   codesPerDay: 5,
 }
 
-/** Sends a code to the address in the caller's profile. */
-export async function sendEmailCode(deps: EmailAddressDeps, caller: Caller): Promise<void> {
-  const mail = getMail(deps)
-  const user = await getMe(deps, caller)
-  if (user.email === null)
-    throw new AppError("email_missing", "Cannot send a code: your profile has no email address")
-  if (user.isEmailVerified)
-    throw new AppError("email_verified", "Cannot send a code: your address is confirmed already")
-  const made = makeOnce(() => ({ id: deps.newId(), at: deps.now(), code: makeCode() }))
-  const content = toMessage(deps.serverUrl, user, made.code)
-  const refusal = await deps.emails.add(
-    {
-      ...{ id: made.id, accountId: user.id, kind: "confirmation", runId: null, val: null },
-      ...{ from: mail.senders.noticeAddress, recipients: [user.email], subject: content.subject },
-      ...{ content: Buffer.from(JSON.stringify(content)), createdAt: made.at },
+/** The rules of the addresses of users. */
+export type EmailAddresses = ReturnType<typeof createEmailAddresses>
+
+/** Creates the rules of addresses. Messages name `serverUrl`, the public address of the server. */
+export function createEmailAddresses(
+  stores: {
+    readonly users: UserStore
+    readonly accounts: AccountStore
+    readonly emailCodes: EmailCodeStore
+  },
+  users: Users,
+  outgoingMail: Pick<OutgoingMail, "getSettings" | "add">,
+  serverUrl: string,
+  clock: Clock,
+) {
+  return {
+    /** Sends a code to the address in the caller's profile. */
+    async sendCode(caller: Caller): Promise<void> {
+      const mail = outgoingMail.getSettings()
+      const user = await users.get(caller.userId)
+      if (user.email === null)
+        throw new AppError("email_missing", "Cannot send a code: your profile has no email address")
+      if (user.isEmailVerified)
+        throw new AppError(
+          "email_verified",
+          "Cannot send a code: your address is confirmed already",
+        )
+      const made = makeOnce(() => ({ id: clock.newId(), at: clock.now(), code: makeCode() }))
+      const content = toMessage(serverUrl, user, made.code)
+      await outgoingMail.add(
+        {
+          id: made.id,
+          accountId: user.id,
+          kind: "confirmation",
+          runId: null,
+          val: null,
+          from: mail.senders.noticeAddress,
+          recipients: [user.email],
+          subject: content.subject,
+          content: Buffer.from(toOwnJson(content)),
+          createdAt: made.at,
+        },
+        { ...mail.allowance, recipientsPerDay: limits.codesPerDay },
+      )
+      await stores.emailCodes.put({
+        userId: user.id,
+        email: user.email,
+        hash: hashCode(user.id, made.code),
+        expiresAt: made.at + limits.codeMs,
+      })
     },
-    { ...mail.allowance, recipientsPerDay: limits.codesPerDay },
-  )
-  if (refusal) throw toError(refusal, mail)
-  await deps.emailCodes.put({
-    userId: user.id,
-    email: user.email,
-    hash: hashCode(user.id, made.code),
-    expiresAt: made.at + limits.codeMs,
-  })
-  deps.mailWorker.wake()
-}
-
-/** Confirms the caller's address with the code that was sent to it. */
-export async function confirmEmail(
-  deps: Pick<EmailAddressDeps, "users" | "emailCodes" | "now">,
-  caller: Caller,
-  code: string,
-): Promise<User> {
-  const hash = hashCode(caller.userId, code)
-  if (!(await deps.emailCodes.confirm(caller.userId, hash, deps.now(), limits.attemptsMax)))
-    throw new AppError(
-      "invalid_email_code",
-      "Cannot confirm your address: the code is wrong or has expired, was tried too often, or was sent to another address",
-    )
-  return getMe(deps, caller)
-}
-
-/** Sets the address of a user as an administrator, who knows whose address it is. */
-export async function setUserEmail(
-  deps: AuditDeps & { readonly users: UserStore; readonly accounts: AccountStore },
-  caller: Caller,
-  userId: string,
-  email: string | null,
-): Promise<Account> {
-  const audit = toAuditEntry(deps, caller, "user.set_email", { id: userId, name: null }, { email })
-  const user = await deps.users.setEmail(userId, email, audit)
-  const account = user && (await deps.accounts.find(userId))
-  if (!account) throw new AppError("user_not_found", `Cannot find user "${userId}"`)
-  return account
+    /** Confirms the caller's address with the code that was sent to it. */
+    async confirm({ userId }: Caller, code: string): Promise<User> {
+      const hash = hashCode(userId, code)
+      if (await stores.emailCodes.confirm(userId, hash, clock.now(), limits.attemptsMax))
+        return users.get(userId)
+      throw new AppError(
+        "invalid_email_code",
+        "Cannot confirm your address: the code is wrong or has expired, was tried too often, or was sent to another address",
+      )
+    },
+    /** Sets the address of a user as an administrator, who knows whose address it is. */
+    async set(caller: Caller, userId: string, email: string | null): Promise<Account> {
+      const subject = { id: userId, name: null }
+      const audit = toAuditEntry(clock, caller, "user.set_email", subject, { email })
+      const user = await stores.users.setEmail(userId, email, audit)
+      const account = user && (await stores.accounts.find(userId))
+      if (!account) throw userNotFound(userId)
+      return account
+    },
+  }
 }
 
 function makeCode(): string {

@@ -3,8 +3,8 @@ import { codeOf, openRules, type TestRules } from "../../../test/support/rules.t
 import { sql } from "../../storage/database/sql.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import { type Cipher, createCipher } from "../secrets/cipher.ts"
-import { type OnceRequest, respondOnce, type StoredResponse } from "./idempotency.ts"
-import { hashToken, issueToken } from "./tokens.ts"
+import type { OnceRequest, StoredResponse } from "./idempotency.ts"
+import { hashToken } from "./tokens.ts"
 
 const inFlightMs = 2 * 60_000
 const keptMs = 24 * 60 * 60_000
@@ -45,7 +45,7 @@ describe("respondOnce", () => {
     }
 
   test("executes once, and repeats the response with all headers", async () => {
-    const first = await respondOnce(rules.deps, request, work(201))
+    const first = await rules.nouns.idempotency.respondOnce(request, work(201))
 
     expect(first).toEqual({
       status: 201,
@@ -53,7 +53,7 @@ describe("respondOnce", () => {
       body: '{"n":1,"text":"✓"}',
     })
     for (let time = 0; time < 3; time++)
-      expect(await respondOnce(rules.deps, request, work(201))).toEqual(first)
+      expect(await rules.nouns.idempotency.respondOnce(request, work(201))).toEqual(first)
     expect(worked).toBe(1)
   })
 
@@ -70,27 +70,29 @@ describe("respondOnce", () => {
   test.each(others)(
     "refuses the key for a request with another %s, and does not do that",
     async (_, other) => {
-      const first = await respondOnce(rules.deps, request, work())
+      const first = await rules.nouns.idempotency.respondOnce(request, work())
 
-      expect(await codeOf(respondOnce(rules.deps, { ...request, content: other }, work()))).toBe(
-        "idempotency_mismatch",
-      )
+      expect(
+        await codeOf(rules.nouns.idempotency.respondOnce({ ...request, content: other }, work())),
+      ).toBe("idempotency_mismatch")
       expect(worked).toBe(1)
-      expect(await respondOnce(rules.deps, request, work())).toEqual(first)
+      expect(await rules.nouns.idempotency.respondOnce(request, work())).toEqual(first)
     },
   )
 
   test("treats equal bodies as equal, as text or as bytes", async () => {
-    const first = await respondOnce(rules.deps, request, work())
+    const first = await rules.nouns.idempotency.respondOnce(request, work())
     const asText = content.map((part) => part.toString())
-    expect(await respondOnce(rules.deps, { ...request, content: asText }, work())).toEqual(first)
+    expect(
+      await rules.nouns.idempotency.respondOnce({ ...request, content: asText }, work()),
+    ).toEqual(first)
   })
 
   test("separates the keys of users", async () => {
     const other = { ...request, userId: await addUser() }
     const answers = [
-      await respondOnce(rules.deps, request, work()),
-      await respondOnce(rules.deps, other, work()),
+      await rules.nouns.idempotency.respondOnce(request, work()),
+      await rules.nouns.idempotency.respondOnce(other, work()),
     ]
     expect(answers.map(({ body }) => body)).toEqual(['{"n":1,"text":"✓"}', '{"n":2,"text":"✓"}'])
   })
@@ -98,36 +100,40 @@ describe("respondOnce", () => {
   test("refuses any request with the key while the first one is in progress", async () => {
     const gate = Promise.withResolvers<StoredResponse>()
     const started = Promise.withResolvers<void>()
-    const first = respondOnce(rules.deps, request, () => {
+    const first = rules.nouns.idempotency.respondOnce(request, () => {
       started.resolve()
       return gate.promise
     })
     await started.promise
 
-    expect(await codeOf(respondOnce(rules.deps, request, work()))).toBe("idempotency_in_flight")
-    expect(await codeOf(respondOnce(rules.deps, { ...request, content: ["other"] }, work()))).toBe(
-      "idempotency_mismatch",
+    expect(await codeOf(rules.nouns.idempotency.respondOnce(request, work()))).toBe(
+      "idempotency_in_flight",
     )
+    expect(
+      await codeOf(rules.nouns.idempotency.respondOnce({ ...request, content: ["other"] }, work())),
+    ).toBe("idempotency_mismatch")
     gate.resolve({ status: 200, headers: {}, body: "done" })
 
     expect(await first).toEqual({ status: 200, headers: {}, body: "done" })
-    expect(await respondOnce(rules.deps, request, work())).toEqual(await first)
+    expect(await rules.nouns.idempotency.respondOnce(request, work())).toEqual(await first)
     expect(worked).toBe(0)
   })
 
   test("frees the key when the server must have crashed during its request", async () => {
     const lost = new Promise<StoredResponse>(() => {})
     const started = Promise.withResolvers<void>()
-    void respondOnce(rules.deps, request, () => {
+    void rules.nouns.idempotency.respondOnce(request, () => {
       started.resolve()
       return lost
     })
     await started.promise
 
     rules.clock.at += inFlightMs - 1
-    expect(await codeOf(respondOnce(rules.deps, request, work()))).toBe("idempotency_in_flight")
+    expect(await codeOf(rules.nouns.idempotency.respondOnce(request, work()))).toBe(
+      "idempotency_in_flight",
+    )
     rules.clock.at += 1
-    expect((await respondOnce(rules.deps, request, work())).status).toBe(200)
+    expect((await rules.nouns.idempotency.respondOnce(request, work())).status).toBe(200)
     expect(worked).toBe(1)
   })
 
@@ -136,39 +142,39 @@ describe("respondOnce", () => {
     async (status) => {
       const gate = Promise.withResolvers<StoredResponse>()
       const started = Promise.withResolvers<void>()
-      const slow = respondOnce(rules.deps, request, () => {
+      const slow = rules.nouns.idempotency.respondOnce(request, () => {
         started.resolve()
         return gate.promise
       })
       await started.promise
       rules.clock.at += inFlightMs
-      const second = await respondOnce(rules.deps, request, work())
+      const second = await rules.nouns.idempotency.respondOnce(request, work())
 
       gate.resolve({ status, headers: {}, body: "too late" })
 
       expect((await slow).body).toBe("too late")
-      expect(await respondOnce(rules.deps, request, work())).toEqual(second)
+      expect(await rules.nouns.idempotency.respondOnce(request, work())).toEqual(second)
       expect(worked).toBe(1)
     },
   )
 
   test("repeats the response for 24 hours, and then executes again", async () => {
-    await respondOnce(rules.deps, request, work())
+    await rules.nouns.idempotency.respondOnce(request, work())
 
     rules.clock.at += keptMs - 1
-    expect((await respondOnce(rules.deps, request, work())).body).toContain('"n":1')
+    expect((await rules.nouns.idempotency.respondOnce(request, work())).body).toContain('"n":1')
     rules.clock.at += 1
-    expect((await respondOnce(rules.deps, request, work())).body).toContain('"n":2')
-    expect((await respondOnce(rules.deps, { ...request, key: "new" }, work())).body).toContain(
-      '"n":3',
-    )
+    expect((await rules.nouns.idempotency.respondOnce(request, work())).body).toContain('"n":2')
+    expect(
+      (await rules.nouns.idempotency.respondOnce({ ...request, key: "new" }, work())).body,
+    ).toContain('"n":3')
   })
 
   test("accepts an expired key for another request", async () => {
-    await respondOnce(rules.deps, request, work())
+    await rules.nouns.idempotency.respondOnce(request, work())
     rules.clock.at += keptMs
     expect(
-      (await respondOnce(rules.deps, { ...request, content: ["other"] }, work())).body,
+      (await rules.nouns.idempotency.respondOnce({ ...request, content: ["other"] }, work())).body,
     ).toContain('"n":2')
   })
 
@@ -176,7 +182,9 @@ describe("respondOnce", () => {
     "keeps an answer with status %i",
     async (status) => {
       for (let time = 0; time < 2; time++)
-        expect((await respondOnce(rules.deps, request, work(status))).status).toBe(status)
+        expect((await rules.nouns.idempotency.respondOnce(request, work(status))).status).toBe(
+          status,
+        )
       expect(worked).toBe(1)
     },
   )
@@ -184,17 +192,18 @@ describe("respondOnce", () => {
   test.each([429, 500, 503])(
     "does not keep an answer with status %i: trying again may help",
     async (status) => {
-      expect((await respondOnce(rules.deps, request, work(status))).status).toBe(status)
+      expect((await rules.nouns.idempotency.respondOnce(request, work(status))).status).toBe(status)
       expect(
-        (await respondOnce(rules.deps, { ...request, content: ["other"] }, work())).body,
+        (await rules.nouns.idempotency.respondOnce({ ...request, content: ["other"] }, work()))
+          .body,
       ).toContain('"n":2')
     },
   )
 
   test("does not store an error that was thrown, and rethrows it", async () => {
     const fail = () => Promise.reject(new Error("a bug"))
-    await expect(respondOnce(rules.deps, request, fail)).rejects.toThrow("a bug")
-    expect((await respondOnce(rules.deps, request, work())).status).toBe(200)
+    await expect(rules.nouns.idempotency.respondOnce(request, fail)).rejects.toThrow("a bug")
+    expect((await rules.nouns.idempotency.respondOnce(request, work())).status).toBe(200)
   })
 
   describe("after a crash during the request", () => {
@@ -204,16 +213,16 @@ describe("respondOnce", () => {
     isDead.catch(() => {})
     /** A server that dies before the answer is kept, and never gives anything back. */
     const toDead = () => {
-      const idempotency = {
-        ...rules.deps.idempotency,
+      const idempotencyStore = {
+        ...rules.stores.idempotency,
         saveResponse: () => isDead,
         release: () => isDead,
         suspend: () => isDead,
       }
-      return { ...rules.deps, nodeId: deadNode.id, idempotency }
+      return rules.createNouns({ nodeId: deadNode.id, idempotencyStore }).idempotency
     }
     const makeToken = (userId: string) => async (): Promise<StoredResponse> => {
-      const { token, text } = await issueToken(rules.deps, userId, {
+      const { token, text } = await rules.nouns.tokens.issue(userId, {
         name: "made",
         scopes: ["val:read"],
         expiresAt: null,
@@ -221,7 +230,7 @@ describe("respondOnce", () => {
       return { status: 200, headers: {}, body: JSON.stringify({ ...token, text }) }
     }
     const listTokens = async () =>
-      (await rules.deps.tokens.list(request.userId, { limit: 10, offset: 0 })).items.map(
+      (await rules.stores.tokens.list(request.userId, { limit: 10, offset: 0 })).items.map(
         ({ id }) => id,
       )
 
@@ -229,38 +238,45 @@ describe("respondOnce", () => {
 
     test("a finished request is not written again, and returns the stored response", async () => {
       const before = await listTokens()
-      await expect(respondOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
+      await expect(toDead().respondOnce(request, makeToken(request.userId))).rejects.toBe(dying)
       const written = (await listTokens()).filter((id) => !before.includes(id))
       expect(written).toHaveLength(1)
-      expect(await codeOf(respondOnce(rules.deps, request, makeToken(request.userId)))).toBe(
-        "idempotency_in_flight",
-      )
+      expect(
+        await codeOf(rules.nouns.idempotency.respondOnce(request, makeToken(request.userId))),
+      ).toBe("idempotency_in_flight")
       await createNodeStore(rules.db).end(deadNode.id)
 
-      const { body } = await respondOnce(rules.deps, request, makeToken(request.userId))
+      const { body } = await rules.nouns.idempotency.respondOnce(request, makeToken(request.userId))
       const { id, text } = JSON.parse(body)
       expect(await listTokens()).toEqual([...written, ...before])
       expect(id).toBe(written[0])
-      expect((await rules.deps.tokens.findHolder(hashToken(text)))?.tokenId).toBe(id)
-      expect((await respondOnce(rules.deps, request, makeToken(request.userId))).body).toBe(body)
+      expect((await rules.stores.tokens.findHolder(hashToken(text)))?.tokenId).toBe(id)
+      expect(
+        (await rules.nouns.idempotency.respondOnce(request, makeToken(request.userId))).body,
+      ).toBe(body)
     })
 
     test("keeps the key taken once something was written, also after its time limit", async () => {
-      await expect(respondOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
+      await expect(toDead().respondOnce(request, makeToken(request.userId))).rejects.toBe(dying)
       rules.clock.at += inFlightMs
       expect(
-        await codeOf(respondOnce(rules.deps, { ...request, content: ["other"] }, work())),
+        await codeOf(
+          rules.nouns.idempotency.respondOnce({ ...request, content: ["other"] }, work()),
+        ),
       ).toBe("idempotency_mismatch")
       const before = await listTokens()
-      expect((await respondOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
+      expect(
+        (await rules.nouns.idempotency.respondOnce(request, makeToken(request.userId))).status,
+      ).toBe(200)
       expect(await listTokens()).toEqual(before)
     })
 
     test("frees the key at once if nothing was written", async () => {
-      await expect(respondOnce(toDead(), request, work())).rejects.toBe(dying)
+      await expect(toDead().respondOnce(request, work())).rejects.toBe(dying)
       await createNodeStore(rules.db).end(deadNode.id)
       expect(
-        (await respondOnce(rules.deps, { ...request, content: ["other"] }, work())).body,
+        (await rules.nouns.idempotency.respondOnce({ ...request, content: ["other"] }, work()))
+          .body,
       ).toContain('"n":2')
     })
 
@@ -269,20 +285,22 @@ describe("respondOnce", () => {
         ...(await makeToken(request.userId)()),
         status: 503,
       })
-      expect((await respondOnce(rules.deps, request, half)).status).toBe(503)
+      expect((await rules.nouns.idempotency.respondOnce(request, half)).status).toBe(503)
       const before = await listTokens()
-      expect((await respondOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
+      expect(
+        (await rules.nouns.idempotency.respondOnce(request, makeToken(request.userId))).status,
+      ).toBe(200)
       expect(await listTokens()).toEqual(before)
     })
   })
 
   describe("the stored response", () => {
     const [older, newer] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)]
-    const withCipher = (cipher: Cipher) => ({ ...rules.deps, cipher })
+    const withCipher = (cipher: Cipher) => rules.createNouns({ cipher }).idempotency
 
     test("is encrypted in the database", async () => {
       const secret = "a-new-token-that-nobody-else-may-see"
-      await respondOnce(rules.deps, request, async () => ({
+      await rules.nouns.idempotency.respondOnce(request, async () => ({
         status: 200,
         headers: {},
         body: secret,
@@ -296,24 +314,26 @@ describe("respondOnce", () => {
     })
 
     test("cannot be moved to another user or key", async () => {
-      await respondOnce(rules.deps, request, work())
+      await rules.nouns.idempotency.respondOnce(request, work())
       await rules.db.write(function* () {
         yield sql`update idempotency_keys set key = ${"other"} where user_id = ${request.userId}`
       })
-      await expect(respondOnce(rules.deps, { ...request, key: "other" }, work())).rejects.toThrow()
+      await expect(
+        rules.nouns.idempotency.respondOnce({ ...request, key: "other" }, work()),
+      ).rejects.toThrow()
       expect(worked).toBe(1)
     })
 
     test("is returned after a rotation of the keys", async () => {
-      const first = await respondOnce(withCipher(createCipher([older])), request, work())
-      expect(await respondOnce(withCipher(createCipher([newer, older])), request, work())).toEqual(
+      const first = await withCipher(createCipher([older])).respondOnce(request, work())
+      expect(await withCipher(createCipher([newer, older])).respondOnce(request, work())).toEqual(
         first,
       )
     })
 
     test("is refused, and the work not repeated, when its key is missing", async () => {
-      await respondOnce(withCipher(createCipher([older])), request, work())
-      expect(await codeOf(respondOnce(withCipher(createCipher([newer])), request, work()))).toBe(
+      await withCipher(createCipher([older])).respondOnce(request, work())
+      expect(await codeOf(withCipher(createCipher([newer])).respondOnce(request, work()))).toBe(
         "idempotency_mismatch",
       )
       expect(worked).toBe(1)

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import { type Claim, Once, type OnceStep, runOnce } from "../../shared/once.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { type KeyClaim, Once, type OnceStep, runOnce } from "../../shared/once.ts"
 import { AppError } from "../app-error.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 
@@ -25,7 +26,7 @@ export type ClaimOutcome =
   | ({ readonly kind: "known" } & IdempotencyRecord)
 
 /** A claim of a key. */
-export interface NewClaim extends Claim {
+export interface NewClaim extends KeyClaim {
   readonly nodeId: string
   readonly fingerprint: Uint8Array
   readonly at: number
@@ -41,19 +42,17 @@ export interface IdempotencyStore {
    */
   claim(claim: NewClaim): Promise<ClaimOutcome | undefined>
   /** Stores the response, unless another request has claimed the key meanwhile. */
-  saveResponse(claim: Claim, response: Uint8Array, until: number): Promise<void>
+  saveResponse(claim: KeyClaim, response: Uint8Array, until: number): Promise<void>
   /** Frees the key, unless another request has claimed it meanwhile. */
-  release(claim: Claim): Promise<void>
+  release(claim: KeyClaim): Promise<void>
   /** Frees the key for the same request only, which continues from what was written. */
-  suspend(claim: Claim, at: number): Promise<void>
+  suspend(claim: KeyClaim, at: number): Promise<void>
   /** Deletes some keys that are no longer needed. Returns false when there are none. */
   purge(at: number, discardBefore: number, countMax: number): Promise<boolean>
 }
 
-/** What the rules of idempotency need. */
-export interface IdempotencyDeps {
-  readonly idempotency: IdempotencyStore
-  readonly cipher: Cipher
+/** The node that works on idempotent requests. */
+export interface IdempotencyNode {
   /** The id of this process in the database. */
   readonly nodeId: string
   /** The maximum duration of a request. After that its server has crashed, and the key is free. */
@@ -74,46 +73,52 @@ export interface OnceRequest {
   readonly content: readonly (string | Uint8Array)[]
 }
 
-/**
- * Does the work, or returns the response that the same request got before. Server errors are not
- * stored, since a retry may succeed. What the work writes through `writeOnce` is written once, even
- * if the server crashes before the response is stored.
- */
-export async function respondOnce(
-  deps: IdempotencyDeps,
-  request: OnceRequest,
-  work: () => Promise<StoredResponse>,
-): Promise<StoredResponse> {
-  const fingerprint = toFingerprint(request.content)
-  const at = deps.now()
-  const claim = { userId: request.userId, key: request.key, expiresAt: at + deps.requestMsMax }
-  const newClaim = {
-    ...claim,
-    nodeId: deps.nodeId,
-    fingerprint,
-    at,
-    discardBefore: toDiscardBefore(at),
+/** The rules of idempotent requests. */
+export type Idempotency = ReturnType<typeof createIdempotency>
+
+/** Creates the rules of idempotent requests. */
+export function createIdempotency(
+  store: IdempotencyStore,
+  cipher: Cipher,
+  { nodeId, requestMsMax, now }: IdempotencyNode,
+) {
+  return {
+    /**
+     * Does the work, or returns the response that the same request got before. Server errors are not
+     * stored, since a retry may succeed. What the work writes through `writeOnce` is written once,
+     * even if the server crashes before the response is stored.
+     */
+    async respondOnce(
+      request: OnceRequest,
+      work: () => Promise<StoredResponse>,
+    ): Promise<StoredResponse> {
+      const fingerprint = toFingerprint(request.content)
+      const at = now()
+      const claim = { userId: request.userId, key: request.key, expiresAt: at + requestMsMax }
+      const discardBefore = toDiscardBefore(at)
+      const outcome = await store.claim({ ...claim, nodeId, fingerprint, at, discardBefore })
+      if (outcome?.kind === "known") return repeat(cipher, request, outcome, fingerprint)
+      const known =
+        outcome?.progress === undefined
+          ? []
+          : (openJson(cipher, request, outcome.progress) as readonly OnceStep[])
+      const once = new Once(claim, known, (steps) => sealJson(cipher, request, steps))
+      let response: StoredResponse | undefined
+      try {
+        response = await runOnce(once, work)
+      } finally {
+        if (!response || !isStorable(response))
+          await (once.hasWritten ? store.suspend(claim, now()) : store.release(claim))
+      }
+      if (isStorable(response))
+        await store.saveResponse(
+          claim,
+          sealJson(cipher, request, response),
+          now() + limits.storedMs,
+        )
+      return response
+    },
   }
-  const outcome = await deps.idempotency.claim(newClaim)
-  if (outcome?.kind === "known") return repeat(deps, request, outcome, fingerprint)
-  const known =
-    outcome?.progress === undefined
-      ? []
-      : (openJson(deps, request, outcome.progress) as readonly OnceStep[])
-  const once = new Once(claim, known, (steps) => sealJson(deps, request, steps))
-  let response: StoredResponse | undefined
-  try {
-    response = await runOnce(once, work)
-  } finally {
-    if (!response || !isStorable(response)) await giveUpClaim(deps, once)
-  }
-  if (isStorable(response))
-    await deps.idempotency.saveResponse(
-      claim,
-      sealJson(deps, request, response),
-      deps.now() + limits.storedMs,
-    )
-  return response
 }
 
 /** Keys that expired before the result are deleted, even if something was written under them. */
@@ -125,14 +130,8 @@ function isStorable({ status }: StoredResponse): boolean {
   return status < 500 && status !== 429
 }
 
-function giveUpClaim(deps: IdempotencyDeps, once: Once): Promise<void> {
-  return once.hasWritten
-    ? deps.idempotency.suspend(once.claim, deps.now())
-    : deps.idempotency.release(once.claim)
-}
-
 function repeat(
-  deps: IdempotencyDeps,
+  cipher: Cipher,
   request: OnceRequest,
   known: IdempotencyRecord,
   fingerprint: Uint8Array,
@@ -148,12 +147,12 @@ function repeat(
       "idempotency_in_flight",
       `Cannot use idempotency key "${request.key}" yet: its first request is still in progress`,
     )
-  return openJson(deps, request, known.response) as StoredResponse
+  return openJson(cipher, request, known.response) as StoredResponse
 }
 
 /** Encrypts the value, since it may contain a new token. */
-function sealJson(deps: IdempotencyDeps, request: OnceRequest, value: unknown): Uint8Array {
-  const sealed = deps.cipher.seal(JSON.stringify(value), purposeOf(request))
+function sealJson(cipher: Cipher, request: OnceRequest, value: unknown): Uint8Array {
+  const sealed = cipher.seal(toOwnJson(value), purposeOf(request))
   return Buffer.concat([Buffer.from(sealed.keyId), sealed.bytes])
 }
 
@@ -161,14 +160,14 @@ function sealJson(deps: IdempotencyDeps, request: OnceRequest, value: unknown): 
  * The encryption key may have been dropped by a rotation. Then the response is lost, but the work
  * was done and must not be repeated.
  */
-function openJson(deps: IdempotencyDeps, request: OnceRequest, kept: Uint8Array): unknown {
-  const keyIdBytes = deps.cipher.keyId.length
+function openJson(cipher: Cipher, request: OnceRequest, kept: Uint8Array): unknown {
+  const keyIdBytes = cipher.keyId.length
   const sealed = {
     keyId: Buffer.from(kept.subarray(0, keyIdBytes)).toString(),
     bytes: kept.subarray(keyIdBytes),
   }
   try {
-    return JSON.parse(deps.cipher.open(sealed, purposeOf(request)))
+    return parseOwnJson(cipher.open(sealed, purposeOf(request)))
   } catch (cause) {
     throw new AppError(
       "idempotency_mismatch",

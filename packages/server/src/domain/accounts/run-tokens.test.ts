@@ -3,7 +3,7 @@ import { codeOf, openRules, type TestRules } from "../../../test/support/rules.t
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type Statement, sql } from "../../storage/database/sql.ts"
 import { RunTokens } from "./run-tokens.ts"
-import { authenticate, type TokenStore } from "./tokens.ts"
+import type { LiveTokens, TokenStore } from "./tokens.ts"
 
 const lifeMsMax = 60_000
 
@@ -40,11 +40,11 @@ describe("RunTokens", () => {
 
   /** On the real store, with a look at what it is asked to write. */
   function createTokens(
-    changeRunTokens: TokenStore["changeRunTokens"] = rules.deps.tokens.changeRunTokens,
+    changeRunTokens: TokenStore["changeRunTokens"] = rules.stores.tokens.changeRunTokens,
     nodeId = Bun.randomUUIDv7(),
   ) {
     const store: TokenStore = {
-      ...rules.deps.tokens,
+      ...rules.stores.tokens,
       async changeRunTokens(node, added, removedIds) {
         isAsked = true
         await gate?.promise
@@ -53,14 +53,13 @@ describe("RunTokens", () => {
       },
     }
     const onError = (error: unknown) => errors.push(error)
-    return new RunTokens(
-      { ...rules.deps, tokens: store, nodeId, lifeMsMax, onError },
-      { delayMs: 5, retryMs: 5 },
-    )
+    const { now, newId } = rules.clock
+    const node = { nodeId, lifeMsMax, onError, now, newId }
+    return new RunTokens(store, node, { delayMs: 5, retryMs: 5 })
   }
 
-  const here = (text: string) => authenticate({ ...rules.deps, runTokens: tokens }, text)
-  const elsewhere = (text: string) => authenticate(rules.deps, text)
+  const here = (text: string) => rules.createNouns({ runTokens: tokens }).tokens.authenticate(text)
+  const elsewhere = (text: string) => rules.nouns.tokens.authenticate(text)
 
   async function rowCount(): Promise<number> {
     const [row] = await rules.db.read<{ count: number }>(
@@ -142,20 +141,21 @@ describe("RunTokens", () => {
   test("issue sets an expiry at the maximum lifetime of a process", async () => {
     const text = tokens.issue(ada)
     await waitUntil(() => writes.length === 1)
-    const at = (now: number) => ({ ...rules.deps, now: () => now })
+    const at = (now: number, runTokens: LiveTokens) =>
+      rules.createNouns({ runTokens, now: () => now }).tokens.authenticate(text)
     const end = rules.clock.at + lifeMsMax
-    for (const runTokens of [tokens, rules.deps.runTokens]) {
-      expect(await authenticate({ ...at(end - 1), runTokens }, text)).toMatchObject({
+    for (const runTokens of [tokens, { find: () => undefined }]) {
+      expect(await at(end - 1, runTokens)).toMatchObject({
         username: "ada",
       })
-      expect(await codeOf(authenticate({ ...at(end), runTokens }, text))).toBe("invalid_token")
+      expect(await codeOf(at(end, runTokens))).toBe("invalid_token")
     }
   })
 
   test("issue retries a failed write; a token that may have been written is removed after its end", async () => {
     let isDown = true
     tokens = createTokens(async (...change) => {
-      await rules.deps.tokens.changeRunTokens(...change)
+      await rules.stores.tokens.changeRunTokens(...change)
       if (isDown) throw new Error("the connection broke, after all was written")
     })
     const [kept, ended] = [tokens.issue(ada), tokens.issue(ada)]
@@ -192,10 +192,10 @@ describe("RunTokens", () => {
       await codeOf(elsewhere(mine)),
       (await elsewhere(text)).username,
     ]).toEqual(["invalid_token", "invalid_token", "ada"])
-    await rules.deps.tokens.removeLostRunTokens()
+    await rules.stores.tokens.removeLostRunTokens()
     expect(await elsewhere(text)).toMatchObject({ username: "ada" })
     await setNode(sql`delete from nodes where id = ${theirs}`)
-    await rules.deps.tokens.removeLostRunTokens()
+    await rules.stores.tokens.removeLostRunTokens()
     expect(await codeOf(elsewhere(text))).toBe("invalid_token")
     await other.stop()
   })

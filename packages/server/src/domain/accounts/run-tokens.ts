@@ -1,15 +1,17 @@
 import type { Scope } from "@hamlet/contract"
+import { Loop } from "../../shared/loop.ts"
+import type { Clock } from "../clock.ts"
 import {
+  type FoundToken,
   hashToken,
   type LiveTokens,
   makeToken,
   type NewTokenRecord,
-  type TokenDeps,
-  type TokenHolder,
+  type TokenStore,
 } from "./tokens.ts"
 
-/** What run tokens need. */
-export interface RunTokenDeps extends TokenDeps {
+/** The node whose processes have run tokens. */
+export interface RunTokenNode extends Clock {
   readonly nodeId: string
   /** The maximum lifetime of a process. The tokens of a node that crashes expire after it. */
   readonly lifeMsMax: number
@@ -30,7 +32,7 @@ export interface RunTokenDelays {
 const delays: RunTokenDelays = { delayMs: 100, retryMs: 5_000 }
 
 interface LiveToken {
-  readonly holder: TokenHolder
+  readonly found: FoundToken
   readonly record: NewTokenRecord
   /** Whether it may be in the database. */
   isWritten: boolean
@@ -52,51 +54,58 @@ export const runScopes: readonly Scope[] = [
  * the disk before it starts.
  */
 export class RunTokens implements LiveTokens {
-  readonly #deps: RunTokenDeps
-  readonly #delays: RunTokenDelays
+  readonly #store: TokenStore
+  readonly #node: RunTokenNode
+  readonly #delayMs: number
+  readonly #loop: Loop
   /** By token hash. */
   readonly #live = new Map<string, LiveToken>()
   /** Hash and id of revoked tokens that may still be in the database. */
   readonly #ended = new Map<string, string>()
   #toAdd = new Map<string, LiveToken>()
-  #timer: Timer | undefined
-  #writing: Promise<void> = Promise.resolve()
-  #isStopped = false
 
-  constructor(deps: RunTokenDeps, { delayMs, retryMs }: RunTokenDelays = delays) {
-    this.#deps = deps
-    this.#delays = { delayMs, retryMs }
+  constructor(
+    store: TokenStore,
+    node: RunTokenNode,
+    { delayMs, retryMs }: RunTokenDelays = delays,
+  ) {
+    this.#store = store
+    this.#node = node
+    this.#delayMs = delayMs
+    const pollMs = Number.POSITIVE_INFINITY
+    const { onError } = node
+    this.#loop = new Loop({ round: () => this.#write(), pollMs, failedMs: retryMs, onError })
+    this.#loop.start(pollMs)
   }
 
   /** Creates a token for a process that runs a val of the user. Returns its secret string. */
   issue(user: { readonly id: string; readonly username: string }): string {
-    const { now, lifeMsMax } = this.#deps
-    const { record, text } = makeToken(this.#deps, user.id, {
+    const { now, lifeMsMax } = this.#node
+    const { record, text } = makeToken(this.#node, user.id, {
       name: "run",
       scopes: runScopes,
       expiresAt: now() + lifeMsMax,
     })
     const { id: tokenId, hash, expiresAt } = record
     const scopes = new Set(runScopes)
-    const holder: TokenHolder = {
-      ...{
-        tokenId,
-        kind: "token",
-        hash,
-        scopes,
-        expiresAt,
-        lastUsedAt: null,
-        userId: user.id,
-        username: user.username,
-        isOfRun: true,
-        isSuspended: false,
-      },
-      ...{ parentId: null, parentExpiresAt: null },
+    const found: FoundToken = {
+      tokenId,
+      kind: "token",
+      hash,
+      scopes,
+      expiresAt,
+      lastUsedAt: null,
+      userId: user.id,
+      username: user.username,
+      isOfRun: true,
+      isSuspended: false,
+      parentId: null,
+      parentExpiresAt: null,
     }
-    const token = { holder, record, isWritten: false }
+    const token = { found, record, isWritten: false }
     this.#live.set(hash, token)
     this.#toAdd.set(hash, token)
-    this.#schedule()
+    this.#loop.wakeIn(this.#delayMs)
     return text
   }
 
@@ -109,48 +118,36 @@ export class RunTokens implements LiveTokens {
     this.#toAdd.delete(hash)
     if (!token.isWritten) return
     this.#ended.set(hash, token.record.id)
-    this.#schedule()
+    this.#loop.wakeIn(this.#delayMs)
   }
 
-  find(hash: string): TokenHolder | "ended" | undefined {
-    return this.#live.get(hash)?.holder ?? (this.#ended.has(hash) ? "ended" : undefined)
+  find(hash: string): FoundToken | "ended" | undefined {
+    return this.#live.get(hash)?.found ?? (this.#ended.has(hash) ? "ended" : undefined)
   }
 
   /** Revokes all tokens, also those in the database. */
   async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
     this.#live.clear()
     this.#toAdd.clear()
-    await this.#writing
-    await this.#deps.tokens.removeRunTokensOf(this.#deps.nodeId).catch(this.#deps.onError)
-  }
-
-  #schedule(delayMs = this.#delays.delayMs): void {
-    if (this.#isStopped || this.#timer !== undefined) return
-    this.#timer = setTimeout(() => {
-      this.#writing = this.#write()
-    }, delayMs)
+    await this.#loop.stop()
+    await this.#store.removeRunTokensOf(this.#node.nodeId).catch(this.#node.onError)
   }
 
   async #write(): Promise<void> {
     const added = this.#toAdd
     const removed = [...this.#ended]
+    if (added.size + removed.length === 0) return
     this.#toAdd = new Map()
     // Set before the write: even if it fails, the database may have stored them.
     for (const token of added.values()) token.isWritten = true
     const records = Array.from(added.values(), ({ record }) => record)
-    let { delayMs } = this.#delays
+    const ids = removed.map(([, id]) => id)
     try {
-      const ids = removed.map(([, id]) => id)
-      await this.#deps.tokens.changeRunTokens(this.#deps.nodeId, records, ids)
-      for (const [hash] of removed) this.#ended.delete(hash)
+      await this.#store.changeRunTokens(this.#node.nodeId, records, ids)
     } catch (error) {
-      this.#deps.onError(error)
       for (const [hash, token] of added) if (this.#live.has(hash)) this.#toAdd.set(hash, token)
-      delayMs = this.#delays.retryMs
+      throw error
     }
-    this.#timer = undefined
-    if (this.#toAdd.size + this.#ended.size > 0) this.#schedule(delayMs)
+    for (const [hash] of removed) this.#ended.delete(hash)
   }
 }

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto"
 import type { Scope } from "@hamlet/contract"
+import { makeOnce } from "../../shared/once.ts"
 import type { Caller, SessionRoot } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { truncateText } from "../runs/truncate.ts"
 import { hasTokenShape, makeTokenText } from "./token-text.ts"
-import { type Authenticated, type AuthenticationDeps, authenticate, hashToken } from "./tokens.ts"
+import { hashToken, type Tokens } from "./tokens.ts"
 
 /** A signed-in browser. Technically a token that is stored in a cookie. */
 export interface Session {
@@ -77,14 +79,6 @@ export interface SessionStore {
   addLink(link: LinkRecord, countMax: number): Promise<boolean>
 }
 
-/** What the rules of sessions need. */
-export interface SessionDeps extends AuthenticationDeps {
-  readonly sessions: SessionStore
-  /** How long an unused session lasts. */
-  readonly sessionMs: number
-  newId(): string
-}
-
 const limits = {
   userAgentBytesMax: 300,
   /** Per user. Beyond it, the least recently used session ends. */
@@ -104,27 +98,115 @@ export interface SignIn {
   readonly replaced: string | undefined
 }
 
-/** Signs a browser in. The secret string is always new, which prevents session fixation. */
-export async function signIn(
-  deps: SessionDeps,
-  input: SignIn,
-): Promise<{ readonly session: Session; readonly text: string }> {
-  const text = makeTokenText(randomBytes(32), "session")
-  const toSession = (of: SessionOwner) => makeSession(deps, text, input.userAgent, of)
-  const replacement = toReplacement(input.replaced)
-  if (input.token !== undefined) {
-    const { root, ...caller } = await authenticate(deps, input.token)
-    const session = root && toSession({ ...caller, root })
-    if (!session || !(await deps.sessions.add(session, replacement)))
+/** A session, and the only copy of its secret string. */
+export interface StartedSession {
+  readonly session: Session
+  readonly text: string
+}
+
+/** The rules of sessions. */
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Creates the rules of sessions. An unused session lasts `sessionMs`. */
+export function createSessions(
+  store: SessionStore,
+  tokens: Tokens,
+  sessionMs: number,
+  { newId, now }: Clock,
+) {
+  const toExpiry = (from: number, root: SessionRoot | undefined) =>
+    Math.min(from + sessionMs, root?.expiresAt ?? Number.POSITIVE_INFINITY)
+  /** A session to be stored; `text` is its secret string. */
+  const make = (text: string, userAgent: string | null, of: SessionOwner): NewSessionRecord => {
+    const createdAt = now()
+    return {
+      id: newId(),
+      userId: of.userId,
+      hash: hashToken(text),
+      scopes: [...of.scopes],
+      parentId: of.root.tokenId,
+      userAgent: userAgent === null ? null : truncateText(userAgent, limits.userAgentBytesMax),
+      createdAt,
+      expiresAt: toExpiry(createdAt, of.root),
+      lastUsedAt: null,
+    }
+  }
+  return {
+    make,
+    /** Signs a browser in. The secret string is always new, which prevents session fixation. */
+    async signIn({ token, code = "", userAgent, replaced }: SignIn): Promise<StartedSession> {
+      const text = makeTokenText(randomBytes(32), "session")
+      const replacement = toReplacement(replaced)
+      if (token !== undefined) {
+        const { root, ...caller } = await tokens.authenticate(token)
+        const session = root && make(text, userAgent, { ...caller, root })
+        if (session && (await store.add(session, replacement))) return { session, text }
+        throw new AppError(
+          "invalid_token",
+          "Cannot sign in with the token: it is revoked or belongs to a run",
+        )
+      }
+      const toSession = (link: LinkRecord) =>
+        link.expiresAt <= now() ? undefined : make(text, userAgent, link)
+      const session = hasTokenShape(code, "link")
+        ? await store.redeem(hashToken(code), toSession, replacement)
+        : undefined
+      if (!session) throw invalidLink()
+      return { session, text }
+    },
+    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, now(), page),
+    /** Extends a session in use. Returns its new expiry, or undefined if it stays unchanged. */
+    async renew(session: Caller): Promise<number | undefined> {
+      const expiresAt = toExpiry(now(), session.root)
+      if (expiresAt - (session.expiresAt ?? expiresAt) < sessionMs * limits.renewalPart)
+        return undefined
+      await store.extend(session.tokenId, expiresAt)
+      return expiresAt
+    },
+    /** Ends one session of the caller. */
+    async end(caller: Caller, id: string): Promise<void> {
+      if (!(await store.remove(caller.userId, id))) throw sessionNotFound(id)
+    },
+    /** Ends the caller's session; no effect when the caller uses a token. */
+    endOwn: (caller: Caller) => store.remove(caller.userId, caller.tokenId),
+    endAll: (caller: Caller) => store.removeAll(caller.userId),
+  }
+}
+
+/** The rules of links that sign a browser in. */
+export type SignInLinks = ReturnType<typeof createSignInLinks>
+
+/** Creates the rules of sign-in links. */
+export function createSignInLinks(store: SessionStore, { newId, now }: Clock) {
+  return {
+    /** Returns the user of a link without using it up, so that a page can ask before it signs in. */
+    async getOwner(code: string): Promise<LinkOwner> {
+      const owner = hasTokenShape(code, "link")
+        ? await store.findLinkOwner(hashToken(code))
+        : undefined
+      if (!owner || owner.expiresAt <= now()) throw invalidLink()
+      return owner
+    },
+    /** Creates a link that signs a browser in once, with the caller's scopes. Returns its code. */
+    async create(
+      { userId, scopes, root }: Pick<Caller, "userId" | "scopes" | "root">,
+      ms: number = limits.linkMs,
+    ): Promise<{ readonly code: string; readonly expiresAt: number }> {
+      const { id, code, createdAt } = makeOnce(() => ({
+        id: newId(),
+        code: makeTokenText(randomBytes(32), "link"),
+        createdAt: now(),
+      }))
+      const expiresAt = createdAt + ms
+      const hash = hashToken(code)
+      const link = root && { id, userId, hash, scopes: [...scopes], createdAt, expiresAt, root }
+      if (link && (await store.addLink(link, limits.linksMax))) return { code, expiresAt }
       throw new AppError(
         "invalid_token",
-        "Cannot sign in with the token: it is revoked or belongs to a run",
+        "Cannot create a sign-in link: the token is revoked or belongs to a run",
       )
-    return { session, text }
+    },
   }
-  const session = await redeem(deps, input.code ?? "", toSession, replacement)
-  if (!session) throw invalidLink()
-  return { session, text }
 }
 
 /** The user of a session, and what the session is derived from. */
@@ -132,27 +214,6 @@ interface SessionOwner {
   readonly userId: string
   readonly scopes: Iterable<Scope>
   readonly root: SessionRoot
-}
-
-/** A session to be stored; `text` is its secret string. */
-export function makeSession(
-  deps: Pick<SessionDeps, "newId" | "now" | "sessionMs">,
-  text: string,
-  userAgent: string | null,
-  of: SessionOwner,
-): NewSessionRecord {
-  const createdAt = deps.now()
-  return {
-    id: deps.newId(),
-    userId: of.userId,
-    hash: hashToken(text),
-    scopes: [...of.scopes],
-    parentId: of.root.tokenId,
-    userAgent: userAgent === null ? null : truncateText(userAgent, limits.userAgentBytesMax),
-    createdAt,
-    expiresAt: toExpiry(deps, createdAt, of.root),
-    lastUsedAt: null,
-  }
 }
 
 /** What a new session replaces in a browser that had this session cookie before. */
@@ -163,15 +224,6 @@ export function toReplacement(replaced: string | undefined): Replacement {
   }
 }
 
-/** Returns the user of a link without using it up, so that a page can ask before it signs in. */
-export async function getLinkOwner(deps: SessionDeps, code: string): Promise<LinkOwner> {
-  const owner = hasTokenShape(code, "link")
-    ? await deps.sessions.findLinkOwner(hashToken(code))
-    : undefined
-  if (!owner || owner.expiresAt <= deps.now()) throw invalidLink()
-  return owner
-}
-
 function invalidLink(): AppError {
   return new AppError(
     "invalid_sign_in_code",
@@ -179,73 +231,9 @@ function invalidLink(): AppError {
   )
 }
 
-async function redeem(
-  deps: SessionDeps,
-  code: string,
-  toSession: (link: LinkRecord) => NewSessionRecord,
-  replacement: Replacement,
-) {
-  if (!hasTokenShape(code, "link")) return undefined
-  const isOver = ({ expiresAt }: LinkRecord) => expiresAt <= deps.now()
-  return deps.sessions.redeem(
-    hashToken(code),
-    (link) => (isOver(link) ? undefined : toSession(link)),
-    replacement,
+function sessionNotFound(id: string): AppError {
+  return new AppError(
+    "session_not_found",
+    `Cannot sign out session "${id}": you have none with that id`,
   )
-}
-
-/** Creates a link that signs a browser in once, with the caller's scopes. Returns its code. */
-export async function createSignInLink(
-  deps: SessionDeps,
-  caller: Pick<Caller, "userId" | "scopes" | "root">,
-  ms: number = limits.linkMs,
-): Promise<{ readonly code: string; readonly expiresAt: number }> {
-  const { userId, scopes, root } = caller
-  const code = makeTokenText(randomBytes(32), "link")
-  const createdAt = deps.now()
-  const expiresAt = createdAt + ms
-  const link = root && {
-    id: deps.newId(),
-    userId,
-    hash: hashToken(code),
-    scopes: [...scopes],
-    createdAt,
-    expiresAt,
-    root,
-  }
-  if (!link || !(await deps.sessions.addLink(link, limits.linksMax)))
-    throw new AppError(
-      "invalid_token",
-      "Cannot create a sign-in link: the token is revoked or belongs to a run",
-    )
-  return { code, expiresAt }
-}
-
-/** Extends a session in use. Returns its new expiry, or undefined if it stays unchanged. */
-export async function renewSession(
-  deps: SessionDeps,
-  session: Pick<Authenticated, "tokenId" | "expiresAt" | "root">,
-) {
-  const expiresAt = toExpiry(deps, deps.now(), session.root)
-  if (expiresAt - (session.expiresAt ?? expiresAt) < deps.sessionMs * limits.renewalPart)
-    return undefined
-  await deps.sessions.extend(session.tokenId, expiresAt)
-  return expiresAt
-}
-
-/** Ends one session of the caller. */
-export async function endSession(deps: SessionDeps, caller: Caller, id: string): Promise<void> {
-  if (!(await deps.sessions.remove(caller.userId, id)))
-    throw new AppError(
-      "session_not_found",
-      `Cannot sign out session "${id}": you have none with that id`,
-    )
-}
-
-function toExpiry(
-  deps: Pick<SessionDeps, "sessionMs">,
-  from: number,
-  root: SessionRoot | undefined,
-): number {
-  return Math.min(from + deps.sessionMs, root?.expiresAt ?? Number.POSITIVE_INFINITY)
 }

@@ -1,21 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "bun:test"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
+import type { Caller } from "../access.ts"
 import { TokenUses } from "./token-uses.ts"
-import { issueToken, type TokenStore } from "./tokens.ts"
+import type { TokenStore } from "./tokens.ts"
 
 const minuteMs = 60_000
 const longAgo = Date.parse("2026-01-01T00:00:00.000Z")
 
 describe("TokenUses", () => {
   let rules: TestRules
-  let userId: string
+  let caller: Caller
   let errors: unknown[]
   let writes: (readonly string[])[]
   let uses: TokenUses
 
   beforeAll(async () => {
     rules = await openRules()
-    userId = (await rules.addCaller("ada")).userId
+    caller = await rules.addCaller("ada")
   })
 
   afterAll(() => rules[Symbol.asyncDispose]())
@@ -32,9 +33,9 @@ describe("TokenUses", () => {
   })
 
   /** On the real store, with a look at what it is asked to write. */
-  function createUses(touch: TokenStore["touch"] = rules.deps.tokens.touch): TokenUses {
+  function createUses(touch: TokenStore["touch"] = rules.stores.tokens.touch): TokenUses {
     const tokens: TokenStore = {
-      ...rules.deps.tokens,
+      ...rules.stores.tokens,
       touch(noted) {
         writes.push([...noted.keys()])
         return touch(noted)
@@ -45,15 +46,19 @@ describe("TokenUses", () => {
 
   async function addToken(): Promise<string> {
     return (
-      await issueToken(rules.deps, userId, { name: "token", scopes: ["val:read"], expiresAt: null })
+      await rules.nouns.tokens.issue(caller.userId, {
+        name: "token",
+        scopes: ["val:read"],
+        expiresAt: null,
+      })
     ).token.id
   }
 
   const note = (tokenId: string, lastUsedAt: number | null, at: number) =>
-    uses.note({ tokenId, lastUsedAt, isOfRun: false }, at)
+    uses.note({ ...caller, tokenId, lastUsedAt, isOfRun: false }, at)
 
   async function lastUseOf(id: string): Promise<number | null | undefined> {
-    const { items } = await rules.deps.tokens.list(userId, { limit: 100, offset: 0 })
+    const { items } = await rules.stores.tokens.list(caller.userId, { limit: 100, offset: 0 })
     return items.find((token) => token.id === id)?.lastUsedAt
   }
 
@@ -81,7 +86,7 @@ describe("TokenUses", () => {
   })
 
   test("note ignores the token of a run", async () => {
-    uses.note({ tokenId: await addToken(), lastUsedAt: null, isOfRun: true }, longAgo)
+    uses.note({ ...caller, tokenId: await addToken(), lastUsedAt: null, isOfRun: true }, longAgo)
     await uses.stop()
     expect(writes).toEqual([])
   })
@@ -106,11 +111,14 @@ describe("TokenUses", () => {
 
   test("writes again only uses noted after a write", async () => {
     const [first, second] = [await addToken(), await addToken()]
-    jest.useFakeTimers()
 
     for (const id of [first, second]) {
+      jest.useFakeTimers()
       note(id, null, longAgo)
       jest.advanceTimersByTime(1000)
+      jest.useRealTimers()
+      // It is one connection that writes: the use is written before this token.
+      await addToken()
     }
 
     expect(writes).toEqual([[first], [second]])
@@ -133,7 +141,7 @@ describe("TokenUses", () => {
     const gate = Promise.withResolvers<void>()
     uses = createUses(async (noted) => {
       await gate.promise
-      await rules.deps.tokens.touch(noted)
+      await rules.stores.tokens.touch(noted)
     })
     jest.useFakeTimers()
     note(id, null, longAgo)
@@ -151,7 +159,7 @@ describe("TokenUses", () => {
     const id = await addToken()
     let isAway = true
     uses = createUses((noted) =>
-      isAway ? Promise.reject(new Error("away")) : rules.deps.tokens.touch(noted),
+      isAway ? Promise.reject(new Error("away")) : rules.stores.tokens.touch(noted),
     )
 
     note(id, null, longAgo)
@@ -170,7 +178,7 @@ describe("TokenUses", () => {
 
     note(gone, null, longAgo)
     note(kept, null, longAgo)
-    await rules.deps.tokens.remove(userId, gone)
+    await rules.stores.tokens.remove(caller.userId, gone)
     await uses.stop()
 
     expect([await lastUseOf(gone), await lastUseOf(kept)]).toEqual([undefined, longAgo])

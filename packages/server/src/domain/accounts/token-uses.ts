@@ -1,4 +1,6 @@
-import type { Authenticated, TokenStore } from "./tokens.ts"
+import { Loop } from "../../shared/loop.ts"
+import type { Caller } from "../access.ts"
+import type { TokenStore } from "./tokens.ts"
 
 const limits = {
   /**
@@ -13,41 +15,34 @@ const limits = {
 /** Notes when tokens are used, in batches, without making a request wait. */
 export class TokenUses {
   readonly #tokens: TokenStore
-  readonly #onError: (error: unknown) => void
+  readonly #loop: Loop
   #pending = new Map<string, number>()
-  #timer: Timer | undefined
-  #writing: Promise<unknown> = Promise.resolve()
 
   constructor(tokens: TokenStore, onError: (error: unknown) => void) {
     this.#tokens = tokens
-    this.#onError = onError
+    const pollMs = Number.POSITIVE_INFINITY
+    this.#loop = new Loop({ round: () => this.#write(), pollMs, onError })
+    this.#loop.start(pollMs)
   }
 
   /** No user sees the token of a run, so its uses are not written. */
-  note(
-    { tokenId, lastUsedAt, isOfRun }: Pick<Authenticated, "tokenId" | "lastUsedAt" | "isOfRun">,
-    at: number,
-  ): void {
+  note({ tokenId, lastUsedAt = null, isOfRun }: Caller, at: number): void {
     if (isOfRun) return
     if (lastUsedAt !== null && at - lastUsedAt < limits.resolutionMs) return
     this.#pending.set(tokenId, at)
-    this.#timer ??= setTimeout(() => this.#flush(), limits.delayMs)
+    this.#loop.wakeIn(limits.delayMs)
   }
 
   /** Writes what is still to be written, and waits for what is being written. */
   async stop(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#flush()
-    await this.#writing
+    await this.#loop.stop()
+    await this.#write().catch((error) => this.#loop.report(error))
   }
 
-  #flush(): void {
-    this.#timer = undefined
+  async #write(): Promise<void> {
+    // A lost note is no harm: the next use makes another.
     const uses = this.#pending
     this.#pending = new Map()
-    if (uses.size === 0) return
-    // A lost note is no harm: the next use makes another.
-    const written = this.#tokens.touch(uses).catch(this.#onError)
-    this.#writing = Promise.all([this.#writing, written])
+    if (uses.size > 0) await this.#tokens.touch(uses)
   }
 }

@@ -6,14 +6,7 @@ import { sql } from "../../storage/database/sql.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { makeTokenText } from "./token-text.ts"
-import {
-  allScopes,
-  authenticate,
-  createToken,
-  hashToken,
-  issueToken,
-  revokeToken,
-} from "./tokens.ts"
+import { allScopes, hashToken, makeToken } from "./tokens.ts"
 
 const reading = { name: "reading", scopes: ["val:read", "run:read"] as const, expiresAt: null }
 const refusal = new AppError(
@@ -33,11 +26,11 @@ beforeAll(async () => {
 
 afterAll(() => rules[Symbol.asyncDispose]())
 
-describe("authenticate", () => {
+describe("tokens.authenticate", () => {
   test("finds the user and the scopes of a token", async () => {
-    const { token, text } = await issueToken(rules.deps, ada.userId, reading)
+    const { token, text } = await rules.nouns.tokens.issue(ada.userId, reading)
 
-    expect(await authenticate(rules.deps, text)).toEqual({
+    expect(await rules.nouns.tokens.authenticate(text)).toEqual({
       userId: ada.userId,
       username: "ada",
       tokenId: token.id,
@@ -57,35 +50,35 @@ describe("authenticate", () => {
     )
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
-        await expect(authenticate(rules.deps, text)).rejects.toThrow(refusal)
+        await expect(rules.nouns.tokens.authenticate(text)).rejects.toThrow(refusal)
       }),
     )
   })
 
   test("refuses a token with any one character changed, also in its prefix", async () => {
-    const { text } = await issueToken(rules.deps, ada.userId, reading)
+    const { text } = await rules.nouns.tokens.issue(ada.userId, reading)
     for (const index of text.split("").keys()) {
       const changed = `${text.slice(0, index)}${text[index] === "x" ? "y" : "x"}${text.slice(index + 1)}`
-      await expect(authenticate(rules.deps, changed)).rejects.toThrow(refusal)
+      await expect(rules.nouns.tokens.authenticate(changed)).rejects.toThrow(refusal)
     }
-    await expect(authenticate(rules.deps, text)).resolves.toMatchObject({ username: "ada" })
+    await expect(rules.nouns.tokens.authenticate(text)).resolves.toMatchObject({ username: "ada" })
   })
 
   test("accepts a token that the operator chose", async () => {
     const chosen = "chosen-by-the-operator-0123456789-abcdef"
-    await issueToken(rules.deps, bob.userId, reading, chosen)
+    await rules.stores.tokens.add(makeToken(rules.clock, bob.userId, reading, chosen).record)
 
-    expect(await authenticate(rules.deps, chosen)).toMatchObject({ username: "bob" })
-    await expect(authenticate(rules.deps, chosen.toUpperCase())).rejects.toThrow(refusal)
+    expect(await rules.nouns.tokens.authenticate(chosen)).toMatchObject({ username: "bob" })
+    await expect(rules.nouns.tokens.authenticate(chosen.toUpperCase())).rejects.toThrow(refusal)
   })
 
   test("accepts a token until it expires", async () => {
-    const { text } = await issueToken(rules.deps, ada.userId, {
+    const { text } = await rules.nouns.tokens.issue(ada.userId, {
       ...reading,
       expiresAt: rules.clock.at + 1000,
     })
     const now = rules.clock.at
-    const at = (time: number) => authenticate({ ...rules.deps, now: () => time }, text)
+    const at = (time: number) => rules.createNouns({ now: () => time }).tokens.authenticate(text)
 
     expect(await at(now)).toMatchObject({ username: "ada" })
     expect(await at(now + 999)).toMatchObject({ username: "ada" })
@@ -94,12 +87,12 @@ describe("authenticate", () => {
   })
 
   test("refuses a revoked token at once, also right after it was used", async () => {
-    const { token, text } = await issueToken(rules.deps, ada.userId, reading)
-    const revoked = revokeToken(rules.deps, ada, token.id)
-    expect(await authenticate(rules.deps, text)).toMatchObject({ username: "ada" })
+    const { token, text } = await rules.nouns.tokens.issue(ada.userId, reading)
+    const revoked = rules.nouns.tokens.revoke(ada, token.id)
+    expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ username: "ada" })
     await revoked
 
-    await expect(authenticate(rules.deps, text)).rejects.toThrow(refusal)
+    await expect(rules.nouns.tokens.authenticate(text)).rejects.toThrow(refusal)
   })
 
   test("does not query the database for a malformed token", async () => {
@@ -108,39 +101,41 @@ describe("authenticate", () => {
       asked.push(hash)
       return undefined
     }
-    const deps = { ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }
+    const nouns = rules.createNouns({ tokenStore: { ...rules.stores.tokens, findHolder } })
 
     for (const text of ["", "short", "x".repeat(201), `${"x".repeat(40)} y`])
-      await expect(authenticate(deps, text)).rejects.toThrow(refusal)
+      await expect(nouns.tokens.authenticate(text)).rejects.toThrow(refusal)
     expect(asked).toEqual([])
   })
 
   test("refuses a token that the store returned for another hash", async () => {
-    const { text } = await issueToken(rules.deps, ada.userId, reading)
+    const { text } = await rules.nouns.tokens.issue(ada.userId, reading)
     for (const change of [
       (hash: string) => `${hash.slice(0, -1)}${hash.endsWith("0") ? "1" : "0"}`,
       (hash: string) => `${hash}0`,
       () => "",
     ]) {
       const findHolder = async (hash: string) => {
-        const holder = await rules.deps.tokens.findHolder(hash)
+        const holder = await rules.stores.tokens.findHolder(hash)
         return holder && { ...holder, hash: change(holder.hash) }
       }
       await expect(
-        authenticate({ ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }, text),
+        rules
+          .createNouns({ tokenStore: { ...rules.stores.tokens, findHolder } })
+          .tokens.authenticate(text),
       ).rejects.toThrow(refusal)
     }
   })
 })
 
-describe("createToken", () => {
+describe("tokens.create", () => {
   test("grants exactly the requested scopes, and none that the caller's token lacks", async () => {
     const some = fc.subarray([...scope.options], { minLength: 1 })
     await fc.assert(
       fc.asyncProperty(fc.subarray([...scope.options]), some, async (own, wanted) => {
         const asking: Caller = { ...ada, scopes: new Set(own) }
         const isAllowed = wanted.every((one) => asking.scopes.has(one))
-        const created = createToken(rules.deps, asking, {
+        const created = rules.nouns.tokens.create(asking, {
           name: "new",
           scopes: wanted,
           expiresAt: null,
@@ -148,7 +143,7 @@ describe("createToken", () => {
         if (!isAllowed) return expect(await codeOf(created)).toBe("scope_escalation")
         const { token, text } = await created
         expect(token.scopes).toEqual(wanted)
-        expect((await authenticate(rules.deps, text)).scopes).toEqual(new Set(wanted))
+        expect((await rules.nouns.tokens.authenticate(text)).scopes).toEqual(new Set(wanted))
       }),
       { numRuns: 40 },
     )
@@ -156,22 +151,22 @@ describe("createToken", () => {
 
   test("names the missing scope in the message that clients search for, and stores nothing", async () => {
     const asking: Caller = { ...bob, scopes: new Set<Scope>(["val:read"]) }
-    const before = await rules.deps.tokens.list(bob.userId, { limit: 100, offset: 0 })
+    const before = await rules.stores.tokens.list(bob.userId, { limit: 100, offset: 0 })
 
     await expect(
-      createToken(rules.deps, asking, {
+      rules.nouns.tokens.create(asking, {
         name: "more",
         scopes: ["val:read", "admin"],
         expiresAt: null,
       }),
     ).rejects.toThrow(/scope admin.*required permissions/)
-    expect(await rules.deps.tokens.list(bob.userId, { limit: 100, offset: 0 })).toEqual(before)
+    expect(await rules.stores.tokens.list(bob.userId, { limit: 100, offset: 0 })).toEqual(before)
   })
 })
 
-describe("issueToken", () => {
+describe("tokens.issue", () => {
   test("stores the hash of the text, and the text nowhere in the database", async () => {
-    const { token, text } = await issueToken(rules.deps, ada.userId, {
+    const { token, text } = await rules.nouns.tokens.issue(ada.userId, {
       ...reading,
       expiresAt: rules.clock.at + 5,
     })
@@ -194,22 +189,24 @@ describe("issueToken", () => {
     const texts = await Promise.all(
       Array.from(
         { length: 50 },
-        async () => (await issueToken(rules.deps, ada.userId, reading)).text,
+        async () => (await rules.nouns.tokens.issue(ada.userId, reading)).text,
       ),
     )
     expect(new Set(texts).size).toBe(50)
   })
 })
 
-describe("revokeToken", () => {
+describe("tokens.revoke", () => {
   test("revokes a token of the caller, once", async () => {
-    const { token, text } = await issueToken(rules.deps, ada.userId, reading)
+    const { token, text } = await rules.nouns.tokens.issue(ada.userId, reading)
 
-    expect(await codeOf(revokeToken(rules.deps, bob, token.id))).toBe("token_not_found")
-    expect(await authenticate(rules.deps, text)).toMatchObject({ username: "ada" })
-    await revokeToken(rules.deps, ada, token.id)
-    expect(await codeOf(revokeToken(rules.deps, ada, token.id))).toBe("token_not_found")
-    expect(await codeOf(revokeToken(rules.deps, ada, rules.deps.newId()))).toBe("token_not_found")
+    expect(await codeOf(rules.nouns.tokens.revoke(bob, token.id))).toBe("token_not_found")
+    expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ username: "ada" })
+    await rules.nouns.tokens.revoke(ada, token.id)
+    expect(await codeOf(rules.nouns.tokens.revoke(ada, token.id))).toBe("token_not_found")
+    expect(await codeOf(rules.nouns.tokens.revoke(ada, rules.clock.newId()))).toBe(
+      "token_not_found",
+    )
   })
 })
 

@@ -3,6 +3,7 @@ import { type Scope, scope } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
@@ -26,7 +27,7 @@ export interface NewTokenRecord extends Token {
 }
 
 /** A token and its user, as a lookup by hash returns them. */
-export interface TokenHolder {
+export interface FoundToken {
   readonly tokenId: string
   readonly kind: TokenKind
   readonly hash: string
@@ -48,7 +49,7 @@ export interface TokenHolder {
  * Sessions end with the token they were derived from.
  */
 export interface TokenStore {
-  findHolder(hash: string): Promise<TokenHolder | undefined>
+  findHolder(hash: string): Promise<FoundToken | undefined>
   list(userId: string, page: PageRequest): Promise<Page<Token>>
   add(token: NewTokenRecord): Promise<void>
   /** Sets the token of the HAMLET_TOKEN setting and revokes the previous one. */
@@ -72,14 +73,7 @@ export interface TokenStore {
 /** The run tokens of this node, which are valid at once and revoked at once. */
 export interface LiveTokens {
   /** Undefined when it is not a run token of this node. */
-  find(hash: string): TokenHolder | "ended" | undefined
-}
-
-/** What the rules of tokens need. */
-export interface TokenDeps {
-  readonly tokens: TokenStore
-  newId(): string
-  now(): number
+  find(hash: string): FoundToken | "ended" | undefined
 }
 
 /** All scopes, which the first user's token has. */
@@ -90,140 +84,124 @@ export const ordinaryScopes: readonly Scope[] = allScopes.filter(
   (scope) => scope !== "admin" && scope !== "backup",
 )
 
-/** Authenticates a token. The error does not say why the token is invalid. */
-export async function authenticate(deps: AuthenticationDeps, text: string): Promise<Authenticated> {
-  const holder = await findValid(deps, text, "token")
-  if (!holder)
-    throw new AppError(
-      "invalid_token",
-      "Cannot accept the token: it is malformed, unknown, expired or revoked",
-    )
-  assertActive(holder)
-  return toAuthenticated(holder)
+/** A token, and the only copy of its secret string. */
+export interface ShownToken {
+  readonly token: Token
+  readonly text: string
 }
 
-/** Authenticates a session cookie. Returns undefined when the session has ended. */
-export async function authenticateSession(
-  deps: AuthenticationDeps,
-  text: string,
-): Promise<Authenticated | undefined> {
-  const holder = await findValid(deps, text, "session")
-  if (holder) assertActive(holder)
-  return holder && toAuthenticated(holder)
+/** The rules of tokens. */
+export type Tokens = ReturnType<typeof createTokens>
+
+/** Creates the rules of tokens. */
+export function createTokens(store: TokenStore, runTokens: LiveTokens, clock: Clock) {
+  const find = async (hash: string) => {
+    const live = runTokens.find(hash)
+    if (live === "ended") return undefined
+    return live ?? store.findHolder(hash)
+  }
+  const findValid = async (text: string, kind: TokenKind): Promise<FoundToken | undefined> => {
+    const hash = hashToken(text)
+    const found = hasTokenShape(text, kind) ? await find(hash) : undefined
+    // The timing of the index lookup reveals nothing useful about a 256-bit hash. The comparison that
+    // decides takes constant time.
+    if (found?.kind !== kind || !isSame(found.hash, hash)) return undefined
+    return found.expiresAt !== null && found.expiresAt <= clock.now() ? undefined : found
+  }
+  /** Creates and stores a token. */
+  const issue = async (userId: string, input: TokenInput): Promise<ShownToken> => {
+    const { token, record, text } = makeToken(clock, userId, input)
+    await store.add(record)
+    return { token, text }
+  }
+  return {
+    issue,
+    /** Authenticates a token. The error does not say why the token is invalid. */
+    async authenticate(text: string): Promise<Caller> {
+      const found = await findValid(text, "token")
+      if (!found)
+        throw new AppError(
+          "invalid_token",
+          "Cannot accept the token: it is malformed, unknown, expired or revoked",
+        )
+      return toCaller(found)
+    },
+    /** Authenticates a session cookie. Returns undefined when the session has ended. */
+    async authenticateSession(text: string): Promise<Caller | undefined> {
+      const found = await findValid(text, "session")
+      return found && toCaller(found)
+    },
+    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
+    /** Creates a token for the caller, with at most the scopes of the caller's own token. */
+    async create(caller: Caller, input: TokenInput): Promise<ShownToken> {
+      const missing = input.scopes.find((wanted) => !caller.scopes.has(wanted))
+      if (missing) throw scopeEscalation(missing)
+      if (input.expiresAt !== null && input.expiresAt <= clock.now()) {
+        const issues = [{ path: "expiresAt", message: "must be in the future" }]
+        throw new AppError(
+          "invalid_request",
+          'Cannot create the token: "expiresAt" must be in the future',
+          { issues },
+        )
+      }
+      return issue(caller.userId, input)
+    },
+    /** Revokes a token of the caller. It stops working at once. */
+    async revoke(caller: Caller, id: string): Promise<void> {
+      if (await store.remove(caller.userId, id)) return
+      throw new AppError(
+        "token_not_found",
+        `Cannot revoke token "${id}": you have none with that id`,
+      )
+    },
+  }
 }
 
-function assertActive({ username, isSuspended }: TokenHolder): void {
-  if (isSuspended)
+/** The error for a token with a scope that its creator does not have. */
+export function scopeEscalation(missing: Scope): AppError {
+  return new AppError(
+    "scope_escalation",
+    `Cannot create a token with scope ${missing}: your token does not have the required permissions`,
+  )
+}
+
+function toCaller(found: FoundToken): Caller {
+  const { kind, tokenId, expiresAt, parentId, parentExpiresAt } = found
+  if (found.isSuspended)
     throw new AppError(
       "user_suspended",
-      `Cannot do this: the account of user "${username}" is suspended`,
+      `Cannot do this: the account of user "${found.username}" is suspended`,
     )
-}
-
-async function findValid(
-  deps: AuthenticationDeps,
-  text: string,
-  kind: TokenKind,
-): Promise<TokenHolder | undefined> {
-  const hash = hashToken(text)
-  const holder = hasTokenShape(text, kind) ? await findHolder(deps, hash) : undefined
-  // The timing of the index lookup reveals nothing useful about a 256-bit hash. The comparison that
-  // decides takes constant time.
-  if (holder?.kind !== kind || !isSame(holder.hash, hash)) return undefined
-  return holder.expiresAt !== null && holder.expiresAt <= deps.now() ? undefined : holder
-}
-
-function toAuthenticated(holder: TokenHolder): Authenticated {
-  const { kind, tokenId, expiresAt, parentId, parentExpiresAt } = holder
   const root =
     kind === "session" ? { tokenId: parentId, expiresAt: parentExpiresAt } : { tokenId, expiresAt }
   return {
-    ...(holder.isOfRun ? {} : { root }),
+    ...(found.isOfRun ? {} : { root }),
     ...(kind === "session" ? { isInBrowser: true } : {}),
-    userId: holder.userId,
-    username: holder.username,
+    userId: found.userId,
+    username: found.username,
     tokenId,
-    scopes: holder.scopes,
+    scopes: found.scopes,
     expiresAt,
-    lastUsedAt: holder.lastUsedAt,
-    isOfRun: holder.isOfRun,
+    lastUsedAt: found.lastUsedAt,
+    isOfRun: found.isOfRun,
   }
-}
-
-/** What authentication needs. */
-export interface AuthenticationDeps extends Pick<TokenDeps, "tokens" | "now"> {
-  readonly runTokens: LiveTokens
-}
-
-/** A caller with the expiry and last use of its token. */
-export type Authenticated = Caller & Pick<TokenHolder, "expiresAt" | "lastUsedAt" | "isOfRun">
-
-async function findHolder(
-  deps: AuthenticationDeps,
-  hash: string,
-): Promise<TokenHolder | undefined> {
-  const live = deps.runTokens.find(hash)
-  if (live === "ended") return undefined
-  return live ?? deps.tokens.findHolder(hash)
-}
-
-/** Creates a token for the caller, with at most the scopes of the caller's own token. */
-export async function createToken(
-  deps: TokenDeps,
-  caller: Caller,
-  input: TokenInput,
-): Promise<{ readonly token: Token; readonly text: string }> {
-  const missing = input.scopes.find((wanted) => !caller.scopes.has(wanted))
-  if (missing) {
-    throw new AppError(
-      "scope_escalation",
-      `Cannot create a token with scope ${missing}: your token does not have the required permissions`,
-    )
-  }
-  if (input.expiresAt !== null && input.expiresAt <= deps.now()) {
-    const issues = [{ path: "expiresAt", message: "must be in the future" }]
-    throw new AppError(
-      "invalid_request",
-      'Cannot create the token: "expiresAt" must be in the future',
-      { issues },
-    )
-  }
-  return issueToken(deps, caller.userId, input)
-}
-
-/** Creates and stores a token. `text` is the only copy of its secret string. */
-export async function issueToken(
-  deps: TokenDeps,
-  userId: string,
-  input: TokenInput,
-  chosen?: string,
-): Promise<{ readonly token: Token; readonly text: string }> {
-  const { token, record, text } = makeToken(deps, userId, input, chosen)
-  await deps.tokens.add(record)
-  return { token, text }
 }
 
 /** Creates a token without storing it. `chosen` is a secret string set by the operator. */
 export function makeToken(
-  deps: Pick<TokenDeps, "newId" | "now">,
+  clock: Clock,
   userId: string,
   input: TokenInput,
   chosen?: string,
-): { readonly token: Token; readonly record: NewTokenRecord; readonly text: string } {
+): ShownToken & { readonly record: NewTokenRecord } {
   const made = makeOnce(() => ({
-    id: deps.newId(),
-    createdAt: deps.now(),
+    id: clock.newId(),
+    createdAt: clock.now(),
     text: chosen ?? makeTokenText(randomBytes(32)),
   }))
   const { id, createdAt, text } = made
   const token: Token = { id, ...input, createdAt, lastUsedAt: null }
   return { token, record: { ...token, userId, hash: hashToken(text) }, text }
-}
-
-/** Revokes a token of the caller. It stops working at once. */
-export async function revokeToken(deps: TokenDeps, caller: Caller, id: string): Promise<void> {
-  if (!(await deps.tokens.remove(caller.userId, id)))
-    throw new AppError("token_not_found", `Cannot revoke token "${id}": you have none with that id`)
 }
 
 /** The hash that is stored of a token's secret string: SHA-256 in hexadecimal. */

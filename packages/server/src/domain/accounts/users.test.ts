@@ -1,25 +1,16 @@
 import { describe, expect, test } from "bun:test"
 import { codeOf, openRules } from "../../../test/support/rules.ts"
-import { createVal } from "../vals/vals.ts"
 import { makeTokenText } from "./token-text.ts"
-import { allScopes, authenticate } from "./tokens.ts"
-import {
-  createUser,
-  ensureFirstUser,
-  getMe,
-  getUser,
-  getUserByName,
-  listUserVals,
-} from "./users.ts"
+import { allScopes } from "./tokens.ts"
 
 const chosen = "chosen-by-the-operator-0123456789-abcdef"
 const page = { limit: 100, offset: 0 }
 
-describe("createUser", () => {
+describe("users.create", () => {
   test("creates a user and a token with every scope but admin and backup", async () => {
     await using rules = await openRules()
 
-    const { user, token } = await createUser(rules.deps, {
+    const { user, token } = await rules.nouns.users.create({
       username: "Ada",
       email: "ada@example.com",
     })
@@ -34,81 +25,83 @@ describe("createUser", () => {
       createdAt: rules.clock.at,
     }
     expect(user).toEqual({ id: user.id, ...expected })
-    expect(await getUser(rules.deps, user.id)).toEqual(user)
-    const caller = await authenticate(rules.deps, token)
+    expect(await rules.nouns.users.get(user.id)).toEqual(user)
+    const caller = await rules.nouns.tokens.authenticate(token)
     expect(caller).toMatchObject({ userId: user.id, username: "Ada" })
     expect([...caller.scopes, "admin", "backup"]).toEqual([...allScopes])
-    expect(await getMe(rules.deps, caller)).toEqual(user)
+    expect(await rules.nouns.users.get(caller.userId)).toEqual(user)
   })
 
   test("refuses a taken name in any case, and creates no token for it", async () => {
     await using rules = await openRules()
-    const { user } = await createUser(rules.deps, { username: "Ada", email: null })
+    const { user } = await rules.nouns.users.create({ username: "Ada", email: null })
 
-    expect(await codeOf(createUser(rules.deps, { username: "aDA", email: null }))).toBe(
+    expect(await codeOf(rules.nouns.users.create({ username: "aDA", email: null }))).toBe(
       "username_taken",
     )
-    expect((await rules.deps.tokens.list(user.id, page)).items).toHaveLength(1)
+    expect((await rules.stores.tokens.list(user.id, page)).items).toHaveLength(1)
   })
 })
 
-describe("getUserByName", () => {
+describe("users.getByName", () => {
   test("finds a user by name in any case, with or without one @", async () => {
     await using rules = await openRules()
-    const { user } = await createUser(rules.deps, { username: "Ada", email: null })
+    const { user } = await rules.nouns.users.create({ username: "Ada", email: null })
 
     for (const name of ["Ada", "ada", "@ADA"])
-      expect(await getUserByName(rules.deps, name)).toEqual(user)
+      expect(await rules.nouns.users.getByName(name)).toEqual(user)
     for (const name of ["@@ada", "ada@", "", "@", "ad", "%", "ad_"]) {
-      expect(await codeOf(getUserByName(rules.deps, name))).toBe("user_not_found")
+      expect(await codeOf(rules.nouns.users.getByName(name))).toBe("user_not_found")
     }
   })
 })
 
-describe("listUserVals", () => {
+describe("valLists.listOfUser", () => {
   test("has all vals for the user, public ones for others, and fails for an unknown user", async () => {
     await using rules = await openRules()
     const [ada, bob] = [await rules.addCaller("ada"), await rules.addCaller("bob")]
     for (const privacy of ["private", "unlisted", "public"] as const)
-      await createVal(rules.deps, ada, { name: privacy, code: "1", privacy })
+      await rules.nouns.vals.create(ada, { name: privacy, code: "1", privacy })
     const namesFor = async (viewer: typeof ada | undefined) =>
-      (await listUserVals(rules.deps, viewer, ada.userId, page)).items.map((val) => val.name).sort()
+      (await rules.nouns.valLists.listOfUser(viewer, ada.userId, page)).items
+        .map((val) => val.name)
+        .sort()
 
     expect(await namesFor(ada)).toEqual(["private", "public", "unlisted"])
     expect(await namesFor(bob)).toEqual(["public"])
     expect(await namesFor(undefined)).toEqual(["public"])
-    expect(await codeOf(listUserVals(rules.deps, ada, rules.deps.newId(), page))).toBe(
+    expect(await codeOf(rules.nouns.valLists.listOfUser(ada, rules.clock.newId(), page))).toBe(
       "user_not_found",
     )
   })
 })
 
-describe("ensureFirstUser", () => {
+describe("users.ensureFirst", () => {
   const input = { username: "ada", token: undefined }
 
   test("creates the first user with a token with all scopes, and returns it once", async () => {
     await using rules = await openRules()
 
-    const first = await ensureFirstUser(rules.deps, input)
-    const again = await ensureFirstUser(rules.deps, input)
+    const first = await rules.nouns.users.ensureFirst(input)
+    const again = await rules.nouns.users.ensureFirst(input)
 
-    expect(await authenticate(rules.deps, first.token ?? "")).toMatchObject({
+    expect(await rules.nouns.tokens.authenticate(first.token ?? "")).toMatchObject({
       username: "ada",
       scopes: new Set(allScopes),
     })
     expect(again).toEqual({ user: first.user, isNew: false, token: undefined })
-    expect((await rules.deps.tokens.list(first.user.id, page)).items).toHaveLength(1)
+    expect((await rules.stores.tokens.list(first.user.id, page)).items).toHaveLength(1)
   })
 
   test("keeps the first user, whatever name is configured later", async () => {
     await using rules = await openRules()
-    const { user } = await ensureFirstUser(rules.deps, input)
-    await createUser(rules.deps, { username: "aaa", email: null })
+    const { user } = await rules.nouns.users.ensureFirst(input)
+    await rules.nouns.users.create({ username: "aaa", email: null })
 
     expect(
-      (await ensureFirstUser(rules.deps, { username: "grace", token: undefined })).user,
+      (await rules.nouns.users.ensureFirst({ username: "grace", token: undefined })).user,
     ).toEqual(user)
-    expect(await rules.deps.users.findByName("grace")).toBeUndefined()
+    expect(await rules.stores.users.findByName("grace")).toBeUndefined()
   })
 
   test("creates one user and one token when many nodes start at once", async () => {
@@ -116,7 +109,7 @@ describe("ensureFirstUser", () => {
     const names = ["ada", "bob", "eve", "ada"]
 
     const results = await Promise.all(
-      names.map((username) => ensureFirstUser(rules.deps, { username, token: undefined })),
+      names.map((username) => rules.nouns.users.ensureFirst({ username, token: undefined })),
     )
 
     expect(new Set(results.map(({ user }) => user.id)).size).toBe(1)
@@ -125,21 +118,21 @@ describe("ensureFirstUser", () => {
 
   test("gives the first user the operator's token at any start, and never returns it", async () => {
     await using rules = await openRules()
-    const { user } = await ensureFirstUser(rules.deps, input)
+    const { user } = await rules.nouns.users.ensureFirst(input)
 
     for (let start = 0; start < 3; start++) {
-      expect(await ensureFirstUser(rules.deps, { username: "ada", token: chosen })).toEqual({
+      expect(await rules.nouns.users.ensureFirst({ username: "ada", token: chosen })).toEqual({
         user,
         isNew: false,
         token: undefined,
       })
     }
 
-    expect(await authenticate(rules.deps, chosen)).toMatchObject({
+    expect(await rules.nouns.tokens.authenticate(chosen)).toMatchObject({
       userId: user.id,
       scopes: new Set(allScopes),
     })
-    expect((await rules.deps.tokens.list(user.id, page)).items).toHaveLength(2)
+    expect((await rules.stores.tokens.list(user.id, page)).items).toHaveLength(2)
   })
 
   test.each([
@@ -150,9 +143,9 @@ describe("ensureFirstUser", () => {
   ])("accepts a chosen token with our prefix: %s", async (token) => {
     await using rules = await openRules()
 
-    await ensureFirstUser(rules.deps, { username: "ada", token })
+    await rules.nouns.users.ensureFirst({ username: "ada", token })
 
-    expect(await authenticate(rules.deps, token)).toMatchObject({
+    expect(await rules.nouns.tokens.authenticate(token)).toMatchObject({
       username: "ada",
       scopes: new Set(allScopes),
     })

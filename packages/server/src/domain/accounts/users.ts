@@ -1,15 +1,14 @@
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Page, PageRequest } from "../paging.ts"
-import type { Val, ValStore } from "../vals/vals.ts"
+import type { Clock } from "../clock.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
 import {
   allScopes,
   makeToken,
   type NewTokenRecord,
   ordinaryScopes,
-  type TokenDeps,
+  type TokenStore,
 } from "./tokens.ts"
 
 /** A user, who owns vals. */
@@ -52,133 +51,109 @@ export interface UserStore {
   setEmail(id: string, email: string | null, audit: AuditEntry): Promise<User | undefined>
 }
 
-/** What the rules of users need. */
-export interface UserDeps extends TokenDeps {
-  readonly users: UserStore
-  readonly vals: ValStore
-  /** Whether the isolation is too weak for more than one user. */
-  isForOneUser(): boolean
+/** The rules of users. */
+export type Users = ReturnType<typeof createUsers>
+
+/** Creates the rules of users. `isForOneUser`: the isolation is too weak for more than one. */
+export function createUsers(
+  store: UserStore,
+  tokens: TokenStore,
+  isForOneUser: () => boolean,
+  clock: Clock,
+) {
+  /** Throws where the isolation of vals is too weak for the code of several people. */
+  const assertMany = (username: string) => {
+    if (!isForOneUser()) return
+    throw new AppError(
+      "one_user_only",
+      `Cannot create user "${username}": vals are isolated by Deno's permissions alone, which is for one person's own code; the operator can install bubblewrap, or set HAMLET_ISOLATION=deno`,
+    )
+  }
+  return {
+    assertMany,
+    /** Returns a user by id. */
+    async get(id: string): Promise<User> {
+      const user = await store.findById(id)
+      if (!user) throw userNotFound(id)
+      return user
+    },
+    /** Returns a user by name, with or without `@`. */
+    async getByName(username: string): Promise<User> {
+      const user = await store.findByName(username.replace(/^@/, ""))
+      if (!user) throw userNotFound(username)
+      return user
+    },
+    /**
+     * Changes the caller's own record. A new email address has to be confirmed, except that of an
+     * administrator.
+     */
+    async updateMe(caller: Caller, { bio, email }: Pick<ProfileChange, "bio" | "email">) {
+      const emailVerifiedAt = caller.scopes.has("admin") ? clock.now() : null
+      const user = await store.change(caller.userId, { bio, email, emailVerifiedAt })
+      if (!user) throw userNotFound(caller.userId)
+      return user
+    },
+    /**
+     * Creates a user with a first token, which has all scopes except the administrative ones. A
+     * creation by an administrator is in the audit log.
+     */
+    async create(
+      { username, email }: { readonly username: string; readonly email: string | null },
+      caller?: Caller,
+    ): Promise<{ readonly user: User; readonly token: string }> {
+      assertMany(username)
+      const user = { ...toNewUser(clock, username, email), isEmailVerified: email !== null }
+      const { record, text } = makeFirstToken(clock, user)
+      const audit =
+        caller && toAuditEntry(clock, caller, "user.create", { id: user.id, name: username })
+      if (!(await store.add(user, record, audit))) throw usernameTaken(username)
+      return { user, token: text }
+    },
+    /** Creates the first user if there is none. The token is returned only then, to be shown once. */
+    async ensureFirst(input: { readonly username: string; readonly token: string | undefined }) {
+      const first = toNewUser(clock, input.username, null)
+      const name = input.token === undefined ? "first token" : "token of the setting"
+      const rights = { name, scopes: allScopes, expiresAt: null }
+      const { record, text } = makeToken(clock, first.id, rights, input.token)
+      const isNew = await store.addFirst(first, record)
+      const user = isNew ? first : ((await store.findFirst()) ?? first)
+      // From this start on, the token of the setting is valid and the previous one is not.
+      if (input.token !== undefined)
+        await tokens.replaceSettingToken({ ...record, userId: user.id })
+      return { user, isNew, token: isNew && input.token === undefined ? text : undefined }
+    },
+  }
 }
 
-/** Returns the caller's own record. */
-export async function getMe(deps: Pick<UserDeps, "users">, caller: Caller): Promise<User> {
-  return getUser(deps, caller.userId)
-}
-
-/**
- * Changes the caller's own record. A new email address has to be confirmed, except that of an
- * administrator.
- */
-export async function updateMe(
-  deps: Pick<UserDeps, "users" | "now">,
-  caller: Caller,
-  { bio, email }: Pick<ProfileChange, "bio" | "email">,
-): Promise<User> {
-  const emailVerifiedAt = caller.scopes.has("admin") ? deps.now() : null
-  const user = await deps.users.change(caller.userId, { bio, email, emailVerifiedAt })
-  if (!user) throw userNotFound(caller.userId)
-  return user
-}
-
-/** Returns a user by id. */
-export async function getUser(deps: Pick<UserDeps, "users">, id: string): Promise<User> {
-  const user = await deps.users.findById(id)
-  if (!user) throw userNotFound(id)
-  return user
-}
-
-/** Returns a user by name, with or without `@`. */
-export async function getUserByName(
-  deps: Pick<UserDeps, "users">,
-  username: string,
-): Promise<User> {
-  const user = await deps.users.findByName(username.replace(/^@/, ""))
-  if (!user) throw userNotFound(username)
-  return user
-}
-
-function userNotFound(which: string): AppError {
+/** The error for a user that does not exist. */
+export function userNotFound(which: string): AppError {
   return new AppError("user_not_found", `Cannot find user "${which}"`)
 }
 
-/** Lists the vals of a user that the viewer may see in lists. */
-export async function listUserVals(
-  deps: Pick<UserDeps, "users" | "vals">,
-  caller: Caller | undefined,
-  userId: string,
-  page: PageRequest,
-): Promise<Page<Val>> {
-  await getUser(deps, userId)
-  return deps.vals.list(caller?.userId, { ownerId: userId }, page)
-}
-
-/**
- * Creates a user with a first token, which has all scopes except the administrative ones. A
- * creation by an administrator is in the audit log.
- */
-export async function createUser(
-  deps: UserDeps,
-  input: { readonly username: string; readonly email: string | null },
-  caller?: Caller,
-): Promise<{ readonly user: User; readonly token: string }> {
-  assertManyUsers(deps, input.username)
-  const user = {
-    ...toNewUser(deps, input.username, input.email),
-    isEmailVerified: input.email !== null,
-  }
-  const { record, text } = makeToken(deps, user.id, {
-    name: "first token",
-    scopes: ordinaryScopes,
-    expiresAt: null,
-  })
-  const audit =
-    caller && toAuditEntry(deps, caller, "user.create", { id: user.id, name: user.username })
-  if (!(await deps.users.add(user, record, audit)))
-    throw new AppError(
-      "username_taken",
-      `Cannot create user "${input.username}": another user has that name`,
-    )
-  return { user, token: text }
-}
-
-/** Throws where the isolation of vals is too weak for the code of several people. */
-export function assertManyUsers(deps: Pick<UserDeps, "isForOneUser">, username: string): void {
-  if (!deps.isForOneUser()) return
-  throw new AppError(
-    "one_user_only",
-    `Cannot create user "${username}": vals are isolated by Deno's permissions alone, which is for one person's own code; the operator can install bubblewrap, or set HAMLET_ISOLATION=deno`,
+/** The error for a name that another user has. */
+export function usernameTaken(username: string): AppError {
+  return new AppError(
+    "username_taken",
+    `Cannot create user "${username}": another user has that name`,
   )
 }
 
-/** Creates the first user if there is none. The token is returned only then, to be shown once. */
-export async function ensureFirstUser(
-  deps: UserDeps,
-  input: { readonly username: string; readonly token: string | undefined },
-): Promise<{ readonly user: User; readonly isNew: boolean; readonly token: string | undefined }> {
-  const first = toNewUser(deps, input.username, null)
-  const rights = {
-    name: input.token === undefined ? "first token" : "token of the setting",
-    scopes: allScopes,
-    expiresAt: null,
-  }
-  const { record, text } = makeToken(deps, first.id, rights, input.token)
-  const isNew = await deps.users.addFirst(first, record)
-  const user = isNew ? first : ((await deps.users.findFirst()) ?? first)
-  // From this start on, the token of the setting is valid and the previous one is not.
-  if (input.token !== undefined)
-    await deps.tokens.replaceSettingToken({ ...record, userId: user.id })
-  return { user, isNew, token: isNew && input.token === undefined ? text : undefined }
+/** The first token of a user who is not an administrator. */
+export function makeFirstToken(clock: Clock, { id }: User) {
+  return makeToken(clock, id, { name: "first token", scopes: ordinaryScopes, expiresAt: null })
 }
 
 /** A user to be stored, whose address is not confirmed. */
-export function toNewUser(
-  deps: Pick<TokenDeps, "newId" | "now">,
-  username: string,
-  email: string | null,
-): User {
-  const { id, createdAt } = makeOnce(() => ({ id: deps.newId(), createdAt: deps.now() }))
+export function toNewUser(clock: Clock, username: string, email: string | null): User {
+  const { id, createdAt } = makeOnce(() => ({ id: clock.newId(), createdAt: clock.now() }))
   return {
-    ...{ id, username, email, isEmailVerified: false },
-    ...{ bio: null, profileImageUrl: null, tier: null, createdAt },
+    id,
+    username,
+    email,
+    isEmailVerified: false,
+    bio: null,
+    profileImageUrl: null,
+    tier: null,
+    createdAt,
   }
 }

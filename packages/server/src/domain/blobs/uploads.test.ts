@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
-import { createUploads } from "./uploads.ts"
+import { createUploadCounter } from "./uploads.ts"
 
-test("createUploads counts and limits the bytes in flight of each user", () => {
-  const uploads = createUploads()
+test("createUploadCounter counts and limits the bytes in flight of each user", () => {
+  const uploads = createUploadCounter()
   expect([uploads.add("ada", 6, 10), uploads.add("ada", 4, 10), uploads.add("ada", 1, 10)]).toEqual(
     [true, true, false],
   )

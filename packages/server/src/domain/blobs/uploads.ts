@@ -1,12 +1,182 @@
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
+import type { QuotaBook } from "../limits/quotas.ts"
+import type { BlobStore, NewBlob } from "./blobs.ts"
+import type { ObjectStore } from "./objects.ts"
+
+/** How large blobs may be. */
+export interface BlobLimits {
+  readonly blobBytesMax: number
+  /** The total per user. */
+  readonly blobsBytesMax: number
+}
+
+/** The content of an upload. Read it once, with one of the two methods. */
+export interface IncomingContent {
+  /** The declared length, if any. */
+  readonly length: number | undefined
+  bytes(): Promise<Uint8Array>
+  stream(): AsyncIterable<Uint8Array>
+}
+
+/** A blob to upload. */
+export interface PutBlob {
+  readonly key: string
+  readonly contentType: string | null
+  readonly content: IncomingContent
+}
+
+/** Blobs up to this size are stored in their row, and read and written by one statement. */
+const inlineBytesMax = 65_536
+
+/** The rules of new content of blobs. */
+export type Uploads = ReturnType<typeof createUploads>
+
+/** Creates the rules of uploads. */
+export function createUploads(
+  store: BlobStore,
+  objects: ObjectStore,
+  quotas: QuotaBook,
+  limits: BlobLimits,
+  { now }: Clock,
+) {
+  const space = createSpace(quotas, limits)
+  const inProgress = createUploadCounter()
+  const putContent = async (caller: Caller, input: PutBlob, content: NewBlob["content"]) => {
+    const { key, contentType } = input
+    if (content instanceof Uint8Array) space.assertSize(input, content.length)
+    const blob = { ownerId: caller.userId, key, contentType, content, at: now() }
+    if (!(await store.put(blob, space.sizeFor(caller)))) throw space.full(caller, input)
+  }
+  /** The bytes that are free. Throws if there are fewer than `bytes`. */
+  const findRoom = async (caller: Caller, input: PutBlob, bytes: number) => {
+    const room = await store.findRoom(caller.userId, input.key, space.sizeFor(caller))
+    if (bytes > room) throw space.full(caller, input)
+    return room
+  }
+  const putLarge = async (caller: Caller, input: PutBlob, content: AsyncIterable<Uint8Array>) => {
+    const { userId } = caller
+    const bytesMax = space.sizeFor(caller)
+    const room = await findRoom(caller, input, inlineBytesMax)
+    // Replaced objects are kept for a while. They are deleted here when they exceed the quota, since
+    // frequent replacement would otherwise use unlimited space.
+    await objects.purgeBeyond(userId, bytesMax)
+    const checked = check(space, inProgress, caller, input, content, room)
+    const object = await objects.write(userId, checked)
+    try {
+      await putContent(caller, input, object)
+    } catch (error) {
+      await objects.discard(object)
+      throw error
+    }
+  }
+  return {
+    /** Stores a blob of the caller, replacing its key, atomically. */
+    async put(caller: Caller, input: PutBlob): Promise<void> {
+      const { length } = input.content
+      if (length !== undefined) {
+        space.assertSize(input, length)
+        if (length <= inlineBytesMax) return putContent(caller, input, await input.content.bytes())
+        // Checked before anything is read.
+        await findRoom(caller, input, length)
+      }
+      const pieces = input.content.stream()[Symbol.asyncIterator]()
+      try {
+        const { head, isWhole } = await readHead(pieces)
+        if (isWhole) await putContent(caller, input, head)
+        else await putLarge(caller, input, joined(head, pieces))
+      } finally {
+        // Stops reading the rest of the upload.
+        await pieces.return?.()
+      }
+    },
+  }
+}
+
+/** Reads the first bytes, enough to know whether the content is small. */
+async function readHead(
+  pieces: AsyncIterator<Uint8Array>,
+): Promise<{ readonly head: Uint8Array; readonly isWhole: boolean }> {
+  const read: Uint8Array[] = []
+  for (let bytes = 0; bytes <= inlineBytesMax; ) {
+    const { done, value } = await pieces.next()
+    if (done) return { head: Buffer.concat(read), isWhole: true }
+    read.push(value)
+    bytes += value.length
+  }
+  return { head: Buffer.concat(read), isWhole: false }
+}
+
+async function* joined(
+  head: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  yield head
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+}
+
+/** Forwards the content, and throws as soon as a limit is exceeded. */
+async function* check(
+  space: Space,
+  inProgress: UploadCounter,
+  caller: Caller,
+  input: PutBlob,
+  content: AsyncIterable<Uint8Array>,
+  room: number,
+): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0
+  try {
+    for await (const piece of content) {
+      space.assertSize(input, bytes + piece.length)
+      if (bytes + piece.length > room) throw space.full(caller, input)
+      if (!inProgress.add(caller.userId, piece.length, space.sizeFor(caller)))
+        throw space.tooMuchAtOnce(caller, input)
+      bytes += piece.length
+      yield piece
+    }
+  } finally {
+    inProgress.remove(caller.userId, bytes)
+  }
+}
+
+type Space = ReturnType<typeof createSpace>
+
+/** The space that blobs may take, and the errors of an upload that exceeds it. */
+function createSpace(quotas: QuotaBook, { blobBytesMax, blobsBytesMax }: BlobLimits) {
+  /** The total size that the caller's blobs may have. */
+  const sizeFor = ({ userId }: Caller) => quotas.find(userId)?.blobBytes ?? blobsBytesMax
+  return {
+    sizeFor,
+    assertSize({ key }: PutBlob, bytes: number): void {
+      if (bytes > blobBytesMax)
+        throw new AppError(
+          "body_too_large",
+          `Cannot store blob "${key}": it has more than ${blobBytesMax} bytes`,
+        )
+    },
+    full: (caller: Caller, { key }: PutBlob) =>
+      new AppError(
+        "quota_exceeded",
+        `Cannot store blob "${key}": your blobs would have more than ${sizeFor(caller)} bytes in total`,
+      ),
+    tooMuchAtOnce: (caller: Caller, { key }: PutBlob) =>
+      new AppError(
+        "rate_limited",
+        `Cannot store blob "${key}" now: your uploads in progress have more than ${sizeFor(caller)} bytes`,
+      ),
+  }
+}
+
 /** Counts the bytes of uploads in progress, which use space but are not part of a quota yet. */
-export interface Uploads {
+interface UploadCounter {
   /** Returns false when the user's uploads would exceed `bytesMax`. */
   add(userId: string, bytes: number, bytesMax: number): boolean
   remove(userId: string, bytes: number): void
 }
 
 /** Creates the counter of uploads. */
-export function createUploads(): Uploads {
+export function createUploadCounter(): UploadCounter {
   const bytesOf = new Map<string, number>()
   return {
     add(userId, bytes, bytesMax) {

@@ -1,12 +1,15 @@
 import { z } from "zod"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { hashToken } from "../accounts/tokens.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Cipher } from "../secrets/cipher.ts"
-import type { IdentityKey, ProviderChecks } from "./identity-provider.ts"
+import type { IdentityKey, IdentityProvider } from "./identity-provider.ts"
 
-/** A sign-in that has begun. Only the page that began it has the encrypted form. */
-export interface SignInAttempt {
-  readonly checks: ProviderChecks
-  readonly expiresAt: number
+/** What the page of an attempt sends when the browser comes back from the provider. */
+export interface ProviderResponse {
+  readonly attempt: string
+  readonly response: string
 }
 
 /** A person without an account, whom the provider has named. */
@@ -16,8 +19,8 @@ export interface Ticket extends IdentityKey {
   readonly expiresAt: number
 }
 
-/** How long each is valid. */
-export const stateLimits = { attemptMs: 15 * 60_000, ticketMs: 30 * 60_000 }
+/** How long an attempt and a ticket are valid. */
+const stateLimits = { attemptMs: 15 * 60_000, ticketMs: 30 * 60_000 }
 
 const attemptPurpose = "oidc attempt"
 const ticketPurpose = "oidc ticket"
@@ -35,26 +38,53 @@ const ticketShape = z.object({
   expiresAt: z.number(),
 })
 
+/** The sign-ins that have begun at the provider. */
+export type SignInAttempts = ReturnType<typeof createSignInAttempts>
+
 /**
- * The state of a sign-in is in the browser, encrypted, so that anyone may begin as many sign-ins as
- * they want without a row in the database.
+ * Creates the attempts; `provider` is undefined if the operator has set none. The state of a sign-in
+ * is in the browser, encrypted, so that anyone may begin as many sign-ins as they want without a row
+ * in the database.
  */
-export function sealAttempt(cipher: Cipher, attempt: SignInAttempt): string {
-  return seal(cipher, attempt, attemptPurpose)
-}
-
-/** Throws when the text is not an attempt of this server, or has expired. */
-export function openAttempt(cipher: Cipher, text: string, now: number): SignInAttempt {
-  return assertValid(attemptShape.safeParse(open(cipher, text, attemptPurpose)).data, now)
-}
-
-export function sealTicket(cipher: Cipher, ticket: Ticket): string {
-  return seal(cipher, ticket, ticketPurpose)
-}
-
-/** Throws when the text is not a ticket of this server, or has expired. */
-export function openTicket(cipher: Cipher, text: string, now: number): Ticket {
-  return assertValid(ticketShape.safeParse(open(cipher, text, ticketPurpose)).data, now)
+export function createSignInAttempts(
+  provider: IdentityProvider | undefined,
+  cipher: Cipher,
+  { now }: Clock,
+) {
+  const getProvider = () => {
+    if (provider) return provider
+    throw new AppError(
+      "oidc_unavailable",
+      "Cannot sign in with a provider: the operator of this server has set none",
+    )
+  }
+  return {
+    assertOffered: () => void getProvider(),
+    /** Begins a sign-in. The page keeps `attempt`, which only this server can read. */
+    async begin(): Promise<{ readonly url: string; readonly attempt: string }> {
+      const { url, checks } = await getProvider().begin()
+      const expiresAt = now() + stateLimits.attemptMs
+      return { url, attempt: seal(cipher, { checks, expiresAt }, attemptPurpose) }
+    },
+    /** Asks the provider for the person. Throws when this server began no such attempt, or long ago. */
+    async prove({ attempt, response }: ProviderResponse) {
+      const offered = getProvider()
+      const opened = attemptShape.safeParse(open(cipher, attempt, attemptPurpose)).data
+      const { checks, expiresAt } = assertValid(opened, now())
+      const proven = await offered.finish(response, checks)
+      const { issuer, subject } = proven
+      return {
+        key: { issuer, subject },
+        use: { hash: hashToken(checks.state), expiresAt },
+        readProfile: () => proven.readProfile(),
+      }
+    },
+    sealTicket: (ticket: Omit<Ticket, "expiresAt">) =>
+      seal(cipher, { ...ticket, expiresAt: now() + stateLimits.ticketMs }, ticketPurpose),
+    /** Throws when the text is not a ticket of this server, or has expired. */
+    openTicket: (text: string): Ticket =>
+      assertValid(ticketShape.safeParse(open(cipher, text, ticketPurpose)).data, now()),
+  }
 }
 
 /** The error of a sign-in that cannot be finished. The user can begin another one. */
@@ -72,7 +102,7 @@ function assertValid<State extends { readonly expiresAt: number }>(
 }
 
 function seal(cipher: Cipher, value: object, purpose: string): string {
-  const { keyId, bytes } = cipher.seal(JSON.stringify(value), purpose)
+  const { keyId, bytes } = cipher.seal(toOwnJson(value), purpose)
   return `${keyId}.${Buffer.from(bytes).toString("base64url")}`
 }
 
@@ -80,7 +110,7 @@ function seal(cipher: Cipher, value: object, purpose: string): string {
 function open(cipher: Cipher, text: string, purpose: string): unknown {
   const [keyId = "", bytes = ""] = text.split(".")
   try {
-    return JSON.parse(cipher.open({ keyId, bytes: Buffer.from(bytes, "base64url") }, purpose))
+    return parseOwnJson(cipher.open({ keyId, bytes: Buffer.from(bytes, "base64url") }, purpose))
   } catch {
     // Whatever is wrong with it, the user has to begin again.
     return undefined

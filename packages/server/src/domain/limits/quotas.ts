@@ -34,10 +34,13 @@ export interface QuotaBook {
 /** A quota book without quotas. */
 export const emptyQuotaBook: QuotaBook = { find: () => undefined }
 
-/** Creates a quota book, whose content is replaced whenever quotas change. */
-export function createQuotaBook(): QuotaBook & {
+/** A quota book whose content is replaced whenever quotas change. */
+export interface ChangingQuotas extends QuotaBook {
   replace(states: readonly { readonly userId: string; readonly quotas: Quotas | undefined }[]): void
-} {
+}
+
+/** Creates a quota book, which is empty until its content is replaced. */
+export function createQuotaBook(): ChangingQuotas {
   let byUser: ReadonlyMap<string, Quotas> = new Map()
   return {
     find: (userId) => byUser.get(userId),

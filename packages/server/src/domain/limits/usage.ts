@@ -1,6 +1,8 @@
 import type { Caller } from "../access.ts"
-import type { EmailAllowance, EmailStore, UsedMail } from "../emails/emails.ts"
-import { allowanceOf, type MailSettings } from "../emails/send-email.ts"
+import type { BlobStore } from "../blobs/blobs.ts"
+import type { Clock } from "../clock.ts"
+import type { EmailAllowance, UsedMail } from "../mail/outbound/emails.ts"
+import type { OutgoingMail } from "../mail/outbound/send-email.ts"
 import type { OwnerDatabases } from "../owner-databases.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
 import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.ts"
@@ -15,23 +17,12 @@ export interface Usage {
   /** On this node. */
   readonly runsAtOnce: number
   readonly runsAtOnceMax: number
-  readonly blobs: StoredBlobs
+  readonly blobs: { readonly count: number; readonly bytes: number }
   readonly blobBytesMax: number
   /** Null when users have no databases on this server. */
   readonly sqlite: { readonly bytes: number; readonly bytesMax: number } | null
   /** Null when the server sends no mail. */
   readonly mail: (UsedMail & Pick<EmailAllowance, "recipientsPerDay" | "bytesPerDay">) | null
-}
-
-/** The number and total size of a user's blobs. */
-export interface StoredBlobs {
-  readonly count: number
-  readonly bytes: number
-}
-
-/** Reads what a user has stored. */
-export interface UsageStore {
-  findBlobs(userId: string): Promise<StoredBlobs>
 }
 
 /** The server's limits. */
@@ -42,44 +33,46 @@ export interface UsageLimits {
   readonly sqliteBytesMax: number | null
 }
 
-/** What reading the usage needs. */
-export interface UsageDeps {
-  readonly allowances: Allowances
-  readonly usage: UsageStore
-  readonly usageLimits: UsageLimits
-  readonly quotas: QuotaBook
-  readonly liveRuns: Pick<LiveRuns, "countOf">
-  /** When this node started to count. */
-  readonly startedAt: number
-  readonly ownerDatabases: Pick<OwnerDatabases, "sizeOf">
-  readonly mail: MailSettings | null
-  readonly emails: Pick<EmailStore, "findUsed">
-  now(): number
-}
+/** Reads what users use. */
+export type UsageReader = ReturnType<typeof createUsage>
 
-/** Returns the usage of a user, with the limits. */
-export async function getUsage(
-  deps: UsageDeps,
-  { userId }: Pick<Caller, "userId">,
-): Promise<Usage> {
-  const { allowances, usageLimits: limits, ownerDatabases } = deps
-  const own = deps.quotas.find(userId)
-  const bytesMax =
-    limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
-  const [blobs, bytes, mail] = await Promise.all([
-    deps.usage.findBlobs(userId),
-    bytesMax === null ? 0 : ownerDatabases.sizeOf(userId),
-    deps.mail && deps.emails.findUsed(userId, deps.now()),
-  ])
+/** Creates the reader. This node starts to count now. */
+export function createUsage(
+  parts: {
+    readonly blobs: Pick<BlobStore, "findUsage">
+    readonly allowances: Allowances
+    readonly quotas: QuotaBook
+    readonly liveRuns: Pick<LiveRuns, "countOf">
+    readonly ownerDatabases: Pick<OwnerDatabases, "sizeOf">
+    readonly outgoingMail: Pick<OutgoingMail, "readUsage">
+  },
+  limits: UsageLimits,
+  { now }: Pick<Clock, "now">,
+) {
+  const { blobs: blobStore, allowances, quotas, liveRuns, ownerDatabases, outgoingMail } = parts
+  const startedAt = now()
   return {
-    used: allowances.usedBy(userId),
-    perMinuteMax: allowances.limitsOf(userId),
-    countedSince: deps.startedAt,
-    runsAtOnce: deps.liveRuns.countOf(userId),
-    runsAtOnceMax: own?.runsAtOnce ?? limits.runsAtOnceMax,
-    blobs,
-    blobBytesMax: own?.blobBytes ?? limits.blobBytesMax,
-    sqlite: bytesMax === null ? null : { bytes, bytesMax },
-    mail: deps.mail && mail && { ...mail, ...allowanceOf(deps, deps.mail, userId) },
+    /** Returns the usage of a user, with the limits. */
+    async get({ userId }: Pick<Caller, "userId">): Promise<Usage> {
+      const own = quotas.find(userId)
+      const bytesMax =
+        limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
+      const [blobs, bytes, mail] = await Promise.all([
+        blobStore.findUsage(userId),
+        bytesMax === null ? 0 : ownerDatabases.sizeOf(userId),
+        outgoingMail.readUsage(userId),
+      ])
+      return {
+        used: allowances.usedBy(userId),
+        perMinuteMax: allowances.limitsOf(userId),
+        countedSince: startedAt,
+        runsAtOnce: liveRuns.countOf(userId),
+        runsAtOnceMax: own?.runsAtOnce ?? limits.runsAtOnceMax,
+        blobs,
+        blobBytesMax: own?.blobBytes ?? limits.blobBytesMax,
+        sqlite: bytesMax === null ? null : { bytes, bytesMax },
+        mail,
+      }
+    },
   }
 }

@@ -18,18 +18,17 @@ export type FormatOutcome =
   | { readonly kind: "formatted"; readonly code: string }
   | { readonly kind: "refused"; readonly reason: string }
 
-/** What formatting needs. */
-export interface FormatDeps {
-  readonly formatter: CodeFormatter
-}
+/** Formats code for callers. */
+export type Formatting = ReturnType<typeof createFormatting>
 
-/** Formats code. Fails with `module_not_parsable` for code that does not parse. */
-export async function formatCode(
-  { formatter }: FormatDeps,
-  { userId }: Caller,
-  { code, style }: { readonly code: string; readonly style: CodeStyle },
-): Promise<string> {
-  const outcome = await formatter.format(code, style, userId)
-  if (outcome.kind === "formatted") return outcome.code
-  throw new AppError("module_not_parsable", `Cannot format the code: ${outcome.reason}`)
+/** Creates the rules of formatting. */
+export function createFormatting(formatter: CodeFormatter) {
+  return {
+    /** Formats code. Fails with `module_not_parsable` for code that does not parse. */
+    async format({ userId }: Caller, code: string, style: CodeStyle): Promise<string> {
+      const outcome = await formatter.format(code, style, userId)
+      if (outcome.kind === "formatted") return outcome.code
+      throw new AppError("module_not_parsable", `Cannot format the code: ${outcome.reason}`)
+    },
+  }
 }

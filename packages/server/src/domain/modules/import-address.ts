@@ -1,4 +1,5 @@
-import { limits, username as usernameField, valName } from "@hamlet/contract"
+// Without the schemas: the tool that fetches packages has this file too, and starts for each val.
+import { limits, namePattern } from "@hamlet/contract/limits"
 import { toStandardName } from "./standard-modules.ts"
 
 /** The val that an import names. Names are in lower case, since they are unique ignoring case. */
@@ -88,11 +89,15 @@ function parsePath(url: URL, base: URL, queryVersion: string | null): ImportAddr
   const version = toVersion(at === -1 ? queryVersion : val.slice(at + 1))
   if (
     version === undefined ||
-    !usernameField.safeParse(username).success ||
-    !valName.safeParse(name).success
+    !isName(username, limits.usernameCharsMax) ||
+    !isName(name, limits.nameCharsMax)
   )
     return undefined
   return { username: username.toLowerCase(), name: name.toLowerCase(), version }
+}
+
+function isName(text: string, charsMax: number): boolean {
+  return text.length <= charsMax && namePattern.test(text)
 }
 
 function toVersion(text: string | null): number | null | undefined {

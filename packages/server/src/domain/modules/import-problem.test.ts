@@ -12,6 +12,12 @@ describe("findImportProblem", () => {
     },
   )
 
+  test("says how a file of the val itself is imported", () => {
+    expect(findImportProblem("/tmp/x.mjs", hosts)).toBe(
+      'a file is imported by its address, "file:///tmp/x.mjs"',
+    )
+  })
+
   test.each([
     "https://vals.example/hamlet/std/nothing",
     "/hamlet/std/nothing.ts",
@@ -23,6 +29,18 @@ describe("findImportProblem", () => {
   })
 
   test.each([
+    "https://esm.town/v/std/oauth/middleware.ts",
+    "https://esm.town/v/@std/set?v=11",
+    "https://esm.town/v/std/getLegacyImportUrl",
+  ])("says that %s is not available here", (specifier) => {
+    expect(findImportProblem(specifier, hosts)).toMatch(
+      /^"std\/(?:oauth|set|getLegacyImportUrl)" is not available here: /,
+    )
+  })
+
+  test.each([
+    "https://esm.town/v/std/settings",
+    "https://esm.town/v/ada/set",
     "./greet",
     "../bob/greet@3",
     "/v/ada/x",

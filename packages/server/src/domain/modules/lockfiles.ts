@@ -1,3 +1,5 @@
+import type { Claim, ClaimQueue } from "../claims.ts"
+
 /** The packages that a version imports, resolved to exact versions. */
 export interface Resolution {
   readonly imports: readonly LockedImport[]
@@ -53,14 +55,18 @@ export interface Lockfile extends LockfileSummary {
   readonly retryAt: number | null
 }
 
-/** A lockfile that one node resolves. After `claimedUntil`, another node may claim it. */
-export interface LockfileClaim {
+/** A lockfile that one node resolves. */
+export interface LockfileClaim extends Claim {
   readonly valId: string
   readonly version: number
-  readonly ownerId: string
-  /** The number of attempts, including this one. */
-  readonly attempts: number
-  readonly claimedUntil: number
+}
+
+/** Claims pending lockfiles. */
+export interface LockfileClaims extends ClaimQueue<LockfileClaim> {
+  /** Stores the result. Returns false when the claim is lost or the version was deleted. */
+  settle(claim: LockfileClaim, resolved: SettledLockfile, at: number): Promise<boolean>
+  /** Stores the result of an attempt that is repeated after the delay. */
+  postpone(claim: LockfileClaim, delayMs: number, resolution: Resolution): Promise<void>
 }
 
 /**
@@ -72,25 +78,17 @@ export interface LockfileStore {
   find(valId: string, version: number): Promise<Lockfile | null>
   /** Creates the lockfile of an existing version that has none. */
   add(valId: string, version: number, at: number): Promise<void>
-  /** Makes a failed lockfile pending again. */
-  reopen(valId: string, version: number, at: number): Promise<void>
   /**
-   * Claims the lockfile that has been due for longest, except those of busy owners. Undefined when
-   * there is none, or another node was faster.
+   * Makes a failed lockfile pending again, and one that waits for its next attempt due at once,
+   * without the last result: runs wait for the new one.
    */
-  claim(options: {
-    readonly at: number
-    readonly until: number
-    readonly busyOwners: readonly string[]
-  }): Promise<LockfileClaim | undefined>
-  /** Stores the result. Returns false when the claim has expired or the version was deleted. */
-  settle(claim: LockfileClaim, resolved: SettledLockfile, at: number): Promise<boolean>
-  /** Releases the claim, to be retried at `dueAt`. An aborted attempt does not count. */
-  postpone(
-    claim: LockfileClaim,
-    dueAt: number,
-    attempt: { readonly resolution: Resolution | null; readonly counts: boolean },
-  ): Promise<void>
+  reopen(valId: string, version: number, at: number): Promise<void>
+}
+
+/** Resolves pending lockfiles in the background. */
+export interface LockfileWork {
+  /** Call when there is a new pending lockfile. */
+  wake(): void
 }
 
 /** The final result of a resolution. */
@@ -164,11 +162,14 @@ export interface DependencyResolver {
   /**
    * Errors in the code or the packages are errors of an import, not rejections. `isTemporary` means
    * that a retry may help: a registry did not respond, or the machine was too busy. Rejects with
-   * `AbortError` when `signal` is aborted. `local` are the specifiers of vals on this server; if it
+   * `AbortError` when `signal` is aborted, and with `overloaded` when too many requests of the owner
+   * wait. `local` are the specifiers of vals on this server; if it
    * is undefined, every address of a val means one on this server.
    */
   resolve(request: {
     readonly code: string
+    /** Owners take turns. */
+    readonly ownerId: string
     readonly local?: readonly string[] | undefined
     readonly signal: AbortSignal
   }): Promise<ResolvedCode>

@@ -1,7 +1,8 @@
-import type { VersionStore } from "../vals/versions.ts"
-import { type ImportAddress, type ImportHosts, parseImportAddress } from "./import-address.ts"
+import type { Sources } from "../vals/val-source.ts"
+import type { Versions } from "../vals/versions.ts"
+import { type ImportAddress, parseImportAddress } from "./import-address.ts"
 import type { LockfileStore, LockfileSummary } from "./lockfiles.ts"
-import { ensureLockfile, type LockfileWork } from "./version-lockfiles.ts"
+import type { VersionLockfiles } from "./version-lockfiles.ts"
 
 /** A val that a version imports, resolved to its current state. */
 export interface ResolvedImport {
@@ -10,8 +11,8 @@ export interface ResolvedImport {
   /** All specifiers that the code uses for it; null for versions saved before these were stored. */
   readonly specifiers: readonly string[] | null
   readonly isPinned: boolean
-  /** The time as of which a pinned val imports in turn; null: when the importing version was saved. */
-  readonly pinnedAt: number | null
+  /** The time as of which a pinned val imports in turn. */
+  readonly pinnedAt: number
   /** Undefined when it does not exist, or the owner of the importing val may not see it. */
   readonly val: { readonly id: string; readonly ownerId: string } | undefined
   /** The version to use where the code names none; undefined when it was deleted. */
@@ -29,17 +30,13 @@ export interface ImportStore {
   find(valId: string, version: number, asOf: number | null): Promise<readonly ResolvedImport[]>
 }
 
-/** What resolving imports needs. */
-export interface GraphDeps {
+/** Where the graph finds versions, their imports and their packages. */
+export interface GraphParts {
   readonly imports: ImportStore
-  readonly versions: VersionStore
-  readonly importHosts: ImportHosts
-  readonly lockfiles: LockfileStore
-  /** Versions saved before then may lack a lockfile that they need. */
-  readonly lockfilesSince: number
-  readonly lockfileWork: LockfileWork
-  scanImports(code: string, ownerId: string): Promise<readonly string[]>
-  now(): number
+  readonly versions: Pick<Versions, "find">
+  readonly sources: Sources
+  readonly lockfiles: Pick<LockfileStore, "findSummary">
+  readonly versionLockfiles: Pick<VersionLockfiles, "ensure" | "completeSince">
 }
 
 /** A module under one of the URLs that it is imported by. */
@@ -101,7 +98,7 @@ export interface Walk {
  * In a process, one URL is one module. If two modules pin the same URL to different versions, the
  * module nearer to the entry wins, so the entry gets what its author has tested it with.
  */
-export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleGraph {
+export function createModuleGraph(parts: GraphParts, limits: GraphLimits): ModuleGraph {
   const alone = new Map<string, LockfileSummary | null>()
   const facts: Facts = {
     ...limits,
@@ -118,7 +115,7 @@ export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleG
       const lockfiles = new Map<string, LockfileSummary | null>()
       for (let level = [entry]; level.length > 0; ) {
         const found = await Promise.all(
-          level.map((module) => look(deps, facts, module, module === entry ? unsaved : undefined)),
+          level.map((module) => look(parts, facts, module, module === entry ? unsaved : undefined)),
         )
         for (const { url, lock } of found) lockfiles.set(url, lock)
         level = found
@@ -174,40 +171,40 @@ interface Look {
 }
 
 async function look(
-  deps: GraphDeps,
+  parts: GraphParts,
   facts: Facts,
   module: ImportingModule,
   unsaved: readonly ResolvedImport[] | undefined,
 ): Promise<Look> {
   const { url } = module
   if (unsaved)
-    return { url, lock: null, imported: await listImported(deps, facts, module, unsaved) }
+    return { url, lock: null, imported: await listImported(parts, facts, module, unsaved) }
   const key = `${module.valId}@${module.version}`
   const known = facts.alone.get(key)
   if (known !== undefined) return { url, lock: known, imported: [] }
   const [lock, imports] = await Promise.all([
-    findLock(deps, facts, module),
-    deps.imports.find(module.valId, module.version, module.asOf),
+    findLock(parts, facts, module),
+    parts.imports.find(module.valId, module.version, module.asOf),
   ])
   if (imports.length > 0)
-    return { url, lock, imported: await listImported(deps, facts, module, imports) }
+    return { url, lock, imported: await listImported(parts, facts, module, imports) }
   if (isFinal(lock)) note(facts, facts.alone, key, lock)
   return { url, lock, imported: [] }
 }
 
 async function findLock(
-  deps: GraphDeps,
+  parts: GraphParts,
   facts: Facts,
   { valId, version, savedAt }: ImportingModule,
 ): Promise<LockfileSummary | null> {
   const key = `${valId}@${version}`
   const known = facts.lockfiles.get(key)
   if (known !== undefined) return known
-  let lock = await deps.lockfiles.findSummary(valId, version)
-  if (lock === null && savedAt < deps.lockfilesSince) {
-    const val = await deps.versions.find(valId, version)
-    if (val && (await ensureLockfile(deps, val)))
-      lock = await deps.lockfiles.findSummary(valId, version)
+  let lock = await parts.lockfiles.findSummary(valId, version)
+  if (lock === null && savedAt < parts.versionLockfiles.completeSince) {
+    const val = await parts.versions.find(valId, version)
+    if (val && (await parts.versionLockfiles.ensure(val)))
+      lock = await parts.lockfiles.findSummary(valId, version)
   }
   if (isFinal(lock)) note(facts, facts.lockfiles, key, lock)
   return lock
@@ -219,7 +216,7 @@ function isFinal(lock: LockfileSummary | null): boolean {
 }
 
 async function listImported(
-  deps: GraphDeps,
+  parts: GraphParts,
   facts: Facts,
   module: ImportingModule,
   imports: readonly ResolvedImport[],
@@ -228,12 +225,12 @@ async function listImported(
   const isNoted = imports.every(({ specifiers }) => specifiers !== null)
   const specifiers = isNoted
     ? imports.flatMap((one) => one.specifiers ?? [])
-    : await scan(deps, facts, module)
+    : await scan(parts, facts, module)
   const found = await Promise.all(
     specifiers
       .slice(0, facts.modulesMax)
       .map((specifier) =>
-        resolve(deps, module, parse(deps, facts, module.url, specifier), byAddress),
+        resolve(parts, module, parse(parts, facts, module.url, specifier), byAddress),
       ),
   )
   return found.filter((one) => one !== undefined)
@@ -241,22 +238,22 @@ async function listImported(
 
 /** Parses versions that were saved before specifiers were stored. */
 async function scan(
-  deps: GraphDeps,
+  parts: GraphParts,
   { scanned, cachedMax }: Facts,
   module: ImportingModule,
 ): Promise<readonly string[]> {
   const key = `${module.valId}@${module.version}`
   const known = scanned.get(key)
   if (known) return known
-  const val = await deps.versions.find(module.valId, module.version)
-  const specifiers = val ? await deps.scanImports(val.code, val.ownerId) : []
+  const val = await parts.versions.find(module.valId, module.version)
+  const specifiers = val ? await parts.sources.parser.scanImports(val.code, val.ownerId) : []
   if (scanned.size >= cachedMax) scanned.clear()
   scanned.set(key, specifiers)
   return specifiers
 }
 
 function parse(
-  deps: GraphDeps,
+  parts: GraphParts,
   { parsed, cachedMax }: Facts,
   from: string,
   specifier: string,
@@ -264,7 +261,7 @@ function parse(
   const key = `${from} ${specifier}`
   if (parsed.has(key)) return parsed.get(key)
   const url = toModuleUrl(specifier, from)
-  const address = url === undefined ? undefined : parseImportAddress(url, deps.importHosts)
+  const address = url === undefined ? undefined : parseImportAddress(url, parts.sources.importHosts)
   const written = url === undefined || address === undefined ? undefined : { url, address }
   if (parsed.size >= cachedMax) parsed.clear()
   if (key.length <= cachedCharsMax) parsed.set(key, written)
@@ -275,7 +272,7 @@ function parse(
 const cachedCharsMax = 500
 
 async function resolve(
-  deps: GraphDeps,
+  parts: GraphParts,
   module: ImportingModule,
   written: Written | undefined,
   imports: ReadonlyMap<string, ResolvedImport>,
@@ -286,20 +283,20 @@ async function resolve(
   const { id: valId, ownerId } = found.val
   const isNamed = address.version !== null
   const isAtHand = !isNamed || address.version === found.version?.number
-  const version = isAtHand ? found.version : await findVersion(deps, valId, address.version)
+  const version = isAtHand ? found.version : await findVersion(parts, valId, address.version)
   if (!version) return undefined
   const isPinned = ownerId !== module.ownerId && (found.isPinned || isNamed)
   // A version pinned by its number may have been saved after the version that names it.
-  const asOf = isPinned ? Math.max(found.pinnedAt ?? module.savedAt, version.savedAt) : module.asOf
+  const asOf = isPinned ? Math.max(found.pinnedAt, version.savedAt) : module.asOf
   return { url, valId, ownerId, version: version.number, savedAt: version.savedAt, asOf }
 }
 
 async function findVersion(
-  deps: GraphDeps,
+  parts: GraphParts,
   valId: string,
   version: number,
 ): Promise<SavedVersion | undefined> {
-  const val = await deps.versions.find(valId, version)
+  const val = await parts.versions.find(valId, version)
   return val && { number: val.version, savedAt: val.versionCreatedAt }
 }
 

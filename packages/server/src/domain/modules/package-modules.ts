@@ -1,3 +1,4 @@
+import { repeatText, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { LockedImport, Resolution } from "./lockfiles.ts"
 import type { ProgramModule } from "./program-module.ts"
 
@@ -121,21 +122,21 @@ function writeStub(
   names: readonly string[],
 ): string {
   return `const get = globalThis[Symbol.for("hamlet.packages")]
-if (!get) throw new TypeError(${JSON.stringify(toMessage(specifier, "a Worker has no packages"))})
-const it = ${isAsync ? "await " : ""}get(${JSON.stringify(bundle)}, ${entry})
-${names.map((name, index) => `const e${index} = it[${JSON.stringify(name)}]`).join("\n")}
+if (!get) throw new TypeError(${toOwnJson(toMessage(specifier, "a Worker has no packages"))})
+const it = ${isAsync ? "await " : ""}get(${toOwnJson(bundle)}, ${entry})
+${names.map((name, index) => `const e${index} = it[${toOwnJson(name)}]`).join("\n")}
 ${writeExports(names)}`
 }
 
 function writeFailure(specifier: string, reason: string, names: readonly string[]): string {
-  return `throw new TypeError(${JSON.stringify(toMessage(specifier, reason))})
+  return `throw new TypeError(${toOwnJson(toMessage(specifier, reason))})
 ${names.map((_, index) => `var e${index}`).join("\n")}
 ${writeExports(names)}`
 }
 
 /** Export names are quoted, since any string is allowed. */
 function writeExports(names: readonly string[]): string {
-  return `export { ${names.map((name, index) => `e${index} as ${JSON.stringify(name)}`).join(", ")} }`
+  return `export { ${names.map((name, index) => `e${index} as ${toOwnJson(name)}`).join(", ")} }`
 }
 
 function toMessage(specifier: string, reason: string): string {
@@ -170,7 +171,7 @@ function toEdit(
   { start, end }: Pick<Edit, "start" | "end">,
   url: string,
 ): readonly Edit[] {
-  if (/["'`]/.test(code.charAt(start))) return [{ start, end, text: JSON.stringify(url) }]
+  if (/["'`]/.test(code.charAt(start))) return [{ start, end, text: toOwnJson(url) }]
   // A JSX import source, to which the runtime appends the ending.
   return url.endsWith(jsxEnding) ? [{ start, end, text: url.slice(0, -jsxEnding.length) }] : []
 }
@@ -200,7 +201,7 @@ function splice(code: string, edits: readonly Edit[]): string {
     if (start < from || end > code.length || start >= end) continue
     // Keeps line numbers: a literal may continue after a backslash at the end of a line, and import
     // attributes may have lines of their own.
-    const lines = "\n".repeat(code.slice(start, end).split(lineEnd).length - 1)
+    const lines = repeatText("\n", code.slice(start, end).split(lineEnd).length - 1, end - start)
     parts.push(code.slice(from, start), text, lines)
     from = end
   }

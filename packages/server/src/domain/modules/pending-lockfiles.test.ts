@@ -103,18 +103,27 @@ describe("createPendingLockfiles", () => {
     expect(await codeOf(waiting)).toBe("packages_pending")
   })
 
-  test("wait fails at once with the reason when nothing can happen in time", async () => {
-    lock = { ...pending, resolution: { imports: [failing], bundle: null }, retryAt: 1_101 }
-    const waiting = create(dayMs).wait("val", 1)
-    await expect(waiting).rejects.toThrow(
-      'Cannot run the val: the packages of this version are still being fetched (the last attempt at "npm:x": the registry is away)',
-    )
+  test("wait fails at once when nothing can happen in time", async () => {
+    lock = { ...pending, retryAt: 1_101 }
+    expect(await codeOf(create(dayMs).wait("val", 1))).toBe("packages_pending")
     expect(looks).toBe(1)
     lock = { ...lock, retryAt: 1_100 }
     const other = create(1).wait("val", 1)
     await untilLooked(3)
     lock = ready
     await other
+  })
+
+  test.each([
+    ["before the next attempt", 1_050, "tries again in 1 s"],
+    ["when the next attempt is late", 900, "is trying again"],
+    ["during an attempt", null, "is trying again"],
+  ])("wait fails at once with a known error %s", async (_, retryAt, next) => {
+    lock = { ...pending, resolution: { imports: [failing], bundle: null }, retryAt }
+    await expect(create(dayMs).wait("val", 1)).rejects.toThrow(
+      `Cannot run the val: "npm:x" could not be fetched: the registry is away; the server ${next}`,
+    )
+    expect(looks).toBe(1)
   })
 
   test("wait rejects when the database fails", async () => {

@@ -1,14 +1,15 @@
 import { AppError } from "../app-error.ts"
-import type { Lockfile, LockfileStore } from "./lockfiles.ts"
+import type { LockedImport, LockfileStore } from "./lockfiles.ts"
 
 /** Waits for packages that are being fetched. */
 export interface PendingLockfiles {
   /**
    * Resolves when the lockfile is settled. Rejects with `packages_pending` after a time limit, at
-   * most `msMax`.
+   * most `msMax`, and at once when an import has failed: a retry fails again as a rule, and settles
+   * the lockfile if it does not.
    */
   wait(valId: string, version: number, msMax?: number): Promise<void>
-  /** This node has settled the lockfile: wakes its waiters. */
+  /** This node has settled or postponed the lockfile: wakes its waiters. */
   note(valId: string, version: number): void
 }
 
@@ -55,7 +56,9 @@ export function createPendingLockfiles(
           const lock = await lockfiles.find(valId, version)
           // If there is none, the version was just deleted, and loading it will fail.
           if (lock?.state !== "pending") return
-          if (now() >= deadline || (lock.retryAt ?? 0) > deadline) throw stillPending(lock)
+          const failed = lock.resolution?.imports.find(({ error }) => error !== null)
+          if (failed) throw notFetched(failed, lock.retryAt, now())
+          if (now() >= deadline || (lock.retryAt ?? 0) > deadline) throw stillPending()
           await over
         } finally {
           end()
@@ -68,11 +71,22 @@ export function createPendingLockfiles(
   }
 }
 
-function stillPending({ resolution }: Lockfile): AppError {
-  const failing = resolution?.imports.find(({ error }) => error !== null)
-  const reason = failing ? ` (the last attempt at "${failing.specifier}": ${failing.error})` : ""
+function stillPending(): AppError {
   return new AppError(
     "packages_pending",
-    `Cannot run the val: the packages of this version are still being fetched${reason}`,
+    "Cannot run the val: the packages of this version are still being fetched",
+  )
+}
+
+function notFetched(
+  { specifier, error }: LockedImport,
+  retryAt: number | null,
+  at: number,
+): AppError {
+  const seconds = Math.ceil(Math.max(0, (retryAt ?? at) - at) / 1000)
+  const next = seconds > 0 ? `tries again in ${seconds} s` : "is trying again"
+  return new AppError(
+    "packages_pending",
+    `Cannot run the val: "${specifier}" could not be fetched: ${error}; the server ${next}`,
   )
 }

@@ -3,8 +3,8 @@ import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
 import type { ProgramModule } from "./program-module.ts"
 
-/** What adding packages to programs needs. */
-export interface PackageDeps {
+/** Where the packages of programs are found. */
+export interface PackageSource {
   readonly lockfiles: Pick<LockfileStore, "find">
   readonly bundles: Pick<BundleStore, "find">
   readonly pendingLockfiles: Pick<PendingLockfiles, "wait">
@@ -33,18 +33,18 @@ const limits = {
 
 /** Links the modules to their packages. Waits for packages that are being fetched. */
 export async function addPackages(
-  deps: PackageDeps,
+  source: PackageSource,
   saved: readonly SavedModule[],
 ): Promise<CodeWithPackages> {
   if (saved.every(({ lock }) => lock === null)) return { modules: saved, bundles: [] }
-  await waitForPackages(deps, saved)
-  const found = await Promise.all(saved.map((module) => toLocked(deps, module)))
+  await waitForPackages(source, saved)
+  const found = await Promise.all(saved.map((module) => toLocked(source, module)))
   const locked = found.filter((module) => module !== undefined)
   const { bundles, missing } = await loadBundles(
-    deps,
+    source,
     new Set(locked.flatMap(({ resolution }) => resolution.bundle ?? [])),
   )
-  const linked = linkPackages(deps.links.baseUrl, locked, missing)
+  const linked = linkPackages(source.links.baseUrl, locked, missing)
   const byUrl = new Map(linked.modules.map((module) => [module.url, module]))
   return {
     modules: [...saved.map((module) => byUrl.get(module.url) ?? module), ...linked.stubs],
@@ -54,28 +54,30 @@ export async function addPackages(
 
 /** Resolves when all packages are fetched. Rejects with `packages_pending` after a time limit. */
 export async function waitForPackages(
-  deps: Pick<PackageDeps, "pendingLockfiles">,
+  source: Pick<PackageSource, "pendingLockfiles">,
   modules: readonly Pick<SavedModule, "valId" | "version" | "lock">[],
 ): Promise<void> {
   const pending = modules.filter(({ lock }) => lock?.state === "pending")
-  await Promise.all(pending.map(({ valId, version }) => deps.pendingLockfiles.wait(valId, version)))
+  await Promise.all(
+    pending.map(({ valId, version }) => source.pendingLockfiles.wait(valId, version)),
+  )
 }
 
 /** Undefined when the module imports no packages, or its version was just deleted. */
 async function toLocked(
-  deps: PackageDeps,
+  source: PackageSource,
   { lock, ...module }: SavedModule,
 ): Promise<LockedModule | undefined> {
-  const found = lock && (await deps.lockfiles.find(module.valId, module.version))
+  const found = lock && (await source.lockfiles.find(module.valId, module.version))
   return found?.resolution ? { ...module, resolution: found.resolution } : undefined
 }
 
-async function loadBundles(deps: PackageDeps, hashes: ReadonlySet<string>) {
+async function loadBundles(source: PackageSource, hashes: ReadonlySet<string>) {
   const bundles: StoredBundle[] = []
   const missing = new Map<string, string>()
   let bytes = 0
   for (const hash of hashes) {
-    const bundle = bytes <= limits.bundleBytesMax ? await deps.bundles.find(hash) : undefined
+    const bundle = bytes <= limits.bundleBytesMax ? await source.bundles.find(hash) : undefined
     bytes += bundle?.bytes ?? 0
     if (bundle && bytes <= limits.bundleBytesMax) bundles.push(bundle)
     else

@@ -1,15 +1,20 @@
 import type { RunTokens } from "../accounts/run-tokens.ts"
+import { AppError } from "../app-error.ts"
 import type { Program, ProgramContent } from "../runs/runner.ts"
-import { openSecrets } from "../secrets/open-secrets.ts"
+import type { SecretOpener } from "../secrets/open-secrets.ts"
 import { createMask, noMask } from "../secrets/secret-mask.ts"
-import type { SecretDeps } from "../secrets/secrets.ts"
-import type { ValSecretStore } from "../secrets/val-secrets.ts"
 import type { Val } from "../vals/vals.ts"
 import { mayImport } from "./import-address.ts"
-import { type Bundle, type LockfileSummary, type Resolution, toStoredBundle } from "./lockfiles.ts"
+import {
+  type Bundle,
+  type LockfileStore,
+  type LockfileSummary,
+  type Resolution,
+  toStoredBundle,
+} from "./lockfiles.ts"
 import {
   createModuleGraph,
-  type GraphDeps,
+  type GraphParts,
   type LockedGraphModule,
   type ResolvedImport,
   type Walk,
@@ -17,19 +22,17 @@ import {
 import {
   addPackages,
   type CodeWithPackages,
-  type PackageDeps,
+  type PackageSource,
   type SavedModule,
   waitForPackages,
 } from "./program-packages.ts"
 import { linkRequire } from "./require-module.ts"
 import { listStandardModules, type StandardModules } from "./standard-modules.ts"
 
-/** What creating programs needs. */
-export interface ProgramDeps
-  extends GraphDeps,
-    Omit<PackageDeps, "lockfiles" | "links">,
-    Pick<SecretDeps, "secrets" | "cipher"> {
-  readonly valSecrets: Pick<ValSecretStore, "listSealed">
+/** What programs are made of. */
+export interface ProgramParts extends GraphParts, PackageSource {
+  readonly lockfiles: LockfileStore
+  readonly secrets: SecretOpener
   readonly runTokens: Pick<RunTokens, "issue" | "end">
   /** The standard library as JavaScript. */
   readonly standardScripts: () => Promise<StandardModules>
@@ -38,6 +41,7 @@ export interface ProgramDeps
     module(username: string, name: string): string
     endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
   }
+  onError(error: unknown): void
 }
 
 /** Creates programs from vals. */
@@ -79,40 +83,38 @@ const limits = {
 }
 
 /** Creates the Programs of a server. */
-export function createPrograms(deps: ProgramDeps): Programs {
-  const graph = createModuleGraph(deps, limits)
+export function createPrograms(parts: ProgramParts): Programs {
+  const graph = createModuleGraph(parts, limits)
   // A val without imports has one program as long as it is the same object. Stores return the same
   // object as long as the val has not changed.
-  const owners = new WeakMap<Val, Program>()
+  const owners = new WeakMap<Val, Promise<Program>>()
   const walk = async (val: Val, account: Account) =>
-    toProgram(deps, val, account, await graph.walk(toEntry(deps, val)))
+    toProgram(parts, val, account, await graph.walk(toEntry(parts, val)))
+  const create = async (val: Val, account: Account) => {
+    const lock = graph.findLeaf(val.id, val.version)
+    if (lock === undefined) {
+      if (mayImport(val.code)) return walk(val, account)
+      graph.noteLeaf(val.id, val.version)
+    }
+    const program = toProgram(parts, val, account, { lock: lock ?? null, modules: [] })
+    if (account.hasSecrets) owners.set(val, Promise.resolve(program))
+    return program
+  }
   return {
-    async of(val, accountId, { isAnonymous = false } = {}) {
-      const account = {
-        id: accountId,
-        hasSecrets: accountId === val.ownerId && !isAnonymous,
-        isAnonymous,
-      }
-      const known = account.hasSecrets ? owners.get(val) : undefined
-      if (known) return known
-      const lock = graph.findLeaf(val.id, val.version)
-      if (lock === undefined) {
-        if (mayImport(val.code)) return walk(val, account)
-        graph.noteLeaf(val.id, val.version)
-      }
-      const program = toProgram(deps, val, account, { lock: lock ?? null, modules: [] })
-      if (account.hasSecrets) owners.set(val, program)
-      return program
+    of(val, accountId, { isAnonymous = false } = {}) {
+      const hasSecrets = accountId === val.ownerId && !isAnonymous
+      const known = hasSecrets ? owners.get(val) : undefined
+      return known ?? create(val, { id: accountId, hasSecrets, isAnonymous })
     },
     async ofUnsaved(val, imports, packages) {
-      const { modules } = await graph.walk(toEntry(deps, val), imports)
+      const { modules } = await graph.walk(toEntry(parts, val), imports)
       const lock = packages && {
         state: "ready" as const,
         bundle: packages.resolution.bundle,
         updatedAt: 0,
       }
       const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false }
-      return toProgram(packages ? withPackages(deps, val, packages) : deps, val, account, {
+      return toProgram(packages ? withPackages(parts, val, packages) : parts, val, account, {
         lock,
         modules,
       })
@@ -122,10 +124,10 @@ export function createPrograms(deps: ProgramDeps): Programs {
 
 /** Adds the packages of the unsaved code, which are not in the database. */
 function withPackages(
-  deps: ProgramDeps,
+  parts: ProgramParts,
   val: Val,
   { resolution, bundle }: UnsavedPackages,
-): ProgramDeps {
+): ProgramParts {
   const lock = {
     state: "ready" as const,
     bundle: resolution.bundle,
@@ -134,27 +136,27 @@ function withPackages(
     retryAt: null,
   }
   return {
-    ...deps,
+    ...parts,
     lockfiles: {
-      ...deps.lockfiles,
+      ...parts.lockfiles,
       find: async (valId, version) =>
-        valId === val.id ? lock : deps.lockfiles.find(valId, version),
+        valId === val.id ? lock : parts.lockfiles.find(valId, version),
     },
     bundles: {
-      ...deps.bundles,
+      ...parts.bundles,
       find: async (hash) =>
-        bundle?.hash === hash ? toStoredBundle(bundle) : deps.bundles.find(hash),
+        bundle?.hash === hash ? toStoredBundle(bundle) : parts.bundles.find(hash),
     },
   }
 }
 
-function toEntryUrl(deps: ProgramDeps, val: Val): string {
-  return `${deps.links.module(val.ownerName, val.name)}@${val.version}`
+function toEntryUrl(parts: ProgramParts, val: Val): string {
+  return `${parts.links.module(val.ownerName, val.name)}@${val.version}`
 }
 
-function toEntry(deps: ProgramDeps, val: Val) {
+function toEntry(parts: ProgramParts, val: Val) {
   const { id: valId, ownerId, version, versionCreatedAt: savedAt } = val
-  return { url: toEntryUrl(deps, val), valId, ownerId, version, savedAt, asOf: null }
+  return { url: toEntryUrl(parts, val), valId, ownerId, version, savedAt, asOf: null }
 }
 
 /** The account that a program runs on. */
@@ -165,7 +167,7 @@ interface Account {
   readonly isAnonymous: boolean
 }
 
-function toProgram(deps: ProgramDeps, val: Val, account: Account, walk: Walk): Program {
+function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk): Program {
   const { lock, modules } = walk
   const label = `${val.ownerName}/${val.name}`
   // Only the owner's runs get the secrets, so only their key depends on them.
@@ -179,15 +181,15 @@ function toProgram(deps: ProgramDeps, val: Val, account: Account, walk: Walk): P
     accountId: account.id,
     isAnonymous: account.isAnonymous,
     label,
-    entryUrl: toEntryUrl(deps, val),
-    endpoint: deps.links.endpoint(val),
-    load: () => loadProgram(deps, val, account, walk),
+    entryUrl: toEntryUrl(parts, val),
+    endpoint: parts.links.endpoint(val),
+    load: () => loadProgram(parts, val, account, walk),
   }
   if (!isPending(lock) && !modules.some((module) => isPending(module.lock))) return program
   return {
     ...program,
     whenFetched: () =>
-      waitForPackages(deps, [{ valId: val.id, version: val.version, lock }, ...modules]),
+      waitForPackages(parts, [{ valId: val.id, version: val.version, lock }, ...modules]),
   }
 }
 
@@ -212,41 +214,45 @@ function toText(lock: LockfileSummary | null): string {
 }
 
 async function loadProgram(
-  deps: ProgramDeps,
+  parts: ProgramParts,
   val: Val,
   { hasSecrets }: Account,
   walk: Walk,
 ): Promise<ProgramContent> {
   const given = {
-    HAMLET_URL: deps.links.baseUrl,
+    HAMLET_URL: parts.links.baseUrl,
     HAMLET_VAL: `${val.ownerName}/${val.name}`,
-    VALTOWN_ENTRYPOINT: toEntryUrl(deps, val),
+    VALTOWN_ENTRYPOINT: toEntryUrl(parts, val),
   }
   if (!hasSecrets) {
-    const code = await loadCode(deps, val, walk)
-    const env = { ...given, VAL_TOWN_BASE_URL: deps.links.baseUrl }
+    const code = await loadCode(parts, val, walk)
+    const env = { ...given, VAL_TOWN_BASE_URL: parts.links.baseUrl }
     return { ...code, env, substitutions: [], mask: noMask, end: () => {} }
   }
   const [code, { values, substitutions }] = await Promise.all([
-    loadCode(deps, val, walk),
-    openSecrets(deps, val),
+    loadCode(parts, val, walk),
+    parts.secrets.open(val).catch((error: unknown) => {
+      // The log names the missing key also for a queued run, which waits without an error.
+      if (error instanceof AppError && error.code === "secret_key_missing") parts.onError(error)
+      throw error
+    }),
   ])
   // Issued after everything that can fail, since otherwise it would never be revoked.
-  const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })
+  const token = parts.runTokens.issue({ id: val.ownerId, username: val.ownerName })
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
   const mask = await createMask(
     new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)]),
   )
   return {
     ...code,
-    env: withValTown(deps.links.baseUrl, token, {
+    env: withValTown(parts.links.baseUrl, token, {
       ...Object.fromEntries(substitutions.map(({ name, placeholder }) => [name, placeholder])),
       ...Object.fromEntries(visible),
       ...given,
     }),
     substitutions,
     mask,
-    end: () => deps.runTokens.end(token),
+    end: () => parts.runTokens.end(token),
   }
 }
 
@@ -265,33 +271,33 @@ function withValTown(
 
 /** The val's module with all imported vals, packages and standard modules. */
 async function loadCode(
-  deps: ProgramDeps,
+  parts: ProgramParts,
   val: Val,
   { lock, modules }: Walk,
 ): Promise<CodeWithPackages> {
   const own = {
-    url: toEntryUrl(deps, val),
+    url: toEntryUrl(parts, val),
     code: val.code,
     valId: val.id,
     version: val.version,
     lock,
   }
-  const code = await addPackages(deps, [own, ...(await loadModules(deps, modules))])
-  const linked = linkRequire(code.modules, deps.links.baseUrl)
-  return { ...code, modules: await addStandard(deps, linked) }
+  const code = await addPackages(parts, [own, ...(await loadModules(parts, modules))])
+  const linked = linkRequire(code.modules, parts.links.baseUrl)
+  return { ...code, modules: await addStandard(parts, linked) }
 }
 
 async function addStandard(
-  { importHosts, standardScripts }: ProgramDeps,
+  { sources, standardScripts }: ProgramParts,
   modules: ProgramContent["modules"],
 ): Promise<ProgramContent["modules"]> {
   if (!modules.some(({ code }) => code.includes("std/"))) return modules
-  return [...modules, ...listStandardModules(modules, importHosts, await standardScripts())]
+  return [...modules, ...listStandardModules(modules, sources.importHosts, await standardScripts())]
 }
 
 /** Reads the code of the modules, nearest first, up to the limit. Deleted versions are skipped. */
 async function loadModules(
-  deps: ProgramDeps,
+  parts: ProgramParts,
   modules: readonly LockedGraphModule[],
 ): Promise<readonly SavedModule[]> {
   const loaded: SavedModule[] = []
@@ -299,7 +305,7 @@ async function loadModules(
   for (let from = 0; from < modules.length; from += limits.loadedAtOnceMax) {
     const batch = modules.slice(from, from + limits.loadedAtOnceMax)
     const vals = await Promise.all(
-      batch.map(({ valId, version }) => deps.versions.find(valId, version)),
+      batch.map(({ valId, version }) => parts.versions.find(valId, version)),
     )
     for (const [index, { url, valId, version, lock }] of batch.entries()) {
       const code = vals[index]?.code

@@ -1,3 +1,4 @@
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { ProgramModule } from "./program-module.ts"
 
 /** An import of `node:module`, found as text: a parser would take longer than it is worth here. */
@@ -17,7 +18,7 @@ export function linkRequire(
   const linked = modules.map((module) => ({
     ...module,
     code: module.code.includes("createRequire")
-      ? module.code.replace(importPattern, (_, before: string) => before + JSON.stringify(url))
+      ? module.code.replace(importPattern, (_, before: string) => before + toOwnJson(url))
       : module.code,
   }))
   return [...linked, { url, code: replacement, isJavaScript: true }]

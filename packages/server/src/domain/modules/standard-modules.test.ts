@@ -10,6 +10,7 @@ const sources = {
   email: "the code of email",
   fetch: "the code of fetch",
   openai: "the code of openai",
+  rpc: "the code of rpc",
   sqlite: "the code of sqlite",
   sqlite2: "the code of sqlite",
   utils: "the code of utils",

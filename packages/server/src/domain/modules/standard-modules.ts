@@ -3,7 +3,8 @@ import {
   findTownStandardModule,
   type StandardModuleName,
   standardModuleNames,
-} from "@hamlet/contract"
+} from "@hamlet/contract/standard-modules"
+import { toRegExp } from "../../shared/hostile-input/bounded.ts"
 import type { ProgramModule } from "./program-module.ts"
 
 /** The code of the modules. It does not change while the server runs, so no program's key has it. */
@@ -59,13 +60,16 @@ export function toStandardName(url: URL, hosts: Hosts): StandardModuleName | und
 const limits = {
   /** URLs of standard modules in one program. Few modules exist, but any version can be written. */
   addressesMax: 50,
+  /** The names of all modules are in it. */
+  patternCharsMax: 2_000,
 }
 
 const names = standardModuleNames.join("|")
 // Without regard to case, as Val Town reads names.
-const mentionPattern = new RegExp(
+const mentionPattern = toRegExp(
   `(["'\`])([^"'\`\\s\\\\]{0,500}?std/(?:${names})[^"'\`\\s\\\\]{0,100})\\1`,
   "gi",
+  limits.patternCharsMax,
 )
 
 /**

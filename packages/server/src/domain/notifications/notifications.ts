@@ -1,4 +1,6 @@
 import type { NotificationType } from "@hamlet/contract"
+import type { Caller } from "../access.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 
 export type { NotificationType }
@@ -45,8 +47,23 @@ export interface NotificationStore {
   mute(userId: string, types: readonly NotificationType[]): Promise<void>
 }
 
-/** What reading notifications needs. */
-export interface NotificationDeps {
-  readonly notifications: NotificationStore
-  now(): number
+/** The rules of notifications. */
+export type Notifications = ReturnType<typeof createNotifications>
+
+/** Creates the rules of notifications, which concern those of the caller. */
+export function createNotifications(store: NotificationStore, { now }: Pick<Clock, "now">) {
+  return {
+    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
+    countUnread: (caller: Caller) => store.countUnread(caller.userId),
+    /** All of them without ids. */
+    markRead: (caller: Caller, ids: readonly string[] | undefined) =>
+      store.markRead(caller.userId, ids, now()),
+    listMuted: (caller: Caller) => store.listMuted(caller.userId),
+    /** Returns the types that are muted from now on. */
+    async mute(caller: Caller, types: readonly NotificationType[]) {
+      const muted = [...new Set(types)]
+      await store.mute(caller.userId, muted)
+      return muted
+    },
+  }
 }

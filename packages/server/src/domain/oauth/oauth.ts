@@ -91,14 +91,6 @@ export interface OAuthStore {
   remove(userId: string, id: string): Promise<boolean>
 }
 
-/** What the rules of OAuth need. */
-export interface OAuthDeps {
-  readonly oauth: OAuthStore
-  readonly baseUrl: string
-  newId(): string
-  now(): number
-}
-
 /** Limits of OAuth. */
 export const oauthLimits = {
   clientsMax: 10_000,

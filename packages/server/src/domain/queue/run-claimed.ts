@@ -1,32 +1,21 @@
 import { errorCodes } from "@hamlet/contract"
 import { AppError } from "../app-error.ts"
+import type { Fenced } from "../claims.ts"
 import type { Allowances } from "../limits/allowances.ts"
-import { callWith, type ExecuteDeps, type RunWork } from "../runs/execute-run.ts"
+import type { MailInputs } from "../mail/inbound/receive-mail.ts"
+import type { Programs } from "../modules/programs.ts"
+import type { NodeStore } from "../nodes.ts"
+import type { ResponseKeeper } from "../runs/contents/response-keeper.ts"
+import { callWith, type RunWork } from "../runs/execute-run.ts"
 import type { LiveRun, RunEnd } from "../runs/live-run.ts"
+import type { LiveRuns } from "../runs/live-runs.ts"
 import { sendRequest } from "../runs/replay/replay-run.ts"
 import { readCallArgs } from "../runs/run-arguments.ts"
-import type { RunSlot } from "../runs/runner.ts"
-import { isRequestInput, type RunError } from "../runs/runs.ts"
-import { canSee, type Val } from "../vals/vals.ts"
-import type { Fenced, QueueStore } from "./queue-store.ts"
-import type { ClaimedRun } from "./queued-run.ts"
-
-/** What running claimed runs needs. */
-export interface RunClaimedDeps extends Omit<ExecuteDeps, "allowances"> {
-  readonly queueStore: Pick<QueueStore, "drop">
-  readonly allowances: Pick<Allowances, "hasRun" | "countRun">
-  readonly begunRuns: BegunRuns
-  /** The delay after a failed attempt. */
-  delayOf(attempt: number): number
-}
-
-/** Records which claimed runs have started. */
-export interface BegunRuns {
-  /** Resolves when it is on disk. Rejects when this node is gone: the run must not start. */
-  note(run: Fenced): Promise<void>
-  /** The run has ended, and that is on disk. */
-  forget(id: string): void
-}
+import type { Runner, RunSlot } from "../runs/runner.ts"
+import { cancelledError, isRequestInput, type RunError } from "../runs/runs.ts"
+import { canSee, type Val, type ValStore } from "../vals/vals.ts"
+import type { VersionStore } from "../vals/versions.ts"
+import type { ClaimedRun, QueueStore } from "./queue-store.ts"
 
 /**
  * How it went with a claimed run: it is over, or it is over but not recorded yet, or this node must
@@ -35,56 +24,111 @@ export interface BegunRuns {
  */
 export type ClaimedOutcome = "over" | "unrecorded" | "not_started" | "over_limit"
 
-/**
- * Runs a claimed run until its end is on disk. Calls `onCodeEnd` before that, when its code has ended.
- * Rejects when the database fails before it has started.
- */
-export async function runClaimed(
-  deps: RunClaimedDeps,
-  run: ClaimedRun,
-  onCodeEnd: () => void,
-): Promise<ClaimedOutcome> {
-  const found = await findVal(deps, run)
-  if (found === undefined) {
-    await deps.queueStore.drop(run)
-    return "over"
+/** Runs the runs that this node has claimed. */
+export type ClaimedRuns = ReturnType<typeof createClaimedRuns>
+
+/** Creates the rules of claimed runs. `delayOf` is the delay after a failed attempt. */
+export function createClaimedRuns(
+  stores: {
+    readonly vals: Pick<ValStore, "findById">
+    readonly versions: Pick<VersionStore, "find">
+    readonly queue: Pick<QueueStore, "drop">
+  },
+  liveRuns: LiveRuns,
+  runner: Runner,
+  programs: Programs,
+  responses: ResponseKeeper,
+  mailInputs: MailInputs,
+  allowances: Pick<Allowances, "hasRun" | "countRun">,
+  begunRuns: BegunRuns,
+  delayOf: (attempt: number) => number,
+) {
+  const adopt = (run: ClaimedRun, val: Val | undefined, isCounted: boolean) =>
+    liveRuns.adopt({
+      ...run,
+      version: val?.version ?? run.version,
+      startedAt: run.queuedAt,
+      delayOf,
+      noteBegin() {
+        if (!isCounted) allowances.countRun(run.accountId)
+        return begunRuns.note(run)
+      },
+    })
+  const toWork = async ({ input, request, args }: ClaimedRun): Promise<RunWork<unknown>> =>
+    request && input && isRequestInput(input)
+      ? sendRequest(responses, request.method, request.url, input)
+      : callWith(await readCallArgs(mailInputs, input, args))
+  const execute = async (live: LiveRun, run: ClaimedRun, val: Val, onCodeEnd: () => void) => {
+    let work: RunWork<unknown>
+    let slot: RunSlot
+    try {
+      work = await toWork(run)
+      slot = await runner.acquire(await programs.of(val, run.accountId), live, live)
+    } catch (error) {
+      if (live.status === "queued" && !live.isCancelled && isTemporary(error)) return "not_started"
+      return end(begunRuns, live, error)
+    }
+    let settled: Promise<ClaimedOutcome>
+    try {
+      const { end: outcome } = await work(slot, live)
+      live.finish(outcome)
+      settled = settle(begunRuns, live)
+    } catch (error) {
+      settled = end(begunRuns, live, error)
+    }
+    slot.release()
+    onCodeEnd()
+    return settled
   }
-  const { val, refusal } = found
-  // Other runs were counted when they were queued, and the caller was refused.
-  const isCounted = run.source !== "interval"
-  if (!isCounted && !deps.allowances.hasRun(run.accountId)) return "over_limit"
-  const live = deps.liveRuns.adopt({
-    ...run,
-    version: val?.version ?? run.version,
-    startedAt: run.queuedAt,
-    delayOf: deps.delayOf,
-    noteBegin() {
-      if (!isCounted) deps.allowances.countRun(run.accountId)
-      return deps.begunRuns.note(run)
+  return {
+    /**
+     * Runs a claimed run until its end is on disk. Calls `onCodeEnd` before that, when its code has
+     * ended. Rejects when the database fails before it has started.
+     */
+    async run(run: ClaimedRun, onCodeEnd: () => void): Promise<ClaimedOutcome> {
+      const found = await findVal(stores, run)
+      if (found === undefined) {
+        await stores.queue.drop(run)
+        return "over"
+      }
+      const { val, refusal } = found
+      // Other runs were counted when they were queued, and the caller was refused.
+      const isCounted = run.source !== "interval"
+      if (!isCounted && !run.isToBeCancelled && !allowances.hasRun(run.accountId))
+        return "over_limit"
+      const live = adopt(run, val, isCounted)
+      if (run.isToBeCancelled) live.cancel()
+      if (!live.isCancelled && val !== undefined && refusal === undefined)
+        return execute(live, run, val, onCodeEnd)
+      live.finish(
+        live.isCancelled
+          ? cancelledEnd
+          : { status: "failed", error: refusal ?? deleted(run), isFinal: true },
+      )
+      return settle(begunRuns, live)
     },
-  })
-  if (refusal !== undefined || val === undefined) {
-    live.finish({ status: "failed", error: refusal ?? deleted(run), isFinal: true })
-    return settle(deps, live)
   }
-  return execute(deps, live, run, val, onCodeEnd)
 }
 
 /** The val at the version to run. Undefined when the val is gone, so that its runs go too. */
 async function findVal(
-  deps: RunClaimedDeps,
+  stores: {
+    readonly vals: Pick<ValStore, "findById">
+    readonly versions: Pick<VersionStore, "find">
+  },
   run: ClaimedRun,
 ): Promise<{ readonly val?: Val; readonly refusal?: RunError } | undefined> {
-  const current = await deps.vals.findById(run.valId)
+  const current = await stores.vals.findById(run.valId)
   if (current === undefined) return undefined
   // The user may no longer see the val, or may no longer run anything.
   if (!canSee(current, { userId: run.accountId })) return { refusal: hidden }
   if (run.isAccountSuspended || current.isOwnerSuspended) return { refusal: suspended }
   if (run.followsCurrent || run.version === current.version) return { val: current }
-  const val = await deps.versions.find(run.valId, run.version)
+  const val = await stores.versions.find(run.valId, run.version)
   return val ? { val } : { refusal: deleted(run) }
 }
 
+const cancelledEnd: RunEnd = { status: "cancelled", error: cancelledError }
 const hidden = { name: "val_not_found", message: "The val was made private before the run started" }
 const suspended = {
   name: "user_suspended",
@@ -98,45 +142,6 @@ function deleted({ version }: ClaimedRun): RunError {
   }
 }
 
-async function execute(
-  deps: RunClaimedDeps,
-  live: LiveRun,
-  run: ClaimedRun,
-  val: Val,
-  onCodeEnd: () => void,
-): Promise<ClaimedOutcome> {
-  let work: RunWork<unknown>
-  let slot: RunSlot
-  try {
-    work = await toWork(deps, run)
-    const program = await deps.programs.of(val, run.accountId)
-    slot = await deps.runner.acquire(program, live, live)
-  } catch (error) {
-    if (live.status === "queued" && !live.isCancelled && isTemporary(error)) return "not_started"
-    return end(deps, live, error)
-  }
-  let settled: Promise<ClaimedOutcome>
-  try {
-    const { end: outcome } = await work(slot, live)
-    live.finish(outcome)
-    settled = settle(deps, live)
-  } catch (error) {
-    settled = end(deps, live, error)
-  }
-  slot.release()
-  onCodeEnd()
-  return settled
-}
-
-async function toWork(
-  deps: RunClaimedDeps,
-  { input, request, args }: ClaimedRun,
-): Promise<RunWork<unknown>> {
-  return request && input && isRequestInput(input)
-    ? sendRequest(deps.responses, request.method, request.url, input)
-    : callWith(await readCallArgs(deps, input, args))
-}
-
 /** Whether another node, or this one a little later, could run it. */
 function isTemporary(error: unknown): boolean {
   if (!(error instanceof AppError)) return false
@@ -144,19 +149,15 @@ function isTemporary(error: unknown): boolean {
   return "isRetryable" in row && row.isRetryable
 }
 
-async function end(deps: RunClaimedDeps, live: LiveRun, error: unknown): Promise<ClaimedOutcome> {
+async function end(begun: BegunRuns, live: LiveRun, error: unknown): Promise<ClaimedOutcome> {
   if (!live.isLost) live.finish(toEnd(live, error))
-  const outcome = await settle(deps, live)
+  const outcome = await settle(begun, live)
   if (live.isLost || live.isCancelled || error instanceof AppError) return outcome
   throw error
 }
 
 function toEnd({ isCancelled }: LiveRun, error: unknown): RunEnd {
-  if (isCancelled)
-    return {
-      status: "cancelled",
-      error: { name: "Cancelled", message: "The run was cancelled" },
-    }
+  if (isCancelled) return cancelledEnd
   if (error instanceof AppError)
     return { status: "failed", error: { name: error.code, message: error.message } }
   return {
@@ -169,13 +170,66 @@ function toEnd({ isCancelled }: LiveRun, error: unknown): RunEnd {
  * Waits until its end is on disk. If the database is away, the recorder writes it later: until then
  * the run counts as started.
  */
-async function settle(deps: RunClaimedDeps, live: LiveRun): Promise<ClaimedOutcome> {
+async function settle(begun: BegunRuns, live: LiveRun): Promise<ClaimedOutcome> {
   try {
     await live.settled()
-    deps.begunRuns.forget(live.id)
+    begun.forget(live.id)
     return "over"
   } catch {
     // The recorder reports it.
     return live.isLost ? "over" : "unrecorded"
+  }
+}
+
+/** The delay before the next attempt when the database is unavailable. */
+const retryMs = 500
+
+/** Records which claimed runs have started. */
+export type BegunRuns = ReturnType<typeof createBegunRuns>
+
+/**
+ * Writes the list of started runs of this node. Runs that start while it is being written share the
+ * next write. Runs that have ended leave the list with the next write: their rows say that they have
+ * ended.
+ */
+export function createBegunRuns(nodes: Pick<NodeStore, "saveBegun">, nodeId: string) {
+  const fences = new Map<string, number>()
+  let waiting: PromiseWithResolvers<void>[] = []
+  let isWriting = false
+
+  async function write(): Promise<void> {
+    isWriting = true
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        const isSaved = await nodes.saveBegun(nodeId, fences)
+        for (const { resolve, reject } of batch)
+          if (isSaved) resolve()
+          else reject(new Error("This node is gone: its runs were taken from it"))
+      } catch {
+        // Whether it was written is unknown, so the runs go on waiting. Others report the outage.
+        waiting = [...batch, ...waiting]
+        await Bun.sleep(retryMs)
+      }
+    }
+    isWriting = false
+  }
+
+  return {
+    /** Resolves when it is on disk. Rejects when this node is gone: the run must not start. */
+    note({ id, fence }: Fenced): Promise<void> {
+      fences.set(id, fence)
+      const noted = Promise.withResolvers<void>()
+      waiting.push(noted)
+      // In the next turn of the event loop, together with other runs.
+      if (!isWriting) {
+        isWriting = true
+        setImmediate(() => void write())
+      }
+      return noted.promise
+    },
+    /** The run has ended, and that is on disk. */
+    forget: (id: string) => void fences.delete(id),
   }
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { QueueDepth, QueueStore } from "./queue-store.ts"
 
 /** The queue: its runs start on any node. */
@@ -40,28 +41,21 @@ const limits = {
   accountsMax: 10_000,
 }
 
-/** What counting the runs of an account needs. */
-export interface QueueRoomDeps {
-  readonly queueStore: Pick<QueueStore, "countWaiting">
-  /** The most runs of an account that wait. */
-  readonly queuedMax: number
-  now(): number
-}
-
 /** Limits how many runs of an account wait. */
-export interface QueueRoom {
-  /** Counts one more run on the account. Throws `queue_full` when too many wait. */
-  take(accountId: string): Promise<void>
-}
+export type QueueRoom = ReturnType<typeof createQueueRoom>
 
 /**
  * Counts seldom: with many waiting runs, counting them takes longer than adding one. Several nodes
  * may exceed the limit together by what they add between two counts.
  */
-export function createQueueRoom({ queueStore, queuedMax, now }: QueueRoomDeps): QueueRoom {
+export function createQueueRoom(
+  store: Pick<QueueStore, "countWaiting">,
+  queuedMax: number,
+  { now }: Pick<Clock, "now">,
+) {
   const counts = new Map<string, WaitingCount>()
   const count = async (accountId: string): Promise<WaitingCount> => {
-    const counted = await queueStore.countWaiting(accountId, queuedMax)
+    const counted = await store.countWaiting(accountId, queuedMax)
     const fresh = { at: now(), counted, count: counted }
     if (counts.size >= limits.accountsMax) counts.clear()
     counts.set(accountId, fresh)
@@ -73,10 +67,21 @@ export function createQueueRoom({ queueStore, queuedMax, now }: QueueRoomDeps): 
     // Runs that were added here may have started meanwhile.
     return known.counted >= queuedMax && ageMs < limits.fullMs
   }
+  const find = async (accountId: string): Promise<WaitingCount> => {
+    const known = counts.get(accountId)
+    return known && isValid(known) ? known : await count(accountId)
+  }
   return {
-    async take(accountId) {
+    /** Whether `take` would succeed. */
+    has: async (accountId: string) => (await find(accountId)).count < queuedMax,
+    /** Counts one more run on the account, whether there is room or not. */
+    add(accountId: string): void {
       const known = counts.get(accountId)
-      const waiting = known && isValid(known) ? known : await count(accountId)
+      if (known) known.count += 1
+    },
+    /** Counts one more run on the account. Throws `queue_full` when too many wait. */
+    async take(accountId: string): Promise<void> {
+      const waiting = await find(accountId)
       if (waiting.count >= queuedMax)
         throw new AppError(
           "queue_full",

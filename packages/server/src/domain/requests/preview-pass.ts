@@ -3,20 +3,16 @@ import { limits } from "@hamlet/contract"
 import { fromBase32, toBase32 } from "../../shared/base32.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Cipher } from "../secrets/cipher.ts"
-import { getVal, type Val, type ValStore } from "../vals/vals.ts"
+import type { Val, Vals } from "../vals/vals.ts"
 import { assertHttpVal } from "./val-requests.ts"
 
-/** What the rules of previews need. */
-export interface PreviewDeps {
-  readonly vals: ValStore
-  readonly cipher: Pick<Cipher, "sign">
-  readonly links: {
-    endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
-    /** The URL whose host name starts with that label. */
-    labelled(label: string): string
-  }
-  now(): number
+/** The URLs of vals. */
+export interface PreviewLinks {
+  endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
+  /** The URL whose host name starts with that label. */
+  labelled(label: string): string
 }
 
 /** A URL at which a browser can open a val. */
@@ -26,34 +22,43 @@ export interface Preview {
   readonly expiresAt: number | null
 }
 
-/**
- * Creates a preview URL. A browser sends no token, and a frame sends no cookie, so for a private
- * val the URL itself grants access to that val for a limited time. Nothing is stored: the host name
- * contains the val and the expiry, signed by this server.
- */
-export async function createPreview(
-  deps: PreviewDeps,
-  caller: Caller,
-  valId: string,
-): Promise<Preview> {
-  const val = await getVal(deps, caller, valId)
-  assertHttpVal(val)
-  if (val.privacy !== "private") return { url: deps.links.endpoint(val), expiresAt: null }
-  // The pass would outlive the run and its token.
-  if (caller.isOfRun)
-    throw new AppError(
-      "missing_scope",
-      "Cannot create a preview of a private val: the required permissions are scope val:read in a token that does not belong to a run",
-    )
-  // The pass does not outlive the token.
-  const expiresAt = Math.min(
-    deps.now() + limits.previewMsMax,
-    caller.root?.expiresAt ?? Number.POSITIVE_INFINITY,
-  )
-  const expiresSeconds = Math.floor(expiresAt / 1000)
+/** The rules of previews. */
+export type Previews = ReturnType<typeof createPreviews>
+
+/** Creates the rules of previews. */
+export function createPreviews(
+  vals: Vals,
+  cipher: Pick<Cipher, "sign">,
+  links: PreviewLinks,
+  { now }: Pick<Clock, "now">,
+) {
   return {
-    url: deps.links.labelled(toPass(deps.cipher, val.id, expiresSeconds)),
-    expiresAt: expiresSeconds * 1000,
+    /**
+     * Creates a preview URL. A browser sends no token, and a frame sends no cookie, so for a private
+     * val the URL itself grants access to that val for a limited time. Nothing is stored: the host
+     * name contains the val and the expiry, signed by this server.
+     */
+    async create(caller: Caller, valId: string): Promise<Preview> {
+      const val = await vals.get(caller, valId)
+      assertHttpVal(val)
+      if (val.privacy !== "private") return { url: links.endpoint(val), expiresAt: null }
+      // The pass would outlive the run and its token.
+      if (caller.isOfRun)
+        throw new AppError(
+          "missing_scope",
+          "Cannot create a preview of a private val: the required permissions are scope val:read in a token that does not belong to a run",
+        )
+      // The pass does not outlive the token.
+      const expiresAt = Math.min(
+        now() + limits.previewMsMax,
+        caller.root?.expiresAt ?? Number.POSITIVE_INFINITY,
+      )
+      const expiresSeconds = Math.floor(expiresAt / 1000)
+      return {
+        url: links.labelled(toPass(cipher, val.id, expiresSeconds)),
+        expiresAt: expiresSeconds * 1000,
+      }
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { assertDepth, depthHeader } from "../egress.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
-import { getVal, type Val, type ValStore } from "../vals/vals.ts"
+import type { Val, Vals } from "../vals/vals.ts"
 import { type BufferedResponse, bufferResponse } from "./buffered-response.ts"
 
 /** The caller that sends a request to a val. */
@@ -15,17 +15,11 @@ export interface ValRequestCaller {
   readonly signal: AbortSignal
 }
 
-/** What sending requests to vals needs. */
-export interface ValRequestDeps {
-  readonly vals: ValStore
-  readonly liveRuns: Pick<LiveRuns, "find">
-  readonly links: { endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string }
-  /** Sends a request to a val through the gateway, authenticated as the caller. */
-  fetchVal(
-    request: Request,
-    visitor: Pick<ValRequestCaller, "caller" | "address">,
-  ): Promise<Response>
-}
+/** Sends a request to a val through the gateway, authenticated as the caller. */
+export type FetchVal = (
+  request: Request,
+  sender: Pick<ValRequestCaller, "caller" | "address">,
+) => Promise<Response>
 
 /** A request to be sent to a val. */
 export interface ValRequest {
@@ -36,29 +30,41 @@ export interface ValRequest {
   readonly body: Uint8Array
 }
 
-/** Sends a request to a val that the caller may see. A failure of the val is a response too. */
-export async function sendValRequest(
-  deps: ValRequestDeps,
-  sender: ValRequestCaller,
-  valId: string,
-  input: ValRequest,
-): Promise<BufferedResponse> {
-  const { caller } = sender
-  const val = await getVal(deps, caller, valId)
-  assertHttpVal(val)
-  assertDepth(caller.depth ?? 0)
-  const request = toRequest(new URL(deps.links.endpoint(val)), input, sender)
-  const startedMs = performance.now()
-  const response = await deps.fetchVal(request, sender)
-  const buffered = await bufferResponse(response, limits.responseBytesMax, limits.responseMsMax)
-  const durationMs = performance.now() - startedMs
-  // Clients read the logs next, so the run must be on disk. The recorder reports write errors.
-  if (buffered.runId !== null)
-    await deps.liveRuns
-      .find(buffered.runId)
-      ?.settled()
-      .catch(() => {})
-  return { ...buffered, durationMs }
+/** Requests to vals through the API. */
+export type ValRequests = ReturnType<typeof createValRequests>
+
+/** Creates the rules of requests to vals. */
+export function createValRequests(
+  vals: Vals,
+  liveRuns: Pick<LiveRuns, "find">,
+  links: { endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string },
+  fetchVal: FetchVal,
+) {
+  return {
+    /** Sends a request to a val that the caller may see. A failure of the val is a response too. */
+    async send(
+      sender: ValRequestCaller,
+      valId: string,
+      input: ValRequest,
+    ): Promise<BufferedResponse> {
+      const { caller } = sender
+      const val = await vals.get(caller, valId)
+      assertHttpVal(val)
+      assertDepth(caller.depth ?? 0)
+      const request = toRequest(new URL(links.endpoint(val)), input, sender)
+      const startedMs = performance.now()
+      const response = await fetchVal(request, sender)
+      const buffered = await bufferResponse(response, limits.responseBytesMax, limits.responseMsMax)
+      const durationMs = performance.now() - startedMs
+      // Clients read the logs next, so the run must be on disk. The recorder reports write errors.
+      if (buffered.runId !== null)
+        await liveRuns
+          .find(buffered.runId)
+          ?.settled()
+          .catch(() => {})
+      return { ...buffered, durationMs }
+    },
+  }
 }
 
 /** Throws unless the val is of type http. */

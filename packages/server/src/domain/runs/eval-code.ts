@@ -1,29 +1,15 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import { type DependencyResolver, toResolution } from "../modules/lockfiles.ts"
 import type { ResolvedImport } from "../modules/module-graph.ts"
-import type { UnsavedPackages } from "../modules/programs.ts"
-import { readSource, type SourceDeps, type ValSource } from "../vals/val-source.ts"
-import type { Val } from "../vals/vals.ts"
-import {
-  callWith,
-  type ExecuteDeps,
-  getReturned,
-  startProgram,
-  toRecordedArgs,
-} from "./execute-run.ts"
+import type { Programs, UnsavedPackages } from "../modules/programs.ts"
+import type { Sources, ValSource } from "../vals/val-source.ts"
+import type { Val, Vals } from "../vals/vals.ts"
+import { callWith, getReturned, type RunStarter, toRecordedArgs } from "./execute-run.ts"
+import type { Retirer } from "./retirement.ts"
 import type { CallArgs, Returned } from "./runner.ts"
 import { evalName, unsavedVersion } from "./runs.ts"
-
-/** What running unsaved code needs. */
-export interface EvalDeps extends ExecuteDeps, Omit<SourceDeps, "vals"> {
-  /** Fails with `module_not_parsable` for code that does not parse. */
-  toJavaScript(code: string, ownerId: string): Promise<string>
-  /** Null when the server does not fetch packages. */
-  readonly resolver: DependencyResolver | null
-  /** The time limit for fetching the packages of the code. */
-  readonly resolveMsMax: number
-}
 
 /** Code and the arguments to call it with. */
 export interface EvalInput {
@@ -31,55 +17,89 @@ export interface EvalInput {
   readonly args: CallArgs
 }
 
-/**
- * Runs code once as if it were a private val of the caller, and returns its result. Nothing is
- * saved. The run is recorded under the caller's id instead of a val's, so that retention and counts
- * treat all such runs of a user as those of one val.
- */
-export async function evalCode(
-  deps: EvalDeps,
-  caller: Caller,
-  { code, args }: EvalInput,
-): Promise<Returned["json"]> {
-  const val = toUnsavedVal(deps, caller, await toModule(deps, caller, code))
-  const makeProgram = async () => {
-    const source = await readSource(deps, caller, val.code, val.name)
-    const [imports, packages] = await Promise.all([
-      resolveImports(deps, caller, source),
-      resolvePackages(deps, source),
-    ])
-    return deps.programs.ofUnsaved(val, imports, packages)
-  }
-  const subject = { id: caller.userId, version: unsavedVersion, ownerId: caller.userId }
-  const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
-  const started = await startProgram(deps, caller, subject, makeProgram, about, callWith(args))
-  try {
-    return await getReturned(started, val, caller)
-  } finally {
-    // No other run will use this program.
-    deps.runner.retire({ valId: val.id })
+/** The packages of unsaved code. */
+export interface EvalPackages {
+  /** Null when the server does not fetch packages. */
+  readonly resolver: DependencyResolver | null
+  /** The time limit for fetching the packages of the code. */
+  readonly resolveMsMax: number
+}
+
+/** Runs unsaved code. */
+export type Evaluations = ReturnType<typeof createEvaluations>
+
+/** Creates the rules of unsaved code. */
+export function createEvaluations(
+  starter: RunStarter,
+  vals: Vals,
+  sources: Sources,
+  programs: Programs,
+  runner: Retirer,
+  packages: EvalPackages,
+  clock: Clock,
+) {
+  return {
+    /**
+     * Runs code once as if it were a private val of the caller, and returns its result. Nothing is
+     * saved. The run is recorded under the caller's id instead of a val's, so that retention and
+     * counts treat all such runs of a user as those of one val.
+     */
+    async run(caller: Caller, { code, args }: EvalInput): Promise<Returned["json"]> {
+      const { userId } = caller
+      const val = toUnsavedVal(clock, caller, await toModule(sources, caller, code))
+      const makeProgram = async () => {
+        const source = await sources.read(caller, val.code, val.name)
+        const [imports, resolved] = await Promise.all([
+          resolveImports(vals, caller, source, val.createdAt),
+          resolvePackages(packages, userId, source),
+        ])
+        return programs.ofUnsaved(val, imports, resolved)
+      }
+      const subject = { id: userId, version: unsavedVersion, ownerId: userId }
+      const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
+      const work = callWith(args)
+      const started = await starter.startProgram(caller, subject, makeProgram, about, work)
+      try {
+        return await getReturned(started, val, caller)
+      } finally {
+        // No other run will use this program.
+        runner.retire({ valId: val.id })
+      }
+    },
   }
 }
 
-/** Modules are unchanged. An expression becomes a module that returns its value. */
-async function toModule(deps: EvalDeps, { userId }: Caller, code: string): Promise<string> {
-  if (/\bexport\b/.test(code)) return code
-  const module = `export default async () => (\n${code.trim().replace(/;$/, "")}\n)`
+/**
+ * An expression becomes a module that returns its value; one that is a function is called with the
+ * arguments. Other code is a module already.
+ */
+async function toModule({ parser }: Sources, { userId }: Caller, code: string): Promise<string> {
+  const module = wrapExpression(code)
   try {
-    await deps.toJavaScript(module, userId)
+    await parser.toJavaScript(module, userId)
     return module
   } catch (error) {
-    // Not an expression: the statements run when the module is loaded.
+    // Not an expression: a module, or statements, which run when the module is loaded.
     if (error instanceof AppError && error.code === "module_not_parsable") return code
     throw error
   }
 }
 
+/**
+ * The function that calls it is a parameter, so that the expression sees none of its names. The code
+ * begins in the second line.
+ */
+function wrapExpression(code: string): string {
+  const call =
+    'async (...args) => { const value = await evaluate(); return typeof value === "function" ? value(...args) : value }'
+  return `export default ((evaluate) => ${call})(async () => (\n${code.trim().replace(/;$/, "")}\n))`
+}
+
 /** The id is new each time, so that nothing cached for other code is used. */
-function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string): Val {
-  const at = deps.now()
+function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code: string): Val {
+  const at = now()
   return {
-    id: deps.newId(),
+    id: newId(),
     ownerId: userId,
     ownerName: username,
     ownerSecretsVersion: 0,
@@ -104,18 +124,19 @@ function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string
 
 /** Resolves imports as a save would: pinned or to the current version. */
 function resolveImports(
-  deps: EvalDeps,
+  vals: Vals,
   caller: Caller,
   { imports }: ValSource,
+  at: number,
 ): Promise<readonly ResolvedImport[]> {
   return Promise.all(
     imports.map(async ({ username, name, specifiers }) => {
-      const val = await deps.vals.findByName(username, name, caller.userId)
+      const val = await vals.findByName(username, name, caller.userId)
       return {
         address: `${username}/${name}`,
         specifiers,
         isPinned: val !== undefined && val.ownerId !== caller.userId,
-        pinnedAt: null,
+        pinnedAt: at,
         val: val && { id: val.id, ownerId: val.ownerId },
         version: val && { number: val.version, savedAt: val.versionCreatedAt },
       }
@@ -124,12 +145,21 @@ function resolveImports(
 }
 
 async function resolvePackages(
-  { resolver, resolveMsMax }: EvalDeps,
+  { resolver, resolveMsMax }: EvalPackages,
+  ownerId: string,
   { code, imports, isRemote }: ValSource,
 ): Promise<UnsavedPackages | null> {
   if (!isRemote || !resolver) return null
   const local = imports.flatMap(({ specifiers }) => specifiers)
   const signal = AbortSignal.timeout(resolveMsMax)
-  const resolved = await resolver.resolve({ code, local, signal })
+  const resolved = await resolver
+    .resolve({ code, ownerId, local, signal })
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error
+      throw new AppError(
+        "packages_pending",
+        "Cannot evaluate the code: fetching its packages takes too long",
+      )
+    })
   return { resolution: toResolution(resolved), bundle: resolved.bundle }
 }

@@ -3,60 +3,60 @@ import { FakeRunner } from "../../../test/support/fakes/fake-runner.ts"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import { createAllowances } from "../limits/allowances.ts"
+import type { Programs } from "../modules/programs.ts"
 import { noMask } from "../secrets/secret-mask.ts"
-import { createVal, type Val } from "../vals/vals.ts"
-import { ResponseKeeper, responseLimits } from "./contents/response-keeper.ts"
-import { callVal, createRun, type ExecuteDeps } from "./execute-run.ts"
+import type { Val } from "../vals/vals.ts"
+import { type Calls, createCalls } from "./calls.ts"
+import { createRunStarter } from "./execute-run.ts"
 import { LiveRuns } from "./live-runs.ts"
 import type { Program } from "./runner.ts"
 import type { RunDetail } from "./runs.ts"
 
+const noLimits = {
+  runsPerMinute: undefined,
+  egressBytesPerMinute: undefined,
+  storageRequestsPerMinute: undefined,
+}
 const nothing = { args: [], version: undefined }
 
-describe("createRun and callVal", () => {
+describe("createCalls", () => {
   let rules: TestRules
   let runner: FakeRunner
-  let deps: ExecuteDeps
+  let liveRuns: LiveRuns
+  let calls: Calls
   let ada: Caller
   let bob: Caller
 
   beforeEach(async () => {
     rules = await openRules()
     runner = new FakeRunner()
-    const liveRuns = new LiveRuns({
-      runs: rules.deps.runs,
-      nodeId: rules.deps.newId(),
-      now: Date.now,
-      onError: () => {},
-    })
-    deps = {
-      ...rules.deps,
-      liveRuns,
-      runner,
-      programs: {
-        of: async (val, accountId) => toProgram(val, accountId),
-        ofUnsaved: async (val) => toProgram(val, val.ownerId),
-      },
-      allowances: { takeRun: () => {} },
-      responses: new ResponseKeeper({ ...responseLimits, bodyBytesMax: 100 }, Date.now),
-      mailInputs: { read: () => Promise.reject(new Error("no mail is stored")) },
+    liveRuns = new LiveRuns(rules.stores.runs, rules.clock.newId(), { now: Date.now }, () => {})
+    const programs: Programs = {
+      of: async (val, accountId) => toProgram(val, accountId),
+      ofUnsaved: async (val) => toProgram(val, val.ownerId),
     }
+    const { vals, versions } = rules.nouns
+    const allowances = createAllowances(noLimits, Date.now)
+    const starter = createRunStarter(liveRuns, runner, programs, allowances, rules.clock)
+    const mailInputs = { read: () => Promise.reject(new Error("no mail is stored")) }
+    calls = createCalls(starter, vals, versions, programs, mailInputs, rules.clock)
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
   })
 
   afterEach(async () => {
-    await deps.liveRuns.stop()
+    await liveRuns.stop()
     await rules[Symbol.asyncDispose]()
   })
 
-  const addVal = (code: string) => createVal(rules.deps, ada, { code, privacy: "public" })
+  const addVal = (code: string) => rules.nouns.vals.create(ada, { code, privacy: "public" })
   const find = async (id: string, as = ada) =>
-    (await rules.deps.runs.find(as.userId, id)) as RunDetail
+    (await rules.stores.runs.find(as.userId, id)) as RunDetail
   const latest = async (val: Val) => {
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const [run] = (
-      await rules.deps.runs.listOfVal(val.id, undefined, filter, { limit: 1, offset: 0 })
+      await rules.stores.runs.listOfVal(val.id, undefined, filter, { limit: 1, offset: 0 })
     ).items
     return find(run?.id ?? "")
   }
@@ -67,7 +67,7 @@ describe("createRun and callVal", () => {
     runner.onEnter = async (run) => {
       before = await find(run.id)
     }
-    const { id, ended } = await createRun(deps, ada, val.id, nothing)
+    const { id, ended } = await calls.start(ada, val.id, nothing)
     await ended
     expect(before).toMatchObject({ id, status: "queued", endedAt: null })
     expect(await find(id)).toMatchObject({ status: "succeeded", returnValue: 1 })
@@ -75,8 +75,8 @@ describe("createRun and callVal", () => {
 
   test("run on the account of the caller, and pass nothing else to the program", async () => {
     const val = await addVal("export default () => 1")
-    await callVal(deps, bob, "ada", val.name, [])
-    await callVal(deps, ada, "ada", val.name, [])
+    await calls.call(bob, "ada", val.name, [])
+    await calls.call(ada, "ada", val.name, [])
     expect(runner.slots.map(({ program }) => [program.accountId, program.ownerId])).toEqual([
       [bob.userId, ada.userId],
       [ada.userId, ada.userId],
@@ -85,7 +85,7 @@ describe("createRun and callVal", () => {
 
   test("release the run slot however the val ends", async () => {
     for (const code of ["export default () => 1", "export default () => { throw new Error() }"]) {
-      await (await createRun(deps, ada, (await addVal(code)).id, nothing)).ended
+      await (await calls.start(ada, (await addVal(code)).id, nothing)).ended
     }
     expect(runner.slots.map(({ hasLeft }) => hasLeft)).toEqual([true, true])
   })
@@ -95,7 +95,7 @@ describe("createRun and callVal", () => {
     async (code) => {
       const val = await addVal("export default () => 1")
       runner.refusal = new AppError(code, "Cannot run the val: no room")
-      expect(await codeOf(callVal(deps, ada, "ada", val.name, []))).toBe(code)
+      expect(await codeOf(calls.call(ada, "ada", val.name, []))).toBe(code)
       expect(await latest(val)).toMatchObject({
         status: "failed",
         error: { name: code, message: "Cannot run the val: no room" },
@@ -106,7 +106,7 @@ describe("createRun and callVal", () => {
   test("record an unexpected error as a crash, without its message", async () => {
     const val = await addVal("export default () => 1")
     runner.onEnter = () => Promise.reject(new Error("a path on the host"))
-    const { ended } = await createRun(deps, ada, val.id, nothing)
+    const { ended } = await calls.start(ada, val.id, nothing)
     expect(await ended.catch(String)).toBe("Error: a path on the host")
     const run = await latest(val)
     expect(run).toMatchObject({ status: "crashed", error: { name: "internal" } })
@@ -116,12 +116,12 @@ describe("createRun and callVal", () => {
   test("end as cancelled when the run is cancelled with or without a slot", async () => {
     const val = await addVal("export default () => new Promise(() => {})")
     runner.gate = new Promise(() => {})
-    const waiting = await createRun(deps, ada, val.id, nothing)
-    deps.liveRuns.find(waiting.id)?.cancel()
+    const waiting = await calls.start(ada, val.id, nothing)
+    liveRuns.find(waiting.id)?.cancel()
     expect(await waiting.ended).toMatchObject({ kind: "stopped", status: "cancelled" })
     runner.gate = undefined
-    const seated = await createRun(deps, ada, val.id, nothing)
-    deps.liveRuns.find(seated.id)?.cancel()
+    const seated = await calls.start(ada, val.id, nothing)
+    liveRuns.find(seated.id)?.cancel()
     expect(await seated.ended).toMatchObject({ kind: "stopped", status: "cancelled" })
     for (const { id } of [waiting, seated])
       expect(await find(id)).toMatchObject({ status: "cancelled", endedAt: expect.any(Number) })
@@ -130,11 +130,11 @@ describe("createRun and callVal", () => {
   test("callVal throws run_timed_out when the val takes too long, and run_failed when it returns too much", async () => {
     const slow = await addVal("export default () => new Promise(() => {})")
     runner.onEnter = async () => void setImmediate(() => runner.slots[0]?.stop("timed_out"))
-    expect(await codeOf(callVal(deps, ada, "ada", slow.name, []))).toBe("run_timed_out")
+    expect(await codeOf(calls.call(ada, "ada", slow.name, []))).toBe("run_timed_out")
     runner.onEnter = undefined
     runner.isTruncated = true
     const large = await addVal("export default () => 'x'")
-    expect(await codeOf(callVal(deps, ada, "ada", large.name, []))).toBe("run_failed")
+    expect(await codeOf(calls.call(ada, "ada", large.name, []))).toBe("run_failed")
     expect(await latest(large)).toMatchObject({ status: "succeeded" })
   })
 })

@@ -1,4 +1,4 @@
-import type { OutgoingRequest, RunEgress } from "../egress.ts"
+import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
 import { RunLog, toLastLine } from "./run-log.ts"
 import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
 import type {
@@ -283,16 +283,12 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.#keeper.noteChange(this)
   }
 
+  get listsRequests(): boolean {
+    return (this.egress?.list.length ?? 0) < this.#keeper.sizes.outgoingMax
+  }
+
   sent(request: OutgoingRequest): void {
-    const { egress: before } = this
-    const list = before?.list ?? []
-    this.egress = {
-      requests: (before?.requests ?? 0) + 1,
-      blocked: (before?.blocked ?? 0) + (request.blocked === null ? 0 : 1),
-      bytesSent: (before?.bytesSent ?? 0) + request.bytesSent,
-      bytesReceived: (before?.bytesReceived ?? 0) + request.bytesReceived,
-      list: list.length < this.#keeper.sizes.outgoingMax ? [...list, request] : list,
-    }
+    this.egress = addRequest(this.egress, request, this.listsRequests)
     this.#keeper.noteChange(this)
   }
 
@@ -355,7 +351,7 @@ export class RecordedRun implements LiveRun, RunRecord {
     const { claim } = this
     const hasFailed =
       (status !== "succeeded" || this.error !== null) && status !== "cancelled" && !isFinal
-    if (!claim || !hasFailed || claim.attempt > claim.retries) return
+    if (!claim || !hasFailed || this.isCancelled || claim.attempt > claim.retries) return
     const retryMs = claim.delayOf(claim.attempt)
     const cause = this.error ?? error
     const reason = cause ? `${cause.name}: ${cause.message}` : status

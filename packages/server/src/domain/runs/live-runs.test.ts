@@ -5,7 +5,7 @@ import { createNodeStore } from "../../storage/nodes.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { noMask } from "../secrets/secret-mask.ts"
-import { createVal, deleteVal, type Val } from "../vals/vals.ts"
+import type { Val } from "../vals/vals.ts"
 import {
   createRetentionCounts,
   type LiveEvent,
@@ -39,7 +39,7 @@ describe("LiveRuns", () => {
     jest.useRealTimers()
     rules = await openRules()
     ada = await rules.addCaller("ada")
-    val = await createVal(rules.deps, ada, { name: "hello", code: "1" })
+    val = await rules.nouns.vals.create(ada, { name: "hello", code: "1" })
     errors = []
     batches = []
     failure = () => undefined
@@ -54,21 +54,21 @@ describe("LiveRuns", () => {
     await rules[Symbol.asyncDispose]()
   })
 
-  function open(limits: Partial<LiveRunLimits> = {}): LiveRuns {
+  function open(limits: Partial<LiveRunLimits> = {}, store: Partial<RunStore> = {}): LiveRuns {
     const record: RunStore["record"] = async (runs) => {
       batches.push(runs.map((run) => run.status))
       const error = failure(runs)
       if (error !== undefined) throw error
-      return rules.deps.runs.record(runs)
+      return rules.stores.runs.record(runs)
     }
-    const runs = { ...rules.deps.runs, record }
-    return new LiveRuns({
+    const runs = { ...rules.stores.runs, record, ...store }
+    return new LiveRuns(
       runs,
       nodeId,
+      { now: () => rules.clock.at },
+      (error) => errors.push(error),
       limits,
-      now: () => rules.clock.at,
-      onError: (error) => errors.push(error),
-    })
+    )
   }
 
   async function reopen(limits: Partial<LiveRunLimits>): Promise<void> {
@@ -92,7 +92,7 @@ describe("LiveRuns", () => {
     return {
       ...about,
       ...input,
-      id: rules.deps.newId(),
+      id: rules.clock.newId(),
       source: "http",
       depth: 0,
       startedAt: rules.clock.at,
@@ -100,7 +100,8 @@ describe("LiveRuns", () => {
     }
   }
 
-  const find = (id: string): Promise<RunDetail | undefined> => rules.deps.runs.find(ada.userId, id)
+  const find = (id: string): Promise<RunDetail | undefined> =>
+    rules.stores.runs.find(ada.userId, id)
   const succeed = { status: "succeeded", error: null, responseStatus: 200 } as const
 
   /** Lets time pass until what is due has been written down. */
@@ -124,7 +125,7 @@ describe("LiveRuns", () => {
       })
       await pass(1_000)
       expect(batches).toHaveLength(1)
-      expect(jest.getTimerCount()).toBe(1)
+      expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
     })
 
     test("writes a long run as running, and later its end", async () => {
@@ -168,7 +169,7 @@ describe("LiveRuns", () => {
 
     test("drops the record of a val that was deleted meanwhile, without an error", async () => {
       const run = live.open(toNew())
-      await deleteVal(rules.deps, ada, val.id, undefined)
+      await rules.nouns.vals.delete(ada, val.id, undefined)
       run.finish(succeed)
       await pass(100)
       expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
@@ -207,7 +208,7 @@ describe("LiveRuns", () => {
     test("rejects when the database is unavailable, and leaves no running record", async () => {
       // The commit happened, and only its answer was lost.
       failure = (runs) => {
-        void rules.deps.runs.record(runs)
+        void rules.stores.runs.record(runs)
         return away()
       }
       const { id } = toNew()
@@ -266,15 +267,15 @@ describe("LiveRuns", () => {
           written.push(...statuses)
           return []
         }
-        const runs = { ...rules.deps.runs, record }
+        const runs = { ...rules.stores.runs, record }
         const limits = { updateMs: 0, flushMs: 1 }
-        const slow = new LiveRuns({
+        const slow = new LiveRuns(
           runs,
           nodeId,
+          { now: () => rules.clock.at },
+          (error) => errors.push(error),
           limits,
-          now: () => rules.clock.at,
-          onError: (error) => errors.push(error),
-        })
+        )
         const run = await slow.begin(toNew())
         run.attach(new TestSlot())
         const running = run.settled()
@@ -347,7 +348,8 @@ describe("LiveRuns", () => {
       expect([slot.stops, run.isCancelled]).toEqual([[], false])
     })
 
-    test("works from another node within a second", async () => {
+    /** A run that is on disk, on a node that other nodes know. */
+    async function startOnNode() {
       await createNodeStore(rules.db).add(
         { id: nodeId, host: "here", pid: 1, pidStarted: "" },
         60_000,
@@ -356,16 +358,56 @@ describe("LiveRuns", () => {
       const slot = new TestSlot()
       run.attach(slot)
       await pass(200)
-      expect(
-        await rules.deps.runs.requestCancel(
-          run.id,
-          { name: "Cancelled", message: "" },
-          rules.clock.at,
-        ),
-      ).toBe(true)
+      return { run, slot }
+    }
+
+    test("works from another node at once", async () => {
+      await reopen({ cancelMs: 1_000_000 })
+      const { run, slot } = await startOnNode()
+      expect(await rules.stores.runs.requestCancel(run.id, rules.clock.at)).toBe(true)
+      await pass(0)
+      expect(slot.stops).toEqual(["cancelled"])
+    })
+
+    test("works from another node within a second when its notice gets lost", async () => {
+      await live.stop()
+      live = open({}, { onCancelRequest: () => () => {} })
+      const { run, slot } = await startOnNode()
+      expect(await rules.stores.runs.requestCancel(run.id, rules.clock.at)).toBe(true)
       expect(await find(run.id)).toMatchObject({ status: "running" })
       await pass(1_000)
       expect(slot.stops).toEqual(["cancelled"])
+    })
+
+    test("works for a run that is claimed but not known yet when the request is read", async () => {
+      const { run } = await startOnNode()
+      await rules.stores.runs.requestCancel(run.id, rules.clock.at)
+      await pass(0)
+      const claim = {
+        fence: 1,
+        attempt: 1,
+        retries: 0,
+        delayOf: () => 0,
+        noteBegin: async () => {},
+      }
+      const logs = { logs: [], logsTruncated: false, logGap: null }
+      expect(live.adopt({ ...toNew({ id: run.id }), ...claim, ...logs }).isCancelled).toBe(true)
+    })
+
+    test("keeps an attempt that has failed from being repeated", async () => {
+      const claim = {
+        fence: 1,
+        attempt: 1,
+        retries: 3,
+        delayOf: () => 0,
+        noteBegin: async () => {},
+      }
+      const logs = { logs: [], logsTruncated: false, logGap: null }
+      const run = live.adopt({ ...toNew(), ...claim, ...logs })
+      run.cancel()
+      run.finish({ status: "failed", error: thrown })
+      expect([run.isRetried, run.status]).toEqual([false, "failed"])
+      live.forget(run.id)
     })
   })
 

@@ -1,5 +1,7 @@
 import { limits as wire } from "@hamlet/contract"
 import { Histogram } from "../../shared/histogram.ts"
+import { Loop } from "../../shared/loop.ts"
+import type { Clock } from "../clock.ts"
 import {
   type AdoptedRun,
   type LiveRun,
@@ -8,13 +10,16 @@ import {
   type RunWatcher,
 } from "./live-run.ts"
 import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
-import type { RunSource, RunStatus, RunStore } from "./runs.ts"
+import { type RunSource, type RunStatus, type RunStore, serverErrors } from "./runs.ts"
 
 export type { LiveEvent, LiveRun, NewRun, RunEnd } from "./live-run.ts"
 
 /** The limits of live runs. */
 export interface LiveRunLimits extends RecorderLimits {
-  /** How often the node reads the cancel requests that other nodes have received. */
+  /**
+   * How often the node reads the cancel requests that other nodes have received. A notice makes it
+   * read them at once, but may get lost.
+   */
   readonly cancelMs: number
   /** The number of runs of a val after which its retention is checked. */
   readonly runsBetween: number
@@ -43,20 +48,6 @@ const defaults: LiveRunLimits = {
   idsMax: 100_000,
 }
 
-/** What live runs need. */
-export interface LiveRunsDeps {
-  readonly runs: RunStore
-  /** The id of this process in the database. */
-  readonly nodeId: string
-  readonly limits?: Partial<LiveRunLimits>
-  now(): number
-  onError(error: unknown): void
-}
-
-const stopped = {
-  name: "ServerStopped",
-  message: "The server was stopped while the val was running",
-}
 const notWritten = {
   name: "DatabaseUnavailable",
   message: "The run could not be recorded, so it was not started",
@@ -67,10 +58,16 @@ const drainMs = 20
 
 /** The runs of this process, from their start until their end is on disk. */
 export class LiveRuns {
-  readonly #deps: LiveRunsDeps
+  readonly #runs: RunStore
   readonly #recorder: RunRecorder
-  readonly #timer: Timer
+  /** Reads cancel requests. */
+  readonly #loop: Loop
+  readonly #endListening: () => void
   readonly #ended = createEndedRuns()
+  /** Another node has received a cancel request. */
+  #hasNotice = false
+  /** The runs, on any node, that were to be cancelled when this was last read. */
+  #toBeCancelled: ReadonlySet<string> = new Set()
   /** The vals that may have more runs than retention allows. */
   readonly runsPerVal: RetentionCounts
   /** The accounts that may have more bytes of runs than retention allows. */
@@ -78,21 +75,22 @@ export class LiveRuns {
   /** The runs that the vals do not count yet. */
   readonly uncounted: RunCounter
 
-  constructor(deps: LiveRunsDeps) {
-    const limits = { ...defaults, ...deps.limits }
-    this.#deps = deps
-    this.runsPerVal = createRetentionCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
-    this.bytesPerAccount = createRetentionCounts({
-      between: limits.bytesBetween,
-      idsMax: limits.idsMax,
-    })
-    this.uncounted = createRunCounter(limits.idsMax)
-    this.#recorder = new RunRecorder({
-      runs: deps.runs,
-      nodeId: deps.nodeId,
-      limits,
-      now: deps.now,
-      onError: deps.onError,
+  /** `nodeId` is the id of this process in the database. */
+  constructor(
+    runs: RunStore,
+    nodeId: string,
+    { now }: Pick<Clock, "now">,
+    onError: (error: unknown) => void,
+    changes: Partial<LiveRunLimits> = {},
+  ) {
+    const limits = { ...defaults, ...changes }
+    const { idsMax, runsBetween, bytesBetween, cancelMs: pollMs } = limits
+    this.#runs = runs
+    this.runsPerVal = createRetentionCounts({ between: runsBetween, idsMax })
+    this.bytesPerAccount = createRetentionCounts({ between: bytesBetween, idsMax })
+    this.uncounted = createRunCounter(idsMax)
+    this.#recorder = new RunRecorder(runs, nodeId, limits, now, {
+      onError,
       onEnd: ({ source, status, startedAt, endedAt }) =>
         this.#ended.add(source, status, (endedAt ?? startedAt) - startedAt),
       onRun: (valId) => {
@@ -101,7 +99,18 @@ export class LiveRuns {
       },
       onBytes: (accountId, bytes) => this.bytesPerAccount.note(accountId, bytes),
     })
-    this.#timer = setInterval(() => void this.#readCancelRequests(), limits.cancelMs).unref()
+    this.#loop = new Loop({
+      round: () => this.#readCancelRequests(),
+      pollMs,
+      // The recorder reports that the database is unavailable. The requests stay in the database, so
+      // they are read when it is back.
+      onError() {},
+    })
+    this.#loop.start(pollMs)
+    this.#endListening = runs.onCancelRequest(() => {
+      this.#hasNotice = true
+      this.#loop.wake()
+    })
   }
 
   /** Starts a run that is written with the next batch. */
@@ -131,6 +140,8 @@ export class LiveRuns {
     const live = new RecordedRun(run, this.#recorder, true)
     live.adopt(run)
     this.#recorder.adopt(live)
+    // The request may have been read between the claim and now.
+    if (this.#toBeCancelled.has(live.id)) live.cancel()
     return live
   }
 
@@ -194,19 +205,16 @@ export class LiveRuns {
 
   /** Ends the remaining runs and writes all runs to disk. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#recorder.stop(stopped)
+    this.#endListening()
+    await this.#loop.stop()
+    await this.#recorder.stop(serverErrors.stopped)
   }
 
   async #readCancelRequests(): Promise<void> {
-    const { open } = this.#recorder
-    if (open.size === 0) return
-    try {
-      for (const id of await this.#deps.runs.listCancelRequests()) open.get(id)?.cancel()
-    } catch {
-      // The recorder reports that the database is unavailable. The requests stay in the database,
-      // so they are read when it is back.
-    }
+    if (this.#recorder.open.size === 0 && !this.#hasNotice) return
+    this.#hasNotice = false
+    this.#toBeCancelled = new Set(await this.#runs.listCancelRequests())
+    for (const id of this.#toBeCancelled) this.#recorder.open.get(id)?.cancel()
   }
 }
 

@@ -1,16 +1,12 @@
 import { isJsonText } from "../../shared/json-text.ts"
+import type { MailInputs } from "../mail/inbound/receive-mail.ts"
 import type { Val } from "../vals/vals.ts"
 import type { CallArgs, MailCall } from "./runner.ts"
 import { type IntervalInput, isRequestInput, type RunInput } from "./runs.ts"
 
-/** Reads arguments that are not stored with their run. */
-export interface ArgumentDeps {
-  readonly mailInputs: { read(messageId: string): Promise<MailCall> }
-}
-
 /** The arguments that a run is called with. `args` are those that the run records. */
 export async function readCallArgs(
-  { mailInputs }: ArgumentDeps,
+  mailInputs: MailInputs,
   input: RunInput | null,
   args: unknown,
 ): Promise<CallArgs | MailCall> {

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test"
 import { openRules } from "../../../test/support/rules.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { noMask } from "../secrets/secret-mask.ts"
-import { createVal } from "../vals/vals.ts"
 import { LiveRuns, type NewRun } from "./live-runs.ts"
 import type { RunStore } from "./runs.ts"
 
@@ -32,19 +31,19 @@ describe("RunRecorder", () => {
     test(`writes all runs with large ${title}, in batches of limited size`, async () => {
       await using rules = await openRules()
       const ada = await rules.addCaller("ada")
-      const val = await createVal(rules.deps, ada, { name: "hello", code: "1" })
+      const val = await rules.nouns.vals.create(ada, { name: "hello", code: "1" })
       const batches: number[] = []
       const record: RunStore["record"] = async (runs) => {
         batches.push(runs.length)
-        return rules.deps.runs.record(runs)
+        return rules.stores.runs.record(runs)
       }
-      const live = new LiveRuns({
-        runs: { ...rules.deps.runs, record },
-        nodeId: Bun.randomUUIDv7(),
-        limits: { batchBytesMax, logBytesMax: 2 * valueChars, valueBytesMax: 5 * valueChars },
-        now: () => rules.clock.at,
-        onError: (error) => expect(error).toBeUndefined(),
-      })
+      const live = new LiveRuns(
+        { ...rules.stores.runs, record },
+        Bun.randomUUIDv7(),
+        { now: () => rules.clock.at },
+        (error) => expect(error).toBeUndefined(),
+        { batchBytesMax, logBytesMax: 2 * valueChars, valueBytesMax: 5 * valueChars },
+      )
       const about = {
         valId: val.id,
         version: 1,
@@ -63,7 +62,7 @@ describe("RunRecorder", () => {
             source: "http",
             startedAt: rules.clock.at,
           },
-          id: rules.deps.newId(),
+          id: rules.clock.newId(),
           ...more,
         }),
       )
@@ -73,29 +72,29 @@ describe("RunRecorder", () => {
       }
       await live.stop()
       expect(batches).toEqual([4, 4, 2])
-      const found = await Promise.all(runs.map(({ id }) => rules.deps.runs.find(ada.userId, id)))
+      const found = await Promise.all(runs.map(({ id }) => rules.stores.runs.find(ada.userId, id)))
       expect(found.every((run) => run !== undefined)).toBe(true)
     })
   }
 
   test("stop waits for a write that begins while it waits for another one", async () => {
     await using rules = await openRules()
-    const [accountId, valId] = [rules.deps.newId(), rules.deps.newId()]
+    const [accountId, valId] = [rules.clock.newId(), rules.clock.newId()]
     const writes: PromiseWithResolvers<readonly string[]>[] = []
     const record = () => {
       const write = Promise.withResolvers<readonly string[]>()
       writes.push(write)
       return write.promise
     }
-    const live = new LiveRuns({
-      runs: { ...rules.deps.runs, record },
-      nodeId: rules.deps.newId(),
-      now: () => rules.clock.at,
-      onError: (error) => expect(error).toBeUndefined(),
-    })
+    const live = new LiveRuns(
+      { ...rules.stores.runs, record },
+      rules.clock.newId(),
+      { now: () => rules.clock.at },
+      (error) => expect(error).toBeUndefined(),
+    )
     const end = () => {
       const run = live.open({
-        ...{ id: rules.deps.newId(), valId, version: 1, accountId, ownerId: accountId },
+        ...{ id: rules.clock.newId(), valId, version: 1, accountId, ownerId: accountId },
         ...{ parentId: null, args: null, request: null, input: null, depth: 0, source: "http" },
         startedAt: rules.clock.at,
       })
@@ -120,20 +119,21 @@ describe("RunRecorder", () => {
 
   test("writes a run as running only when it has lasted for a while", async () => {
     await using rules = await openRules()
-    const [accountId, valId] = [rules.deps.newId(), rules.deps.newId()]
+    const [accountId, valId] = [rules.clock.newId(), rules.clock.newId()]
     const written: string[] = []
     const record: RunStore["record"] = async (runs) => {
       written.push(...runs.map(({ source, status }) => `${source} ${status}`))
       return []
     }
-    const live = new LiveRuns({
-      ...{ runs: { ...rules.deps.runs, record }, nodeId: rules.deps.newId() },
-      limits: { flushMs: 5 },
-      now: () => rules.clock.at,
-      onError: (error) => expect(error).toBeUndefined(),
-    })
+    const live = new LiveRuns(
+      { ...rules.stores.runs, record },
+      rules.clock.newId(),
+      { now: () => rules.clock.at },
+      (error) => expect(error).toBeUndefined(),
+      { flushMs: 5 },
+    )
     const toNewRun = (source: "api" | "http"): NewRun => ({
-      ...{ id: rules.deps.newId(), valId, version: 1, accountId, ownerId: accountId, source },
+      ...{ id: rules.clock.newId(), valId, version: 1, accountId, ownerId: accountId, source },
       ...{ parentId: null, args: null, request: null, input: null, depth: 0 },
       startedAt: rules.clock.at,
     })

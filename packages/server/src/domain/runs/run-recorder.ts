@@ -1,3 +1,4 @@
+import { Loop } from "../../shared/loop.ts"
 import { AppError } from "../app-error.ts"
 import type { RecordedRun, RunPersistence, RunSizes, RunWatcher } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
@@ -31,12 +32,8 @@ export interface RecorderLimits extends RunSizes {
   readonly stopAttempts: number
 }
 
-/** What the recorder needs. */
-export interface RecorderDeps {
-  readonly runs: RunStore
-  readonly nodeId: string
-  readonly limits: RecorderLimits
-  now(): number
+/** Hears what the recorder does. */
+export interface RecorderEvents {
   onError(error: unknown): void
   onEnd(run: RecordedRun): void
   /** A run of the val was written for the first time. */
@@ -53,7 +50,12 @@ export interface RecorderDeps {
  *   add ─▶ fresh ─(ended, or still running)─▶ writing ─▶ on disk ─(change)─▶ changed ─▶ writing …
  */
 export class RunRecorder implements RunPersistence {
-  readonly #deps: RecorderDeps
+  readonly nodeId: string
+  readonly now: () => number
+  readonly #runs: RunStore
+  readonly #limits: RecorderLimits
+  readonly #events: RecorderEvents
+  readonly #loop: Loop
   /** The number of runs that were taken from this node since the start. */
   lost = 0
   readonly watchers = new Map<string, Set<RunWatcher>>()
@@ -62,24 +64,31 @@ export class RunRecorder implements RunPersistence {
   readonly #open = new Map<string, RecordedRun>()
   readonly #waiting = new Map<RecordedRun, PromiseWithResolvers<void>>()
   readonly #writing = new Set<Promise<void>>()
-  #timer: Timer | undefined
   #isFlushScheduled = false
-  #isFlushing = false
   #isFailing = false
-  #isStopped = false
   /** The number of runs that were dropped since the start. */
   dropped = 0
 
-  constructor(deps: RecorderDeps) {
-    this.#deps = deps
-  }
-
-  get nodeId(): string {
-    return this.#deps.nodeId
+  constructor(
+    runs: RunStore,
+    nodeId: string,
+    limits: RecorderLimits,
+    now: () => number,
+    events: RecorderEvents,
+  ) {
+    this.nodeId = nodeId
+    this.now = now
+    this.#runs = runs
+    this.#limits = limits
+    this.#events = events
+    const { onError } = events
+    const pollMs = Number.POSITIVE_INFINITY
+    this.#loop = new Loop({ round: () => this.#writeDue(), pollMs, onError })
+    this.#loop.start(pollMs)
   }
 
   get sizes(): RunSizes {
-    return this.#deps.limits
+    return this.#limits
   }
 
   /** Runs that are on disk and have not ended there. */
@@ -97,14 +106,10 @@ export class RunRecorder implements RunPersistence {
     return this.#fresh.length + this.#changed.length
   }
 
-  now(): number {
-    return this.#deps.now()
-  }
-
   add(run: RecordedRun): void {
     run.isFresh = true
     this.#fresh.push(run)
-    if (this.#timer === undefined) this.#arm()
+    this.#loop.wakeIn(this.#delayMs)
   }
 
   find(id: string): RecordedRun | undefined {
@@ -154,11 +159,11 @@ export class RunRecorder implements RunPersistence {
     if (run.isFresh || run.isChanged || run.isLost) return
     run.isChanged = true
     this.#changed.push(run)
-    if (this.#timer === undefined) this.#arm()
+    this.#loop.wakeIn(this.#delayMs)
   }
 
   noteEnd(run: RecordedRun): void {
-    this.#deps.onEnd(run)
+    this.#events.onEnd(run)
   }
 
   flush(run: RecordedRun): Promise<void> {
@@ -173,20 +178,16 @@ export class RunRecorder implements RunPersistence {
   async stop(error: { readonly name: string; readonly message: string }): Promise<void> {
     for (const run of [...this.#open.values(), ...this.#fresh])
       run.finish({ status: "crashed", error })
-    this.#isStopped = true
-    clearTimeout(this.#timer)
+    await this.#loop.stop()
     await this.#finishWrites()
-    for (
-      let attempt = 1;
-      this.waiting > 0 && attempt <= this.#deps.limits.stopAttempts;
-      attempt++
-    ) {
-      if (attempt > 1) await Bun.sleep(this.#deps.limits.retryMs)
+    const { stopAttempts, retryMs } = this.#limits
+    for (let attempt = 1; this.waiting > 0 && attempt <= stopAttempts; attempt++) {
+      if (attempt > 1) await Bun.sleep(retryMs)
       await this.#writeAll(this.#take(Number.POSITIVE_INFINITY))
       await this.#finishWrites()
     }
     if (this.waiting > 0)
-      this.#deps.onError(
+      this.#events.onError(
         new Error(`Cannot record ${this.waiting} runs: the database is unavailable`),
       )
   }
@@ -196,24 +197,19 @@ export class RunRecorder implements RunPersistence {
     while (this.#writing.size > 0) await Promise.all(this.#writing)
   }
 
-  #arm(): void {
-    if (this.#isStopped || this.#isFlushing || this.waiting === 0) return
-    const { retryMs, flushMs } = this.#deps.limits
-    this.#timer = setTimeout(() => void this.#tick(), this.#isFailing ? retryMs : flushMs)
+  get #delayMs(): number {
+    return this.#isFailing ? this.#limits.retryMs : this.#limits.flushMs
   }
 
-  async #tick(): Promise<void> {
-    this.#isFlushing = true
-    await this.#writeAll(this.#take(this.#deps.now()))
-    this.#isFlushing = false
-    this.#timer = undefined
+  async #writeDue(): Promise<number> {
+    await this.#writeAll(this.#take(this.now()))
     this.#drop()
-    this.#arm()
+    return this.waiting === 0 ? Number.POSITIVE_INFINITY : this.#delayMs
   }
 
   /** Removes the runs that are due from the lists. */
   #take(now: number): RecordedRun[] {
-    const { flushMs, runningAfterMs, updateMs } = this.#deps.limits
+    const { flushMs, runningAfterMs, updateMs } = this.#limits
     const due: RecordedRun[] = []
     const remains = (run: RecordedRun, isDue: boolean) => {
       if (!isDue || run.isWriting) return true
@@ -262,7 +258,7 @@ export class RunRecorder implements RunPersistence {
   }
 
   async #writeBatches(runs: readonly RecordedRun[]): Promise<void> {
-    const { batchMax, batchBytesMax } = this.#deps.limits
+    const { batchMax, batchBytesMax } = this.#limits
     let batch: RecordedRun[] = []
     let bytes = 0
     for (const run of runs) {
@@ -280,7 +276,7 @@ export class RunRecorder implements RunPersistence {
   async #write(batch: readonly RecordedRun[]): Promise<void> {
     try {
       const isEnd = batch.map(({ endedAt }) => endedAt !== null)
-      const lost = new Set(await this.#deps.runs.record(batch))
+      const lost = new Set(await this.#runs.record(batch))
       this.#isFailing = false
       for (const [index, run] of batch.entries()) {
         if (lost.has(run.id)) this.#noteLost(run)
@@ -311,9 +307,9 @@ export class RunRecorder implements RunPersistence {
   #noteWritten(run: RecordedRun, isEnd: boolean): void {
     run.isWriting = false
     run.isEndWritten = isEnd
-    if (run.writtenAt === 0) this.#deps.onRun(run.valId)
-    this.#deps.onBytes(run.accountId, run.bytes)
-    run.writtenAt = this.#deps.now()
+    if (run.writtenAt === 0) this.#events.onRun(run.valId)
+    this.#events.onBytes(run.accountId, run.bytes)
+    run.writtenAt = this.now()
     if (run.endedAt === null || run.isChanged) this.#open.set(run.id, run)
     else if (this.#open.size > 0) this.#open.delete(run.id)
     if (this.#waiting.size === 0) return
@@ -326,7 +322,7 @@ export class RunRecorder implements RunPersistence {
   }
 
   #requeue(batch: readonly RecordedRun[], error: AppError): void {
-    if (!this.#isFailing) this.#deps.onError(error)
+    if (!this.#isFailing) this.#events.onError(error)
     this.#isFailing = true
     for (const run of batch) {
       run.isWriting = false
@@ -335,11 +331,11 @@ export class RunRecorder implements RunPersistence {
       run.isChanged = true
       this.#reject(run, error)
     }
-    if (this.#timer === undefined) this.#arm()
+    this.#loop.wakeIn(this.#delayMs)
   }
 
   #discard(batch: readonly RecordedRun[], error: unknown): void {
-    this.#deps.onError(error)
+    this.#events.onError(error)
     this.dropped += batch.length
     for (const run of batch) {
       run.isWriting = false
@@ -355,7 +351,7 @@ export class RunRecorder implements RunPersistence {
 
   /** Bounds memory while the database is unavailable. */
   #drop(): void {
-    const { waitingMax, waitingBytesMax } = this.#deps.limits
+    const { waitingMax, waitingBytesMax } = this.#limits
     let bytes = 0
     if (!this.#isFailing) return
     for (const run of this.#changed) bytes += run.bytes
@@ -374,7 +370,7 @@ export class RunRecorder implements RunPersistence {
     const count = before - this.#changed.length
     this.dropped += count
     if (count > 0)
-      this.#deps.onError(
+      this.#events.onError(
         new Error(
           `Dropped the records of ${count} runs: the database is unavailable and memory is limited`,
         ),

@@ -74,6 +74,8 @@ export interface RunListener {
   skipLogs(lines: number): void
   /** The val threw an error that it did not catch. */
   fail(error: RunError): void
+  /** Whether `sent` lists the next request. If not, it only counts it. Absent: it does. */
+  readonly listsRequests?: boolean
   /** An outgoing request of the run has ended, successfully or not. */
   sent(request: OutgoingRequest): void
 }
@@ -144,7 +146,7 @@ export type CallArgs = readonly unknown[] | JsonText | TypedArgs
 
 /**
  * Arguments that this server has made, not a client. Anywhere in them, `{ $date: ms }` stands for a
- * Date and `{ $file: { name, type, base64 } }` for a File.
+ * Date.
  */
 export interface TypedArgs {
   readonly typed: readonly unknown[]

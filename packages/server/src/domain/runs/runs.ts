@@ -10,11 +10,12 @@ import type {
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { RunEgress } from "../egress.ts"
-import type { RunEmail } from "../mail/mail.ts"
+import type { RunEmail } from "../mail/inbound/mail.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
 import type { ValMention } from "../vals/comments.ts"
-import { canSee, getVal, type ValStore } from "../vals/vals.ts"
+import { canSee, type Vals } from "../vals/vals.ts"
 
 /** What started a run. */
 export type RunSource = z.infer<typeof runSource>
@@ -161,12 +162,15 @@ export interface RecordedClaim {
 /** Which runs a list shows. */
 export interface RunFilter extends Period {
   /** True: only failed runs. False: only succeeded runs. */
-  readonly error: boolean | undefined
-  readonly sources: readonly RunSource[] | undefined
+  readonly error?: boolean | undefined
+  readonly sources?: readonly RunSource[] | undefined
   readonly statuses?: readonly RunStatus[] | undefined
   /** Occurs in the address of the request, in the error or in the last log line. */
   readonly text?: string | undefined
 }
+
+/** The error of a run that was cancelled. */
+export const cancelledError: RunError = { name: "Cancelled", message: "The run was cancelled" }
 
 /** Stores runs. */
 export interface RunStore {
@@ -194,10 +198,15 @@ export interface RunStore {
    */
   record(runs: readonly RunRecord[]): Promise<readonly string[]>
   /**
-   * Tells the node of the run to cancel it, or ends the run if its node is gone. Returns false when
-   * the run had ended before.
+   * Records that the run is to be cancelled: no node starts it again, whatever becomes of the node
+   * that runs it. Ends the run if no node has it. Returns false when the run had ended before.
    */
-  requestCancel(id: string, error: RunError, at: number): Promise<boolean>
+  requestCancel(id: string, at: number): Promise<boolean>
+  /**
+   * Calls back when any node has recorded such a request; a call may get lost. Returns a function that
+   * ends it.
+   */
+  onCancelRequest(listener: () => void): () => void
   /** The ids of the runs, on any node, that are to be cancelled. */
   listCancelRequests(): Promise<readonly string[]>
   /** Deletes some runs of deleted vals. Returns false when there are none. */
@@ -227,54 +236,110 @@ export interface RunSize extends RunPosition {
   readonly bytes: number
 }
 
-/** What the rules of runs need. */
-export interface RunDeps {
-  readonly vals: ValStore
-  readonly runs: RunStore
+/** A log line with its run and its val. */
+export interface AccountLog {
+  readonly runId: string
+  readonly val: ValMention
+  readonly line: LogLine
 }
 
-/** Lists the val's runs: all of them for its owner, the caller's own runs for others. */
-export async function listValRuns(
-  deps: RunDeps,
-  caller: Caller,
-  valId: string,
-  filter: RunFilter,
-  page: PageRequest,
-): Promise<Page<Run>> {
-  const val = await getVal(deps, caller, valId)
-  return deps.runs.listOfVal(
-    valId,
-    val.ownerId === caller.userId ? undefined : caller.userId,
-    filter,
-    page,
-  )
+const latest = { runsMax: 20, linesMax: 1_000 }
+
+/** A run in progress on this node. */
+interface CancellableRun {
+  readonly endedAt: number | null
+  cancel(): void
+  settled(): Promise<void>
 }
 
-/** Lists the runs on the caller's account, of one val if `valId` is given. */
-export async function listMyRuns(
-  deps: RunDeps,
-  { userId }: Caller,
-  valId: string | undefined,
-  filter: RunFilter,
-  page: PageRequest,
-): Promise<Page<Run>> {
-  if (valId === undefined) return deps.runs.listOfAccount(userId, filter, page)
-  const val = await deps.vals.findById(valId)
-  if (!val || !canSee(val, { userId })) return { items: [], hasMore: false }
-  return val.ownerId === userId
-    ? deps.runs.listOfOwner(valId, filter, page)
-    : deps.runs.listOfVal(valId, userId, filter, page)
+/** The rules of runs. */
+export type Runs = ReturnType<typeof createRuns>
+
+/** Creates the rules of runs. */
+export function createRuns(
+  store: RunStore,
+  vals: Vals,
+  liveRuns: { find(id: string): CancellableRun | undefined },
+  { now }: Clock,
+) {
+  /** Returns a run to the owner of its val and to the user on whose account it ran. */
+  const get = async (caller: Caller, id: string): Promise<RunDetail> => {
+    const run = await store.find(caller.userId, id)
+    if (!run) throw runNotFound(id)
+    // What a val responds may contain what only its owner may see.
+    return run.val.ownerId === caller.userId ? run : { ...run, response: null }
+  }
+  return {
+    get,
+    /** Lists the val's runs: all of them for its owner, the caller's own runs for others. */
+    async listOfVal(caller: Caller, valId: string, filter: RunFilter, page: PageRequest) {
+      const val = await vals.get(caller, valId)
+      const accountId = val.ownerId === caller.userId ? undefined : caller.userId
+      return store.listOfVal(valId, accountId, filter, page)
+    },
+    /** Lists the runs on the caller's account, of one val if `valId` is given. */
+    async listMine(
+      { userId }: Caller,
+      valId: string | undefined,
+      filter: RunFilter,
+      page: PageRequest,
+    ): Promise<Page<Run>> {
+      if (valId === undefined) return store.listOfAccount(userId, filter, page)
+      const val = await vals.findById(valId)
+      if (!val || !canSee(val, { userId })) return { items: [], hasMore: false }
+      return val.ownerId === userId
+        ? store.listOfOwner(valId, filter, page)
+        : store.listOfVal(valId, userId, filter, page)
+    },
+    /** The log lines of the latest runs on the caller's account, the oldest first. */
+    async listLatestLogs({ userId }: Caller): Promise<readonly AccountLog[]> {
+      const page = { limit: latest.runsMax, offset: 0 }
+      const { items } = await store.listOfAccount(userId, {}, page)
+      // A run without a last line has logged nothing.
+      const logged = items.filter(({ lastLine }) => lastLine !== null)
+      const found = await Promise.all(logged.map(({ id }) => store.find(userId, id)))
+      return found
+        .flatMap((run) => run?.logs.map((line) => ({ runId: run.id, val: run.val, line })) ?? [])
+        .sort((one, other) => compareTimes(one.line.at, other.line.at))
+        .slice(-latest.linesMax)
+    },
+    /**
+     * Cancels a run that the caller may see. Returns false when it had already ended. It is on disk
+     * before this resolves: if the server dies then, the run stays cancelled.
+     */
+    async cancel(caller: Caller, id: string, valId?: string): Promise<boolean> {
+      if (valId !== undefined) await vals.get(caller, valId)
+      const run = await get(caller, id)
+      if (valId !== undefined && run.val.id !== valId) throw runNotFound(id)
+      const live = liveRuns.find(id)
+      const goesOnHere = live !== undefined && live.endedAt === null
+      if (goesOnHere) live.cancel()
+      // An attempt that has just ended may be repeated: its record says whether.
+      else await live?.settled()
+      const isRequested = await store.requestCancel(id, now())
+      return goesOnHere || isRequested
+    },
+  }
 }
 
-/** Returns a run to the owner of its val and to the user on whose account it ran. */
-export async function getRun(deps: RunDeps, caller: Caller, id: string): Promise<RunDetail> {
-  const run = await deps.runs.find(caller.userId, id)
-  if (!run) throw runNotFound(id)
-  // What a val responds may contain what only its owner may see.
-  return run.val.ownerId === caller.userId ? run : { ...run, response: null }
+function compareTimes(one: LogLine["at"], other: LogLine["at"]): number {
+  return one < other ? -1 : one > other ? 1 : 0
 }
 
 /** The error for a run that does not exist, or that the caller may not see. */
-export function runNotFound(id: string): AppError {
+function runNotFound(id: string): AppError {
   return new AppError("run_not_found", `Cannot find run "${id}"`)
+}
+
+/** The errors of runs that ended with their server. They say nothing about the val. */
+export const serverErrors = {
+  died: { name: "ServerDied", message: "The server died while the val was running" },
+  stopped: { name: "ServerStopped", message: "The server was stopped while the val was running" },
+} as const satisfies Readonly<Record<string, RunError>>
+
+const names: ReadonlySet<string> = new Set(Object.values(serverErrors).map(({ name }) => name))
+
+/** Whether a run with that error ended with its server. For runs that have crashed only. */
+export function isServerError(error: RunError | null): boolean {
+  return error !== null && names.has(error.name)
 }

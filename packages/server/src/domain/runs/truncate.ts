@@ -1,3 +1,4 @@
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Mask } from "../secrets/secret-mask.ts"
 import type { RunError } from "./runs.ts"
 
@@ -58,7 +59,7 @@ export function truncateError(error: RunError, bytesMax: number, mask?: Mask): R
 /** Undefined for values that have no JSON, such as cycles and bigints. */
 function toJson(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value)
+    return toOwnJson(value)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { type DueSchedule, decideDue, dueLimits } from "./due.ts"
+import { type DueSchedule, decideDue, dueLimits, findCorrection } from "./due.ts"
 
 const dueAt = Date.parse("2026-11-16T08:00:00Z")
 const minute = 60_000
@@ -62,5 +62,31 @@ describe("decideDue", () => {
   test("drops the due times of a val that cannot run, whatever else is set", () => {
     expect(decide({ canRun: false, catchUp: "one" }, 10 * minute)).toBe("drop 0, then 11")
     expect(decide({ canRun: false, overlap: "queue", hasOpenRun: true }, 0)).toBe("drop 0, then 1")
+  })
+})
+
+describe("findCorrection", () => {
+  const at = (text: string) => Date.parse(`2026-11-16T${text}Z`)
+  const timing = { cron: "*/10 * * * *", every: null, timeZone: "UTC" }
+  const now = at("08:34:59.990")
+  const right = at("08:40:00")
+  const find = (nextAt: number, lastRunAt: number | null, anchorAt = 0) =>
+    findCorrection({ timing, anchorAt, nextAt, lastRunAt }, now)
+
+  test("finds the right time of a schedule that was set or run while the clock was ahead", () => {
+    const day = 86_400_000
+    expect(find(right + day, null)).toEqual({ anchorAt: 0, nextAt: right })
+    expect(find(right + day, now + day)).toEqual({ anchorAt: 0, nextAt: right })
+    expect(find(right + day, now - day, now + day)).toEqual({ anchorAt: now, nextAt: right })
+    const every = { cron: null, every: "15m", timeZone: "UTC" }
+    const ahead = { timing: every, anchorAt: now + day, nextAt: now + day, lastRunAt: null }
+    expect(findCorrection(ahead, now)).toEqual({ anchorAt: now, nextAt: now + 900_000 })
+  })
+
+  test("leaves a schedule alone that is right, or whose run was a moment early", () => {
+    expect(find(right, at("08:30:00"))).toBeUndefined()
+    const justBefore = at("08:39:59.990")
+    const early = { timing, anchorAt: 0, nextAt: at("08:50:00"), lastRunAt: at("08:40:00.001") }
+    expect(findCorrection(early, justBefore)).toBeUndefined()
   })
 })

@@ -56,3 +56,26 @@ export function decideDue(due: DueSchedule, now: number): DueDecision {
   if (now - dueAt > dueLimits.queuedMsMax) return drop(now - dueLimits.queuedMsMax)
   return { kind: "wait", dueAt, nextAt: dueAt }
 }
+
+/** A schedule that waits for its next due time. */
+export interface WaitingSchedule extends Pick<DueSchedule, "timing" | "anchorAt"> {
+  readonly nextAt: number
+  readonly lastRunAt: number | null
+}
+
+/**
+ * The right times of a schedule whose next due time is later than its timing allows, because the
+ * clock was ahead when it was computed; undefined for any other.
+ */
+export function findCorrection(
+  { timing, anchorAt, nextAt, lastRunAt }: WaitingSchedule,
+  now: number,
+): { readonly anchorAt: number; readonly nextAt: number } | undefined {
+  const anchor = Math.min(anchorAt, now)
+  const right = findNextTime(timing, anchor, now)
+  if (right === null || right >= nextAt) return undefined
+  // Clocks are often corrected by a moment: that due time has had its run.
+  const isCorrectedByLittle =
+    lastRunAt !== null && lastRunAt >= right && lastRunAt <= now + dueLimits.lateMsMax
+  return isCorrectedByLittle ? undefined : { anchorAt: anchor, nextAt: right }
+}

@@ -1,4 +1,5 @@
-import type { RunStatus } from "../runs/runs.ts"
+import type { EndedRun } from "../queue/queue-store.ts"
+import { isServerError } from "../runs/runs.ts"
 
 /** After how many failures in a row something happens. */
 export const failureLimits = {
@@ -11,9 +12,13 @@ export const failureLimits = {
 /** What the owner of a schedule is told. */
 export type ScheduleNotice = "failing" | "paused"
 
-/** Whether the run counts as a failure. One that was cancelled does not. */
-export function isFailure(status: RunStatus): boolean {
-  return status === "failed" || status === "timed_out" || status === "crashed"
+/**
+ * Whether the run counts as a failure. One that was cancelled does not, nor one that ended with its
+ * server: it is the val that must have failed when its schedule is paused.
+ */
+export function isFailure({ status, error }: Pick<EndedRun, "status" | "error">): boolean {
+  if (status === "crashed") return !isServerError(error)
+  return status === "failed" || status === "timed_out"
 }
 
 /** What to tell the owner after that many failures in a row. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { changeSchedule, type Schedule } from "./schedules.ts"
+import { changeSchedule, listDueTimes, type Schedule } from "./schedules.ts"
 
 const before = Date.parse("2026-11-16T08:00:00Z")
 const now = before + 600_000
@@ -83,5 +83,16 @@ describe("changeSchedule", () => {
       pausedReason: null,
       nextAt: null,
     })
+  })
+})
+
+describe("a schedule whose time zone is not known any more", () => {
+  const timing = { cron: "0 9 * * *", every: null, timeZone: "Mars/Olympus" }
+
+  test("still shows its next due time, and is not resumed", () => {
+    expect(listDueTimes({ ...current, timing }, 10)).toEqual([current.nextAt ?? 0])
+    expect(() => changeSchedule({ ...paused, timing }, { isPaused: false }, 1, now)).toThrow(
+      'Cannot set the schedule: "cron" is not a cron expression',
+    )
   })
 })

@@ -3,17 +3,11 @@ import type { z } from "zod"
 import type { Histogram } from "../../shared/histogram.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { RunStatus } from "../runs/runs.ts"
 import type { ValMention } from "../vals/comments.ts"
-import {
-  type AssertVal,
-  assertOwner,
-  getVal,
-  type Val,
-  type ValStore,
-  valNotFound,
-} from "../vals/vals.ts"
+import { type AssertVal, assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 import { describeTiming } from "./describe-timing.ts"
 import { findNextTime, listNextTimes, readTiming, type Timing, type TimingInput } from "./timing.ts"
 
@@ -98,6 +92,11 @@ export interface ScheduleStore {
    * this is for a run that was deleted meanwhile.
    */
   releaseWaiting(): Promise<void>
+  /**
+   * Corrects some schedules whose next due time is later than their timing allows. Returns the last
+   * that it looked at, after which to go on; undefined at the end.
+   */
+  correctTimes(after: string | undefined, countMax: number): Promise<string | undefined>
   /** Tells the owners of some schedules that they fail. Returns how many it told. */
   tellOwners(countMax: number): Promise<number>
 }
@@ -108,10 +107,14 @@ export interface FiredBatch {
   readonly delaysMs: readonly number[]
   /** How many due times got no run: missed, or the previous run had not ended. */
   readonly dropped: number
+  /** Why schedules were paused whose next time cannot be computed. */
+  readonly errors: readonly unknown[]
 }
 
 /** What there is to do for schedules. */
 export interface ScheduleWork {
+  /** The time of the database. */
+  readonly now: number
   /** How long until the next schedule is due; undefined if none is. */
   readonly nextInMs: number | undefined
   /** Whether an owner has yet to be told that a schedule fails. */
@@ -126,16 +129,6 @@ export interface ScheduleStats {
   readonly dropped: number
 }
 
-/** What the rules of schedules need. */
-export interface ScheduleDeps {
-  readonly vals: ValStore
-  readonly schedules: ScheduleStore
-  readonly scheduleLimits: ScheduleLimits
-  /** Starts the runs that are due. */
-  readonly scheduleWork: { wake(): void; stats(): ScheduleStats }
-  now(): number
-}
-
 /** What the operator allows. */
 export interface ScheduleLimits {
   readonly perUserMax: number
@@ -143,68 +136,69 @@ export interface ScheduleLimits {
   readonly secondsMin: number
 }
 
-/** Creates or changes the schedule of a val of the caller. */
-export async function putSchedule(
-  deps: ScheduleDeps,
-  caller: Caller,
-  valId: string,
-  input: ScheduleInput,
-): Promise<Schedule> {
-  const { perUserMax, secondsMin } = deps.scheduleLimits
-  const change = ({ val, current, now }: ScheduleState) => {
-    assertOwner(val, caller)
-    assertInterval(val)
-    return changeSchedule(current, input, secondsMin, now)
-  }
-  const put = await deps.schedules.put(valId, change, perUserMax)
-  if (put === undefined) throw valNotFound(valId)
-  if (put === "full")
-    throw new AppError(
-      "too_many_schedules",
-      `Cannot add a schedule: you have ${perUserMax} already`,
-    )
-  deps.scheduleWork.wake()
-  return put
-}
+/** The rules of schedules. */
+export type Schedules = ReturnType<typeof createSchedules>
 
-/** The schedule of a val of the caller. */
-export async function getSchedule(
-  deps: ScheduleDeps,
-  caller: Caller,
-  valId: string,
-): Promise<Schedule> {
-  const val = await getVal(deps, caller, valId)
-  assertOwner(val, caller)
-  const schedule = await deps.schedules.find(valId)
-  if (!schedule) throw scheduleNotFound(val)
-  return schedule
-}
-
-/** Deletes the schedule of a val of the caller. Runs that have started go on. */
-export async function deleteSchedule(
-  deps: ScheduleDeps,
-  caller: Caller,
-  valId: string,
-): Promise<void> {
-  let name = valId
-  const isDeleted = await deps.schedules.delete(valId, (val) => {
-    assertOwner(val, caller)
-    name = val.name
-  })
-  if (isDeleted === undefined) throw valNotFound(valId)
-  if (!isDeleted) throw scheduleNotFound({ name })
-}
-
-/** A timing in words, and when it would be due. */
-export function previewSchedule(
-  deps: Pick<ScheduleDeps, "scheduleLimits" | "now">,
-  input: TimingInput,
-): { readonly description: string; readonly nextAt: readonly number[] } {
-  const now = deps.now()
-  const timing = readTiming(input, deps.scheduleLimits.secondsMin, now)
+/** Creates the rules of schedules. `work` starts due runs, and is woken when a schedule changes. */
+export function createSchedules(
+  store: ScheduleStore,
+  vals: Vals,
+  { perUserMax, secondsMin }: ScheduleLimits,
+  work: { wake(): void; stats(): ScheduleStats },
+  clock: Clock,
+) {
   return {
-    description: describeTiming(timing),
-    nextAt: listNextTimes(timing, now, now, wire.scheduleTimesMax),
+    /** Creates or changes the schedule of a val of the caller. */
+    async put(caller: Caller, valId: string, input: ScheduleInput): Promise<Schedule> {
+      const change = ({ val, current, now }: ScheduleState) => {
+        assertOwner(val, caller)
+        assertInterval(val)
+        return changeSchedule(current, input, secondsMin, now)
+      }
+      const put = await store.put(valId, change, perUserMax)
+      if (put === undefined) throw valNotFound(valId)
+      if (put === "full")
+        throw new AppError(
+          "too_many_schedules",
+          `Cannot add a schedule: you have ${perUserMax} already`,
+        )
+      work.wake()
+      return put
+    },
+    /** The schedule of a val of the caller. */
+    async get(caller: Caller, valId: string): Promise<Schedule> {
+      const val = await vals.get(caller, valId)
+      assertOwner(val, caller)
+      const schedule = await store.find(valId)
+      if (!schedule) throw scheduleNotFound(val)
+      return schedule
+    },
+    /** The schedules of the caller's vals. */
+    list: ({ userId }: Caller, page: PageRequest) => store.listOfOwner(userId, page),
+    /** Deletes the schedule of a val of the caller. Runs that have started go on. */
+    async delete(caller: Caller, valId: string): Promise<void> {
+      let name = valId
+      const isDeleted = await store.delete(valId, (val) => {
+        assertOwner(val, caller)
+        name = val.name
+      })
+      if (isDeleted === undefined) throw valNotFound(valId)
+      if (!isDeleted) throw scheduleNotFound({ name })
+    },
+    /** What this node has done, for the metrics. */
+    stats: () => work.stats(),
+    /** A timing in words, and when it would be due. */
+    preview(input: TimingInput): {
+      readonly description: string
+      readonly nextAt: readonly number[]
+    } {
+      const now = clock.now()
+      const timing = readTiming(input, secondsMin, now)
+      return {
+        description: describeTiming(timing),
+        nextAt: listNextTimes(timing, now, now, wire.scheduleTimesMax),
+      }
+    },
   }
 }
 
@@ -212,7 +206,12 @@ export function previewSchedule(
 export function listDueTimes(schedule: Schedule, countMax: number): readonly number[] {
   const { timing, anchorAt, nextAt } = schedule
   if (nextAt === null || findPause(schedule) !== undefined) return []
-  return [nextAt, ...listNextTimes(timing, anchorAt, nextAt, countMax - 1)]
+  try {
+    return [nextAt, ...listNextTimes(timing, anchorAt, nextAt, countMax - 1)]
+  } catch {
+    // A time zone that this version does not know: the schedule is paused when it is due.
+    return [nextAt]
+  }
 }
 
 /** Whether and why a schedule starts no runs; the reason is null if its owner paused it. */

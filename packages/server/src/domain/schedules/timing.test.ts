@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { Cron } from "croner"
 import { AppError } from "../app-error.ts"
 import {
   findLastTime,
@@ -161,4 +162,42 @@ describe("findLastTime", () => {
       }
     }
   })
+})
+
+describe("the search for rare dates", () => {
+  test("ends after 40 years", () => {
+    const times = toTimes(toCron("0 0 29 2 +MON"), "2073-01-01T00:00:00Z", 10)
+    expect(times).toBe("2112-02-29T00:00Z")
+    expect(findNextTime(toCron("0 0 30 2 *"), now, now)).toBeNull()
+  })
+
+  test("reads names of expressions as croner does", () => {
+    const zone = "Europe/Berlin"
+    for (const name of [
+      "@yearly",
+      "@Annually",
+      "@monthly",
+      "@weekly",
+      "@daily",
+      "@midnight",
+      "@hourly",
+    ])
+      expect(findNextTime(toCron(name, zone), now, now)).toBe(
+        new Cron(name, { timezone: zone, paused: true }).nextRun(new Date(now))?.getTime() ?? null,
+      )
+  })
+
+  test.each(["59 59 23 29 2 +7#5", "0 0 29 2 +MON", "0 0 0 30 2 +7#5"])(
+    "of %s takes little time of the processor",
+    (cron) => {
+      const measure = () => {
+        const before = process.cpuUsage()
+        toIssue({ cron }, 60)
+        listNextTimes(toCron(cron), now, now, 10)
+        const { user, system } = process.cpuUsage(before)
+        return (user + system) / 1_000
+      }
+      expect(Math.min(...Array.from({ length: 10 }, measure))).toBeLessThan(15)
+    },
+  )
 })

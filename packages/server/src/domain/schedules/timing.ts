@@ -22,6 +22,13 @@ const limits = {
   everyMsMax: 366 * 86_400_000,
   /** How many due times are checked for two that are closer than the server allows. */
   gapsChecked: 50,
+  /** How long after the first of them: the times of one day say how close any two can be. */
+  gapsMsMax: 366 * 86_400_000,
+  /**
+   * How far a search goes. The weekday of 29 February repeats after 40 years at most, so a date that
+   * is later does not exist, and without a limit croner looks at 400 years, which takes long.
+   */
+  searchYears: 40,
 }
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -59,7 +66,23 @@ export function findNextTime(timing: Timing, anchorAt: number, after: number): n
     const stepMs = toMs(timing.every)
     return anchorAt + Math.max(1, Math.floor((after - anchorAt) / stepMs) + 1) * stepMs
   }
-  const times = toCrons(timing).flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
+  return searching(() => findNext(toCrons(timing, after, after), after))
+}
+
+/**
+ * A timing that was accepted once may not be understood any more: a version of the server may know
+ * other names of time zones, or read expressions differently.
+ */
+function searching<Found>(search: () => Found): Found {
+  try {
+    return search()
+  } catch (error) {
+    throw invalid("cron", toReason(error))
+  }
+}
+
+function findNext(crons: readonly Cron[], after: number): number | null {
+  const times = crons.flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
   return times.length === 0 ? null : Math.min(...times)
 }
 
@@ -76,23 +99,46 @@ export function findLastTime(
   }
   // Croner looks at whole seconds, and before the one that it is given.
   const before = new Date(Math.floor(until / 1_000) * 1_000 + 1_000)
-  const times = toCrons(timing).flatMap((cron) => cron.previousRuns(1, before))
+  const times = searching(() =>
+    toCrons(timing, from, until).flatMap((cron) => cron.previousRuns(1, before)),
+  )
   return Math.max(from, ...times.map((time) => time.getTime()))
 }
 
-/** The first due times after `after`, at most `countMax`. */
+/**
+ * The first due times after `after`, at most `countMax`. Those of a cron expression are within 40
+ * years, and within `spanMsMax` of the first.
+ */
 export function listNextTimes(
   timing: Timing,
   anchorAt: number,
   after: number,
   countMax: number,
+  spanMsMax = Number.POSITIVE_INFINITY,
+): readonly number[] {
+  if (countMax < 1) return []
+  if (timing.every !== null)
+    return listTimes((last) => findNextTime(timing, anchorAt, last), after, countMax, spanMsMax)
+  return searching(() => {
+    // One set for the whole list, so that all its searches together go as far as one.
+    const crons = toCrons(timing, after, after)
+    return listTimes((last) => findNext(crons, last), after, countMax, spanMsMax)
+  })
+}
+
+function listTimes(
+  findAfter: (last: number) => number | null,
+  after: number,
+  countMax: number,
+  spanMsMax: number,
 ): readonly number[] {
   const times: number[] = []
-  let last: number | null = after
   while (times.length < countMax) {
-    last = findNextTime(timing, anchorAt, last)
-    if (last === null) break
-    times.push(last)
+    const last = times.at(-1) ?? after
+    if (last - (times[0] ?? last) > spanMsMax) break
+    const next = findAfter(last)
+    if (next === null) break
+    times.push(next)
   }
   return times
 }
@@ -176,7 +222,7 @@ function toReason(error: unknown): string {
 
 function assertGaps(timing: Timing, secondsMin: number, now: number): void {
   const countMax = secondsMin > 1 ? limits.gapsChecked : 1
-  const times = listNextTimes(timing, now, now, countMax)
+  const times = listNextTimes(timing, now, now, countMax, limits.gapsMsMax)
   if (times.length === 0) throw invalid("cron", "is never due: no date matches it")
   const isTooOften = times.some((at, index) => {
     const before = times[index - 1]
@@ -185,19 +231,38 @@ function assertGaps(timing: Timing, secondsMin: number, now: number): void {
   if (isTooOften) throw invalid("cron", `must be due at most every ${secondsMin} seconds`)
 }
 
+/** What croner reads for these names. */
+const nicknames: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+}
+
 /**
  * An expression that is due on days of the month or of the week becomes two. Croner 11.0.0 takes a
- * weekday for one of February that is in March, and so leaves out 1 March in some years.
+ * weekday for one of February that is in March, and so leaves out 1 March in some years. The years
+ * from `from` to some time after `until` are a field of the expression: a search ends with them.
  */
-function toCrons({ cron, timeZone }: Timing): readonly Cron[] {
+function toCrons({ cron, timeZone }: Timing, from: number, until: number): readonly Cron[] {
+  const years = `${toYear(from) - 1}-${toYear(until) + limits.searchYears + 1}`
   const toCron = (expression: string) =>
-    new Cron(expression, { timezone: timeZone, paused: true, mode: "5-or-6-parts" })
-  const fields = (cron ?? "").split(" ")
+    new Cron(`${expression} ${years}`, { timezone: timeZone, paused: true, mode: "7-part" })
+  const text = cron ?? ""
+  const fields = (nicknames[text.toLowerCase()] ?? text).split(" ")
+  if (fields.length === 5) fields.unshift("0")
   const [day, month, weekday] = fields.slice(-3)
   const isSplit = [day, weekday].every((field) => field !== undefined && !/^[*?+]/.test(field))
-  if (fields.length < 5 || !isSplit) return [toCron(cron ?? "")]
+  if (!isSplit) return [toCron(fields.join(" "))]
   const time = fields.slice(0, -3).join(" ")
   return [toCron(`${time} ${day} ${month} *`), toCron(`${time} * ${month} ${weekday}`)]
+}
+
+function toYear(at: number): number {
+  return new Date(at).getUTCFullYear()
 }
 
 function invalid(path: string, message: string): AppError {

@@ -34,7 +34,7 @@ describe("createCipher", () => {
         const sealed = createCipher([bytes]).seal(plain, "test")
         const stranger = createCipher([other])
         expect(() => stranger.open(sealed, "test")).toThrow(
-          `Cannot decrypt: the key ${toKeyId(bytes)} is not configured`,
+          `Cannot decrypt a secret: this server does not have key ${toKeyId(bytes)}`,
         )
         expect(() => stranger.open({ ...sealed, keyId: toKeyId(other) }, "test")).toThrow()
       }),

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
+import { AppError } from "../app-error.ts"
 
 /** Encrypted text, and the id of the key that decrypts it. */
 export interface Sealed {
@@ -12,6 +13,7 @@ export interface Cipher {
   readonly keyId: string
   /** `purpose` is authenticated: only the same purpose decrypts the text. */
   seal(text: string, purpose: string): Sealed
+  /** Fails with `secret_key_missing` for a key that is not configured. */
   open(sealed: Sealed, purpose: string): string
   /** A signature of 32 bytes with the newest key. Signatures of other purposes differ. */
   sign(content: Uint8Array, purpose: string): Uint8Array
@@ -45,7 +47,11 @@ export function createCipher(
     seal: (text, purpose) => seal(newest(), text, purpose),
     open(sealed, purpose) {
       const key = find(sealed.keyId, keys) ?? find(sealed.keyId, reload())
-      if (!key) throw new Error(`Cannot decrypt: the key ${sealed.keyId} is not configured`)
+      if (!key)
+        throw new AppError(
+          "secret_key_missing",
+          `Cannot decrypt a secret: this server does not have key ${sealed.keyId}`,
+        )
       return open(key, sealed, purpose)
     },
     sign: (content, purpose) => sign(newest(), content, purpose),
@@ -82,4 +88,27 @@ function open(key: Uint8Array, sealed: Sealed, purpose: string): string {
 function sign(key: Uint8Array, content: Uint8Array, purpose: string): Uint8Array {
   const purposeKey = createHmac("sha256", key).update(`hamlet signature: ${purpose}`).digest()
   return createHmac("sha256", purposeKey).update(content).digest()
+}
+
+/** The name of a known text that is stored encrypted, to check that the right keys are configured. */
+export const keyCheckName = "secret_key_check"
+
+const known = { text: "hamlet", purpose: "key check" }
+
+/** Encrypts the known text with the newest key. */
+export function sealKeyCheck(cipher: Cipher): string {
+  const { keyId, bytes } = cipher.seal(known.text, known.purpose)
+  return `${keyId} ${Buffer.from(bytes).toString("base64")}`
+}
+
+/** Returns the id of the key that is missing; undefined when the text can be decrypted. */
+export function findMissingKey(cipher: Cipher, kept: string): string | undefined {
+  const [keyId = "", bytes = ""] = kept.split(" ")
+  const sealed: Sealed = { keyId, bytes: Buffer.from(bytes, "base64") }
+  try {
+    cipher.open(sealed, known.purpose)
+    return undefined
+  } catch {
+    return keyId
+  }
 }

@@ -1,28 +1,33 @@
 import type { Substitution } from "../egress.ts"
-import { type SecretDeps, type SecretInput, toAccountPurpose } from "./secrets.ts"
+import type { Cipher } from "./cipher.ts"
+import { type SecretInput, type SecretStore, toAccountPurpose } from "./secrets.ts"
 import { toValPurpose, type ValSecretStore } from "./val-secrets.ts"
 
-/** What a val reads, by name: its own secrets, and those of its owner's account. */
-export async function openSecrets(
-  deps: OpenDeps,
-  val: { readonly id: string; readonly ownerId: string },
-): Promise<OpenSecrets> {
-  const [ofAccount, ofVal] = await Promise.all([
-    deps.secrets.listSealed(val.ownerId),
-    deps.valSecrets.listSealed(val.id),
-  ])
-  // A secret of the val takes the place of the account's, also where only one has hosts.
-  const own = new Set(ofVal.map(({ name }) => name))
-  return toOpenSecrets([
-    ...ofAccount
-      .filter(({ name }) => !own.has(name))
-      .map((it) => ({ ...it, value: deps.cipher.open(it.sealed, toAccountPurpose(it)) })),
-    ...ofVal.map((it) => ({ ...it, value: deps.cipher.open(it.sealed, toValPurpose(it)) })),
-  ])
-}
+/** Decrypts the secrets of vals. */
+export type SecretOpener = ReturnType<typeof createSecretOpener>
 
-export interface OpenDeps extends Pick<SecretDeps, "secrets" | "cipher"> {
-  readonly valSecrets: Pick<ValSecretStore, "listSealed">
+/** Creates the opener: it decrypts what a val reads, its own secrets and those of its owner's account. */
+export function createSecretOpener(
+  ofAccounts: Pick<SecretStore, "listSealed">,
+  ofVals: Pick<ValSecretStore, "listSealed">,
+  cipher: Pick<Cipher, "open">,
+) {
+  return {
+    async open(val: { readonly id: string; readonly ownerId: string }): Promise<OpenSecrets> {
+      const [ofAccount, ofVal] = await Promise.all([
+        ofAccounts.listSealed(val.ownerId),
+        ofVals.listSealed(val.id),
+      ])
+      // A secret of the val takes the place of the account's, also where only one has hosts.
+      const own = new Set(ofVal.map(({ name }) => name))
+      return toOpenSecrets([
+        ...ofAccount
+          .filter(({ name }) => !own.has(name))
+          .map((it) => ({ ...it, value: cipher.open(it.sealed, toAccountPurpose(it)) })),
+        ...ofVal.map((it) => ({ ...it, value: cipher.open(it.sealed, toValPurpose(it)) })),
+      ])
+    },
+  }
 }
 
 /** For a secret that is limited to certain hosts, the val gets a placeholder. */

@@ -1,3 +1,4 @@
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { PrefixAutomaton } from "../../shared/text-search/prefix-automaton.ts"
 import { RadixTree } from "../../shared/text-search/radix-tree.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
@@ -81,7 +82,7 @@ function toEscapedForms(value: string): readonly string[] {
 }
 
 function toJsonText(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
+  return toOwnJson(text).slice(1, -1)
 }
 
 function addTail(tails: Map<number, RadixTree>, head: number, text: string): void {

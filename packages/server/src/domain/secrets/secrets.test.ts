@@ -4,7 +4,7 @@ import { codeOf, openRules, type TestRules } from "../../../test/support/rules.t
 import { sql } from "../../storage/database/sql.ts"
 import type { Caller } from "../access.ts"
 import { type Cipher, createCipher } from "./cipher.ts"
-import { deleteSecret, putSecret, resealSecrets, type SealedSecret } from "./secrets.ts"
+import type { SealedSecret } from "./secrets.ts"
 
 const [older, newer] = [
   createCipher([Buffer.alloc(32, 1)]),
@@ -17,7 +17,7 @@ describe("secrets", () => {
   let bob: Caller
 
   beforeAll(async () => {
-    rules = await openRules(older)
+    rules = await openRules()
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
   })
@@ -31,10 +31,10 @@ describe("secrets", () => {
   afterAll(() => rules[Symbol.asyncDispose]())
 
   const put = (caller: Caller, name: string, value: string, cipher: Cipher = older) =>
-    putSecret({ ...rules.deps, cipher }, caller, { name, value, hosts: null })
+    rules.createNouns({ cipher }).secrets.put(caller, { name, value, hosts: null })
 
   // No key has an empty id, so these are all.
-  const readAll = () => rules.deps.secrets.listOtherKeys("", 1000)
+  const readAll = () => rules.stores.secrets.listOtherKeys("", 1000)
   const open = (cipher: Cipher, { userId, name, sealed }: SealedSecret) =>
     cipher.open(sealed, `secret:${userId}:${name}`)
 
@@ -50,7 +50,7 @@ describe("secrets", () => {
     return secret
   }
 
-  describe("putSecret", () => {
+  describe("secrets.put", () => {
     test("stores the value encrypted, bound to the user and the name", async () => {
       await put(ada, "NAME", "the value ✓")
 
@@ -62,7 +62,9 @@ describe("secrets", () => {
     })
 
     test("replaces value and hosts, and keeps createdAt", async () => {
-      await putSecret(rules.deps, ada, { name: "NAME", value: "one", hosts: ["example.com"] })
+      await rules
+        .createNouns({ cipher: older })
+        .secrets.put(ada, { name: "NAME", value: "one", hosts: ["example.com"] })
       const createdAt = rules.clock.at
       rules.clock.at += 5
       await put(ada, "NAME", "two")
@@ -83,23 +85,23 @@ describe("secrets", () => {
       expect(await codeOf(put(ada, "ONE_MORE", "value"))).toBe("too_many_secrets")
       await put(ada, "NAME_0", "another value")
       await put(bob, "ONE_MORE", "value")
-      await deleteSecret(rules.deps, ada, "NAME_1")
+      await rules.nouns.secrets.delete(ada, "NAME_1")
       await put(ada, "ONE_MORE", "value")
     })
   })
 
-  describe("deleteSecret", () => {
+  describe("secrets.delete", () => {
     test("deletes a secret of the caller, once", async () => {
       await put(ada, "NAME", "value")
 
-      expect(await codeOf(deleteSecret(rules.deps, bob, "NAME"))).toBe("secret_not_found")
-      expect(await codeOf(deleteSecret(rules.deps, ada, "name"))).toBe("secret_not_found")
-      await deleteSecret(rules.deps, ada, "NAME")
-      expect(await codeOf(deleteSecret(rules.deps, ada, "NAME"))).toBe("secret_not_found")
+      expect(await codeOf(rules.nouns.secrets.delete(bob, "NAME"))).toBe("secret_not_found")
+      expect(await codeOf(rules.nouns.secrets.delete(ada, "name"))).toBe("secret_not_found")
+      await rules.nouns.secrets.delete(ada, "NAME")
+      expect(await codeOf(rules.nouns.secrets.delete(ada, "NAME"))).toBe("secret_not_found")
     })
   })
 
-  describe("resealSecrets", () => {
+  describe("secrets.reseal", () => {
     test.each([1, 3, 7, 100])(
       "encrypts every secret with the newest key, %i at a time, and changes nothing else",
       async (batchMax) => {
@@ -111,7 +113,7 @@ describe("secrets", () => {
         const before = (await readAll()).map(({ sealed, ...rest }) => rest)
         rules.clock.at += 1000
 
-        expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(7)
+        expect(await rules.createNouns({ cipher: newer }).secrets.reseal(batchMax)).toBe(7)
 
         const after = await readAll()
         expect(after.map(({ sealed }) => sealed.keyId)).toEqual(Array(8).fill(newer.keyId))
@@ -122,25 +124,25 @@ describe("secrets", () => {
         const byName = (left: { name: string }, right: { name: string }) =>
           left.name < right.name ? -1 : 1
         expect(after.map(({ sealed, ...rest }) => rest).sort(byName)).toEqual(before.sort(byName))
-        expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(0)
+        expect(await rules.createNouns({ cipher: newer }).secrets.reseal(batchMax)).toBe(0)
       },
     )
 
     test("does not overwrite a secret that was set or deleted between read and write", async () => {
       for (const name of ["CHANGED", "DELETED", "KEPT"]) await put(ada, name, "before")
-      const secrets = {
-        ...rules.deps.secrets,
+      const secretStore = {
+        ...rules.stores.secrets,
         async listOtherKeys(keyId: string, countMax: number) {
-          const found = await rules.deps.secrets.listOtherKeys(keyId, countMax)
+          const found = await rules.stores.secrets.listOtherKeys(keyId, countMax)
           if (found.length === 3) {
             await put(ada, "CHANGED", "after", newer)
-            await deleteSecret(rules.deps, ada, "DELETED")
+            await rules.nouns.secrets.delete(ada, "DELETED")
           }
           return found
         },
       }
 
-      await resealSecrets({ ...rules.deps, secrets, cipher: newer })
+      await rules.createNouns({ secretStore, cipher: newer }).secrets.reseal()
 
       expect(await openAll(newer)).toEqual({ CHANGED: "after", KEPT: "before" })
     })
@@ -149,8 +151,8 @@ describe("secrets", () => {
       await put(ada, "NAME", "value", createCipher([Buffer.alloc(32, 9)]))
       const before = await only()
 
-      await expect(resealSecrets({ ...rules.deps, cipher: newer })).rejects.toThrow(
-        "Cannot decrypt: the key",
+      await expect(rules.createNouns({ cipher: newer }).secrets.reseal()).rejects.toThrow(
+        "Cannot decrypt a secret: this server does not have key",
       )
       expect(await only()).toEqual(before)
     })

@@ -1,6 +1,7 @@
 import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
@@ -36,14 +37,6 @@ export interface SecretStore {
   reseal(secret: SealedSecret, sealed: Sealed): Promise<void>
 }
 
-/** What the rules of secrets need. */
-export interface SecretDeps {
-  readonly secrets: SecretStore
-  readonly cipher: Cipher
-  readonly runner: Retirer
-  now(): number
-}
-
 /** A secret as its owner sets it. */
 export interface SecretInput {
   readonly name: string
@@ -52,43 +45,42 @@ export interface SecretInput {
   readonly hosts: readonly string[] | null
 }
 
-/** Sets a secret of the caller. */
-export async function putSecret(
-  deps: SecretDeps,
-  caller: Caller,
-  input: SecretInput,
-): Promise<void> {
-  const { name, hosts } = input
-  const at = deps.now()
-  const sealed = deps.cipher.seal(input.value, toAccountPurpose({ userId: caller.userId, name }))
-  const isKept = await deps.secrets.put(
-    { userId: caller.userId, name, hosts, sealed, createdAt: at, updatedAt: at },
-    limits.secretsPerUserMax,
-  )
-  if (!isKept)
-    throw new AppError(
-      "too_many_secrets",
-      `Cannot add secret "${name}": you have ${limits.secretsPerUserMax} already`,
-    )
-  deps.runner.retire({ ownerId: caller.userId })
-}
+/** The rules of the secrets of accounts. */
+export type Secrets = ReturnType<typeof createSecrets>
 
-/** Deletes a secret of the caller. */
-export async function deleteSecret(deps: SecretDeps, caller: Caller, name: string): Promise<void> {
-  if (!(await deps.secrets.remove(caller.userId, name)))
-    throw new AppError(
-      "secret_not_found",
-      `Cannot delete secret "${name}": you have none with that name`,
-    )
-  deps.runner.retire({ ownerId: caller.userId })
-}
-
-/** Encrypts all secrets with the newest key, in batches. Returns their number. */
-export function resealSecrets(
-  deps: Pick<SecretDeps, "secrets" | "cipher">,
-  batchMax?: number,
-): Promise<number> {
-  return resealAll(deps.secrets, deps.cipher, toAccountPurpose, batchMax)
+/** Creates the rules of secrets. */
+export function createSecrets(
+  store: SecretStore,
+  cipher: Cipher,
+  runner: Retirer,
+  { now }: Pick<Clock, "now">,
+) {
+  return {
+    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
+    /** Sets a secret of the caller. */
+    async put({ userId }: Caller, { name, value, hosts }: SecretInput): Promise<void> {
+      const at = now()
+      const sealed = cipher.seal(value, toAccountPurpose({ userId, name }))
+      const secret = { userId, name, hosts, sealed, createdAt: at, updatedAt: at }
+      if (!(await store.put(secret, limits.secretsPerUserMax)))
+        throw new AppError(
+          "too_many_secrets",
+          `Cannot add secret "${name}": you have ${limits.secretsPerUserMax} already`,
+        )
+      runner.retire({ ownerId: userId })
+    },
+    /** Deletes a secret of the caller. */
+    async delete({ userId }: Caller, name: string): Promise<void> {
+      if (!(await store.remove(userId, name)))
+        throw new AppError(
+          "secret_not_found",
+          `Cannot delete secret "${name}": you have none with that name`,
+        )
+      runner.retire({ ownerId: userId })
+    },
+    /** Encrypts all secrets with the newest key, in batches. Returns their number. */
+    reseal: (batchMax?: number) => resealAll(store, cipher, toAccountPurpose, batchMax),
+  }
 }
 
 /** The same for the secrets of any store. */

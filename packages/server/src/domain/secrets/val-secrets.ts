@@ -1,17 +1,12 @@
 import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import {
-  type AssertVal,
-  assertOwner,
-  getVal,
-  type Val,
-  type ValStore,
-  valNotFound,
-} from "../vals/vals.ts"
-import type { Sealed } from "./cipher.ts"
-import { resealAll, type Secret, type SecretDeps, type SecretInput } from "./secrets.ts"
+import type { Retirer } from "../runs/retirement.ts"
+import { type AssertVal, assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
+import type { Cipher, Sealed } from "./cipher.ts"
+import { resealAll, type Secret, type SecretInput } from "./secrets.ts"
 
 /** A secret of one val, with its encrypted value. */
 export interface SealedValSecret extends Secret {
@@ -44,70 +39,52 @@ export interface ValSecretStore {
   reseal(secret: SealedValSecret, sealed: Sealed): Promise<void>
 }
 
-/** What the rules of a val's secrets need. */
-export interface ValSecretDeps extends Pick<SecretDeps, "cipher" | "runner" | "now"> {
-  readonly vals: ValStore
-  readonly valSecrets: ValSecretStore
-}
+/** The rules of the secrets of single vals. */
+export type ValSecrets = ReturnType<typeof createValSecrets>
 
-/** The secrets of a val of the caller. */
-export async function listValSecrets(
-  deps: Pick<ValSecretDeps, "vals" | "valSecrets">,
-  caller: Caller,
-  valId: string,
-  page: PageRequest,
-): Promise<Page<Secret>> {
-  assertOwner(await getVal(deps, caller, valId), caller)
-  return deps.valSecrets.list(valId, page)
-}
-
-/** Sets a secret of one val of the caller. It takes the place of the account's in this val. */
-export async function putValSecret(
-  deps: ValSecretDeps,
-  caller: Caller,
-  valId: string,
-  { name, value, hosts }: SecretInput,
-): Promise<void> {
-  const at = deps.now()
-  const sealed = deps.cipher.seal(value, toValPurpose({ valId, name }))
-  const secret = { valId, name, hosts, sealed, createdAt: at, updatedAt: at }
-  const isKept = await deps.valSecrets.put(
-    secret,
-    (val) => assertOwner(val, caller),
-    limits.secretsPerValMax,
-  )
-  if (isKept === undefined) throw valNotFound(valId)
-  if (!isKept)
-    throw new AppError(
-      "too_many_secrets",
-      `Cannot add secret "${name}": the val has ${limits.secretsPerValMax} already`,
-    )
-  deps.runner.retire({ ownerId: caller.userId })
-}
-
-/** Deletes a secret of one val of the caller. The val then reads the account's of that name. */
-export async function deleteValSecret(
-  deps: ValSecretDeps,
-  caller: Caller,
-  valId: string,
-  name: string,
-): Promise<void> {
-  const isRemoved = await deps.valSecrets.remove(valId, name, (val) => assertOwner(val, caller))
-  if (isRemoved === undefined) throw valNotFound(valId)
-  if (!isRemoved)
-    throw new AppError(
-      "secret_not_found",
-      `Cannot delete secret "${name}": the val has none with that name`,
-    )
-  deps.runner.retire({ ownerId: caller.userId })
-}
-
-/** Encrypts the secrets of all vals with the newest key, in batches. Returns their number. */
-export function resealValSecrets(
-  deps: Pick<ValSecretDeps, "valSecrets" | "cipher">,
-  batchMax?: number,
-): Promise<number> {
-  return resealAll(deps.valSecrets, deps.cipher, toValPurpose, batchMax)
+/** Creates the rules of a val's secrets. */
+export function createValSecrets(
+  store: ValSecretStore,
+  vals: Vals,
+  cipher: Cipher,
+  runner: Retirer,
+  { now }: Pick<Clock, "now">,
+) {
+  return {
+    /** The secrets of a val of the caller. */
+    async list(caller: Caller, valId: string, page: PageRequest): Promise<Page<Secret>> {
+      assertOwner(await vals.get(caller, valId), caller)
+      return store.list(valId, page)
+    },
+    /** Sets a secret of one val of the caller. It takes the place of the account's in this val. */
+    async put(caller: Caller, valId: string, { name, value, hosts }: SecretInput): Promise<void> {
+      const at = now()
+      const sealed = cipher.seal(value, toValPurpose({ valId, name }))
+      const secret = { valId, name, hosts, sealed, createdAt: at, updatedAt: at }
+      const assert = (val: SecretVal) => assertOwner(val, caller)
+      const isKept = await store.put(secret, assert, limits.secretsPerValMax)
+      if (isKept === undefined) throw valNotFound(valId)
+      if (!isKept)
+        throw new AppError(
+          "too_many_secrets",
+          `Cannot add secret "${name}": the val has ${limits.secretsPerValMax} already`,
+        )
+      runner.retire({ ownerId: caller.userId })
+    },
+    /** Deletes a secret of one val of the caller. The val then reads the account's of that name. */
+    async delete(caller: Caller, valId: string, name: string): Promise<void> {
+      const isRemoved = await store.remove(valId, name, (val) => assertOwner(val, caller))
+      if (isRemoved === undefined) throw valNotFound(valId)
+      if (!isRemoved)
+        throw new AppError(
+          "secret_not_found",
+          `Cannot delete secret "${name}": the val has none with that name`,
+        )
+      runner.retire({ ownerId: caller.userId })
+    },
+    /** Encrypts the secrets of all vals with the newest key, in batches. Returns their number. */
+    reseal: (batchMax?: number) => resealAll(store, cipher, toValPurpose, batchMax),
+  }
 }
 
 /** Authenticated by the cipher: a value moved to another val or name cannot be decrypted. */

@@ -1,7 +1,7 @@
 import type { Caller } from "../access.ts"
+import type { Clock } from "../clock.ts"
 import type { RunRequest, RunStatus } from "../runs/runs.ts"
-import { getVal, type ValStore } from "../vals/vals.ts"
-import { isError, newTally, type RunCounts, type RunSample, tally, toCounts } from "./run-tally.ts"
+import type { Vals } from "../vals/vals.ts"
 
 /** A span of time in milliseconds: `since` is exclusive, `until` inclusive. */
 export interface Span {
@@ -29,13 +29,6 @@ export interface StatLimits {
 }
 
 const defaults: StatLimits = { runsMax: 20_000, activityValsMax: 1_000 }
-
-/** What statistics need. */
-export interface StatDeps {
-  readonly vals: ValStore
-  readonly stats: StatStore
-  now(): number
-}
 
 /** The requested span and number of buckets. The default is the last day. */
 export interface StatQuery {
@@ -76,66 +69,70 @@ const hourMs = 3_600_000
 /** The earliest time with a four-digit year. */
 const timeMin = Date.parse("0000-01-01T00:00:00Z")
 
-/** Statistics of the caller's account, without vals that the caller may no longer see. */
-export function getAccountStats(
-  deps: StatDeps,
-  caller: Caller,
-  query: StatQuery,
-  limits = defaults,
-): Promise<Stats> {
-  const span = toSpan(deps, query)
-  return countRuns(deps.stats.walkAccount(caller.userId, span), span, query.buckets, limits)
-}
+/** Statistics of runs. */
+export type RunStats = ReturnType<typeof createRunStats>
 
-/** The val's runs; all runs for its owner, otherwise only the caller's. */
-export async function getValStats(
-  deps: StatDeps,
-  caller: Caller,
-  valId: string,
-  query: StatQuery,
-  limits = defaults,
-): Promise<Stats> {
-  const val = await getVal(deps, caller, valId)
-  const span = toSpan(deps, query)
-  const accountId = val.ownerId === caller.userId ? undefined : caller.userId
-  return countRuns(deps.stats.walkVal(valId, accountId, span), span, query.buckets, limits)
-}
-
-/** The runs of each of the caller's own vals, on the caller's account, in the last hours. */
-export async function getActivity(
-  deps: Pick<StatDeps, "stats" | "now">,
-  { userId }: Caller,
-  query: { readonly hours: number; readonly buckets: number },
-  limits = defaults,
-): Promise<Activity> {
-  const until = deps.now()
-  const span = { since: until - query.hours * hourMs, until }
-  const { bucketMs, bucketCount, bucketOf } = divide(span, query.buckets)
-  const vals = new Map<string, CountedVal>()
-  let hasMoreVals = false
-  const hasMoreRuns = await visitRuns(
-    deps.stats.walkAccount(userId, span),
-    limits.runsMax,
-    (run) => {
-      // Runs of unsaved code are recorded under the owner's id instead of a val's.
-      if (run.ownerId !== userId || run.valId === userId) return
-      if (!vals.has(run.valId) && vals.size === limits.activityValsMax) {
-        hasMoreVals = true
-        return
-      }
-      const val = vals.get(run.valId) ?? toCountedVal(run, bucketCount)
-      vals.set(run.valId, val)
-      const bucket = bucketOf(run.startedAt)
-      val.runs[bucket] = (val.runs[bucket] ?? 0) + 1
-      if (isError(run.status)) val.errors[bucket] = (val.errors[bucket] ?? 0) + 1
+/** Creates the statistics. */
+export function createRunStats(
+  store: StatStore,
+  vals: Vals,
+  { now }: Pick<Clock, "now">,
+  limits: StatLimits = defaults,
+) {
+  const toSpan = (query: StatQuery): Span => {
+    const until = query.until ?? now()
+    return { since: query.since ?? Math.max(timeMin, until - dayMs), until }
+  }
+  return {
+    /** The runs on the caller's account, without vals that the caller may no longer see. */
+    getOfAccount({ userId }: Caller, query: StatQuery): Promise<Stats> {
+      const span = toSpan(query)
+      return countRuns(store.walkAccount(userId, span), span, query.buckets, limits)
     },
-  )
-  const requests = await deps.stats.findRequests([...vals.values()].map((val) => val.lastRunId))
-  const withRequests = [...vals.values()].map((val) => ({
-    ...val,
-    lastRequest: requests.get(val.lastRunId) ?? null,
-  }))
-  return { ...span, bucketMs, vals: withRequests, isPartial: hasMoreRuns || hasMoreVals }
+    /** The val's runs; all runs for its owner, otherwise only the caller's. */
+    async getOfVal(caller: Caller, valId: string, query: StatQuery): Promise<Stats> {
+      const val = await vals.get(caller, valId)
+      const span = toSpan(query)
+      const accountId = val.ownerId === caller.userId ? undefined : caller.userId
+      return countRuns(store.walkVal(valId, accountId, span), span, query.buckets, limits)
+    },
+    /** The runs of each of the caller's own vals, on the caller's account, in the last hours. */
+    async getActivity(
+      { userId }: Caller,
+      query: { readonly hours: number; readonly buckets: number },
+    ): Promise<Activity> {
+      const until = now()
+      const span = { since: until - query.hours * hourMs, until }
+      const { bucketMs, bucketCount, bucketOf } = divide(span, query.buckets)
+      const counted = new Map<string, CountedVal>()
+      let hasMoreVals = false
+      const hasMoreRuns = await visitRuns(
+        store.walkAccount(userId, span),
+        limits.runsMax,
+        (run) => {
+          // Runs of unsaved code are recorded under the owner's id instead of a val's.
+          if (run.ownerId !== userId || run.valId === userId) return
+          if (!counted.has(run.valId) && counted.size === limits.activityValsMax) {
+            hasMoreVals = true
+            return
+          }
+          const val = counted.get(run.valId) ?? toCountedVal(run, bucketCount)
+          counted.set(run.valId, val)
+          const bucket = bucketOf(run.startedAt)
+          val.runs[bucket] = (val.runs[bucket] ?? 0) + 1
+          if (isError(run.status)) val.errors[bucket] = (val.errors[bucket] ?? 0) + 1
+        },
+      )
+      const requests = await store.findRequests(
+        Array.from(counted.values(), ({ lastRunId }) => lastRunId),
+      )
+      const withRequests = Array.from(counted.values(), (val) => ({
+        ...val,
+        lastRequest: requests.get(val.lastRunId) ?? null,
+      }))
+      return { ...span, bucketMs, vals: withRequests, isPartial: hasMoreRuns || hasMoreVals }
+    },
+  }
 }
 
 interface CountedVal extends Omit<ValActivity, "lastRequest"> {
@@ -148,12 +145,6 @@ function toCountedVal({ id, valId, startedAt, status }: RunSample, length: numbe
   const zeros = () => Array.from({ length }, () => 0)
   const last = { lastRunId: id, lastRunAt: startedAt, lastStatus: status }
   return { valId, runs: zeros(), errors: zeros(), ...last }
-}
-
-function toSpan(deps: Pick<StatDeps, "now">, query: StatQuery): Span {
-  const until = query.until ?? deps.now()
-  const since = query.since ?? Math.max(timeMin, until - dayMs)
-  return { since, until }
 }
 
 /**
@@ -201,4 +192,65 @@ async function visitRuns(
     }
   }
   return false
+}
+
+/** The fields of a run that statistics use. */
+export interface RunSample {
+  readonly id: string
+  readonly valId: string
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly status: RunStatus
+  /** Null when the viewer may not see the val, or it was deleted. */
+  readonly ownerId: string | null
+}
+
+/** The number of runs and of errors, and percentiles of the durations of ended runs. */
+export interface RunCounts {
+  readonly runs: number
+  readonly errors: number
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+}
+
+/** An accumulator for RunCounts. */
+export interface RunTally {
+  runs: number
+  errors: number
+  readonly durationsMs: number[]
+}
+
+/** An empty tally. */
+function newTally(): RunTally {
+  return { runs: 0, errors: 0, durationsMs: [] }
+}
+
+/** Adds a run to a tally. */
+function tally(to: RunTally, run: RunSample): void {
+  to.runs += 1
+  if (isError(run.status)) to.errors += 1
+  // The clock may have been set back during the run.
+  if (run.endedAt !== null) to.durationsMs.push(Math.max(0, run.endedAt - run.startedAt))
+}
+
+/** Whether the run failed. A cancelled run is not an error. */
+function isError(status: RunStatus): boolean {
+  return status === "failed" || status === "timed_out" || status === "crashed"
+}
+
+/** The counts of all tallies together. */
+function toCounts(tallies: readonly RunTally[]): RunCounts {
+  // A Float64Array sorts ten times as fast as an array.
+  const durations = Float64Array.from(tallies.flatMap(({ durationsMs }) => durationsMs)).sort()
+  return {
+    runs: tallies.reduce((sum, { runs }) => sum + runs, 0),
+    errors: tallies.reduce((sum, { errors }) => sum + errors, 0),
+    p50Ms: percentile(durations, 50),
+    p95Ms: percentile(durations, 95),
+  }
+}
+
+/** The smallest duration that `percent` of all durations do not exceed. */
+function percentile(sorted: Float64Array, percent: number): number | null {
+  return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? null
 }

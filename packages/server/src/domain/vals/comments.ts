@@ -1,7 +1,8 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
-import { getVal, type Privacy, type ValStore, valNotFound } from "./vals.ts"
+import { canSee, type Privacy, type ValAccess, type Vals, valNotFound } from "./vals.ts"
 
 /** A val as runs and comments mention it. */
 export interface ValMention {
@@ -30,7 +31,6 @@ export type Relationship = "any" | "given" | "received"
 
 /** Where comments are kept. */
 export interface CommentStore {
-  find(id: string): Promise<Comment | undefined>
   listOfVal(valId: string, page: PageRequest): Promise<Page<Comment>>
   /** Leaves out comments on vals that the user may no longer see. */
   listOfUser(
@@ -39,9 +39,13 @@ export interface CommentStore {
     period: Period,
     page: PageRequest,
   ): Promise<Page<Comment>>
-  /** Undefined when the val is gone. */
-  add(comment: NewComment): Promise<Comment | undefined>
-  delete(id: string): Promise<void>
+  /**
+   * Calls `authorize` with the val as it is in the transaction; it throws if the author may not see
+   * it. Undefined when the val is gone.
+   */
+  add(comment: NewComment, authorize: (val: ValAccess) => void): Promise<Comment | undefined>
+  /** The same for the comment, which may not be deleted by everyone. False when it is gone. */
+  delete(id: string, authorize: (comment: Comment) => void): Promise<boolean>
 }
 
 /** A comment that is about to be made. */
@@ -53,55 +57,50 @@ export interface NewComment {
   readonly at: number
 }
 
-/** What the rules of comments need. */
-export interface CommentDeps {
-  readonly vals: ValStore
-  readonly comments: CommentStore
-  newId(): string
-  now(): number
-}
+/** The rules of comments. */
+export type Comments = ReturnType<typeof createComments>
 
-/** Comments on a val, newest first. */
-export async function listComments(
-  deps: CommentDeps,
-  caller: Caller | undefined,
-  valId: string,
-  page: PageRequest,
-): Promise<Page<Comment>> {
-  await getVal(deps, caller, valId)
-  return deps.comments.listOfVal(valId, page)
-}
-
-/** Comments on a val that the caller can see. */
-export async function addComment(
-  deps: CommentDeps,
-  caller: Caller,
-  valId: string,
-  comment: string,
-): Promise<Comment> {
-  await getVal(deps, caller, valId)
-  const added = await deps.comments.add({
-    id: deps.newId(),
-    valId,
-    authorId: caller.userId,
-    comment,
-    at: deps.now(),
-  })
-  if (!added) throw valNotFound(valId)
-  return added
-}
-
-/** Deletes a comment: its author may, and the owner of the val. */
-export async function deleteComment(deps: CommentDeps, caller: Caller, id: string): Promise<void> {
-  const comment = await deps.comments.find(id)
-  const isOnOwnVal = comment?.val.ownerId === caller.userId
-  if (!comment || (comment.val.privacy === "private" && !isOnOwnVal))
-    throw new AppError("comment_not_found", `Cannot find comment "${id}"`)
-  if (comment.authorId !== caller.userId && !isOnOwnVal) {
-    throw new AppError(
-      "not_owner",
-      `Cannot delete comment "${id}": it is neither yours nor on a val of yours`,
-    )
+/** Creates the rules of comments. */
+export function createComments(store: CommentStore, vals: Vals, { newId, now }: Clock) {
+  return {
+    /** Comments on a val, newest first. */
+    async list(
+      caller: Caller | undefined,
+      valId: string,
+      page: PageRequest,
+    ): Promise<Page<Comment>> {
+      await vals.get(caller, valId)
+      return store.listOfVal(valId, page)
+    },
+    /** Comments of the caller, or on the caller's vals. */
+    listMine: (caller: Caller, relationship: Relationship, period: Period, page: PageRequest) =>
+      store.listOfUser(caller.userId, relationship, period, page),
+    /** Comments on a val that the caller can see. */
+    async add(caller: Caller, valId: string, comment: string): Promise<Comment> {
+      const added = await store.add(
+        { id: newId(), valId, authorId: caller.userId, comment, at: now() },
+        (val) => {
+          if (!canSee(val, caller)) throw valNotFound(valId)
+        },
+      )
+      if (!added) throw valNotFound(valId)
+      return added
+    },
+    /** Deletes a comment: its author may, and the owner of the val. */
+    async delete(caller: Caller, id: string): Promise<void> {
+      const isDeleted = await store.delete(id, ({ authorId, val }) => {
+        if (!canSee(val, caller)) throw commentNotFound(id)
+        if (authorId !== caller.userId && val.ownerId !== caller.userId)
+          throw new AppError(
+            "not_owner",
+            `Cannot delete comment "${id}": it is neither yours nor on a val of yours`,
+          )
+      })
+      if (!isDeleted) throw commentNotFound(id)
+    },
   }
-  await deps.comments.delete(id)
+}
+
+function commentNotFound(id: string): AppError {
+  return new AppError("comment_not_found", `Cannot find comment "${id}"`)
 }

@@ -1,24 +1,23 @@
 import { limits as wireLimits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { DependencyResolver } from "../modules/lockfiles.ts"
-import type { PendingLockfiles } from "../modules/pending-lockfiles.ts"
-import { ensureLockfile, type VersionLockfileDeps } from "../modules/version-lockfiles.ts"
+import type { Clock } from "../clock.ts"
+import type { VersionLockfiles } from "../modules/version-lockfiles.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { type Edit, moveResolution, rewriteRelativeImports } from "./relative-imports.ts"
-import { toSource, type ValImport, type ValSource } from "./val-source.ts"
+import type { ValLists } from "./val-lists.ts"
+import { type Sources, toSource, type ValImport, type ValSource } from "./val-source.ts"
 import {
   type AssertVal,
   canSee,
   type ForkOrigin,
-  getVal,
   type NewVal,
   type Privacy,
   type Val,
-  type ValDeps,
+  type Vals,
   valNotFound,
 } from "./vals.ts"
-import { getVersion } from "./versions.ts"
+import type { Versions } from "./versions.ts"
 
 /** A val that is going to be a copy of another. */
 export interface NewFork extends NewVal {
@@ -39,14 +38,6 @@ export interface ForkStore {
   create(fork: NewFork, assert: AssertVal<Val | undefined>, at: number): Promise<Val | undefined>
 }
 
-/** What the rules of forks need. */
-export interface ForkDeps extends ValDeps, Omit<VersionLockfileDeps, "vals" | "lockfileWork"> {
-  readonly forks: ForkStore
-  readonly pendingLockfiles: Pick<PendingLockfiles, "wait">
-  /** Null when the server does not fetch packages. */
-  readonly resolver: DependencyResolver | null
-}
-
 /** What a client may choose about a fork. */
 export interface ForkInput {
   readonly version?: number | undefined
@@ -61,56 +52,61 @@ const limits = {
   numberedNamesMax: 9,
 }
 
-/**
- * Copies a version of a val that the caller may see: code, readme and type. The copy imports the same
- * vals and the same packages as the original.
- */
-export async function forkVal(
-  deps: ForkDeps,
-  caller: Caller,
-  valId: string,
-  input: ForkInput,
-): Promise<Val> {
-  const original =
-    input.version === undefined
-      ? await getVal(deps, caller, valId)
-      : await getVersion(deps, caller, valId, input.version)
-  const source = await copySource(deps, caller, original)
-  const assert = (current: Val | undefined) => {
-    if (!current || !canSee(current, caller)) throw valNotFound(valId)
-  }
-  for (let attempt = 0; ; attempt++) {
-    const fork: NewFork = {
-      id: deps.newId(),
-      ownerId: caller.userId,
-      ownerName: caller.username,
-      name: input.name ?? toForkName(original.name, attempt),
-      privacy: input.privacy ?? "private",
-      type: original.type,
-      readme: original.readme,
-      source,
-      forkOf: { id: original.id, version: original.version },
-    }
-    const val = await deps.forks.create(fork, assert, deps.now())
-    if (val && source.isRemote) deps.lockfileWork.wake()
-    if (val) return val
-    if (input.name !== undefined)
-      throw new AppError(
-        "name_taken",
-        `Cannot fork val "${original.name}" as "${input.name}": you already have a val with that name`,
-      )
-  }
-}
+/** The rules of forks. */
+export type Forks = ReturnType<typeof createForks>
 
-/** Lists public forks of a val and the caller's own. */
-export async function listForks(
-  deps: Pick<ValDeps, "vals">,
-  caller: Caller | undefined,
-  valId: string,
-  page: PageRequest,
-): Promise<Page<Val>> {
-  await getVal(deps, caller, valId)
-  return deps.vals.list(caller?.userId, { forkOf: valId }, page)
+/** Creates the rules of forks. */
+export function createForks(
+  store: ForkStore,
+  vals: Vals,
+  versions: Versions,
+  lists: ValLists,
+  sources: Sources,
+  lockfiles: VersionLockfiles,
+  { newId, now }: Clock,
+) {
+  return {
+    /**
+     * Copies a version of a val that the caller may see: code, readme and type. The copy imports the
+     * same vals and the same packages as the original.
+     */
+    async create(caller: Caller, valId: string, input: ForkInput): Promise<Val> {
+      const original =
+        input.version === undefined
+          ? await vals.get(caller, valId)
+          : await versions.get(caller, valId, input.version)
+      const source = await copySource(store, sources, lockfiles, caller, original)
+      const assert = (current: Val | undefined) => {
+        if (!current || !canSee(current, caller)) throw valNotFound(valId)
+      }
+      for (let attempt = 0; ; attempt++) {
+        const fork: NewFork = {
+          id: newId(),
+          ownerId: caller.userId,
+          ownerName: caller.username,
+          name: input.name ?? toForkName(original.name, attempt),
+          privacy: input.privacy ?? "private",
+          type: original.type,
+          readme: original.readme,
+          source,
+          forkOf: { id: original.id, version: original.version },
+        }
+        const val = await store.create(fork, assert, now())
+        if (val && source.isRemote) lockfiles.wake()
+        if (val) return val
+        if (input.name !== undefined)
+          throw new AppError(
+            "name_taken",
+            `Cannot fork val "${original.name}" as "${input.name}": you already have a val with that name`,
+          )
+      }
+    },
+    /** Lists public forks of a val and the caller's own. */
+    async list(caller: Caller | undefined, valId: string, page: PageRequest): Promise<Page<Val>> {
+      await vals.get(caller, valId)
+      return lists.list(caller, { forkOf: valId }, page)
+    },
+  }
 }
 
 /**
@@ -144,29 +140,36 @@ export function toForkName(
  * The code with its imports as they are: pins stay, the owner's own vals are pinned when the fork is
  * written, and relative imports still mean the vals of the original's owner.
  */
-async function copySource(deps: ForkDeps, caller: Caller, original: Val): Promise<ValSource> {
-  const imports = await readImports(deps, original)
+async function copySource(
+  store: ForkStore,
+  sources: Sources,
+  lockfiles: VersionLockfiles,
+  caller: Caller,
+  original: Val,
+): Promise<ValSource> {
+  const imports =
+    (await store.findImports(original.id, original.version)) ??
+    (await scanImports(sources, original))
   const { code, edits, renamed } =
     original.ownerId === caller.userId || imports.length === 0
       ? { code: original.code, edits: [], renamed: new Map<string, string>() }
-      : await rewriteRelativeImports(deps, original, caller.userId)
-  const packages = await copyPackages(deps, original, edits)
+      : await rewriteRelativeImports(sources, original, caller.userId)
   return {
     code,
     imports: imports.map((one) => ({
       ...one,
       specifiers: one.specifiers.map((specifier) => renamed.get(specifier) ?? specifier),
     })),
-    ...packages,
+    ...(await copyPackages(lockfiles, original, edits)),
   }
 }
 
-async function readImports(deps: ForkDeps, original: Val): Promise<readonly ValImport[]> {
-  const stored = await deps.forks.findImports(original.id, original.version)
-  if (stored) return stored
-  const specifiers = await deps.scanImports(original.code, original.ownerId)
-  const importer = { username: original.ownerName, name: original.name }
-  return toSource(deps.importHosts, importer, original.code, specifiers, new Set()).imports
+async function scanImports(
+  { parser, importHosts }: Sources,
+  { code, ownerId, ownerName, name }: Val,
+): Promise<readonly ValImport[]> {
+  const specifiers = await parser.scanImports(code, ownerId)
+  return toSource(importHosts, { username: ownerName, name }, code, specifiers, new Set()).imports
 }
 
 /**
@@ -174,23 +177,13 @@ async function readImports(deps: ForkDeps, original: Val): Promise<readonly ValI
  * and the fork fetches its own.
  */
 async function copyPackages(
-  deps: ForkDeps,
+  lockfiles: VersionLockfiles,
   original: Val,
   edits: readonly Edit[],
 ): Promise<Pick<ValSource, "isRemote" | "lock">> {
-  const { id, version } = original
-  await ensureLockfile(deps, original)
-  const summary = await deps.lockfiles.findSummary(id, version)
-  if (!summary) return { isRemote: false }
-  if (summary.state === "pending" && deps.resolver) {
-    try {
-      await deps.pendingLockfiles.wait(id, version, limits.packagesMsMax)
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "packages_pending") throw error
-    }
-  }
-  const lock = await deps.lockfiles.find(id, version)
-  if (!lock?.resolution || lock.state === "pending") return { isRemote: true }
+  const lock = await lockfiles.waitFor(original, limits.packagesMsMax)
+  if (!lock) return { isRemote: false }
+  if (!lock.resolution || lock.state === "pending") return { isRemote: true }
   return {
     isRemote: true,
     lock: { state: lock.state, resolution: moveResolution(lock.resolution, edits) },

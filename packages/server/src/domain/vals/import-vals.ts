@@ -2,17 +2,18 @@ import type { importResult } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { UserStore } from "../accounts/users.ts"
-import { mayImport } from "../modules/import-address.ts"
+import type { Clock } from "../clock.ts"
+import type { LockfileWork } from "../modules/lockfiles.ts"
+import type { Retirer } from "../runs/retirement.ts"
+import { type ExistingVal, type IfExists, type ImportPlan, planImport } from "./import-plan.ts"
 import {
-  type ExistingVal,
-  type IfExists,
-  type ImportedSettings,
-  type ImportPlan,
-  planImport,
-} from "./import-plan.ts"
-import { type ImportedHistory, type IncomingVal, toHistory } from "./imported-history.ts"
-import { findMissing, toSource, type ValSource } from "./val-source.ts"
-import type { NewVal, ValDeps } from "./vals.ts"
+  type ImportedHistory,
+  type ImportedVersion,
+  type IncomingVal,
+  toHistory,
+} from "./imported-history.ts"
+import type { Sources, ValSource } from "./val-source.ts"
+import type { NewVal } from "./vals.ts"
 
 /** What became of an imported val. */
 export type ImportResult = z.infer<typeof importResult>
@@ -60,58 +61,82 @@ export interface ValImportStore {
   ): Promise<ImportedVal>
 }
 
-/** What the rules of importing need. */
-export interface ImportDeps
-  extends Pick<ValDeps, "vals" | "runner" | "lockfileWork" | "importHosts" | "newId" | "now"> {
-  readonly valImports: ValImportStore
-  readonly users: UserStore
-  /** What each of many pieces of code imports. */
-  scanManyImports(
-    codes: readonly string[],
-    ownerId: string,
-  ): Promise<readonly (readonly string[])[]>
-}
-
 /** How vals are imported. */
 export interface ImportOptions {
   readonly isDry: boolean
   readonly ifExists: IfExists
 }
 
-/** Imports vals, each as a whole or not at all, and says in their order what became of each. */
-export async function importVals(
-  deps: ImportDeps,
-  caller: Caller,
-  sent: readonly ImportItem[],
-  options: ImportOptions,
-): Promise<readonly ImportResult[]> {
-  const at = deps.now()
-  const vals = withoutRepeats(sent)
-  const sources = options.isDry ? vals.map(toBareSources) : await readSources(deps, caller, vals)
-  const findAuthor = createFindAuthor(deps, caller)
-  const results: ImportResult[] = []
-  const importEach = async (from: number) => {
-    for (let index = from; index < vals.length; index += deps.valImports.atOnceMax) {
-      const one = vals[index] as ImportItem
-      results[index] =
-        "problem" in one
-          ? {
-              name: one.name,
-              status: "failed",
-              message: `Cannot import val "${one.name}": ${one.problem}`,
-            }
-          : await importOne(deps, caller, one.val, {
-              ...options,
-              at,
-              sources: sources[index] ?? [],
-              findAuthor,
-            })
+/** Imports vals. */
+export type ValImports = ReturnType<typeof createValImports>
+
+/** Creates the rules of importing. */
+export function createValImports(
+  store: ValImportStore,
+  users: UserStore,
+  sources: Sources,
+  runner: Retirer,
+  lockfileWork: LockfileWork,
+  clock: Clock,
+) {
+  const importOne = async (
+    caller: Caller,
+    item: ImportItem,
+    versions: readonly ValSource[],
+    { isDry, ifExists }: ImportOptions,
+    findAuthor: FindAuthor,
+    at: number,
+  ): Promise<ImportResult> => {
+    if ("problem" in item) {
+      const { name, problem } = item
+      return { name, status: "failed", message: `Cannot import val "${name}": ${problem}` }
     }
+    const { val: incoming } = item
+    const { privacy, type, readme } = incoming
+    const history = toHistory(incoming, versions, at)
+    const comments = await readComments(clock, incoming, findAuthor, at)
+    const val = toValToImport(clock.newId(), caller, incoming, history, comments)
+    const plan = (existing: ExistingVal | undefined) =>
+      planImport({ history, settings: { privacy, type, readme } }, existing, ifExists, at)
+    const leftOut = (incoming.comments?.length ?? 0) - comments.length
+    if (isDry) {
+      const existing = await store.find(val)
+      const planned = plan(existing)
+      return toResult(val, { plan: planned, ...toOutlook(planned, existing, val) }, leftOut, true)
+    }
+    const done = await store.write(val, plan, at)
+    const added = listAdded(val, done.plan)
+    if (done.plan.kind === "change" && added.length > 0) runner.retire({ valId: done.id })
+    if (added.some(({ source }) => source.isRemote)) lockfileWork.wake()
+    return toResult(val, done, leftOut, false)
   }
-  await Promise.all(
-    Array.from({ length: deps.valImports.atOnceMax }, (_, from) => importEach(from)),
-  )
-  return results
+  return {
+    /** Imports vals, each as a whole or not at all, and says in their order what became of each. */
+    async add(
+      caller: Caller,
+      sent: readonly ImportItem[],
+      options: ImportOptions,
+    ): Promise<readonly ImportResult[]> {
+      const at = clock.now()
+      const items = withoutRepeats(sent)
+      const codes = items.map(toCodes)
+      // A dry run links nothing, so no imports are scanned.
+      const read = options.isDry
+        ? codes.map((val) => val.codes.map((code) => ({ code, imports: [] })))
+        : await sources.readMany(caller, codes)
+      const findAuthor = createFindAuthor(users, caller)
+      const results: ImportResult[] = []
+      const importEach = async (from: number) => {
+        for (let index = from; index < items.length; index += store.atOnceMax) {
+          const item = items[index] as ImportItem
+          const versions = read[index] ?? []
+          results[index] = await importOne(caller, item, versions, options, findAuthor, at)
+        }
+      }
+      await Promise.all(Array.from({ length: store.atOnceMax }, (_, from) => importEach(from)))
+      return results
+    },
+  }
 }
 
 /**
@@ -129,36 +154,9 @@ function withoutRepeats(sent: readonly ImportItem[]): readonly ImportItem[] {
   })
 }
 
-/** A dry run links nothing, so no imports are scanned. */
-function toBareSources(one: ImportItem): readonly ValSource[] {
-  return "problem" in one ? [] : one.val.versions.map(({ code }) => ({ code, imports: [] }))
-}
-
-async function readSources(
-  deps: ImportDeps,
-  caller: Caller,
-  vals: readonly ImportItem[],
-): Promise<readonly (readonly ValSource[])[]> {
-  const codes = vals.flatMap((one) =>
-    "problem" in one ? [] : one.val.versions.map(({ code }) => code),
-  )
-  const importing = codes.filter(mayImport)
-  const found = importing.length === 0 ? [] : await deps.scanManyImports(importing, caller.userId)
-  const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
-  const missing = await findMissing(deps, caller, found.flat())
-  return vals.map((one) => {
-    if ("problem" in one) return []
-    const { name, versions } = one.val
-    return versions.map(({ code }) =>
-      toSource(
-        deps.importHosts,
-        { username: caller.username, name },
-        code,
-        specifiers.get(code) ?? [],
-        missing,
-      ),
-    )
-  })
+function toCodes(item: ImportItem): { readonly name: string; readonly codes: readonly string[] } {
+  if ("problem" in item) return { name: item.name, codes: [] }
+  return { name: item.val.name, codes: item.val.versions.map(({ code }) => code) }
 }
 
 type FindAuthor = (username: string) => Promise<string | undefined>
@@ -167,62 +165,32 @@ type FindAuthor = (username: string) => Promise<string | undefined>
  * The author of an imported comment. Only an administrator may import comments of other users,
  * because they can read the database anyway.
  */
-function createFindAuthor(deps: Pick<ImportDeps, "users">, caller: Caller): FindAuthor {
+function createFindAuthor(users: UserStore, caller: Caller): FindAuthor {
   const known = new Map<string, Promise<string | undefined>>([
     [caller.username.toLowerCase(), Promise.resolve(caller.userId)],
   ])
   if (!caller.scopes.has("admin")) return async (username) => known.get(username.toLowerCase())
   return (username) => {
     const key = username.toLowerCase()
-    const found = known.get(key) ?? deps.users.findByName(username).then((user) => user?.id)
+    const found = known.get(key) ?? users.findByName(username).then((user) => user?.id)
     known.set(key, found)
     return found
   }
 }
 
-interface OneOptions extends ImportOptions {
-  readonly at: number
-  readonly sources: readonly ValSource[]
-  readonly findAuthor: FindAuthor
-}
-
-async function importOne(
-  deps: ImportDeps,
+function toValToImport(
+  id: string,
   caller: Caller,
-  incoming: IncomingVal,
-  options: OneOptions,
-): Promise<ImportResult> {
-  const { at, isDry, ifExists, findAuthor } = options
-  const { name, privacy, type, readme } = incoming
-  const settings: ImportedSettings = { privacy, type, readme }
-  const history = toHistory(incoming, options.sources, at)
-  const comments = await readComments(deps, incoming, findAuthor, at)
-  const val: ValToImport = {
-    ...{
-      id: deps.newId(),
-      ownerId: caller.userId,
-      ownerName: caller.username,
-      name,
-      history,
-      comments,
-    },
-    ...{ privacy: privacy ?? "private", type: type ?? "script", readme: readme ?? null },
-  }
-  const plan = (existing: ExistingVal | undefined) =>
-    planImport({ history, settings }, existing, ifExists, at)
-  const leftOut = (incoming.comments?.length ?? 0) - comments.length
-  if (isDry) {
-    const existing = await deps.valImports.find(val)
-    const planned = plan(existing)
-    return toResult(val, { plan: planned, ...toOutlook(planned, existing, val) }, leftOut, true)
-  }
-  const done = await deps.valImports.write(val, plan, at)
-  noteImported(deps, val, done)
-  return toResult(val, done, leftOut, false)
+  { name, privacy = "private", type = "script", readme = null }: IncomingVal,
+  history: ImportedHistory,
+  comments: readonly ImportedComment[],
+): ValToImport {
+  const { userId: ownerId, username: ownerName } = caller
+  return { id, ownerId, ownerName, name, history, comments, privacy, type, readme }
 }
 
 async function readComments(
-  deps: Pick<ImportDeps, "newId">,
+  { newId }: Clock,
   { comments = [] }: IncomingVal,
   findAuthor: FindAuthor,
   at: number,
@@ -231,7 +199,7 @@ async function readComments(
   for (const { author, comment, createdAt = at } of comments) {
     const authorId = await findAuthor(author)
     if (authorId !== undefined)
-      kept.push({ id: deps.newId(), authorId, comment, createdAt: Math.min(createdAt, at) })
+      kept.push({ id: newId(), authorId, comment, createdAt: Math.min(createdAt, at) })
   }
   return kept
 }
@@ -247,11 +215,9 @@ function toOutlook(
   return { id: existing.val.id, version: added ?? existing.val.version }
 }
 
-function noteImported(deps: ImportDeps, val: ValToImport, { plan, id }: ImportedVal): void {
-  if (plan.kind === "leave") return
-  if (plan.kind === "change" && plan.versions.length > 0) deps.runner.retire({ valId: id })
-  const versions = plan.kind === "change" ? plan.versions : val.history.versions
-  if (versions.some(({ source }) => source.isRemote)) deps.lockfileWork.wake()
+function listAdded(val: ValToImport, plan: ImportPlan): readonly ImportedVersion[] {
+  if (plan.kind === "leave") return []
+  return plan.kind === "change" ? plan.versions : val.history.versions
 }
 
 function toResult(

@@ -1,12 +1,21 @@
 import type { Caller } from "../access.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import { getVal, type Val, type ValStore } from "./vals.ts"
+import { canSee, type Val, type ValAccess, type Vals, valNotFound } from "./vals.ts"
 
 /** Where likes are kept. */
 export interface LikeStore {
   has(userId: string, valId: string): Promise<boolean>
-  /** Liking twice is liking once. */
-  add(userId: string, valId: string, at: number): Promise<void>
+  /**
+   * Liking twice is liking once. Calls `authorize` with the val as it is in the transaction. Returns
+   * false when the val is gone.
+   */
+  add(
+    userId: string,
+    valId: string,
+    at: number,
+    authorize: (val: ValAccess) => void,
+  ): Promise<boolean>
   remove(userId: string, valId: string): Promise<void>
   /**
    * The vals a user likes and may still see, latest like first. As with their comments and runs,
@@ -15,27 +24,30 @@ export interface LikeStore {
   list(userId: string, page: PageRequest): Promise<Page<Val>>
 }
 
-/** What the rules of likes need. */
-export interface LikeDeps {
-  readonly vals: ValStore
-  readonly likes: LikeStore
-  now(): number
-}
+/** The rules of likes. */
+export type Likes = ReturnType<typeof createLikes>
 
-/** Whether the caller likes a val that they can see. */
-export async function isLiked(deps: LikeDeps, caller: Caller, valId: string): Promise<boolean> {
-  await getVal(deps, caller, valId)
-  return deps.likes.has(caller.userId, valId)
-}
-
-/** Likes a val that the caller can see. */
-export async function likeVal(deps: LikeDeps, caller: Caller, valId: string): Promise<void> {
-  await getVal(deps, caller, valId)
-  await deps.likes.add(caller.userId, valId, deps.now())
-}
-
-/** Takes a like back. */
-export async function unlikeVal(deps: LikeDeps, caller: Caller, valId: string): Promise<void> {
-  await getVal(deps, caller, valId)
-  await deps.likes.remove(caller.userId, valId)
+/** Creates the rules of likes. */
+export function createLikes(store: LikeStore, vals: Vals, { now }: Clock) {
+  return {
+    /** Whether the caller likes a val that they can see. */
+    async has(caller: Caller, valId: string): Promise<boolean> {
+      await vals.get(caller, valId)
+      return store.has(caller.userId, valId)
+    },
+    /** Likes a val that the caller can see. */
+    async add(caller: Caller, valId: string): Promise<void> {
+      const isFound = await store.add(caller.userId, valId, now(), (val) => {
+        if (!canSee(val, caller)) throw valNotFound(valId)
+      })
+      if (!isFound) throw valNotFound(valId)
+    },
+    /** Takes a like back. */
+    async remove(caller: Caller, valId: string): Promise<void> {
+      await vals.get(caller, valId)
+      await store.remove(caller.userId, valId)
+    },
+    /** The vals that the caller likes, latest like first. */
+    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
+  }
 }

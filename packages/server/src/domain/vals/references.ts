@@ -1,6 +1,6 @@
 import type { Caller } from "../access.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
-import { getVal, type ValStore } from "./vals.ts"
+import type { Vals } from "./vals.ts"
 
 /** One end of a reference. */
 export interface ReferenceEnd {
@@ -38,32 +38,34 @@ export interface ReferenceStore {
   ): Promise<Page<Reference>>
 }
 
-/** What the rules of references need. */
-export interface ReferenceDeps {
-  readonly vals: ValStore
-  readonly references: ReferenceStore
-}
+/** The rules of references. */
+export type References = ReturnType<typeof createReferences>
 
-/** The vals that import this one. */
-export async function listReferences(
-  deps: ReferenceDeps,
-  caller: Caller | undefined,
-  valId: string,
-  period: Period,
-  page: PageRequest,
-): Promise<Page<Reference>> {
-  await getVal(deps, caller, valId)
-  return deps.references.listToVal(caller?.userId, valId, period, page)
-}
-
-/** The vals that this one imports. */
-export async function listDependencies(
-  deps: ReferenceDeps,
-  caller: Caller | undefined,
-  valId: string,
-  period: Period,
-  page: PageRequest,
-): Promise<Page<Reference>> {
-  await getVal(deps, caller, valId)
-  return deps.references.listFromVal(caller?.userId, valId, period, page)
+/** Creates the rules of references. */
+export function createReferences(store: ReferenceStore, vals: Vals) {
+  return {
+    /** To the caller's vals. */
+    listMine: (caller: Caller, period: Period, page: PageRequest) =>
+      store.listToUser(caller.userId, period, page),
+    /** The vals that import this one. */
+    async listToVal(
+      caller: Caller | undefined,
+      valId: string,
+      period: Period,
+      page: PageRequest,
+    ): Promise<Page<Reference>> {
+      await vals.get(caller, valId)
+      return store.listToVal(caller?.userId, valId, period, page)
+    },
+    /** The vals that this one imports. */
+    async listFromVal(
+      caller: Caller | undefined,
+      valId: string,
+      period: Period,
+      page: PageRequest,
+    ): Promise<Page<Reference>> {
+      await vals.get(caller, valId)
+      return store.listFromVal(caller?.userId, valId, period, page)
+    },
+  }
 }

@@ -1,15 +1,18 @@
 import { describe, expect, test } from "bun:test"
 import type { Resolution } from "../modules/lockfiles.ts"
 import { moveResolution, rewriteRelativeImports } from "./relative-imports.ts"
+import type { CodeParser } from "./val-source.ts"
 
-const deps = {
+const sources = {
   importHosts: { baseUrls: ["http://hamlet.test"] },
-  /** Stands for the parser: an import is at the beginning of a line. */
-  scanImports: async (code: string) =>
-    Array.from(code.matchAll(/^import ["']([^"']*)["']/gm), ([, specifier = ""]) => specifier),
+  parser: {
+    /** Stands for the parser: an import is at the beginning of a line. */
+    scanImports: async (code: string) =>
+      Array.from(code.matchAll(/^import ["']([^"']*)["']/gm), ([, specifier = ""]) => specifier),
+  } as unknown as CodeParser,
 }
 const rewrite = (code: string) =>
-  rewriteRelativeImports(deps, { code, name: "main", ownerName: "Ada" }, "bob")
+  rewriteRelativeImports(sources, { code, name: "main", ownerName: "Ada" }, "bob")
 
 describe("rewriteRelativeImports", () => {
   test("names the owner in relative imports of vals, and changes nothing else", async () => {

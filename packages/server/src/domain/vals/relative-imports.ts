@@ -1,7 +1,8 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "../app-error.ts"
-import { type ImportHosts, parseImportAddress } from "../modules/import-address.ts"
+import { parseImportAddress } from "../modules/import-address.ts"
 import type { Resolution } from "../modules/lockfiles.ts"
+import type { Sources } from "./val-source.ts"
 import type { Val } from "./vals.ts"
 
 /** A replaced part of code: `start` and `end` are offsets before any edit. */
@@ -19,11 +20,6 @@ interface RewrittenCode {
   readonly renamed: ReadonlyMap<string, string>
 }
 
-interface RewriteDeps {
-  readonly importHosts: ImportHosts
-  scanImports(code: string, ownerId: string): Promise<readonly string[]>
-}
-
 /** As many different specifiers are read as are stored with a version. */
 const parsedMax = 1_000
 
@@ -36,7 +32,7 @@ const candidatePattern = /(?<=["'`])\.\//g
  * each candidate gets a marker with its number, and the markers that the parser reports are imports.
  */
 export async function rewriteRelativeImports(
-  deps: RewriteDeps,
+  { parser, importHosts }: Pick<Sources, "parser" | "importHosts">,
   { code, name, ownerName }: Pick<Val, "code" | "name" | "ownerName">,
   userId: string,
 ): Promise<RewrittenCode> {
@@ -51,14 +47,14 @@ export async function rewriteRelativeImports(
   const renamed = new Map<string, string>()
   const importer = { username: ownerName, name }
   let parsed = 0
-  for (const specifier of await deps.scanImports(marked, userId)) {
+  for (const specifier of await parser.scanImports(marked, userId)) {
     if (!specifier.startsWith(marker)) continue
     const [index = "", ...rest] = specifier.slice(marker.length).split("/")
     const start = starts[Number(index)]
     const before = `./${rest.join("/")}`
     if (!renamed.has(before)) {
       parsed += 1
-      if (parsed > parsedMax || !parseImportAddress(before, deps.importHosts, importer)) continue
+      if (parsed > parsedMax || !parseImportAddress(before, importHosts, importer)) continue
     }
     if (start === undefined) continue
     edits.push({ start, end: start + 2, text: `../${ownerName}/` })

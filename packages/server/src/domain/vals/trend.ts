@@ -1,6 +1,3 @@
-import type { Page, PageRequest } from "../paging.ts"
-import type { Val, ValDeps, ValFilter, ValRanking } from "./vals.ts"
-
 /** After this time a like counts half. */
 const halfLifeMs = 7 * 86_400_000
 
@@ -21,15 +18,4 @@ export function removeFromTrend(trend: number, likedAt: number): number {
   // Rounding may leave a little more than nothing.
   const rest = trend + halfLifeMs * Math.log2(1 - share)
   return share < 1 && rest > 0 ? Math.round(rest) : 0
-}
-
-/** Lists public vals, those with the most likes, runs or recent likes first. */
-export async function listRankedVals(
-  deps: Pick<ValDeps, "vals">,
-  ranking: ValRanking,
-  { ownerId, privacy = "public" }: ValFilter,
-  page: PageRequest,
-): Promise<Page<Val>> {
-  if (privacy !== "public") return { items: [], hasMore: false }
-  return deps.vals.listRanked(ranking, ownerId, page)
 }

@@ -3,6 +3,7 @@ import {
   type ImportAddress,
   type ImportHosts,
   isTownAddress,
+  mayImport,
   parseImportAddress,
 } from "../modules/import-address.ts"
 import type { Resolution } from "../modules/lockfiles.ts"
@@ -44,47 +45,71 @@ export interface SettledResolution {
 /** More than a program may contain. Further ones are ignored: reading 10,000 would take long. */
 const specifiersMax = 1_000
 
-/** What reading a source needs. */
-export interface SourceDeps {
-  readonly importHosts: ImportHosts
-  readonly vals: {
-    findByName(username: string, name: string, viewerId: string | undefined): Promise<unknown>
-  }
-  /** Parses the code for imports. The parser is shared fairly between owners. */
+/** Parses code of users without running it. It is shared fairly between owners. */
+export interface CodeParser {
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
+  /** What each of many pieces of code imports. */
+  scanManyImports(
+    codes: readonly string[],
+    ownerId: string,
+  ): Promise<readonly (readonly string[])[]>
+  /** Fails with `module_not_parsable` for code that does not parse. */
+  toJavaScript(code: string, ownerId: string): Promise<string>
 }
 
-/** Parses code of the caller for the vals and packages that it imports. */
-export async function readSource(
-  deps: SourceDeps,
-  caller: Caller,
-  code: string,
-  name: string,
-): Promise<ValSource> {
-  const specifiers = takeFirst(await deps.scanImports(code, caller.userId))
-  const importer = { username: caller.username, name }
-  const missing = await findMissing(deps, caller, specifiers)
-  return toSource(deps.importHosts, importer, code, specifiers, missing)
-}
+/** Reads code of users. */
+export type Sources = ReturnType<typeof createSources>
 
-/**
- * The addresses on esm.town that mean no val on this server, and are fetched from there. An address
- * with the caller's own name always means a val on this server, which the caller may save later.
- */
-export async function findMissing(
-  { importHosts, vals }: Pick<SourceDeps, "importHosts" | "vals">,
-  caller: Caller,
-  specifiers: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (!importHosts.fetchesTown) return new Set()
-  const missing = new Set<string>()
-  for (const specifier of new Set(specifiers)) {
-    const address = isTownAddress(specifier) && parseImportAddress(specifier, importHosts)
-    if (!address || address.username === caller.username.toLowerCase()) continue
-    if (!(await vals.findByName(address.username, address.name, caller.userId)))
-      missing.add(specifier)
+/** Creates the reader of code. */
+export function createSources(
+  parser: CodeParser,
+  importHosts: ImportHosts,
+  vals: {
+    findByName(username: string, name: string, viewerId: string | undefined): Promise<unknown>
+  },
+) {
+  /**
+   * The addresses on esm.town that mean no val on this server, and are fetched from there. An address
+   * with the caller's own name always means a val on this server, which the caller may save later.
+   */
+  const findMissing = async (caller: Caller, specifiers: readonly string[]) => {
+    const missing = new Set<string>()
+    if (!importHosts.fetchesTown) return missing
+    for (const specifier of new Set(specifiers)) {
+      const address = isTownAddress(specifier) && parseImportAddress(specifier, importHosts)
+      if (!address || address.username === caller.username.toLowerCase()) continue
+      if (!(await vals.findByName(address.username, address.name, caller.userId)))
+        missing.add(specifier)
+    }
+    return missing
   }
-  return missing
+  return {
+    parser,
+    importHosts,
+    /** Parses code of the caller for the vals and packages that it imports. */
+    async read(caller: Caller, code: string, name: string): Promise<ValSource> {
+      const specifiers = takeFirst(await parser.scanImports(code, caller.userId))
+      const missing = await findMissing(caller, specifiers)
+      return toSource(importHosts, { username: caller.username, name }, code, specifiers, missing)
+    },
+    /** The same for all versions of several vals of the caller. */
+    async readMany(
+      caller: Caller,
+      vals: readonly { readonly name: string; readonly codes: readonly string[] }[],
+    ): Promise<readonly (readonly ValSource[])[]> {
+      const importing = vals.flatMap(({ codes }) => codes.filter(mayImport))
+      const found =
+        importing.length === 0 ? [] : await parser.scanManyImports(importing, caller.userId)
+      const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
+      const missing = await findMissing(caller, found.flat())
+      const { username } = caller
+      return vals.map(({ name, codes }) =>
+        codes.map((code) =>
+          toSource(importHosts, { username, name }, code, specifiers.get(code) ?? [], missing),
+        ),
+      )
+    },
+  }
 }
 
 /**

@@ -7,14 +7,7 @@ import {
   assertOwner,
   assertUnchanged,
   canSee,
-  createVal,
-  deleteVal,
-  getVal,
-  getValByName,
   type Privacy,
-  saveVal,
-  saveVersion,
-  updateVal,
   type Val,
   valNotFound,
 } from "./vals.ts"
@@ -30,7 +23,7 @@ beforeAll(async () => {
   ada = await rules.addCaller("ada")
   bob = await rules.addCaller("bob")
   for (const privacy of ["public", "unlisted", "private"] as const) {
-    vals[privacy] = await createVal(rules.deps, ada, { name: privacy, code: "1", privacy })
+    vals[privacy] = await rules.nouns.vals.create(ada, { name: privacy, code: "1", privacy })
   }
 })
 
@@ -59,14 +52,14 @@ describe("access to a val of another user", () => {
     const val = vals[privacy]
 
     expect(canSee(val, caller)).toBe(isSeen)
-    expect(await outcomeOf(() => getVal(rules.deps, caller, val.id))).toBe(
+    expect(await outcomeOf(() => rules.nouns.vals.get(caller, val.id))).toBe(
       isSeen ? "done" : "val_not_found",
     )
-    expect(await outcomeOf(() => getValByName(rules.deps, caller, "ada", privacy))).toBe(
+    expect(await outcomeOf(() => rules.nouns.vals.getByName(caller, "ada", privacy))).toBe(
       isSeen ? "done" : "val_not_found",
     )
     // The store itself does not give it to others, so that nothing of it is read for them.
-    expect((await rules.deps.vals.findByName("ada", privacy, caller?.userId))?.id).toBe(
+    expect((await rules.stores.vals.findByName("ada", privacy, caller?.userId))?.id).toBe(
       isSeen ? val.id : undefined,
     )
     if (!caller) return
@@ -74,19 +67,19 @@ describe("access to a val of another user", () => {
     // None of these has an effect: the first changes nothing, the others would only after the
     // version that they wait for.
     expect(
-      await outcomeOf(() => updateVal(rules.deps, caller, val.id, { privacy }, undefined)),
+      await outcomeOf(() => rules.nouns.vals.change(caller, val.id, { privacy }, undefined)),
     ).toBe(change)
     const late = change === "done" ? "version_conflict" : change
-    expect(await outcomeOf(() => saveVersion(rules.deps, caller, val.id, { code: "2" }, 99))).toBe(
-      late,
-    )
-    expect(await outcomeOf(() => deleteVal(rules.deps, caller, val.id, 99))).toBe(late)
+    expect(
+      await outcomeOf(() => rules.nouns.versions.save(caller, val.id, { code: "2" }, 99)),
+    ).toBe(late)
+    expect(await outcomeOf(() => rules.nouns.vals.delete(caller, val.id, 99))).toBe(late)
   })
 
   test("getVal responds to other users as if a private val did not exist", async () => {
     const words = async (id: string) =>
-      String(await getVal(rules.deps, bob, id).catch((error: unknown) => error)).replace(id, "ID")
-    expect(await words(vals.private.id)).toBe(await words(rules.deps.newId()))
+      String(await rules.nouns.vals.get(bob, id).catch((error: unknown) => error)).replace(id, "ID")
+    expect(await words(vals.private.id)).toBe(await words(rules.clock.newId()))
     expect(valNotFound("ID")).toMatchObject({
       code: "val_not_found",
       message: 'Cannot find val "ID"',
@@ -99,18 +92,15 @@ describe("access to a val of another user", () => {
       read.push(`${code} of ${ownerId}`)
       return []
     }
+    const nouns = rules.createNouns({ scanImports })
     for (const [caller, id] of [
       [bob, vals.public.id],
       [bob, vals.private.id],
-      [ada, rules.deps.newId()],
+      [ada, rules.clock.newId()],
     ] as const) {
-      await outcomeOf(() =>
-        saveVersion({ ...rules.deps, scanImports }, caller, id, { code: 'import "2"' }, undefined),
-      )
+      await outcomeOf(() => nouns.versions.save(caller, id, { code: 'import "2"' }, undefined))
     }
-    await outcomeOf(() =>
-      saveVersion({ ...rules.deps, scanImports }, ada, vals.public.id, { code: 'import "1"' }, 99),
-    )
+    await outcomeOf(() => nouns.versions.save(ada, vals.public.id, { code: 'import "1"' }, 99))
     expect(read).toEqual([`import "1" of ${ada.userId}`])
   })
 })
@@ -122,7 +112,7 @@ describe("getValByName", () => {
       ["ADA", "PUBLIC"],
       ["@Ada", "Public"],
     ] as const) {
-      expect(await getValByName(rules.deps, undefined, user, name)).toEqual(vals.public)
+      expect(await rules.nouns.vals.getByName(undefined, user, name)).toEqual(vals.public)
     }
     for (const [user, name] of [
       ["@@ada", "public"],
@@ -131,7 +121,7 @@ describe("getValByName", () => {
       ["ada", "%"],
       ["", ""],
     ] as const) {
-      expect(await codeOf(getValByName(rules.deps, undefined, user, name))).toBe("val_not_found")
+      expect(await codeOf(rules.nouns.vals.getByName(undefined, user, name))).toBe("val_not_found")
     }
   })
 })
@@ -150,7 +140,7 @@ describe("assertUnchanged", () => {
 
 describe("createVal", () => {
   test("creates a private script without a readme by default", async () => {
-    const val = await createVal(rules.deps, ada, { name: "plain", code: "1" })
+    const val = await rules.nouns.vals.create(ada, { name: "plain", code: "1" })
     expect(val).toMatchObject({
       privacy: "private",
       type: "script",
@@ -165,22 +155,21 @@ describe("createVal", () => {
   })
 
   test("refuses a name that the owner already has, and does not generate another", async () => {
-    expect(await codeOf(createVal(rules.deps, ada, { name: "PUBLIC", code: "1" }))).toBe(
+    expect(await codeOf(rules.nouns.vals.create(ada, { name: "PUBLIC", code: "1" }))).toBe(
       "name_taken",
     )
-    expect((await createVal(rules.deps, bob, { name: "PUBLIC", code: "1" })).name).toBe("PUBLIC")
+    expect((await rules.nouns.vals.create(bob, { name: "PUBLIC", code: "1" })).name).toBe("PUBLIC")
   })
 
   test("generates names until one is free", async () => {
     const tried: string[] = []
-    const create: typeof rules.deps.vals.create = async (val, at) => {
+    const create: typeof rules.stores.vals.create = async (val, at) => {
       tried.push(val.name)
-      return tried.length < 5 ? undefined : rules.deps.vals.create(val, at)
+      return tried.length < 5 ? undefined : rules.stores.vals.create(val, at)
     }
 
-    const val = await createVal({ ...rules.deps, vals: { ...rules.deps.vals, create } }, ada, {
-      code: "1",
-    })
+    const nouns = rules.createNouns({ valStore: { ...rules.stores.vals, create } })
+    const val = await nouns.vals.create(ada, { code: "1" })
 
     expect(tried).toHaveLength(5)
     expect(tried.at(-1)).toBe(val.name)
@@ -201,7 +190,7 @@ describe("createVal, saveVal and saveVersion", () => {
 
   const importsOf = (id: string, version: number) =>
     rules.db.read<{ username_key: string; name_key: string }>(
-      sql`select username_key, name_key from imports where val_id = ${id} and version = ${version} order by name_key`,
+      sql`select username_key, name_key from imports where branch_id = ${id} and since = ${version} order by name_key`,
     )
   const expected = [
     { username_key: "ada", name_key: "first" },
@@ -210,16 +199,15 @@ describe("createVal, saveVal and saveVersion", () => {
   ]
 
   test("store each val that the code imports once", async () => {
-    const created = await createVal(rules.deps, ada, { name: "importing", code })
+    const created = await rules.nouns.vals.create(ada, { name: "importing", code })
     expect(await importsOf(created.id, 1)).toEqual(expected)
-    const saved = await saveVal(
-      rules.deps,
+    const saved = await rules.nouns.vals.save(
       ada,
       { name: "importing", code: `${code} // 2` },
       undefined,
     )
     expect(await importsOf(saved.val.id, 2)).toEqual(expected)
-    await saveVersion(rules.deps, ada, created.id, { code: `${code} // 3` }, undefined)
+    await rules.nouns.versions.save(ada, created.id, { code: `${code} // 3` }, undefined)
     expect(await importsOf(created.id, 3)).toEqual(expected)
   })
 })
@@ -227,15 +215,15 @@ describe("createVal, saveVal and saveVersion", () => {
 describe("saveVal", () => {
   test("with an expected version creates no val, whichever version that is", async () => {
     for (const ifMatch of [0, 1, 7]) {
-      expect(await codeOf(saveVal(rules.deps, ada, { name: "missing", code: "1" }, ifMatch))).toBe(
-        "version_conflict",
-      )
+      expect(
+        await codeOf(rules.nouns.vals.save(ada, { name: "missing", code: "1" }, ifMatch)),
+      ).toBe("version_conflict")
     }
-    expect(await rules.deps.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
+    expect(await rules.stores.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
   })
 
   test("changes only the given fields, and nothing when the name differs in case", async () => {
-    const before = await createVal(rules.deps, ada, {
+    const before = await rules.nouns.vals.create(ada, {
       name: "Kept",
       code: "1",
       readme: "read me",
@@ -244,7 +232,7 @@ describe("saveVal", () => {
     })
     rules.clock.at += 1
 
-    const { val, isNewVersion } = await saveVal(rules.deps, ada, { name: "Kept", code: "2" }, 1)
+    const { val, isNewVersion } = await rules.nouns.vals.save(ada, { name: "Kept", code: "2" }, 1)
 
     expect(isNewVersion).toBe(true)
     expect(val).toEqual({
@@ -254,9 +242,13 @@ describe("saveVal", () => {
       versionCreatedAt: rules.clock.at,
       updatedAt: rules.clock.at,
     })
-    const cleared = await saveVal(rules.deps, ada, { name: "Kept", code: "2", readme: null }, 2)
-    expect(cleared).toEqual({ val: { ...val, readme: null }, isNewVersion: false })
-    expect(await codeOf(saveVal(rules.deps, ada, { name: "kept", code: "3" }, undefined))).toBe(
+    const cleared = await rules.nouns.vals.save(ada, { name: "Kept", code: "2", readme: null }, 2)
+    expect(cleared).toEqual({
+      val: { ...val, version: 3, readme: null },
+      isNewVersion: true,
+      isNewCode: false,
+    })
+    expect(await codeOf(rules.nouns.vals.save(ada, { name: "kept", code: "3" }, undefined))).toBe(
       "name_taken",
     )
   })
@@ -264,40 +256,42 @@ describe("saveVal", () => {
 
 describe("updateVal, saveVersion and deleteVal", () => {
   test("throw val_not_found if the val is deleted meanwhile", async () => {
-    const { id } = await createVal(rules.deps, ada, { name: "gone", code: "1" })
+    const { id } = await rules.nouns.vals.create(ada, { name: "gone", code: "1" })
     const scanImports = async () => {
-      await rules.deps.vals.delete(id, () => {})
+      await rules.stores.vals.delete(id, () => {})
       return []
     }
     expect(
       await codeOf(
-        saveVersion({ ...rules.deps, scanImports }, ada, id, { code: 'import "2"' }, undefined),
+        rules
+          .createNouns({ scanImports })
+          .versions.save(ada, id, { code: 'import "2"' }, undefined),
       ),
     ).toBe("val_not_found")
-    expect(await codeOf(updateVal(rules.deps, ada, id, { readme: "x" }, undefined))).toBe(
+    expect(await codeOf(rules.nouns.vals.change(ada, id, { readme: "x" }, undefined))).toBe(
       "val_not_found",
     )
-    expect(await codeOf(deleteVal(rules.deps, ada, id, undefined))).toBe("val_not_found")
+    expect(await codeOf(rules.nouns.vals.delete(ada, id, undefined))).toBe("val_not_found")
   })
 })
 
 describe("createVal, saveVal and saveVersion with remote imports", () => {
   test("wake the job that fetches packages once per new version; other saves do not", async () => {
     let wakes = 0
-    const deps = { ...rules.deps, lockfileWork: { wake: () => (wakes += 1) } }
+    const nouns = rules.createNouns({ lockfileWork: { wake: () => (wakes += 1) } })
     const remote = (number: number) => `import x from "npm:x" // ${number}`
-    const { id } = await createVal(deps, ada, { name: "remote", code: remote(1) })
-    await createVal(deps, ada, { code: remote(1) })
+    const { id } = await nouns.vals.create(ada, { name: "remote", code: remote(1) })
+    await nouns.vals.create(ada, { code: remote(1) })
     expect(wakes).toBe(2)
-    await saveVal(deps, ada, { name: "remote2", code: remote(1) }, undefined)
-    await saveVal(deps, ada, { name: "remote", code: remote(2) }, undefined)
-    await saveVersion(deps, ada, id, { code: remote(3) }, undefined)
+    await nouns.vals.save(ada, { name: "remote2", code: remote(1) }, undefined)
+    await nouns.vals.save(ada, { name: "remote", code: remote(2) }, undefined)
+    await nouns.versions.save(ada, id, { code: remote(3) }, undefined)
     expect(wakes).toBe(5)
-    await saveVersion(deps, ada, id, { code: remote(3) }, undefined)
-    await saveVal(deps, ada, { name: "remote", code: remote(3), readme: "x" }, undefined)
-    await updateVal(deps, ada, id, { readme: "y" }, undefined)
-    await saveVersion(deps, ada, id, { code: 'import x from "./y"' }, undefined)
-    expect(await codeOf(createVal(deps, ada, { name: "remote", code: remote(4) }))).toBe(
+    await nouns.versions.save(ada, id, { code: remote(3) }, undefined)
+    await nouns.vals.save(ada, { name: "remote", code: remote(3), readme: "x" }, undefined)
+    await nouns.vals.change(ada, id, { readme: "y" }, undefined)
+    await nouns.versions.save(ada, id, { code: 'import x from "./y"' }, undefined)
+    expect(await codeOf(nouns.vals.create(ada, { name: "remote", code: remote(4) }))).toBe(
       "name_taken",
     )
     expect(wakes).toBe(5)

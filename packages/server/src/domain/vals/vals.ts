@@ -1,12 +1,13 @@
-import { limits, type privacy, type valsQuery, type valType } from "@hamlet/contract"
+import type { privacy, valsQuery, valType } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import { mayImport } from "../modules/import-address.ts"
+import type { Clock } from "../clock.ts"
+import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import { generateName } from "./generate-name.ts"
-import { readSource, type SourceDeps, type ValSource } from "./val-source.ts"
+import type { Sources, ValSource } from "./val-source.ts"
 
 /** Who may see a val. */
 export type Privacy = z.infer<typeof privacy>
@@ -79,7 +80,9 @@ export interface NewVal extends ValChange {
 /** The result of a save. */
 export interface SavedVal {
   readonly val: Val
+  /** A version is new when the code, the type or the readme has changed: all are its files. */
   readonly isNewVersion: boolean
+  readonly isNewCode: boolean
 }
 
 /** Which vals a list shows, among those that the viewer may see. */
@@ -146,16 +149,6 @@ export interface ValStore {
   delete(id: string, assert: AssertVal): Promise<boolean>
 }
 
-/** What the rules of vals need. */
-export interface ValDeps extends SourceDeps {
-  readonly vals: ValStore
-  readonly runner: Retirer
-  /** Fetches the packages that new versions import. */
-  readonly lockfileWork: { wake(): void }
-  newId(): string
-  now(): number
-}
-
 /** The fields of a val that a client sends. */
 export interface ValInput {
   readonly name?: string | undefined
@@ -164,64 +157,12 @@ export interface ValInput {
   readonly readme?: string | null | undefined
 }
 
+/** Decides who may see a val. */
+export type ValAccess = Pick<Val, "ownerId" | "privacy">
+
 /** Whether the caller may see the val, given its address. */
-export function canSee(
-  val: Pick<Val, "ownerId" | "privacy">,
-  caller: Pick<Caller, "userId"> | undefined,
-): boolean {
+export function canSee(val: ValAccess, caller: Pick<Caller, "userId"> | undefined): boolean {
   return val.privacy !== "private" || val.ownerId === caller?.userId
-}
-
-/** Returns the val with that id. Throws not-found if the caller may not see it. */
-export async function getVal(
-  deps: Pick<ValDeps, "vals">,
-  caller: Caller | undefined,
-  id: string,
-): Promise<Val> {
-  const val = await deps.vals.findById(id)
-  if (!val || !canSee(val, caller)) throw valNotFound(id)
-  return val
-}
-
-/** Lists public vals and the caller's own. */
-export async function listVals(
-  deps: Pick<ValDeps, "vals">,
-  caller: Caller | undefined,
-  filter: ValFilter,
-  page: PageRequest,
-): Promise<Page<Val>> {
-  return deps.vals.list(caller?.userId, filter, page)
-}
-
-/** Searches public vals and the caller's own. Accounts, or else addresses, take turns. */
-export async function searchVals(
-  deps: Pick<ValDeps, "vals">,
-  caller: Caller | undefined,
-  query: string,
-  page: PageRequest,
-  address: () => string,
-): Promise<Page<Val>> {
-  return deps.vals.search(caller?.userId, query, page, caller?.userId ?? address())
-}
-
-/** Lists the states of the caller's own vals, so that a client can find outdated copies. */
-export async function listValStates(
-  deps: Pick<ValDeps, "vals">,
-  caller: Caller,
-): Promise<Page<ValState>> {
-  return deps.vals.listStates(caller.userId, limits.valStatesMax)
-}
-
-/** Returns the val with that owner and name. The owner may be written with `@`. */
-export async function getValByName(
-  deps: Pick<ValDeps, "vals">,
-  caller: Caller | undefined,
-  username: string,
-  name: string,
-): Promise<Val> {
-  const val = await deps.vals.findByName(username.replace(/^@/, ""), name, caller?.userId)
-  if (!val) throw valNotFound(`${username}/${name}`)
-  return val
 }
 
 /** Throws unless the caller owns the val: not-found if the caller may not even see it. */
@@ -246,108 +187,84 @@ export function assertUnchanged(val: Val, ifMatch: number | undefined): void {
   )
 }
 
-/** Creates a val. Without a name, a readable one is generated. */
-export async function createVal(
-  deps: ValDeps,
-  caller: Caller,
-  input: ValInput & { readonly code: string },
-): Promise<Val> {
-  if (input.name !== undefined) {
-    const val = await createNamed(deps, await toNewVal(deps, caller, input.name, input))
-    if (!val)
-      throw new AppError(
-        "name_taken",
-        `Cannot create val "${input.name}": you already have one with that name`,
-      )
-    return val
+/** The rules of single vals. */
+export type Vals = ReturnType<typeof createVals>
+
+/** Creates the rules of vals. `lockfileWork` fetches the packages that new versions import. */
+export function createVals(
+  store: ValStore,
+  sources: Sources,
+  runner: Retirer,
+  lockfileWork: LockfileWork,
+  { newId, now }: Clock,
+) {
+  const toNewVal = async (caller: Caller, name: string, input: ValInput & { code: string }) =>
+    toPrivateVal(newId(), caller, name, input, await sources.read(caller, input.code, name))
+  /** Retires the processes of the previous version, and starts to fetch the packages of the new one. */
+  const noteSaved = (source: ValSource | undefined, saved: SavedVal) => {
+    if (!saved.isNewVersion) return saved
+    runner.retire({ valId: saved.val.id })
+    if (saved.isNewCode && source?.isRemote) lockfileWork.wake()
+    return saved
   }
-  for (let attempt = 0; ; attempt++) {
-    const val = await createNamed(deps, await toNewVal(deps, caller, generateName(attempt), input))
-    if (val) return val
+  return {
+    /** Does not ask who may see it: for rules that decide that themselves. */
+    findById: store.findById,
+    findByName: store.findByName,
+    /** Returns the val with that id. Throws not-found if the caller may not see it. */
+    async get(caller: Caller | undefined, id: string): Promise<Val> {
+      const val = await store.findById(id)
+      if (!val || !canSee(val, caller)) throw valNotFound(id)
+      return val
+    },
+    /** Returns the val with that owner and name. The owner may be written with `@`. */
+    async getByName(caller: Caller | undefined, username: string, name: string): Promise<Val> {
+      const val = await store.findByName(username.replace(/^@/, ""), name, caller?.userId)
+      if (!val) throw valNotFound(`${username}/${name}`)
+      return val
+    },
+    /** Creates a val. Without a name, a readable one is generated. */
+    async create(caller: Caller, input: ValInput & { readonly code: string }): Promise<Val> {
+      for (let attempt = 0; ; attempt++) {
+        const val = await toNewVal(caller, input.name ?? generateName(attempt), input)
+        const created = await store.create(val, now())
+        if (created && val.source.isRemote) lockfileWork.wake()
+        if (created) return created
+        if (input.name !== undefined) throw nameTaken(input.name)
+      }
+    },
+    /** Creates the val with that name, or saves a new version of it. */
+    async save(
+      caller: Caller,
+      input: ValInput & { readonly name: string; readonly code: string },
+      ifMatch: number | undefined,
+    ): Promise<SavedVal> {
+      const val = await toNewVal(caller, input.name, input)
+      const { name, code: _code, ...rest } = input
+      const assert = (current: Val | undefined) => assertSavable(current, name, ifMatch)
+      const change = { ...rest, source: val.source }
+      return noteSaved(val.source, await store.createOrChange(val, change, assert, now()))
+    },
+    /** Changes a val of the caller. */
+    async change(caller: Caller, id: string, change: ValChange, ifMatch: number | undefined) {
+      const assert = (val: Val) => assertChangeable(val, caller, ifMatch)
+      const saved = await store.change(id, change, assert, now())
+      if (!saved) throw valNotFound(id)
+      return noteSaved(change.source, saved)
+    },
+    /** Deletes a val and everything that belongs to it. */
+    async delete(caller: Caller, id: string, ifMatch: number | undefined): Promise<void> {
+      const isFound = await store.delete(id, (val) => assertChangeable(val, caller, ifMatch))
+      if (!isFound) throw valNotFound(id)
+      runner.retire({ valId: id })
+    },
   }
 }
 
-/** Creates the val with that name, or saves a new version of it. */
-export async function saveVal(
-  deps: ValDeps,
-  caller: Caller,
-  input: ValInput & { readonly name: string; readonly code: string },
-  ifMatch: number | undefined,
-): Promise<SavedVal> {
-  const val = await toNewVal(deps, caller, input.name, input)
-  const { name, code: _code, ...rest } = input
-  const assert = (current: Val | undefined) => {
-    if (current) {
-      assertSameName(current, name)
-      assertUnchanged(current, ifMatch)
-    } else if (ifMatch !== undefined)
-      throw new AppError(
-        "version_conflict",
-        `Cannot save val "${input.name}": you have no val with that name, at any version`,
-      )
-  }
-  return noteSaved(
-    deps,
-    val.source,
-    await deps.vals.createOrChange(val, { ...rest, source: val.source }, assert, deps.now()),
-  )
-}
-
-/**
- * The lookup ignores case. A name in another case most likely means another val, which must not be
- * overwritten.
- */
-function assertSameName(val: Val, name: string): void {
-  if (val.name === name) return
-  throw new AppError(
-    "name_taken",
-    `Cannot save val "${name}": you already have "${val.name}", and names that differ only in case are the same`,
-  )
-}
-
-/** Changes a val without its code. */
-export async function updateVal(
-  deps: ValDeps,
-  caller: Caller,
-  id: string,
-  input: ValInput,
-  ifMatch: number | undefined,
-): Promise<Val> {
-  return (await changeOwnVal(deps, caller, id, input, ifMatch)).val
-}
-
-/** Saves `code` as the next version. Code that equals the current version's creates none. */
-export async function saveVersion(
-  deps: ValDeps,
-  caller: Caller,
-  id: string,
-  input: ValInput & { readonly code: string },
-  ifMatch: number | undefined,
-): Promise<SavedVal> {
-  const { code, ...rest } = input
-  if (!mayImport(code))
-    return changeOwnVal(deps, caller, id, { ...rest, source: { code, imports: [] } }, ifMatch)
-  // Relative imports depend on the name of the val. Checking the owner first keeps others from
-  // using the parser.
-  const val = await getVal(deps, caller, id)
+/** Throws unless the caller owns the val and it is at the version that the caller expects. */
+export function assertChangeable(val: Val, caller: Caller, ifMatch: number | undefined): void {
   assertOwner(val, caller)
-  const source = await readSource(deps, caller, code, val.name)
-  return changeOwnVal(deps, caller, id, { ...rest, source }, ifMatch)
-}
-
-/** Deletes a val and everything that belongs to it. */
-export async function deleteVal(
-  deps: Pick<ValDeps, "vals" | "runner">,
-  caller: Caller,
-  id: string,
-  ifMatch: number | undefined,
-): Promise<void> {
-  const isFound = await deps.vals.delete(id, (val) => {
-    assertOwner(val, caller)
-    assertUnchanged(val, ifMatch)
-  })
-  if (!isFound) throw valNotFound(id)
-  deps.runner.retire({ valId: id })
+  assertUnchanged(val, ifMatch)
 }
 
 /** The error for a val that does not exist, and for one that the caller may not see. */
@@ -355,50 +272,38 @@ export function valNotFound(address: string): AppError {
   return new AppError("val_not_found", `Cannot find val "${address}"`)
 }
 
-async function changeOwnVal(
-  deps: ValDeps,
-  caller: Caller,
+function nameTaken(name: string): AppError {
+  return new AppError(
+    "name_taken",
+    `Cannot create val "${name}": you already have one with that name`,
+  )
+}
+
+/**
+ * The lookup of `current` ignores case. A name in another case most likely means another val, which
+ * must not be overwritten.
+ */
+function assertSavable(current: Val | undefined, name: string, ifMatch: number | undefined): void {
+  if (current && current.name !== name)
+    throw new AppError(
+      "name_taken",
+      `Cannot save val "${name}": you already have "${current.name}", and names that differ only in case are the same`,
+    )
+  if (current) assertUnchanged(current, ifMatch)
+  else if (ifMatch !== undefined)
+    throw new AppError(
+      "version_conflict",
+      `Cannot save val "${name}": you have no val with that name, at any version`,
+    )
+}
+
+function toPrivateVal(
   id: string,
-  change: ValChange,
-  ifMatch: number | undefined,
-): Promise<SavedVal> {
-  const assert = (val: Val) => {
-    assertOwner(val, caller)
-    assertUnchanged(val, ifMatch)
-  }
-  const saved = await deps.vals.change(id, change, assert, deps.now())
-  if (!saved) throw valNotFound(id)
-  return noteSaved(deps, change.source, saved)
-}
-
-async function createNamed(deps: ValDeps, val: NewVal): Promise<Val | undefined> {
-  const created = await deps.vals.create(val, deps.now())
-  if (created && val.source.isRemote) deps.lockfileWork.wake()
-  return created
-}
-
-/** Retires the processes of the previous version, and starts to fetch the packages of the new one. */
-function noteSaved(deps: ValDeps, source: ValSource | undefined, saved: SavedVal): SavedVal {
-  if (!saved.isNewVersion) return saved
-  deps.runner.retire({ valId: saved.val.id })
-  if (source?.isRemote) deps.lockfileWork.wake()
-  return saved
-}
-
-async function toNewVal(
-  deps: ValDeps,
   caller: Caller,
   name: string,
-  input: ValInput & { readonly code: string },
-): Promise<NewVal> {
-  return {
-    id: deps.newId(),
-    ownerId: caller.userId,
-    ownerName: caller.username,
-    name,
-    privacy: input.privacy ?? "private",
-    type: input.type ?? "script",
-    readme: input.readme ?? null,
-    source: await readSource(deps, caller, input.code, name),
-  }
+  { privacy = "private", type = "script", readme = null }: ValInput,
+  source: ValSource,
+): NewVal {
+  const { userId: ownerId, username: ownerName } = caller
+  return { id, ownerId, ownerName, name, privacy, type, readme, source }
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
 import type { Caller } from "../access.ts"
-import { createVal, saveVersion, type Val } from "./vals.ts"
-import { deleteVersion, getVersion, listVersions, versionNotFound } from "./versions.ts"
+import type { Val } from "./vals.ts"
+import { versionNotFound } from "./versions.ts"
 
 const page = { limit: 100, offset: 0 }
 const missing = [0, 3, limits.versionMax, limits.versionMax + 1, Number.MAX_SAFE_INTEGER, 1e300]
@@ -27,17 +27,17 @@ describe("versions", () => {
 
   /** Of two versions. */
   async function addVal(name: string, privacy: "public" | "private"): Promise<Val> {
-    const { id } = await createVal(rules.deps, ada, { name, code: "one", privacy })
+    const { id } = await rules.nouns.vals.create(ada, { name, code: "one", privacy })
     rules.clock.at += 1
-    return (await saveVersion(rules.deps, ada, id, { code: "two" }, undefined)).val
+    return (await rules.nouns.versions.save(ada, id, { code: "two" }, undefined)).val
   }
 
   const numbersOf = async (val: Val) =>
-    (await listVersions(rules.deps, ada, val.id, page)).items.map(({ version }) => version)
+    (await rules.nouns.versions.list(ada, val.id, page)).items.map(({ version }) => version)
 
   test("getVersion returns the val with the code, number and time of that version", async () => {
-    expect(await getVersion(rules.deps, undefined, shown.id, 2)).toEqual(shown)
-    expect(await getVersion(rules.deps, bob, shown.id, 1)).toEqual({
+    expect(await rules.nouns.versions.get(undefined, shown.id, 2)).toEqual(shown)
+    expect(await rules.nouns.versions.get(bob, shown.id, 1)).toEqual({
       ...shown,
       version: 1,
       code: "one",
@@ -48,8 +48,10 @@ describe("versions", () => {
   test.each(missing)(
     "getVersion and deleteVersion fail with version_not_found for version %d",
     async (version) => {
-      expect(await codeOf(getVersion(rules.deps, ada, shown.id, version))).toBe("version_not_found")
-      expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, version, undefined))).toBe(
+      expect(await codeOf(rules.nouns.versions.get(ada, shown.id, version))).toBe(
+        "version_not_found",
+      )
+      expect(await codeOf(rules.nouns.versions.delete(ada, shown.id, version, undefined))).toBe(
         "version_not_found",
       )
       expect(await numbersOf(shown)).toEqual([2, 1])
@@ -59,21 +61,21 @@ describe("versions", () => {
   test.each([1, 2, ...missing])(
     "getVersion, listVersions and deleteVersion hide version %d of a private val from others",
     async (version) => {
-      const nowhere = rules.deps.newId()
+      const nowhere = rules.clock.newId()
       for (const id of [hidden.id, nowhere]) {
         for (const viewer of [undefined, bob])
-          expect(await codeOf(getVersion(rules.deps, viewer, id, version))).toBe("val_not_found")
-        expect(await codeOf(deleteVersion(rules.deps, bob, id, version, undefined))).toBe(
+          expect(await codeOf(rules.nouns.versions.get(viewer, id, version))).toBe("val_not_found")
+        expect(await codeOf(rules.nouns.versions.delete(bob, id, version, undefined))).toBe(
           "val_not_found",
         )
-        expect(await codeOf(listVersions(rules.deps, bob, id, page))).toBe("val_not_found")
+        expect(await codeOf(rules.nouns.versions.list(bob, id, page))).toBe("val_not_found")
       }
     },
   )
 
   test("deleteVersion is for the owner only, and compares If-Match", async () => {
-    expect(await codeOf(deleteVersion(rules.deps, bob, shown.id, 1, undefined))).toBe("not_owner")
-    expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, 1, 1))).toBe("version_conflict")
+    expect(await codeOf(rules.nouns.versions.delete(bob, shown.id, 1, undefined))).toBe("not_owner")
+    expect(await codeOf(rules.nouns.versions.delete(ada, shown.id, 1, 1))).toBe("version_conflict")
     expect(await numbersOf(shown)).toEqual([2, 1])
   })
 
@@ -81,15 +83,15 @@ describe("versions", () => {
     const val = await addVal("shrinking", "public")
     rules.clock.at += 1
 
-    await deleteVersion(rules.deps, ada, val.id, 2, 2)
-    expect(await rules.deps.vals.findById(val.id)).toMatchObject({
+    await rules.nouns.versions.delete(ada, val.id, 2, 2)
+    expect(await rules.stores.vals.findById(val.id)).toMatchObject({
       version: 1,
       code: "one",
       updatedAt: rules.clock.at,
     })
-    expect(await codeOf(deleteVersion(rules.deps, ada, val.id, 1, 1))).toBe("last_version")
-    expect((await saveVersion(rules.deps, ada, val.id, { code: "three" }, 1)).val.version).toBe(3)
-    await deleteVersion(rules.deps, ada, val.id, 1, 3)
+    expect(await codeOf(rules.nouns.versions.delete(ada, val.id, 1, 1))).toBe("last_version")
+    expect((await rules.nouns.versions.save(ada, val.id, { code: "three" }, 1)).val.version).toBe(3)
+    await rules.nouns.versions.delete(ada, val.id, 1, 3)
 
     expect(await numbersOf(val)).toEqual([3])
   })

@@ -1,16 +1,20 @@
 import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
+import { mayImport } from "../modules/import-address.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Retirer } from "../runs/retirement.ts"
+import type { Sources } from "./val-source.ts"
 import {
   type AssertVal,
+  assertChangeable,
   assertOwner,
-  assertUnchanged,
   canSee,
-  getVal,
+  type SavedVal,
   type Val,
-  type ValStore,
+  type ValInput,
+  type Vals,
   valNotFound,
 } from "./vals.ts"
 
@@ -35,64 +39,73 @@ export interface VersionStore {
   delete(valId: string, version: number, assert: AssertVal, at: number): Promise<VersionDeletion>
 }
 
-/** What the rules of versions need. */
-export interface VersionDeps {
-  readonly vals: ValStore
-  readonly versions: VersionStore
-  now(): number
-}
+/** The rules of versions. */
+export type Versions = ReturnType<typeof createVersions>
 
-/** A val at one version. */
-export async function getVersion(
-  deps: VersionDeps,
-  caller: Caller | undefined,
-  valId: string,
-  version: number,
-): Promise<Val> {
-  const val = version <= limits.versionMax ? await deps.versions.find(valId, version) : undefined
-  if (val && canSee(val, caller)) return val
-  // Which of the two is missing must not tell anybody that a private val exists.
-  await getVal(deps, caller, valId)
-  throw versionNotFound(version)
-}
-
-/** A val's versions, newest first. */
-export async function listVersions(
-  deps: VersionDeps,
-  caller: Caller | undefined,
-  valId: string,
-  page: PageRequest,
-): Promise<Page<Version>> {
-  await getVal(deps, caller, valId)
-  return deps.versions.list(valId, page)
-}
-
-/** Deletes a version. Its number is never used again, and the only version of a val stays. */
-export async function deleteVersion(
-  deps: VersionDeps & { readonly runner: Retirer },
-  caller: Caller,
-  valId: string,
-  version: number,
-  ifMatch: number | undefined,
-): Promise<void> {
-  const assert = (val: Val) => {
-    assertOwner(val, caller)
-    assertUnchanged(val, ifMatch)
+/** Creates the rules of versions. */
+export function createVersions(
+  store: VersionStore,
+  vals: Vals,
+  sources: Sources,
+  runner: Retirer,
+  { now }: Clock,
+) {
+  return {
+    /** Does not ask who may see it: for rules that decide that themselves. */
+    find: store.find,
+    /** A val at one version. */
+    async get(caller: Caller | undefined, valId: string, version: number): Promise<Val> {
+      const val = version <= limits.versionMax ? await store.find(valId, version) : undefined
+      if (val && canSee(val, caller)) return val
+      // Which of the two is missing must not tell anybody that a private val exists.
+      await vals.get(caller, valId)
+      throw versionNotFound(version)
+    },
+    /** A val's versions, newest first. */
+    async list(
+      caller: Caller | undefined,
+      valId: string,
+      page: PageRequest,
+    ): Promise<Page<Version>> {
+      await vals.get(caller, valId)
+      return store.list(valId, page)
+    },
+    /** Saves `code` as the next version. Code that equals the current version's creates none. */
+    async save(
+      caller: Caller,
+      valId: string,
+      input: ValInput & { readonly code: string },
+      ifMatch: number | undefined,
+    ): Promise<SavedVal> {
+      const { code, ...rest } = input
+      if (!mayImport(code))
+        return vals.change(caller, valId, { ...rest, source: { code, imports: [] } }, ifMatch)
+      // Relative imports depend on the name of the val. Checking the owner first keeps others from
+      // using the parser.
+      const val = await vals.get(caller, valId)
+      assertOwner(val, caller)
+      const source = await sources.read(caller, code, val.name)
+      return vals.change(caller, valId, { ...rest, source }, ifMatch)
+    },
+    /** Deletes a version. Its number is never used again, and the only version of a val stays. */
+    async delete(
+      caller: Caller,
+      valId: string,
+      version: number,
+      ifMatch: number | undefined,
+    ): Promise<void> {
+      const assert = (val: Val) => assertChangeable(val, caller, ifMatch)
+      const result = await store.delete(valId, Math.min(version, limits.versionMax), assert, now())
+      if (result === "no_val") throw valNotFound(valId)
+      if (result === "no_version") throw versionNotFound(version)
+      if (result === "last_version")
+        throw new AppError(
+          "last_version",
+          `Cannot delete version ${version}: it is the only one; delete the val instead`,
+        )
+      runner.retire({ valId, version })
+    },
   }
-  const result = await deps.versions.delete(
-    valId,
-    Math.min(version, limits.versionMax),
-    assert,
-    deps.now(),
-  )
-  if (result === "no_val") throw valNotFound(valId)
-  if (result === "no_version") throw versionNotFound(version)
-  if (result === "last_version")
-    throw new AppError(
-      "last_version",
-      `Cannot delete version ${version}: it is the only one; delete the val instead`,
-    )
-  deps.runner.retire({ valId, version })
 }
 
 /** The error for a version that is not there. */

@@ -1,8 +1,14 @@
 import type { WebhookStatus } from "@hamlet/contract"
-import type { OutboxClaim } from "../outbox.ts"
+import { makeOnce } from "../../shared/once.ts"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { Claim } from "../claims.ts"
+import type { Clock } from "../clock.ts"
+import { RateLimited } from "../limits/rate-limit.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Sealed } from "../secrets/cipher.ts"
 import type { Message, MessageType } from "./events.ts"
+import { type Webhooks, webhookNotFound } from "./webhooks.ts"
 
 /** A message to a webhook, as lists show it. */
 export interface Delivery {
@@ -109,22 +115,17 @@ export interface DeliveryStore {
   retry(ownerId: string, webhookId: string, id: string): Promise<Delivery | undefined>
   findDue(id: string): Promise<DueDelivery | undefined>
   /** Deletes a message whose webhook is gone. */
-  drop(claim: OutboxClaim): Promise<void>
+  drop(claim: Claim): Promise<void>
   /** Ends the delivery; `isGone` disables the webhook, as failures for days do. */
-  end(
-    claim: OutboxClaim,
-    webhookId: string,
-    attempt: RecordedAttempt,
-    isGone: boolean,
-  ): Promise<void>
+  end(claim: Claim, webhookId: string, attempt: RecordedAttempt, isGone: boolean): Promise<void>
   postpone(
-    claim: OutboxClaim,
+    claim: Claim,
     webhookId: string,
     attempt: RecordedAttempt,
     delayMs: number,
   ): Promise<void>
   /** Queues a run of the val in the transaction that ends the delivery. */
-  startRun(claim: OutboxClaim, run: WebhookRun, attempt: RecordedAttempt): Promise<void>
+  startRun(claim: Claim, run: WebhookRun, attempt: RecordedAttempt): Promise<void>
   /** Deletes some deliveries that ended before; true if there may be more. */
   purgeOlder(keptMs: number, countMax: number): Promise<boolean>
   /** The same for those of a webhook beyond the newest ones. */
@@ -156,4 +157,62 @@ export interface WebhookRequest {
   /** For receivers that are vals of this server. */
   readonly depth: number
   readonly signal: AbortSignal
+}
+
+/** How long to wait when too many messages wait for a receiver. */
+const fullSeconds = 60
+
+/** The rules of deliveries. */
+export type Deliveries = ReturnType<typeof createDeliveries>
+
+/** Creates the rules of deliveries. `sending` is woken when a message waits. */
+export function createDeliveries(
+  store: DeliveryStore,
+  webhooks: Webhooks,
+  sending: { wake(): void },
+  { newId }: Pick<Clock, "newId">,
+) {
+  return {
+    /** What was sent to a webhook of the caller. */
+    async list(
+      caller: Caller,
+      webhookId: string,
+      status: Delivery["status"] | undefined,
+      page: PageRequest,
+    ): Promise<Page<Delivery>> {
+      await webhooks.get(caller, webhookId)
+      return store.list(caller.userId, webhookId, status, page)
+    },
+    /** A delivery of a webhook of the caller. */
+    async get(caller: Caller, webhookId: string, id: string): Promise<DeliveryDetail> {
+      await webhooks.get(caller, webhookId)
+      const delivery = await store.find(caller.userId, webhookId, id)
+      if (!delivery) throw deliveryNotFound(id)
+      return delivery
+    },
+    /** Makes a message due at once, with all of its attempts. */
+    async retry(caller: Caller, webhookId: string, id: string): Promise<Delivery> {
+      await webhooks.get(caller, webhookId)
+      const delivery = await store.retry(caller.userId, webhookId, id)
+      if (!delivery) throw deliveryNotFound(id)
+      sending.wake()
+      return delivery
+    },
+    /** Sends a message that says that it is a test. */
+    async sendTest(caller: Caller, webhookId: string): Promise<Delivery> {
+      const delivery = await store.addTest(caller.userId, webhookId, makeOnce(newId))
+      if (!delivery) throw webhookNotFound(webhookId)
+      if (delivery === "full")
+        throw new RateLimited(
+          fullSeconds,
+          "Cannot send a test: too many messages wait for this webhook;",
+        )
+      sending.wake()
+      return delivery
+    },
+  }
+}
+
+function deliveryNotFound(id: string): AppError {
+  return new AppError("delivery_not_found", `Cannot find delivery "${id}"`)
 }

@@ -1,7 +1,10 @@
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { AppError } from "../app-error.ts"
+import { findRetryDelay, webhookBackoff } from "../backoff.ts"
+import type { Claim, WaitingStats } from "../claims.ts"
+import type { Clock } from "../clock.ts"
 import { depthMax } from "../egress.ts"
 import type { Allowances } from "../limits/allowances.ts"
-import { type Backoff, type OutboxClaim, type OutboxStats, toRetryDelayMs } from "../outbox.ts"
 import type { QueueRoom } from "../queue/run-queue.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 import type {
@@ -14,23 +17,7 @@ import type {
   WebhookClient,
 } from "./deliveries.ts"
 import { type MessageLinks, toEventPayload } from "./events.ts"
-import { signMessage } from "./signature.ts"
-import { listValidSecrets, openWebhookSecrets } from "./webhook-secrets.ts"
-
-/** What sending needs. */
-export interface SendDeps {
-  readonly deliveries: DeliveryStore
-  readonly webhookClient: WebhookClient
-  readonly cipher: Cipher
-  readonly links: MessageLinks
-  readonly queue: { wake(): void }
-  readonly allowances: Pick<Allowances, "takeRun">
-  readonly queueRoom: QueueRoom
-  newId(): string
-  now(): number
-  /** Counts a delivery that has ended, for retention and the metrics. */
-  noteDelivery(webhookId: string, outcome: DeliveryOutcome): void
-}
+import { listValidSecrets, openWebhookSecrets, signMessage } from "./signature.ts"
 
 /** What the metrics count. */
 export type DeliveryOutcome = "delivered" | "retried" | "failed"
@@ -40,7 +27,7 @@ export interface SentEvents {
   /** Attempts of this node since its start. */
   readonly outcomes: readonly (readonly [DeliveryOutcome, number])[]
   /** The deliveries that wait, on all nodes. */
-  readonly waiting: OutboxStats
+  readonly waiting: WaitingStats
 }
 
 const limits = {
@@ -50,31 +37,92 @@ const limits = {
   lateMs: 60 * 60 * 1000,
 }
 
-/** Retries for a day: after 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, and then every 3 hours. */
-const webhookBackoff: Backoff = {
-  firstMs: 5_000,
-  factor: 4,
-  delayMsMax: 3 * 60 * 60 * 1000,
-  forMs: 24 * 60 * 60 * 1000,
+/**
+ * Creates the sender of messages. A webhook whose target is a val gets a run in the queue instead.
+ * `note` counts an attempt that has ended, for retention and the metrics.
+ */
+export function createDeliverySender(
+  store: DeliveryStore,
+  client: WebhookClient,
+  cipher: Cipher,
+  links: MessageLinks,
+  runs: RunAdder,
+  note: (webhookId: string, outcome: DeliveryOutcome) => void,
+  { newId, now }: Clock,
+) {
+  const record = async (claim: Claim, due: DueDelivery, ended: EndedAttempt) => {
+    const { isGone, delayMs } = decideNext(claim, due, ended)
+    const attempt = toRecorded(due, ended)
+    const { id } = due.webhook
+    if (delayMs === undefined) await store.end(claim, id, attempt, isGone)
+    else await store.postpone(claim, id, attempt, delayMs)
+    note(id, ended.error === null ? "delivered" : delayMs === undefined ? "failed" : "retried")
+  }
+  const post = async (claim: Claim, due: DueDelivery, url: string, signal: AbortSignal) => {
+    const { webhook, message, depth } = due
+    const body = toOwnJson(toEventPayload(message, links))
+    // Receivers compare the time with their own clocks.
+    const at = now()
+    const secrets = listValidSecrets(openWebhookSecrets(cipher, webhook.id, webhook.sealed), at)
+    const signed = { id: claim.id, timestamp: Math.floor(at / 1000), body }
+    const headers = [...ownHeaders, ...signMessage(signed, secrets)]
+    const { ownerId } = webhook
+    const startedMs = performance.now()
+    const outcome = await client.post({ url, headers, body, depth, signal, ownerId })
+    const durationMs = Math.round(performance.now() - startedMs)
+    await record(claim, due, { ...outcome, at, durationMs })
+  }
+  const startRun = async (claim: Claim, due: DueDelivery, valId: string) => {
+    const { webhook, message, depth } = due
+    const { ownerId } = webhook
+    const event = { id: claim.id, ...toEventPayload(message, links) }
+    const started = { ...notSent, at: now() }
+    const error = await findRunRefusal(runs, ownerId)
+    if (error !== null) return record(claim, due, { ...started, error })
+    const run = { id: newId(), valId, ownerId, depth, args: [event] }
+    await store.startRun(claim, run, toRecorded(due, { ...started, error }))
+    runs.queue.wake()
+    note(webhook.id, "delivered")
+  }
+  return {
+    /** Sends a claimed message once, and records what came of it. */
+    async send(claim: Claim, signal: AbortSignal): Promise<void> {
+      const due = await store.findDue(claim.id)
+      if (!due) return store.drop(claim)
+      const { id, url, targetValId } = due.webhook
+      const error = findRefusal(due, claim)
+      if (error !== undefined) {
+        const attempt = { ...toRecorded(due, { ...notSent, error, at: now() }), isTried: false }
+        await store.end(claim, id, attempt, false)
+        return note(id, "failed")
+      }
+      if (targetValId !== null) return startRun(claim, due, targetValId)
+      if (url !== null) return post(claim, due, url, signal)
+    },
+  }
 }
 
-/** Sends a claimed message once, and records what came of it. */
-export async function sendDelivery(
-  deps: SendDeps,
-  claim: OutboxClaim,
-  signal: AbortSignal,
-): Promise<void> {
-  const due = await deps.deliveries.findDue(claim.id)
-  if (!due) return deps.deliveries.drop(claim)
-  const refusal = findRefusal(due, claim)
-  if (refusal !== undefined) return fail(deps, claim, due, refusal)
-  const { url, targetValId } = due.webhook
-  if (targetValId !== null) return startRun(deps, claim, due, targetValId)
-  if (url !== null) return sendTo(deps, claim, due, url, signal)
+/** Adds runs to the queue, within the limits of their account. */
+export interface RunAdder {
+  readonly queue: { wake(): void }
+  readonly allowances: Pick<Allowances, "takeRun">
+  readonly queueRoom: QueueRoom
 }
+
+/** An attempt that has ended. Nothing was sent if a val was called, or if it was refused. */
+type EndedAttempt = Omit<SendOutcome, "request"> &
+  Pick<RecordedAttempt, "request"> &
+  Pick<Attempt, "at" | "durationMs">
+
+const notSent = { request: null, response: null, durationMs: 0 }
+
+const ownHeaders: HeaderPairs = [
+  ["content-type", "application/json"],
+  ["user-agent", "Hamlet-Webhooks/1.0"],
+]
 
 /** Why the message is not sent at all. */
-function findRefusal(due: DueDelivery, { attempts }: OutboxClaim): string | undefined {
+function findRefusal(due: DueDelivery, { attempts }: Claim): string | undefined {
   const { webhook, isManual, isOwnerSuspended, depth, triedSince, now } = due
   // Its attempts have ended without an outcome: their server died, or has an error.
   if (attempts > 1 && now - triedSince > webhookBackoff.forMs + limits.lateMs)
@@ -86,114 +134,30 @@ function findRefusal(due: DueDelivery, { attempts }: OutboxClaim): string | unde
   return undefined
 }
 
-async function sendTo(
-  deps: SendDeps,
-  claim: OutboxClaim,
-  due: DueDelivery,
-  url: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { webhook, message, depth } = due
-  const body = JSON.stringify(toEventPayload(message, deps.links))
-  // Receivers compare the time with their own clocks.
-  const at = deps.now()
-  const secrets = listValidSecrets(openWebhookSecrets(deps.cipher, webhook.id, webhook.sealed), at)
-  const signed = { id: claim.id, timestamp: Math.floor(at / 1000), body }
-  const headers: HeaderPairs = [
-    ["content-type", "application/json"],
-    ["user-agent", "Hamlet-Webhooks/1.0"],
-    ...signMessage(signed, secrets),
-  ]
-  const startedMs = performance.now()
-  const outcome = await deps.webhookClient.post({
-    ...{ url, headers, body, depth, signal },
-    ownerId: webhook.ownerId,
-  })
-  const durationMs = Math.round(performance.now() - startedMs)
-  await record(deps, claim, due, outcome, { at, durationMs })
+/** When to try again, if at all, and whether the receiver says that it wants no more messages. */
+function decideNext({ attempts }: Claim, due: DueDelivery, ended: EndedAttempt) {
+  const isGone = ended.response?.status === 410
+  if (ended.error === null || isGone) return { isGone, delayMs: undefined }
+  const age = { attempts, ageMs: due.now - due.triedSince, askedMs: ended.retryAfterMs }
+  return { isGone, delayMs: findRetryDelay(webhookBackoff, age) }
 }
 
-async function record(
-  deps: SendDeps,
-  claim: OutboxClaim,
-  due: DueDelivery,
-  outcome: Pick<SendOutcome, "response" | "error" | "retryAfterMs"> &
-    Pick<RecordedAttempt, "request">,
-  { at, durationMs }: Pick<Attempt, "at" | "durationMs">,
-): Promise<void> {
-  const { request, response, error, retryAfterMs } = outcome
-  const status = response?.status ?? null
-  const attempt: RecordedAttempt = {
-    ...{ request, response, error, isTried: true },
-    attemptList: addAttempt(due, { at, durationMs, status, error }),
-  }
-  // The receiver says that it wants no more messages.
-  const isGone = status === 410
-  const age = due.now - due.triedSince
-  const delayMs =
-    error === null || isGone
-      ? undefined
-      : toRetryDelayMs(webhookBackoff, claim.attempts, age, retryAfterMs)
-  if (delayMs === undefined) await deps.deliveries.end(claim, due.webhook.id, attempt, isGone)
-  else await deps.deliveries.postpone(claim, due.webhook.id, attempt, delayMs)
-  deps.noteDelivery(
-    due.webhook.id,
-    error === null ? "delivered" : delayMs === undefined ? "failed" : "retried",
-  )
+function toRecorded({ attemptList }: DueDelivery, ended: EndedAttempt): RecordedAttempt {
+  const { request, response, error, at, durationMs } = ended
+  const attempt = { at, durationMs, status: response?.status ?? null, error }
+  const listed = [...attemptList, attempt].slice(-limits.attemptsListed)
+  return { request, response, error, attemptList: listed, isTried: true }
 }
 
-async function startRun(
-  deps: SendDeps,
-  claim: OutboxClaim,
-  due: DueDelivery,
-  valId: string,
-): Promise<void> {
-  const { webhook, message, depth } = due
-  const event = { id: claim.id, ...toEventPayload(message, deps.links) }
-  const run = { id: deps.newId(), valId, ownerId: webhook.ownerId, depth, args: [event] }
-  const at = deps.now()
-  const refusal = await findRunRefusal(deps, webhook.ownerId)
-  if (refusal !== undefined) {
-    const outcome = { request: null, response: null, error: refusal }
-    return record(deps, claim, due, outcome, { at, durationMs: 0 })
-  }
-  const attempt: RecordedAttempt = {
-    ...{ request: null, response: null, error: null, isTried: true },
-    attemptList: addAttempt(due, { at, durationMs: 0, status: null, error: null }),
-  }
-  await deps.deliveries.startRun(claim, run, attempt)
-  deps.queue.wake()
-  deps.noteDelivery(webhook.id, "delivered")
-}
-
-/** Why the owner cannot queue another run now. */
-async function findRunRefusal({ allowances, queueRoom }: SendDeps, ownerId: string) {
+/** Why the owner cannot queue another run now; null if they can. */
+async function findRunRefusal({ allowances, queueRoom }: RunAdder, ownerId: string) {
   try {
     allowances.takeRun(ownerId)
     await queueRoom.take(ownerId)
-    return undefined
+    return null
   } catch (error) {
     if (error instanceof AppError && ["rate_limited", "queue_full"].includes(error.code))
       return error.message
     throw error
   }
-}
-
-/** Ends the delivery without an attempt. */
-async function fail(
-  deps: SendDeps,
-  claim: OutboxClaim,
-  due: DueDelivery,
-  error: string,
-): Promise<void> {
-  const attempt: RecordedAttempt = {
-    ...{ request: null, response: null, error, isTried: false },
-    attemptList: addAttempt(due, { at: deps.now(), durationMs: 0, status: null, error }),
-  }
-  await deps.deliveries.end(claim, due.webhook.id, attempt, false)
-  deps.noteDelivery(due.webhook.id, "failed")
-}
-
-function addAttempt({ attemptList }: DueDelivery, attempt: Attempt): readonly Attempt[] {
-  return [...attemptList, attempt].slice(-limits.attemptsListed)
 }

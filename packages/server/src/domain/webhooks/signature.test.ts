@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Webhook } from "standardwebhooks"
-import { makeWebhookSecret, signMessage } from "./signature.ts"
-import { listValidSecrets } from "./webhook-secrets.ts"
+import { listValidSecrets, makeWebhookSecret, signMessage } from "./signature.ts"
 
 const now = () => Math.floor(Date.now() / 1000)
 const toHeaders = (pairs: ReturnType<typeof signMessage>) => Object.fromEntries(pairs)

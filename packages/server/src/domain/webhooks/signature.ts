@@ -1,4 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import type { Cipher, Sealed } from "../secrets/cipher.ts"
 
 /** Marks a secret of a webhook, as the specification "Standard Webhooks" asks. */
 const secretPrefix = "whsec_"
@@ -36,4 +38,42 @@ export function signMessage(
     ["webhook-timestamp", String(timestamp)],
     ["webhook-signature", signatures.join(" ")],
   ]
+}
+
+/** The secrets of a webhook. */
+export interface WebhookSecrets {
+  readonly current: string
+  readonly previous?: string
+  readonly previousUntil?: number
+}
+
+/** The secrets that a message is signed with at that time. */
+export function listValidSecrets(
+  { current, previous, previousUntil = 0 }: WebhookSecrets,
+  at: number,
+): readonly string[] {
+  return previous !== undefined && at < previousUntil ? [current, previous] : [current]
+}
+
+/** Encrypts the secrets. */
+export function sealWebhookSecrets(
+  cipher: Cipher,
+  webhookId: string,
+  secrets: WebhookSecrets,
+): Sealed {
+  return cipher.seal(toOwnJson(secrets), toWebhookPurpose({ id: webhookId }))
+}
+
+/** Decrypts the secrets. */
+export function openWebhookSecrets(
+  cipher: Cipher,
+  webhookId: string,
+  sealed: Sealed,
+): WebhookSecrets {
+  return parseOwnJson(cipher.open(sealed, toWebhookPurpose({ id: webhookId }))) as WebhookSecrets
+}
+
+/** Authenticated by the cipher: the secrets of one webhook cannot be decrypted as another's. */
+export function toWebhookPurpose({ id }: { readonly id: string }): string {
+  return `webhook:${id}`
 }

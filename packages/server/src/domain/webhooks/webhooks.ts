@@ -2,14 +2,18 @@ import { type WebhookStatus, limits as wire } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import { RateLimited } from "../limits/rate-limit.ts"
+import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Cipher, Sealed } from "../secrets/cipher.ts"
-import { assertOwner, getVal, type ValStore, valNotFound } from "../vals/vals.ts"
-import type { Delivery, DeliveryDetail, DeliveryStore, WebhookClient } from "./deliveries.ts"
+import { resealAll } from "../secrets/secrets.ts"
+import { assertOwner, type Vals, valNotFound } from "../vals/vals.ts"
 import type { EventType, EventVal } from "./events.ts"
-import { makeWebhookSecret } from "./signature.ts"
-import { openWebhookSecrets, sealWebhookSecrets } from "./webhook-secrets.ts"
+import {
+  makeWebhookSecret,
+  openWebhookSecrets,
+  sealWebhookSecrets,
+  toWebhookPurpose,
+} from "./signature.ts"
 
 /** A subscription to events, without its secret. */
 export interface Webhook {
@@ -94,25 +98,8 @@ export interface WebhookStore {
   reseal(webhook: SealedWebhook, sealed: Sealed): Promise<void>
 }
 
-/** What the rules of webhooks need. */
-export interface WebhookDeps {
-  readonly webhooks: WebhookStore
-  readonly deliveries: DeliveryStore
-  readonly webhookClient: Pick<WebhookClient, "findFault">
-  readonly vals: ValStore
-  readonly cipher: Cipher
-  /** Sends what is stored; `wake` after something was. */
-  readonly webhookWork: { start(): void; wake(): void; stop(): Promise<void> }
-  newId(): string
-  now(): number
-}
-
-const limits = {
-  /** How long messages are signed with the previous secret too. */
-  overlapMs: 24 * 60 * 60 * 1000,
-  /** How long to wait when too many messages wait for a receiver. */
-  fullSeconds: 60,
-}
+/** How long messages are signed with the previous secret too. */
+const overlapMs = 24 * 60 * 60 * 1000
 
 /** A webhook, and the secret that is shown once. */
 export interface ShownWebhook {
@@ -120,177 +107,86 @@ export interface ShownWebhook {
   readonly secret: string
 }
 
-/** Subscribes a URL, or a val of the caller, to events. */
-export async function createWebhook(
-  deps: WebhookDeps,
-  caller: Caller,
-  settings: WebhookSettings,
-): Promise<ShownWebhook> {
-  await assertTargets(deps, caller, settings)
-  const made = makeOnce(() => ({ id: deps.newId(), secret: makeWebhookSecret(), at: deps.now() }))
-  const { id, secret, at } = made
-  const sealed = sealWebhookSecrets(deps.cipher, id, { current: secret })
-  const webhook = await deps.webhooks.create(
-    { ...settings, id, ownerId: caller.userId, sealed, at },
-    wire.webhooksPerUserMax,
+/** The rules of webhooks. */
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+/** Creates the rules of webhooks. */
+export function createWebhooks(
+  store: WebhookStore,
+  client: { findFault(url: string, ownerId: string): Promise<string | undefined> },
+  vals: Vals,
+  cipher: Cipher,
+  clock: Clock,
+) {
+  /** Events are about own vals, and only own vals are called. */
+  const assertTargets = async (caller: Caller, { target, valId }: WebhookChange) => {
+    for (const id of [target?.targetValId, valId])
+      if (id) assertOwner(await vals.get(caller, id), caller)
+    const fault = target?.url && (await client.findFault(target.url, caller.userId))
+    if (fault)
+      throw new AppError("webhook_url_refused", `Cannot send events to "${target.url}": ${fault}`)
+  }
+  const get = async ({ userId }: Caller, id: string) => found(await store.find(userId, id), id)
+  return {
+    /** A webhook of the caller. */
+    get,
+    /** The webhooks of the caller. */
+    list: ({ userId }: Caller, page: PageRequest) => store.list(userId, page),
+    /** Subscribes a URL, or a val of the caller, to events. */
+    async create(caller: Caller, settings: WebhookSettings): Promise<ShownWebhook> {
+      await assertTargets(caller, settings)
+      const made = makeOnce(() => ({
+        id: clock.newId(),
+        secret: makeWebhookSecret(),
+        at: clock.now(),
+      }))
+      const { id, secret, at } = made
+      const sealed = sealWebhookSecrets(cipher, id, { current: secret })
+      const created = { ...settings, id, ownerId: caller.userId, sealed, at }
+      const webhook = await store.create(created, wire.webhooksPerUserMax)
+      if (webhook === "full") throw tooManyWebhooks()
+      if (!webhook) throw valNotFound(settings.target.targetValId ?? "")
+      return { webhook, secret }
+    },
+    /** Changes a webhook of the caller; what is absent stays as it is. */
+    async update(caller: Caller, id: string, change: WebhookChange): Promise<Webhook> {
+      await get(caller, id)
+      await assertTargets(caller, change)
+      return found(await store.change(caller.userId, id, change, clock.now()), id)
+    },
+    /** Deletes a webhook of the caller. */
+    async delete(caller: Caller, id: string): Promise<void> {
+      if (!(await store.remove(caller.userId, id))) throw webhookNotFound(id)
+    },
+    /** Replaces the secret. Messages are signed with both until receivers have the new one. */
+    async rotateSecret(caller: Caller, id: string): Promise<ShownWebhook> {
+      const { secret, at } = makeOnce(() => ({ secret: makeWebhookSecret(), at: clock.now() }))
+      const previousUntil = at + overlapMs
+      const rotate = (sealed: Sealed) => {
+        const { current: previous } = openWebhookSecrets(cipher, id, sealed)
+        const secrets = { current: secret, previous, previousUntil }
+        return { sealed: sealWebhookSecrets(cipher, id, secrets), previousUntil }
+      }
+      return { webhook: found(await store.rotate(caller.userId, id, rotate, at), id), secret }
+    },
+    /** Encrypts the secrets of all webhooks with the newest key, in batches. Returns their number. */
+    reseal: (batchMax?: number) => resealAll(store, cipher, toWebhookPurpose, batchMax),
+  }
+}
+
+function tooManyWebhooks(): AppError {
+  return new AppError(
+    "too_many_webhooks",
+    `Cannot add a webhook: you have ${wire.webhooksPerUserMax} already`,
   )
-  if (webhook === "full")
-    throw new AppError(
-      "too_many_webhooks",
-      `Cannot add a webhook: you have ${wire.webhooksPerUserMax} already`,
-    )
-  if (!webhook) throw valNotFound(settings.target.targetValId ?? "")
-  return { webhook, secret }
 }
 
-/** A webhook of the caller. */
-export async function getWebhook(
-  deps: Pick<WebhookDeps, "webhooks">,
-  caller: Caller,
-  id: string,
-): Promise<Webhook> {
-  const webhook = await deps.webhooks.find(caller.userId, id)
-  if (!webhook) throw webhookNotFound(id)
-  return webhook
+function found<Item>(item: Item | undefined, id: string): Item {
+  if (item === undefined) throw webhookNotFound(id)
+  return item
 }
 
-/** Changes a webhook of the caller; what is absent stays as it is. */
-export async function updateWebhook(
-  deps: WebhookDeps,
-  caller: Caller,
-  id: string,
-  change: WebhookChange,
-): Promise<Webhook> {
-  await getWebhook(deps, caller, id)
-  await assertTargets(deps, caller, change)
-  const webhook = await deps.webhooks.change(caller.userId, id, change, deps.now())
-  if (!webhook) throw webhookNotFound(id)
-  return webhook
-}
-
-/** Deletes a webhook of the caller. */
-export async function deleteWebhook(
-  deps: Pick<WebhookDeps, "webhooks">,
-  caller: Caller,
-  id: string,
-): Promise<void> {
-  if (!(await deps.webhooks.remove(caller.userId, id))) throw webhookNotFound(id)
-}
-
-/** Replaces the secret. Messages are signed with both until receivers have the new one. */
-export async function rotateSecret(
-  deps: WebhookDeps,
-  caller: Caller,
-  id: string,
-): Promise<ShownWebhook> {
-  const { secret, at } = makeOnce(() => ({ secret: makeWebhookSecret(), at: deps.now() }))
-  const previousUntil = at + limits.overlapMs
-  const rotate = (sealed: Sealed) => {
-    const { current } = openWebhookSecrets(deps.cipher, id, sealed)
-    return {
-      sealed: sealWebhookSecrets(deps.cipher, id, {
-        current: secret,
-        previous: current,
-        previousUntil,
-      }),
-      previousUntil,
-    }
-  }
-  const webhook = await deps.webhooks.rotate(caller.userId, id, rotate, at)
-  if (!webhook) throw webhookNotFound(id)
-  return { webhook, secret }
-}
-
-/** Sends a message that says that it is a test. */
-export async function testWebhook(
-  deps: WebhookDeps,
-  caller: Caller,
-  id: string,
-): Promise<Delivery> {
-  const delivery = await deps.deliveries.addTest(caller.userId, id, makeOnce(deps.newId))
-  if (!delivery) throw webhookNotFound(id)
-  if (delivery === "full")
-    throw new RateLimited(
-      limits.fullSeconds,
-      "Cannot send a test: too many messages wait for this webhook;",
-    )
-  deps.webhookWork.wake()
-  return delivery
-}
-
-/** What was sent to a webhook of the caller. */
-export async function listDeliveries(
-  deps: WebhookDeps,
-  caller: Caller,
-  id: string,
-  status: Delivery["status"] | undefined,
-  page: PageRequest,
-): Promise<Page<Delivery>> {
-  await getWebhook(deps, caller, id)
-  return deps.deliveries.list(caller.userId, id, status, page)
-}
-
-/** A delivery of a webhook of the caller. */
-export async function getDelivery(
-  deps: WebhookDeps,
-  caller: Caller,
-  webhookId: string,
-  id: string,
-): Promise<DeliveryDetail> {
-  await getWebhook(deps, caller, webhookId)
-  const delivery = await deps.deliveries.find(caller.userId, webhookId, id)
-  if (!delivery) throw deliveryNotFound(id)
-  return delivery
-}
-
-/** Makes a message due at once, with all of its attempts. */
-export async function retryDelivery(
-  deps: WebhookDeps,
-  caller: Caller,
-  webhookId: string,
-  id: string,
-): Promise<Delivery> {
-  await getWebhook(deps, caller, webhookId)
-  const delivery = await deps.deliveries.retry(caller.userId, webhookId, id)
-  if (!delivery) throw deliveryNotFound(id)
-  deps.webhookWork.wake()
-  return delivery
-}
-
-function deliveryNotFound(id: string): AppError {
-  return new AppError("delivery_not_found", `Cannot find delivery "${id}"`)
-}
-
-function webhookNotFound(id: string): AppError {
+/** The error for a webhook that the caller does not have. */
+export function webhookNotFound(id: string): AppError {
   return new AppError("webhook_not_found", `Cannot find webhook "${id}"`)
-}
-
-/** Events are about own vals, and only own vals are called. */
-async function assertTargets(
-  deps: WebhookDeps,
-  caller: Caller,
-  { target, valId }: WebhookChange,
-): Promise<void> {
-  for (const id of [target?.targetValId, valId])
-    if (id) assertOwner(await getVal(deps, caller, id), caller)
-  const fault = target?.url && (await deps.webhookClient.findFault(target.url, caller.userId))
-  if (fault)
-    throw new AppError("webhook_url_refused", `Cannot send events to "${target.url}": ${fault}`)
-}
-
-/** Encrypts the secrets of all webhooks with the newest key, in batches. Returns their number. */
-export async function resealWebhooks(
-  { webhooks, cipher }: Pick<WebhookDeps, "webhooks" | "cipher">,
-  batchMax = 100,
-): Promise<number> {
-  let count = 0
-  for (;;) {
-    const batch = await webhooks.listOtherKeys(cipher.keyId, batchMax)
-    for (const webhook of batch) {
-      const secrets = openWebhookSecrets(cipher, webhook.id, webhook.sealed)
-      await webhooks.reseal(webhook, sealWebhookSecrets(cipher, webhook.id, secrets))
-    }
-    count += batch.length
-    if (batch.length === 0) return count
-  }
 }

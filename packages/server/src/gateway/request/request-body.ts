@@ -27,7 +27,13 @@ export interface BodyDeps {
   acquireUpload(): () => void
 }
 
-const noBody: RequestBody = { content: null, storedCopy: "", failure: undefined, stop() {} }
+/** A request without a body. */
+export const noBody: RequestBody = { content: null, storedCopy: "", failure: undefined, stop() {} }
+
+/** Whether a request with this method has a body for the val, if it has one at all. */
+export function mayHaveBody(method: string): boolean {
+  return method !== "GET" && method !== "HEAD"
+}
 
 /**
  * Reads a small body whole, before its run begins, and returns a larger one as a stream. The number
@@ -38,9 +44,7 @@ export async function readRequestBody(
   headers: HeaderRecord,
   deps: BodyDeps,
 ): Promise<RequestBody> {
-  const { method } = request
   const { limits } = deps
-  if (method === "GET" || method === "HEAD") return noBody
   // Bun has refused requests with both headers, or with a length that is not a number.
   const bytes =
     headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : undefined

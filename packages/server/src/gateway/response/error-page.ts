@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes, isRetryable, statusTexts } from "@hamlet/contract"
 import type { RunError } from "../../domain/runs/runs.ts"
+import { replaceEach, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 
 /** An error that the gateway sends in place of a val's response. */
 export interface ErrorPageContent {
@@ -41,7 +42,7 @@ function wantsJson(accept: string | undefined): boolean {
 }
 
 function toJson(page: ErrorPageContent, status: number): string {
-  return JSON.stringify({
+  return toOwnJson({
     statusCode: status,
     error: statusTexts[status],
     code: page.code,
@@ -74,10 +75,15 @@ function toHtml(page: ErrorPageContent, status: number): string {
   ].join("")
 }
 
+const htmlEscapes: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+}
+/** An error of a run is cut to 100,000 bytes before. */
+const htmlCharsMax = 200_000
+
 function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
+  return replaceEach(text, /[&<>"]/g, (found) => htmlEscapes[found] ?? found, htmlCharsMax)
 }

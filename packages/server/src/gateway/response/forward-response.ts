@@ -9,6 +9,7 @@ import type { Deadlines } from "../deadlines.ts"
 import {
   disableIdleTimeout,
   finish,
+  onCancel,
   type RequestContext,
   respondBroken,
   respondStopped,
@@ -20,12 +21,12 @@ import { ResponseStream } from "./response-stream.ts"
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Forwards the val's response to the client. The run ends with the response. */
-export async function forwardResponse(
+export function forwardResponse(
   context: RequestContext,
   slot: RunSlot,
   response: ValResponse,
   deadlines: Deadlines,
-): Promise<Response> {
+): Response | Promise<Response> {
   const { status, body, headers: given } = response
   const { limits } = context
   const head = prepareResponseHeaders(given, context.run.id, limits.responseHeaderBytesMax)
@@ -177,7 +178,7 @@ function forwardStream(
     sample,
   )
   // Cancelling a run does not end its process when other runs share it, so the stream is ended here.
-  context.run.signal.addEventListener("abort", () => forwarded.end(), { once: true })
+  onCancel(context, () => forwarded.end())
   return new Response(forwarded.stream, { status: responseStatus, headers })
 }
 

@@ -24,6 +24,14 @@ describe("prepareResponseHeaders", () => {
     })
   }
 
+  test("returns headers of their own for responses with the same head", () => {
+    const list = [["x-a", "1"]] as const
+    prepareResponseHeaders(list, "first", 1000)?.headers.set("x-b", "2")
+    const second = prepareResponseHeaders(list, "second", 1000)
+    expect(second?.headers.toJSON()).toEqual({ "x-a": "1", "x-run-id": "second" })
+    expect(prepareResponseHeaders(list, "third", 3)).toBeUndefined()
+  })
+
   test("ignores a length beside a transfer encoding", () => {
     const { head, headers } = prepare({ "content-length": "3", "transfer-encoding": "chunked" })
     expect(head?.length).toBeUndefined()

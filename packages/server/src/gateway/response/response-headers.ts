@@ -18,12 +18,32 @@ export interface PreparedHeaders {
   readonly hasType: boolean
 }
 
+interface CachedHeaders extends PreparedHeaders {
+  readonly bytes: number
+}
+
+/** By the list, which is the same for all responses with the same head. */
+const cache = new WeakMap<HeaderList, CachedHeaders>()
+
 /** Prepares the headers of a val's response. Undefined when they are larger than `bytesMax`. */
 export function prepareResponseHeaders(
   list: HeaderList,
   runId: string,
   bytesMax: number,
 ): PreparedHeaders | undefined {
+  let cached = cache.get(list)
+  if (!cached) {
+    cached = prepare(list)
+    cache.set(list, cached)
+  }
+  const { bytes, length, hasType } = cached
+  if (bytes > bytesMax) return undefined
+  const headers = new Headers(cached.headers)
+  headers.set("x-run-id", runId)
+  return { headers, length, hasType }
+}
+
+function prepare(list: HeaderList): CachedHeaders {
   const headers = new Headers()
   let bytes = 0
   let length: number | undefined
@@ -39,14 +59,12 @@ export function prepareResponseHeaders(
       if (!setsSessionCookie(value)) headers.append(name, toHostOnly(value))
     } else if (!isDropped(name)) headers.append(name, value)
   }
-  if (bytes > bytesMax) return undefined
   // `Headers.delete` throws for an invalid name, so only names from the list are deleted.
   const named = parseConnectionNames(connections)
   for (const [name] of list) if (named.has(name)) headers.delete(name)
-  headers.set("x-run-id", runId)
   // With both headers, the length is not the one that applies (RFC 9112, section 6.3).
   if (isEncoded) length = undefined
-  return { headers, length, hasType: headers.has("content-type") }
+  return { headers, length, hasType: headers.has("content-type"), bytes }
 }
 
 function isDropped(name: string): boolean {

@@ -2,7 +2,13 @@ import type { RunEnd } from "../../domain/runs/live-runs.ts"
 import type { RunSlot } from "../../domain/runs/runner.ts"
 import type { Deadlines } from "../deadlines.ts"
 import type { HeaderRecord } from "../request/request-headers.ts"
-import { finish, type RequestContext, respondBroken, respondStopped } from "../request-context.ts"
+import {
+  finish,
+  onCancel,
+  type RequestContext,
+  respondBroken,
+  respondStopped,
+} from "../request-context.ts"
 import { forwardResponse } from "../response/forward-response.ts"
 import type { SocketEnd } from "./socket-relay.ts"
 import type { Sockets } from "./sockets.ts"
@@ -26,17 +32,27 @@ export async function openSocket(
   if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
   if (outcome.kind === "refused") return forwardResponse(context, slot, outcome.response, deadlines)
   const { socket, protocol } = outcome
-  const { valId } = context.run
-  const relay = sockets.add(valId, socket, (end) => finishSocket(context, slot, end))
-  context.run.signal.addEventListener("abort", () => relay.end("broken"), { once: true })
+  const relay = sockets.add(context.run.accountId, socket, (end) =>
+    finishSocket(context, slot, end),
+  )
+  onCancel(context, () => relay.end("broken"))
   const headers: Record<string, string> = { "x-run-id": context.run.id }
   if (protocol !== "") headers["sec-websocket-protocol"] = protocol
   if (context.connection.upgrade({ data: relay, headers })) {
     context.run.noteSocketOpen()
     return undefined
   }
+  // First, so that the run ends with what happened to the request.
+  const response = respondUnopened(context, slot)
   relay.end("closed")
-  return respondBroken(context, slot, "The request is not a valid WebSocket handshake")
+  return response
+}
+
+function respondUnopened(context: RequestContext, slot: RunSlot): Response {
+  if (!context.request.signal.aborted)
+    return respondBroken(context, slot, "The request is not a valid WebSocket handshake")
+  const error = { name: "Cancelled", message: "The client disconnected" }
+  return respondStopped(context, slot, { kind: "stopped", status: "cancelled", error })
 }
 
 function finishSocket(context: RequestContext, slot: RunSlot, end: SocketEnd): void {

@@ -1,86 +1,140 @@
 import type { Expirable } from "../deadlines.ts"
+import type { BacklogHolder } from "./backlogs.ts"
+import { UnreadBytes } from "./unread-bytes.ts"
 
 /** The client's side of a WebSocket. */
 export type ClientSocket = Bun.ServerWebSocket<SocketRelay>
 
+/** The val's side of a WebSocket. */
+type ValSocket = WebSocket & { terminate(): void }
+
 /** The limits and counters that all relays share. */
 export interface RelayRegistry {
   readonly streamMsMax: number
-  readonly backlogBytesMax: number
-  /** Adds to the unread bytes of all relays; false when they exceed the limit. */
-  addBacklog(bytes: number): boolean
+  readonly stalledMsMax: number
+  /** Notes the unread bytes of a relay. May cut it, or another one. */
+  noteBacklog(relay: SocketRelay, bytes: number): void
   remove(relay: SocketRelay): void
 }
 
 /** How a WebSocket ended. */
 export type SocketEnd = "closed" | "broken" | "expired"
 
+/** A side has closed its WebSocket. */
+interface Close {
+  readonly by: "client" | "val"
+  readonly code: number
+  readonly reason: string
+}
+
 const codes = { goingAway: 1001, policy: 1008, broken: 1011 }
 const reasonBytesMax = 123
 
-/** One WebSocket between a client and a val: forwards messages and closes in both directions. */
-export class SocketRelay implements Expirable {
-  readonly #val: WebSocket
+/**
+ * One WebSocket between a client and a val: forwards messages and closes in both directions. A close
+ * waits until the other side has read what was sent before: otherwise these bytes would stay in memory
+ * and no limit would count them.
+ */
+export class SocketRelay implements Expirable, BacklogHolder {
+  readonly accountId: string
+  readonly #val: ValSocket
   readonly #registry: RelayRegistry
   readonly #onEnd: (end: SocketEnd) => void
   readonly #startedMs = performance.now()
+  readonly #ofClient = new UnreadBytes()
+  readonly #ofVal = new UnreadBytes()
   #client: ClientSocket | undefined
   /** Messages that the val sent before the client's side was open. */
   #early: (string | ArrayBuffer)[] = []
-  #earlyClose: { code: number; reason: string } | undefined
   #earlyBytes = 0
   #backlogBytes = 0
+  /** Set while the other side has not read everything. */
+  #close: Close | undefined
   #isFinished = false
 
-  constructor(val: WebSocket, registry: RelayRegistry, onEnd: (end: SocketEnd) => void) {
-    this.#val = val
+  constructor(
+    accountId: string,
+    val: WebSocket,
+    registry: RelayRegistry,
+    onEnd: (end: SocketEnd) => void,
+  ) {
+    this.accountId = accountId
+    this.#val = val as ValSocket
     this.#registry = registry
     this.#onEnd = onEnd
     val.binaryType = "arraybuffer"
     val.addEventListener("message", (event) => this.#toClient(event.data as string | ArrayBuffer))
-    val.addEventListener("close", (event) => this.#valClosed(event.code, event.reason))
+    val.addEventListener("close", ({ code, reason }) =>
+      this.#closeAfter({ by: "val", code, reason }),
+    )
   }
 
   clientOpened(client: ClientSocket): void {
+    if (this.#isFinished) {
+      client.close(codes.goingAway)
+      return
+    }
     this.#client = client
-    for (const message of this.#early) this.#toClient(message)
+    const early = this.#early
     this.#early = []
-    if (this.#earlyClose) this.#valClosed(this.#earlyClose.code, this.#earlyClose.reason)
-    else if (this.#isFinished) client.close(codes.goingAway)
+    this.#earlyBytes = 0
+    for (const message of early) client.send(message)
+    this.#measure()
+    this.#forwardClose()
   }
 
   clientSent(message: string | Buffer<ArrayBuffer>): void {
-    if (this.#isFinished) return
+    if (this.#isFinished || this.#close) return
+    this.#observe()
     this.#val.send(message)
     this.#measure()
   }
 
   clientDrained(): void {
-    if (!this.#isFinished) this.#measure()
+    this.#observe()
+    this.#measure()
+    this.#forwardClose()
   }
 
   clientClosed(code: number, reason: string): void {
-    if (this.#isFinished) return
-    this.#finish("closed")
-    closeVal(this.#val, code, reason)
+    this.#closeAfter({ by: "client", code, reason })
   }
 
-  /** Closes both sides. */
+  /** Closes both sides at once. Unread messages are lost. */
   end(end: SocketEnd, code: number = codes.goingAway, reason = ""): void {
     if (this.#isFinished) return
+    const client = this.#client
+    const [isUnread, isUnreadByVal] = [this.#countOfClient() > 0, this.#countOfVal() > 0]
     this.#finish(end)
-    this.#client?.close(code, reason)
-    closeVal(this.#val, code, reason)
+    // A close frame would wait behind the unread messages.
+    if (isUnread) client?.terminate()
+    else client?.close(code, reason)
+    if (isUnreadByVal) this.#val.terminate()
+    else closeVal(this.#val, code, reason)
+  }
+
+  cut(): void {
+    this.end("closed", codes.policy, "reads too slowly")
   }
 
   check(nowMs: number): boolean {
-    if (!this.#isFinished && nowMs - this.#startedMs > this.#registry.streamMsMax)
-      this.end("expired", codes.goingAway, "time limit")
+    if (this.#isFinished) return true
+    const { streamMsMax, stalledMsMax } = this.#registry
+    this.#observe(nowMs)
+    this.#measure()
+    this.#forwardClose()
+    if (nowMs - this.#startedMs > streamMsMax) this.end("expired", codes.goingAway, "time limit")
+    else if (
+      this.#ofClient.isStalled(nowMs, stalledMsMax) ||
+      this.#ofVal.isStalled(nowMs, stalledMsMax)
+    )
+      this.cut()
     return this.#isFinished
   }
 
   #toClient(message: string | ArrayBuffer): void {
-    if (this.#isFinished) return
+    if (this.#isFinished || this.#close) return
+    this.#observe()
     if (this.#client) this.#client.send(message)
     else {
       this.#early.push(message)
@@ -89,41 +143,72 @@ export class SocketRelay implements Expirable {
     this.#measure()
   }
 
-  #valClosed(code: number, reason: string): void {
-    if (this.#isFinished) return
-    if (!this.#client) {
-      this.#earlyClose = { code, reason }
-      return
-    }
-    const isBroken = code === 1006 || code === 1015
-    this.#finish(isBroken ? "broken" : "closed")
-    if (isBroken) this.#client.close(codes.broken)
-    else if (code === 1005) this.#client.close()
-    else this.#client.close(code, reason)
+  #closeAfter(close: Close): void {
+    if (this.#isFinished || this.#close?.by === close.by) return
+    const before = this.#close
+    this.#close = before ?? close
+    // Both sides have closed it: nothing more is read.
+    if (before) this.#finish(toEnd(before))
+    else this.#forwardClose()
   }
 
-  /** Closes the socket when a slow reader leaves too many bytes in memory. */
+  /** Forwards the close when the other side has read everything. */
+  #forwardClose(): void {
+    const close = this.#close
+    if (!close || this.#isFinished) return
+    const { code, reason } = close
+    const end = toEnd(close)
+    if (close.by === "client") {
+      if (this.#countOfVal() > 0) return
+      this.#finish(end)
+      closeVal(this.#val, code, reason)
+    } else if (this.#client && this.#countOfClient() === 0) {
+      this.#finish(end)
+      if (end === "broken") this.#client.close(codes.broken)
+      else if (code === 1005) this.#client.close()
+      else this.#client.close(code, reason)
+    }
+  }
+
+  /** The bytes that the client has not read. A side that has closed the WebSocket reads nothing. */
+  #countOfClient(): number {
+    if (this.#close?.by === "client") return 0
+    return this.#client ? this.#client.getBufferedAmount() : this.#earlyBytes
+  }
+
+  /** The same for the val. */
+  #countOfVal(): number {
+    return this.#close?.by === "val" ? 0 : this.#val.bufferedAmount
+  }
+
+  /** Call before a message is sent. */
+  #observe(nowMs = performance.now()): void {
+    this.#ofClient.observe(this.#countOfClient(), nowMs)
+    this.#ofVal.observe(this.#countOfVal(), nowMs)
+  }
+
+  /** Call after a message was sent. */
   #measure(): void {
-    const bytes =
-      (this.#client ? this.#client.getBufferedAmount() : this.#earlyBytes) +
-      this.#val.bufferedAmount
-    if (bytes === 0 && this.#backlogBytes === 0) return
-    const more = bytes - this.#backlogBytes
+    if (this.#isFinished) return
+    this.#ofClient.noteSent(this.#countOfClient())
+    this.#ofVal.noteSent(this.#countOfVal())
+    const bytes = this.#ofClient.bytes + this.#ofVal.bytes
+    if (bytes === this.#backlogBytes) return
     this.#backlogBytes = bytes
-    if (this.#registry.addBacklog(more) && bytes <= this.#registry.backlogBytesMax) return
-    const client = this.#client
-    this.end("closed", codes.policy, "reads too slowly")
-    // The close frame would wait behind the unread messages.
-    client?.terminate()
+    this.#registry.noteBacklog(this, bytes)
   }
 
   #finish(end: SocketEnd): void {
     this.#isFinished = true
     this.#early = []
-    this.#registry.addBacklog(-this.#backlogBytes)
+    this.#registry.noteBacklog(this, 0)
     this.#registry.remove(this)
     this.#onEnd(end)
   }
+}
+
+function toEnd({ by, code }: Close): SocketEnd {
+  return by === "val" && (code === 1006 || code === 1015) ? "broken" : "closed"
 }
 
 /** Forwards the client's close code to the val; 1005, 1006 and 1015 must not be sent. */

@@ -19,6 +19,10 @@ class ValSocket extends EventTarget {
   close(...end: unknown[]): void {
     this.closedWith = end
   }
+  isTerminated = false
+  terminate(): void {
+    this.isTerminated = true
+  }
   sends(data: unknown): void {
     this.dispatchEvent(new MessageEvent("message", { data }))
   }
@@ -47,11 +51,11 @@ class Client {
   }
 }
 
-function open(sockets: Sockets, valId = "val") {
+function open(sockets: Sockets, accountId = "ada") {
   const val = new ValSocket()
   const client = new Client()
   const ends: SocketEnd[] = []
-  const relay = sockets.add(valId, val as unknown as WebSocket, (end) => ends.push(end))
+  const relay = sockets.add(accountId, val as unknown as WebSocket, (end) => ends.push(end))
   return {
     val,
     client,
@@ -62,17 +66,21 @@ function open(sockets: Sockets, valId = "val") {
 }
 
 describe("Sockets", () => {
-  test("limits the sockets of a val and of all vals, and counts closed ones no more", () => {
-    const sockets = new Sockets({ ...gatewayLimits, socketsPerValMax: 2, socketsMax: 3 }, deadlines)
-    const first = open(sockets)
-    open(sockets)
-    expect(() => sockets.assertRoom("val")).toThrow("already has 2 open")
-    sockets.assertRoom("other")
-    open(sockets, "other")
-    expect(() => sockets.assertRoom("third")).toThrow("too many")
-    first.relay.clientClosed(1000, "")
-    sockets.assertRoom("val")
-    sockets.stop()
+  test("limits the places of a val, of an account and of all, and counts released ones no more", () => {
+    const limits = { ...gatewayLimits, socketsPerValMax: 2, socketsPerAccountMax: 3, socketsMax: 4 }
+    const sockets = new Sockets(limits, deadlines)
+    const release = sockets.reserve("ada", "one")
+    sockets.reserve("ada", "one")
+    expect(() => sockets.reserve("ada", "one")).toThrow("the val already has 2 open")
+    const releaseOther = sockets.reserve("ada", "other")
+    expect(() => sockets.reserve("ada", "third")).toThrow("of its owner already have 3 open")
+    sockets.reserve("bob", "his")
+    expect(() => sockets.reserve("eve", "hers")).toThrow("the server already has too many open")
+    release()
+    release()
+    sockets.reserve("eve", "hers")
+    releaseOther()
+    sockets.reserve("ada", "one")
   })
 
   test("closes all sockets on stop", () => {
@@ -93,41 +101,126 @@ describe("Sockets", () => {
     expect([client.sent, client.closedWith, ends]).toEqual([["a", "b"], [4000, "bye"], ["closed"]])
   })
 
-  test("limits the backlog of one socket and of all sockets", () => {
-    const sockets = new Sockets(
-      { ...gatewayLimits, backlogBytesMax: 100, backlogBytesTotalMax: 150 },
-      deadlines,
-    )
-    const slow = open(sockets)
+  /** A socket whose client has left that many bytes unread. */
+  function openSlow(sockets: Sockets, accountId: string, bytes: number) {
+    const slow = open(sockets, accountId)
     slow.join()
-    slow.client.buffered = 100
+    slow.client.buffered = bytes
     slow.val.sends("x")
+    return slow
+  }
+
+  test("limits the backlog of one socket, also before its client's side is open", () => {
+    const sockets = new Sockets({ ...gatewayLimits, backlogBytesMax: 100 }, deadlines)
+    const slow = openSlow(sockets, "ada", 100)
     expect(slow.ends).toEqual([])
-    const second = open(sockets)
-    second.join()
-    second.client.buffered = 60
-    second.val.sends("x")
-    expect([
-      second.ends,
-      second.client.isTerminated,
-      second.client.closedWith?.[0],
-      second.val.closedWith?.[0],
-    ]).toEqual([["closed"], true, 1008, 1008])
     slow.client.buffered = 101
     slow.val.sends("x")
-    expect(slow.ends).toEqual(["closed"])
-    // The backlog of the two closed sockets is free again.
-    const third = open(sockets)
-    third.join()
-    third.client.buffered = 90
-    third.val.sends("x")
-    expect(third.ends).toEqual([])
-    third.client.buffered = 0
-    third.relay.clientDrained()
+    expect([slow.ends, slow.client.isTerminated, slow.val.closedWith?.[0]]).toEqual([
+      ["closed"],
+      true,
+      1008,
+    ])
     const early = open(sockets)
     early.val.sends("x".repeat(101))
     expect(early.ends).toEqual(["closed"])
     sockets.stop()
+  })
+
+  test("cuts the largest backlog of an account that has more than its share", () => {
+    const limits = { ...gatewayLimits, backlogBytesPerAccountMax: 150, backlogBytesTotalMax: 200 }
+    const sockets = new Sockets(limits, deadlines)
+    const [small, large] = [openSlow(sockets, "ada", 60), openSlow(sockets, "ada", 80)]
+    const other = openSlow(sockets, "bob", 20)
+    const next = openSlow(sockets, "ada", 20)
+    expect([small.ends, large.ends, other.ends, next.ends]).toEqual([[], ["closed"], [], []])
+    expect(large.client.isTerminated).toBe(true)
+    // What it held is free again.
+    expect([openSlow(sockets, "ada", 70).ends, small.ends]).toEqual([[], []])
+    sockets.stop()
+  })
+
+  test("cuts the largest backlog of the account with the most when all have too much", () => {
+    const limits = { ...gatewayLimits, backlogBytesPerAccountMax: 150, backlogBytesTotalMax: 200 }
+    const sockets = new Sockets(limits, deadlines)
+    const [first, second] = [openSlow(sockets, "ada", 50), openSlow(sockets, "ada", 60)]
+    const single = openSlow(sockets, "bob", 80)
+    const last = openSlow(sockets, "eve", 20)
+    expect([first.ends, second.ends, single.ends, last.ends]).toEqual([[], ["closed"], [], []])
+    // A client that has read everything holds nothing.
+    single.client.buffered = 0
+    single.relay.clientDrained()
+    expect([openSlow(sockets, "eve", 120).ends, first.ends, last.ends]).toEqual([[], [], []])
+    sockets.stop()
+  })
+
+  test("cuts a socket whose client, or whose val, reads nothing for too long", () => {
+    const { stalledMsMax } = gatewayLimits
+    const sockets = new Sockets({ ...gatewayLimits, streamMsMax: 10 * stalledMsMax }, deadlines)
+    const slow = openSlow(sockets, "ada", 100)
+    const stalled = openSlow(sockets, "ada", 100)
+    const deaf = open(sockets)
+    deaf.join()
+    deaf.val.bufferedAmount = 100
+    deaf.relay.clientSent("x")
+    const laterMs = performance.now() + stalledMsMax + 1
+    // It has read a byte, and gets more than that.
+    slow.client.buffered = 99
+    expect([slow, stalled, deaf].map(({ relay }) => relay.check(laterMs))).toEqual([
+      false,
+      true,
+      true,
+    ])
+    expect([stalled.ends, stalled.client.isTerminated]).toEqual([["closed"], true])
+    expect([deaf.ends, deaf.val.isTerminated]).toEqual([["closed"], true])
+    slow.val.sends("x")
+    slow.client.buffered = 200
+    expect(slow.relay.check(laterMs + stalledMsMax - 1)).toBe(false)
+    slow.client.buffered = 0
+    expect(slow.relay.check(laterMs + 2 * stalledMsMax)).toBe(false)
+    sockets.stop()
+  })
+
+  test("forwards a close when the other side has read everything, and holds its bytes till then", () => {
+    const limits = { ...gatewayLimits, backlogBytesPerAccountMax: 150 }
+    const sockets = new Sockets(limits, deadlines)
+    const { val, client, ends, relay } = openSlow(sockets, "ada", 100)
+    val.ends(4000, "bye")
+    expect([client.closedWith, ends]).toEqual([undefined, []])
+    expect(openSlow(sockets, "ada", 90).ends).toEqual([])
+    expect([ends, client.isTerminated]).toEqual([["closed"], true])
+
+    const reader = openSlow(sockets, "ada", 10)
+    reader.val.ends(4000, "bye")
+    reader.client.buffered = 0
+    reader.relay.clientDrained()
+    expect([reader.client.closedWith, reader.ends]).toEqual([[4000, "bye"], ["closed"]])
+
+    const left = open(sockets)
+    left.join()
+    left.val.bufferedAmount = 5
+    left.relay.clientSent("x")
+    left.relay.clientClosed(4001, "done")
+    expect([left.val.closedWith, left.ends]).toEqual([undefined, []])
+    left.val.bufferedAmount = 0
+    expect(left.relay.check(performance.now())).toBe(true)
+    expect([left.val.closedWith, left.ends]).toEqual([[4001, "done"], ["closed"]])
+    expect(relay.check(performance.now())).toBe(true)
+    sockets.stop()
+  })
+
+  test("ends when both sides have closed it, whatever is unread", () => {
+    const sockets = new Sockets(gatewayLimits, deadlines)
+    const one = openSlow(sockets, "ada", 100)
+    one.val.ends(1006)
+    one.relay.clientClosed(1001, "")
+    const other = open(sockets)
+    other.join()
+    other.val.bufferedAmount = 5
+    other.relay.clientSent("x")
+    other.relay.clientClosed(1001, "")
+    other.val.ends(1006)
+    expect([one.ends, other.ends]).toEqual([["broken"], ["closed"]])
   })
 
   test("closes when the val does not read", () => {

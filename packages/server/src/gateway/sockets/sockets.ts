@@ -2,66 +2,78 @@ import { AppError } from "../../domain/app-error.ts"
 import { OpenCounts } from "../../shared/counter.ts"
 import type { Deadlines } from "../deadlines.ts"
 import type { GatewayLimits } from "../limits.ts"
+import { Backlogs } from "./backlogs.ts"
 import { type RelayRegistry, type SocketEnd, SocketRelay } from "./socket-relay.ts"
+
+/** The key of the count of all places. */
+const all = "all"
 
 /** All WebSockets between clients and vals. */
 export class Sockets implements RelayRegistry {
-  /** With the functions that end their counts. */
-  readonly #relays = new Map<SocketRelay, () => void>()
-  readonly #perVal = new OpenCounts()
+  readonly #relays = new Set<SocketRelay>()
+  /** The places that are taken: by val, by account, and all. */
+  readonly #places = new OpenCounts()
+  readonly #backlogs: Backlogs
   readonly #limits: GatewayLimits
   readonly #deadlines: Deadlines
-  #backlogBytes = 0
 
   constructor(limits: GatewayLimits, deadlines: Deadlines) {
     this.#limits = limits
     this.#deadlines = deadlines
+    this.#backlogs = new Backlogs(limits)
   }
 
   get streamMsMax(): number {
     return this.#limits.streamMsMax
   }
 
-  get backlogBytesMax(): number {
-    return this.#limits.backlogBytesMax
+  get stalledMsMax(): number {
+    return this.#limits.stalledMsMax
   }
 
-  /** Throws `overloaded` when a limit is reached. */
-  assertRoom(valId: string): void {
-    const { socketsPerValMax, socketsMax } = this.#limits
-    if (this.#perVal.of(valId) >= socketsPerValMax)
-      throw new AppError(
-        "overloaded",
-        `Cannot open a WebSocket: the val already has ${socketsPerValMax} open`,
-      )
-    if (this.#relays.size >= socketsMax)
-      throw new AppError(
-        "overloaded",
-        "Cannot open a WebSocket: the server already has too many open",
-      )
+  /**
+   * Takes a place for a WebSocket of the val, before anything is awaited. Returns a function that
+   * releases it. Throws `overloaded` when a limit is reached.
+   */
+  reserve(accountId: string, valId: string): () => void {
+    const { socketsPerValMax, socketsPerAccountMax, socketsMax } = this.#limits
+    this.#assertRoom(valId, socketsPerValMax, `the val already has ${socketsPerValMax} open`)
+    this.#assertRoom(
+      accountId,
+      socketsPerAccountMax,
+      `the vals of its owner already have ${socketsPerAccountMax} open`,
+    )
+    this.#assertRoom(all, socketsMax, "the server already has too many open")
+    const releases = [valId, accountId, all].map((key) => this.#places.open(key))
+    return () => {
+      for (const release of releases) release()
+    }
+  }
+
+  #assertRoom(key: string, countMax: number, problem: string): void {
+    if (this.#places.of(key) >= countMax)
+      throw new AppError("overloaded", `Cannot open a WebSocket: ${problem}`)
   }
 
   /** Creates the relay of a WebSocket that is open on the val's side. */
-  add(valId: string, val: WebSocket, onEnd: (end: SocketEnd) => void): SocketRelay {
-    const relay = new SocketRelay(val, this, onEnd)
-    this.#relays.set(relay, this.#perVal.open(valId))
+  add(accountId: string, val: WebSocket, onEnd: (end: SocketEnd) => void): SocketRelay {
+    const relay = new SocketRelay(accountId, val, this, onEnd)
+    this.#relays.add(relay)
     this.#deadlines.add(relay)
     return relay
   }
 
-  addBacklog(bytes: number): boolean {
-    this.#backlogBytes += bytes
-    return bytes <= 0 || this.#backlogBytes <= this.#limits.backlogBytesTotalMax
+  noteBacklog(relay: SocketRelay, bytes: number): void {
+    this.#backlogs.set(relay, bytes)
   }
 
   remove(relay: SocketRelay): void {
-    this.#relays.get(relay)?.()
     this.#relays.delete(relay)
     this.#deadlines.remove(relay)
   }
 
   stop(): void {
-    for (const relay of [...this.#relays.keys()]) relay.end("closed")
+    for (const relay of [...this.#relays]) relay.end("closed")
   }
 }
 

@@ -1,14 +1,8 @@
 import type { Caller } from "../../domain/access.ts"
-import { renewSession } from "../../domain/accounts/sessions.ts"
-import {
-  type Authenticated,
-  authenticate,
-  authenticateSession,
-} from "../../domain/accounts/tokens.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
 import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-limit.ts"
-import { parseAuthorization } from "../../shared/authorization-header.ts"
+import { parseAuthorization } from "../../shared/headers/authorization-header.ts"
 import type { Nouns } from "../nouns.ts"
 import type { ApiResponse } from "../response/api-response.ts"
 import { isFromOwnPage, type SessionCookie } from "./session-cookie.ts"
@@ -19,7 +13,7 @@ export interface Authenticator {
    * Requests without a token count against `rateKey`. An invalid token or an ended session is
    * refused even on routes that need no authentication.
    */
-  identify(request: Request, rateKey: () => string): Promise<Identity>
+  identify(request: Request, rateKey: () => string): Promise<Authentication>
   /** Throws unless a page of this server sent the sign-in: another site could sign a browser in. */
   assertSignInAllowed(request: Request, rateKey: () => string): void
   /** Counts a request against the limit for requests without a token. */
@@ -27,7 +21,7 @@ export interface Authenticator {
 }
 
 /** The caller, and the session if a browser sent the request. */
-export interface Identity {
+export interface Authentication {
   readonly caller?: Caller
   readonly session?: SessionUse
 }
@@ -39,9 +33,9 @@ export interface SessionUse {
 
 /** Creates the authenticator with its rate limiters. */
 export function createAuthenticator(nouns: Nouns): Authenticator {
-  const { accounts, api } = nouns
-  const perToken = toLimiter(api.rateLimits.perTokenPerMinute, accounts.now)
-  const perAddress = toLimiter(api.rateLimits.perAddressPerMinute, accounts.now)
+  const { tokens, tokenUses, clock, api } = nouns
+  const perToken = toLimiter(api.rateLimits.perTokenPerMinute, clock.now)
+  const perAddress = toLimiter(api.rateLimits.perAddressPerMinute, clock.now)
   return {
     async identify(request, rateKey) {
       const header = request.headers.get("authorization")
@@ -54,9 +48,9 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
         const authenticated =
           header === null
             ? await resume(nouns, session)
-            : await authenticate(accounts, parseBearer(header))
+            : await tokens.authenticate(parseBearer(header))
         perToken?.take(authenticated.tokenId)
-        accounts.tokenUses.note(authenticated, accounts.now())
+        tokenUses.note(authenticated, clock.now())
         const depth = request.headers.get(depthHeader)
         const caller =
           depth === null ? authenticated : { ...authenticated, depth: readDepth(depth) }
@@ -115,9 +109,9 @@ type FoundSession = ReturnType<SessionCookie["find"]>
  * The response to an ended session does not delete the cookie: it may arrive after the user has
  * signed in again, and would delete the new one.
  */
-async function resume({ accounts }: Nouns, session: FoundSession): Promise<Authenticated> {
+async function resume({ tokens }: Nouns, session: FoundSession): Promise<Caller> {
   const authenticated =
-    typeof session === "object" ? await authenticateSession(accounts, session.text) : undefined
+    typeof session === "object" ? await tokens.authenticateSession(session.text) : undefined
   if (authenticated) return authenticated
   throw new AppError(
     "invalid_session",
@@ -131,15 +125,15 @@ async function resume({ accounts }: Nouns, session: FoundSession): Promise<Authe
  * in again.
  */
 async function renew(
-  { accounts, api }: Nouns,
-  authenticated: Authenticated,
+  { sessions, clock, api }: Nouns,
+  authenticated: Caller,
   text: string,
 ): Promise<SessionUse> {
   try {
-    const expiresAt = await renewSession(accounts, authenticated)
+    const expiresAt = await sessions.renew(authenticated)
     return expiresAt === undefined
       ? {}
-      : { setCookie: api.sessionCookie.set(text, expiresAt - accounts.now()) }
+      : { setCookie: api.sessionCookie.set(text, expiresAt - clock.now()) }
   } catch (error) {
     // The request itself can proceed; the next one tries to renew again.
     api.log.warn("session_not_renewed", { error: String(error) })

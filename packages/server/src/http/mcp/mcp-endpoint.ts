@@ -1,12 +1,11 @@
-import { createClient } from "@hamlet/contract/client"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader } from "../../domain/egress.ts"
-import type { ApiConnection } from "../api-connection.ts"
+import type { ApiConnection } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"
 import { toQuery } from "../request/validate.ts"
-import { type ApiResponse, json } from "../response/api-response.ts"
+import type { ApiResponse } from "../response/api-response.ts"
 
 /** Sends a request to the API of this server, in this process. */
 export type FetchApi = (request: Request, connection: ApiConnection) => Promise<Response>
@@ -19,13 +18,6 @@ export interface McpCall {
   readonly connection: ApiConnection
 }
 
-/** JSON-RPC: the body is not JSON, or not one message. */
-const parseError = -32_700
-const invalidRequest = -32_600
-
-/** Runs can take long, and their own limit ends them. */
-const timeoutMs = 86_400_000
-
 /**
  * Responds to a message of an assistant. Every tool sends requests to the API with the token of the
  * assistant: the same validation, rules, limits and logs apply as to any other client.
@@ -35,34 +27,22 @@ export async function respondToMcp(
   fetchApi: FetchApi,
   { request, requestId, caller, connection }: McpCall,
 ): Promise<ApiResponse> {
-  const message = parseMessage(await readBody(request, api.bodyBytesMax))
-  if (!message.isValid) return toRpcError(message.code, message.reason)
-  const { baseUrl } = api.links
-  const fetch = toFetch(baseUrl, fetchApi, request, connection)
-  // The library is large, and most servers never need it.
-  const { handleMessage } = await import("./mcp-server.ts")
-  const response = await handleMessage(
+  const { bodyBytesMax, links, version, mcpPool } = api
+  const { baseUrl } = links
+  const { status, headers, body } = await mcpPool.respond(
     {
-      client: createClient({
-        baseUrl,
-        retriesMax: 0,
-        timeoutMs,
-        fetch: (url, init) => fetch(url.slice(baseUrl.length), init),
-      }),
-      fetch,
-      username: caller.username,
-      docs: api.docs,
+      body: await readBody(request, bodyBytesMax),
+      headers: Object.fromEntries(request.headers),
       caller,
       requestId,
       isReadOnly: isReadOnly(request),
-      version: api.version,
+      version,
       baseUrl,
-      log: api.log,
     },
-    request,
-    message.value,
+    toFetch(baseUrl, fetchApi, request, connection),
+    request.signal,
   )
-  return toApiResponse(response)
+  return { status, headers, body }
 }
 
 /**
@@ -84,27 +64,6 @@ function isReadOnly(request: Request): boolean {
   return !/^(?:false|0|no)$/i.test([readonly].flat().at(-1) ?? "")
 }
 
-type Message =
-  | { readonly isValid: true; readonly value: object }
-  | { readonly isValid: false; readonly code: number; readonly reason: string }
-
-function parseMessage(bytes: Uint8Array): Message {
-  let value: unknown
-  try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
-  } catch {
-    return { isValid: false, code: parseError, reason: "The body is not valid JSON" }
-  }
-  // Revisions since June 2025 have no batches; one request could start any number of runs.
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? { isValid: true, value }
-    : { isValid: false, code: invalidRequest, reason: "The body must be one JSON-RPC message" }
-}
-
-function toRpcError(code: number, message: string): ApiResponse {
-  return json(400, { jsonrpc: "2.0", error: { code, message }, id: null })
-}
-
 /** Requests to the API as the assistant: its token, its address, its depth in a chain of vals. */
 function toFetch(
   baseUrl: string,
@@ -119,14 +78,5 @@ function toFetch(
     request.headers.set("authorization", authorization)
     if (depth !== null) request.headers.set(depthHeader, depth)
     return fetchApi(request, connection)
-  }
-}
-
-function toApiResponse({ status, headers, body }: Response): ApiResponse {
-  return {
-    status,
-    headers: Object.fromEntries(headers),
-    body: null,
-    ...(body === null ? {} : { stream: body }),
   }
 }

@@ -1,9 +1,15 @@
+import type { ErrorCode, Scope } from "@hamlet/contract"
+import { ApiError } from "@hamlet/contract/client"
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server"
 import type { Caller } from "../../domain/access.ts"
 import type { Log } from "../ops/log.ts"
-import { toToolErrorText } from "./to-tool-error.ts"
-import { type McpTool, type ToolContext, toolLimits } from "./tool.ts"
-import { listTools } from "./tools.ts"
+import { type McpTool, type ToolContext, ToolError, toolLimits } from "./tool.ts"
+import { blobTools } from "./tools/blobs.ts"
+import { changeValTools } from "./tools/change-vals.ts"
+import { docTools } from "./tools/docs.ts"
+import { runTools } from "./tools/runs.ts"
+import { sqliteTools } from "./tools/sqlite.ts"
+import { valTools } from "./tools/vals.ts"
 
 /** One request of an assistant. */
 export interface McpRequest extends Omit<ToolContext, "signal"> {
@@ -13,7 +19,7 @@ export interface McpRequest extends Omit<ToolContext, "signal"> {
   readonly isReadOnly: boolean
   readonly version: string
   readonly baseUrl: string
-  readonly log: Log
+  readonly log: Pick<Log, "debug" | "info" | "error">
 }
 
 /**
@@ -114,4 +120,46 @@ async function callTool(mcp: McpRequest, tool: McpTool, input: object, signal: A
       content: [{ type: "text" as const, text: text ?? "Cannot respond: an internal error" }],
     }
   }
+}
+
+/** What an assistant can do about an error. Codes whose message says it already are missing. */
+const advice: Partial<Readonly<Record<ErrorCode, string>>> = {
+  version_conflict: "Call read_val to get the current code and version, then edit again",
+  val_not_found: 'Name it as "username/name"; call search_vals or list_my_vals to find it',
+  version_not_found: "Call list_versions to see which versions exist",
+  run_not_found: "Call list_runs to see the runs of this account",
+  blob_not_found: "Call list_blobs to see the keys",
+  not_owner: "Only the owner of a val may change it; create a val of your own with create_val",
+  name_taken: "Choose another name, or change the existing val with edit_val",
+  not_http: "Only vals of type http have a web address; run this one with run_val",
+  packages_pending: "The packages of this version are being installed; try again in a few seconds",
+  rate_limited: "Wait before the next call",
+  too_many_runs: "Wait until other runs have ended",
+  missing_scope: "The user must give this assistant a token with that scope",
+}
+
+/** The text that an assistant gets for an error; undefined for a bug, which the caller logs. */
+function toToolErrorText(error: unknown): string | undefined {
+  if (error instanceof ToolError) return error.message
+  if (!(error instanceof ApiError)) return undefined
+  const issues = error.issues.map(({ path, message }) => `- ${path || "arguments"}: ${message}`)
+  const hint = error.code === "unknown" ? undefined : advice[error.code]
+  return [`${error.message} [${error.code}]`, ...issues, ...(hint ? [`${hint}.`] : [])].join("\n")
+}
+
+const tools: readonly McpTool[] = [
+  ...valTools,
+  ...changeValTools,
+  ...runTools,
+  ...sqliteTools,
+  ...blobTools,
+  ...docTools,
+]
+
+/** The tools that a token can use; in read-only mode, those that change nothing. */
+export function listTools(scopes: ReadonlySet<Scope>, isReadOnly: boolean): readonly McpTool[] {
+  return tools.filter(
+    (tool) =>
+      tool.scopes.every((scope) => scopes.has(scope)) && (!isReadOnly || tool.effect === "read"),
+  )
 }

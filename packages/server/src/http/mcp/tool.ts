@@ -17,6 +17,8 @@ export const toolLimits = {
   logCharsMax: 30_000,
   rowsMax: 200,
   editsMax: 100,
+  /** A diff that replaces all code has it twice, with a mark on each line. */
+  diffCharsMax: 1_000_000,
   /** Of the arguments of one call, so that a deep value cannot be expensive to validate. */
   inputElementsMax: 10_000,
 }

@@ -1,11 +1,7 @@
 import { createRateLimiter } from "../../domain/limits/rate-limit.ts"
-import {
-  exchangeTokens,
-  revokeByClient,
-  type TokenRequest,
-} from "../../domain/oauth/exchange-tokens.ts"
+import type { TokenRequest } from "../../domain/oauth/client-tokens.ts"
 import { grantableScopes, OAuthRefusal, toResource } from "../../domain/oauth/oauth.ts"
-import { registerClient } from "../../domain/oauth/register-client.ts"
+import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"
 import { type ApiResponse, json } from "../response/api-response.ts"
@@ -26,11 +22,13 @@ type Respond = (call: OAuthCall) => Promise<ApiResponse>
 
 /** The endpoints that clients of OAuth call, by path, each with its method. */
 export function createOAuthEndpoints({
-  accounts,
+  oauthClients,
+  clientTokens,
+  clock,
   api,
 }: Nouns): ReadonlyMap<string, { readonly method: "GET" | "POST"; readonly respond: Respond }> {
   const { baseUrl } = api.links
-  const registrations = createRateLimiter(limits.registrationsPerMinute, accounts.now)
+  const registrations = createRateLimiter(limits.registrationsPerMinute, clock.now)
   const resource = { method: "GET", respond: async () => json(200, toResourceMetadata(baseUrl)) }
   return new Map([
     ["/.well-known/oauth-protected-resource", resource],
@@ -45,7 +43,7 @@ export function createOAuthEndpoints({
         method: "POST",
         respond: refusing(async ({ request, count }: OAuthCall) => {
           registrations.take(count())
-          const client = await registerClient(accounts, await readJson(request))
+          const client = await oauthClients.register(await readJson(request))
           return json(201, {
             client_id: client.id,
             client_id_issued_at: Math.floor(client.createdAt / 1000),
@@ -64,7 +62,7 @@ export function createOAuthEndpoints({
         method: "POST",
         respond: refusing(async ({ request, count }: OAuthCall) => {
           count()
-          const pair = await exchangeTokens(accounts, await readForm(request))
+          const pair = await clientTokens.exchange(await readForm(request))
           return json(200, {
             access_token: pair.accessToken,
             token_type: "Bearer",
@@ -81,7 +79,7 @@ export function createOAuthEndpoints({
         method: "POST",
         respond: refusing(async ({ request, count }: OAuthCall) => {
           count()
-          await revokeByClient(accounts, await readForm(request))
+          await clientTokens.revoke(await readForm(request))
           return json(200, {})
         }),
       },
@@ -141,7 +139,7 @@ function refusing(respond: Respond): Respond {
 async function readJson(request: Request): Promise<unknown> {
   const bytes = await readBody(request, limits.bodyBytesMax)
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), limits.bodyBytesMax)
   } catch {
     throw new OAuthRefusal("invalid_client_metadata", "The body must be JSON")
   }

@@ -1,3 +1,5 @@
+import { replaceEach, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+
 /** The log levels; each includes those after it. */
 export const logLevels = ["debug", "info", "warn", "error", "none"] as const
 
@@ -16,7 +18,7 @@ export interface Log {
   flush(): void
 }
 
-const limits = { bufferCharsMax: 65_536, delayMs: 100 }
+const limits = { bufferCharsMax: 65_536, delayMs: 100, lineCharsMax: 1_000_000 }
 
 /** Buffers lines for a short time: one write for many requests instead of one for each. */
 export function createLog(
@@ -58,11 +60,9 @@ export function createLog(
 /** Never throws, so that logging cannot fail a request; always returns one JSON object. */
 function toJsonObject(fields: object): string {
   try {
-    const text = JSON.stringify(fields)
-    return (text?.startsWith("{") ? text : JSON.stringify({ fields: text })).replaceAll(
-      controlCharacters,
-      toEscape,
-    )
+    const text = toOwnJson(fields)
+    const object = text?.startsWith("{") ? text : toOwnJson({ fields: text })
+    return replaceEach(object, controlCharacters, toEscape, limits.lineCharsMax)
   } catch {
     return '{"fields":"not serializable"}'
   }

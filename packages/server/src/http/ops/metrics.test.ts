@@ -5,7 +5,10 @@ import { createEndedRuns } from "../../domain/runs/live-runs.ts"
 import { Histogram } from "../../shared/histogram.ts"
 import { createMetrics } from "./metrics.ts"
 
-const database = () => ({ connections: 2, inUse: 1, waiting: 0 })
+const database = () => ({
+  ...{ connections: 2, inUse: 1, waiting: 0 },
+  ...{ isUp: true, readErrors: 3, writeErrors: 4 },
+})
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const observation = fc.record({
   route: fc.constantFrom(...routeNames.slice(0, 4), "none"),
@@ -45,8 +48,9 @@ const queue = () => ({
 })
 const schedules = () => ({ delays: histogram, dropped: 7 })
 const mailServer = () => undefined
+const node = () => ({ problem: undefined, clockSkewMs: -1_500, isClockWrong: false })
 const sources = {
-  ...{ database, runner, recorder, loopDelay, refusals, queue, schedules, mailServer },
+  ...{ database, node, runner, recorder, loopDelay, refusals, queue, schedules, mailServer },
 }
 const depth = { due: 7, later: 8, oldestMs: 1_500, isPartial: false }
 
@@ -154,11 +158,32 @@ describe("createMetrics", () => {
     ])
   })
 
+  test("prints whether the database responds and accepts writes, and how the clocks differ", () => {
+    const print = (isUp: boolean, problem: unknown) => {
+      const metrics = createMetrics({
+        ...sources,
+        database: () => ({ ...database(), isUp }),
+        node: () => ({ ...node(), problem }),
+      })
+      const families = parseExposition(metrics.print(depth))
+      return (name: string) => families.get(name)?.samples.map(({ value }) => value)
+    }
+    const well = print(true, undefined)
+    expect([well("hamlet_database_up"), well("hamlet_database_writable")]).toEqual([[1], [1]])
+    expect(well("hamlet_database_errors_total")).toEqual([3, 4])
+    expect(well("hamlet_database_connections")).toEqual([2, 1, 0])
+    expect(well("hamlet_clock_skew_seconds")).toEqual([-1.5])
+    const away = print(false, new Error("away"))
+    expect([away("hamlet_database_up"), away("hamlet_database_writable")]).toEqual([[0], [0]])
+    // The pool still counts the connections that it had.
+    expect(away("hamlet_database_connections")).toEqual([0, 0, 0])
+  })
+
   test("prints the current state of the database pool", () => {
     let waiting = 0
     const metrics = createMetrics({
       ...sources,
-      database: () => ({ connections: 5, inUse: 3, waiting }),
+      database: () => ({ ...database(), connections: 5, inUse: 3, waiting }),
     })
     waiting = 7
     const samples = parseExposition(metrics.print(depth)).get(

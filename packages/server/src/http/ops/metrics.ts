@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes } from "@hamlet/contract"
-import type { SentMail } from "../../domain/emails/deliver-email.ts"
+import type { SentMail } from "../../domain/mail/outbound/deliver-email.ts"
+import type { NodeStatus } from "../../domain/nodes.ts"
 import type { QueueDepth } from "../../domain/queue/queue-store.ts"
 import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
@@ -9,6 +10,8 @@ import type { SentEvents } from "../../domain/webhooks/send-delivery.ts"
 import type { Counter } from "../../shared/counter.ts"
 import { Histogram } from "../../shared/histogram.ts"
 import type { LoopDelayReport } from "../../shared/loop-delay.ts"
+import { type DatabaseCounts, printDatabase } from "./database-metrics.ts"
+import { printMetric, toBuckets } from "./print-metric.ts"
 
 /** The counters of `/metrics`. */
 export interface Metrics {
@@ -33,7 +36,8 @@ export interface MailCounts {
 
 /** What is read each time the metrics are printed. */
 export interface MetricSources {
-  database(): { readonly connections: number; readonly inUse: number; readonly waiting: number }
+  database(): DatabaseCounts
+  node(): NodeStatus
   runner(): RunnerStatus
   recorder(): {
     readonly waiting: number
@@ -67,7 +71,6 @@ export function createMetrics(sources: MetricSources): Metrics {
       latency.add(ms)
     },
     print(depth, mail, events) {
-      const { connections, inUse, waiting } = sources.database()
       const recorder = sources.recorder()
       return [
         ...printMetric(
@@ -82,16 +85,7 @@ export function createMetrics(sources: MetricSources): Metrics {
           "Time from receiving a request to sending its response",
           [...latencies].flatMap(([route, latency]) => toBuckets(`route="${route}"`, latency)),
         ),
-        ...printMetric(
-          "hamlet_database_connections",
-          "gauge",
-          "Connections of the database pool by state; waiting counts callers without a connection",
-          [
-            ['{state="open"}', connections],
-            ['{state="in_use"}', inUse],
-            ['{state="waiting"}', waiting],
-          ],
-        ),
+        ...printDatabase(sources.database(), sources.node()),
         ...printVals(sources.runner(), recorder.ended, sources.refusals()),
         ...printMetric(
           "hamlet_run_records_waiting",
@@ -166,19 +160,6 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS",
 /** Clients may send any word as a method; each would add a time series. */
 function toKnownMethod(method: string): string {
   return knownMethods.has(method) ? method : "other"
-}
-
-function printMetric(
-  name: string,
-  type: string,
-  help: string,
-  lines: readonly (readonly [labels: string, value: number])[],
-): readonly string[] {
-  return [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...lines.map(([labels, value]) => `${name}${labels} ${value}`),
-  ]
 }
 
 function printVals(
@@ -358,25 +339,5 @@ function printLoopDelay({ delay, work }: LoopDelayReport): readonly string[] {
       "Most CPU time within one event loop delay since the start",
       [["", work.maxSeconds]],
     ),
-  ]
-}
-
-/** Prometheus buckets are cumulative. */
-function toBuckets(
-  labels: string,
-  { boundsSeconds, counts, sumSeconds, count }: Histogram,
-): readonly (readonly [string, number])[] {
-  let below = 0
-  const comma = labels === "" ? "" : ","
-  const buckets = boundsSeconds.map((bound, index) => {
-    below += counts[index] ?? 0
-    return [`_bucket{${labels}${comma}le="${bound}"}`, below] as const
-  })
-  const own = labels === "" ? "" : `{${labels}}`
-  return [
-    ...buckets,
-    [`_bucket{${labels}${comma}le="+Inf"}`, count],
-    [`_sum${own}`, sumSeconds],
-    [`_count${own}`, count],
   ]
 }

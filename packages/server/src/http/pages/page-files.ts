@@ -48,11 +48,14 @@ export function toScriptSources(baseUrl: string, request: Request, folder: strin
     : "'self'"
 }
 
+const encodings = {
+  br: /\bbr\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/,
+  gzip: /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/,
+}
+
 /** Whether the client accepts a compressed file, and has not excluded the encoding by `q=0`. */
 export function acceptsEncoding(request: Request, encoding: "br" | "gzip"): boolean {
-  return new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(
-    request.headers.get("accept-encoding") ?? "",
-  )
+  return encodings[encoding].test(request.headers.get("accept-encoding") ?? "")
 }
 
 const gzipCache = new WeakMap<Uint8Array, Uint8Array>()

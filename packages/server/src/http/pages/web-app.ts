@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto"
+import { routes } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
+import { summarizeReadme } from "../../domain/vals/summary.ts"
 import type { ApiParts, Nouns } from "../nouns.ts"
 import { type ApiResponse, content } from "../response/api-response.ts"
-import { findPageFacts } from "./page-facts.ts"
-import { acceptsEncoding, toScriptSources, type WebFile } from "./page-files.ts"
+import { acceptsEncoding, type PageFacts, toScriptSources, type WebFile } from "./page-files.ts"
 
 const assetsPath = "/assets/"
 const nonceBytes = 16
@@ -110,5 +111,29 @@ function pageHeaders(
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     ...(isEmbedded ? {} : { "x-frame-options": "DENY" }),
+  }
+}
+
+/**
+ * The facts of the page of a val, undefined for other pages. They are the same for all viewers, so
+ * those of a private val are left out: a preview is fetched without a session.
+ */
+async function findPageFacts(
+  { vals, api }: Pick<Nouns, "vals" | "api">,
+  path: string,
+): Promise<PageFacts | undefined> {
+  const [, username = "", val_name = ""] = /^\/u\/([^/]+)\/([^/]+)/.exec(path) ?? []
+  const names = routes.getValByName.params.safeParse({ username, val_name })
+  if (!names.success) return undefined
+  try {
+    const val = await vals.getByName(undefined, names.data.username, names.data.val_name)
+    return {
+      title: `${val.ownerName}/${val.name}`,
+      description: summarizeReadme(val.readme) ?? `A val of ${val.ownerName}`,
+      url: `${api.links.baseUrl}/u/${val.ownerName}/${val.name}`,
+    }
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
   }
 }

@@ -1,6 +1,6 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
-import type { IncomingContent } from "../../domain/blobs/blobs.ts"
+import type { IncomingContent } from "../../domain/blobs/uploads.ts"
 import { assertNotEncoded } from "./body.ts"
 import { invalidHeader } from "./preconditions.ts"
 

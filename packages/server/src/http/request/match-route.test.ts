@@ -35,12 +35,15 @@ const segment = fc.oneof(
 )
 /** The path before a rest parameter. */
 const prefixOf = (route: RouteDefinition) => route.path.slice(0, route.path.indexOf("{"))
+/** Under /v1 a trailing slash is ignored. */
+const withoutSlash = (path: string) =>
+  path.startsWith("/v1/") ? path.replace(/(.)\/$/, "$1") : path
 /** The routes at a path, found by a linear search. */
 const routesAt = (path: string) =>
   table.filter(([, route]) => {
     if (route.isRestPath)
       return path.startsWith(prefixOf(route)) && path.length > prefixOf(route).length
-    const [want, have] = [route.path.split("/"), path.replace(/(.)\/$/, "$1").split("/")]
+    const [want, have] = [route.path.split("/"), withoutSlash(path).split("/")]
     return (
       want.length === have.length &&
       want.every((part, index) =>

@@ -5,6 +5,7 @@ import {
   routeNames,
   routes,
 } from "@hamlet/contract"
+import { decodePercent, decodeValidPercents } from "../../shared/hostile-input/bounded.ts"
 
 /** The routes at a path, by method, and the values of the path parameters. */
 export interface RouteMatch {
@@ -25,13 +26,16 @@ interface Node {
 const root = createTree()
 
 /**
- * Finds the routes at a path. A literal segment takes precedence over a parameter. A trailing slash
- * is ignored, except in a parameter that matches the rest of the path.
+ * Finds the routes at a path. A literal segment takes precedence over a parameter. In the API
+ * and in addresses of modules a trailing slash is ignored, except in a parameter that matches the
+ * rest of the path; elsewhere a path is exact, so that a proxy that hides `/metrics` hides all of it.
  */
 export function matchRoute(path: string): RouteMatch | undefined {
   const segments = path.split("/")
   const values: string[] = []
-  const end = segments.length > 2 && segments.at(-1) === "" ? segments.length - 1 : segments.length
+  const ignoresSlash = segments[1] === "v1" || segments[1] === "v"
+  const hasTrailingSlash = ignoresSlash && segments.length > 2 && segments.at(-1) === ""
+  const end = hasTrailingSlash ? segments.length - 1 : segments.length
   let node: Node | undefined = root
   for (let index = 1; index < end && node; index++) {
     if (node.rest) {
@@ -114,11 +118,14 @@ function toParams(names: Node["names"], values: readonly string[]): Record<strin
   return params
 }
 
+/** Longer than any request that the server accepts. */
+const pathCharsMax = 65_536
+
 /** A segment with an invalid escape is kept as it is; the schema of the parameter decides. */
 function decode(segment: string): string {
   if (!segment.includes("%")) return segment
   try {
-    return decodeURIComponent(segment)
+    return decodePercent(segment, pathCharsMax)
   } catch {
     return segment
   }
@@ -126,5 +133,5 @@ function decode(segment: string): string {
 
 /** Decodes a rest parameter. Invalid escapes and invalid UTF-8 are kept as they are. */
 function decodeParts(rest: string): string {
-  return rest.replaceAll(/(?:%[0-9a-f]{2})+/gi, decode)
+  return decodeValidPercents(rest, pathCharsMax)
 }

@@ -1,3 +1,5 @@
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+
 /** The result of a handler. Unlike a `Response`, it can be stored and sent again. */
 export interface ApiResponse {
   readonly status: number
@@ -15,7 +17,7 @@ export function json(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): ApiResponse {
-  return { status, headers: { "content-type": jsonType, ...headers }, body: JSON.stringify(body) }
+  return { status, headers: { "content-type": jsonType, ...headers }, body: toOwnJson(body) }
 }
 
 /** A JSON response whose body is already serialized. */
@@ -24,8 +26,16 @@ export function jsonText(status: number, body: string | Uint8Array): ApiResponse
 }
 
 /** A response without a body. */
-export function noContent(status: 201 | 204 = 204): ApiResponse {
-  return { status, headers: {}, body: null }
+export function noContent(): ApiResponse {
+  return { status: 204, headers: {}, body: null }
+}
+
+/** A handler that responds without a body when the work is done. */
+export function done<OneCall>(work: (call: OneCall) => Promise<unknown>) {
+  return async (call: OneCall): Promise<ApiResponse> => {
+    await work(call)
+    return noContent()
+  }
 }
 
 /** A response with another content type. */

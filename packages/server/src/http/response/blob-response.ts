@@ -1,5 +1,4 @@
-import type { StoredBlob } from "../../domain/blobs/blobs.ts"
-import type { ObjectStore } from "../../domain/blobs/objects.ts"
+import type { Blobs, StoredBlob } from "../../domain/blobs/blobs.ts"
 import { findRange, type Range } from "../request/range.ts"
 import type { ApiResponse } from "./api-response.ts"
 
@@ -17,7 +16,7 @@ const safetyHeaders = {
 
 /** Sends a blob, or the requested range of it. */
 export async function toBlobResponse(
-  objects: ObjectStore,
+  blobs: Blobs,
   blob: StoredBlob,
   request: Request,
   onError: (error: unknown) => void,
@@ -36,7 +35,7 @@ export async function toBlobResponse(
   }
   const status = part ? 206 : 200
   if (request.method === "HEAD") return { status, headers, body: null }
-  return { status, headers, ...(await toBody(objects, blob.content, { start, end }, onError)) }
+  return { status, headers, ...(await toBody(blobs, blob.content, { start, end }, onError)) }
 }
 
 /** Different content has a different tag, even when stored in the same millisecond. */
@@ -45,13 +44,13 @@ function toEtag({ content, modifiedAt }: StoredBlob): string {
 }
 
 async function toBody(
-  objects: ObjectStore,
+  blobs: Blobs,
   content: StoredBlob["content"],
   { start, end }: Range,
   onError: (error: unknown) => void,
 ): Promise<Pick<ApiResponse, "body" | "stream">> {
   if (content instanceof Uint8Array) return { body: content.subarray(start, end) }
-  const chunks = objects.read(content, start, end)
+  const chunks = blobs.read(content, start, end)
   if (end - start <= limits.wholeBytesMax)
     return { body: Buffer.concat(await Array.fromAsync(chunks)) }
   // The first chunk is read before the response begins, so that an unreadable object is an error.

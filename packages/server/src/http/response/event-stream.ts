@@ -1,7 +1,8 @@
 import type { AccountEvent } from "../../domain/runs/follow/follow-account.ts"
 import type { FollowEvent } from "../../domain/runs/follow/follow-run.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type ApiResponse, content } from "./api-response.ts"
-import { toAccountLogView, toRunView } from "./run-views.ts"
+import { toAccountLogView, toRunView } from "./views.ts"
 
 /** Interval of heartbeats: proxies, and this server, close connections without traffic. */
 const heartbeatMs = 15_000
@@ -50,18 +51,18 @@ export function eventStream<Event>(
 /** An event of a run. */
 export function toRunEventText(event: FollowEvent): string {
   if (event.kind === "log")
-    return `id: ${event.index}\nevent: log\ndata: ${JSON.stringify(event.line)}\n\n`
-  return `event: end\ndata: ${JSON.stringify({ status: event.status, logsTruncated: event.logsTruncated })}\n\n`
+    return `id: ${event.index}\nevent: log\ndata: ${toOwnJson(event.line)}\n\n`
+  return `event: end\ndata: ${toOwnJson({ status: event.status, logsTruncated: event.logsTruncated })}\n\n`
 }
 
 /** An event of an account. */
 export function toAccountEventText(event: AccountEvent): string {
   if (event.kind === "open") return "event: open\ndata: {}\n\n"
   if (event.kind === "skipped")
-    return `event: skipped\ndata: ${JSON.stringify({ events: event.events })}\n\n`
-  if (event.kind === "end") return `event: end\ndata: ${JSON.stringify(toRunView(event.run))}\n\n`
+    return `event: skipped\ndata: ${toOwnJson({ events: event.events })}\n\n`
+  if (event.kind === "end") return `event: end\ndata: ${toOwnJson(toRunView(event.run))}\n\n`
   const { runId, val, line } = event
-  return `event: log\ndata: ${JSON.stringify(toAccountLogView({ runId, val, line }))}\n\n`
+  return `event: log\ndata: ${toOwnJson(toAccountLogView({ runId, val, line }))}\n\n`
 }
 
 /** Undefined when the promise takes longer. */

@@ -1,4 +1,4 @@
-import { toMailAddress } from "../../domain/mail/mail-address.ts"
+import { toMailAddress } from "../../domain/mail/inbound/mail-address.ts"
 
 /** Absolute URLs. They are built from the configured base URL, never from a Host header. */
 export interface Links {

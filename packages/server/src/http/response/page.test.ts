@@ -21,7 +21,10 @@ async function linksOf(
 ): Promise<PageLinks> {
   const request = new Request(new URL(url, "http://somewhere.else:1234"))
   return JSON.parse(
-    String((await page(links, request, { limit, offset }, { items: [], hasMore }, () => 1)).body),
+    String(
+      (await page(links, { request, query: { limit, offset } }, { items: [], hasMore }, () => 1))
+        .body,
+    ),
   ).links
 }
 
@@ -29,8 +32,7 @@ describe("page", () => {
   test("contains the view of each item, in order", async () => {
     const response = await page(
       links,
-      new Request("http://x/v1/vals"),
-      { limit: 20, offset: 0 },
+      { request: new Request("http://x/v1/vals"), query: { limit: 20, offset: 0 } },
       { items: [1, 2, 3], hasMore: false },
       (item, its) => [item, its.baseUrl],
     )
@@ -83,8 +85,7 @@ describe("page", () => {
     )
     const response = await page(
       links,
-      request,
-      { limit: 2, offset: 2, cursor },
+      { request: request, query: { limit: 2, offset: 2, cursor } },
       { items: [1, 2], hasMore: true, next: [3, "a"] },
       () => 1,
     )
@@ -103,8 +104,7 @@ describe("page", () => {
     ]) {
       const { body } = await page(
         links,
-        new Request(`${host}/v1/vals`),
-        { limit: 1, offset: 1 },
+        { request: new Request(`${host}/v1/vals`), query: { limit: 1, offset: 1 } },
         { items: [], hasMore: true },
         () => 1,
       )

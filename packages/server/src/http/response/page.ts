@@ -1,9 +1,25 @@
 import { type CursorKeys, toCursorText } from "@hamlet/contract"
 import type { Page, PageRequest } from "../../domain/paging.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import { parseRequestUrl } from "../request/request-url.ts"
 import { type ApiResponse, jsonText } from "./api-response.ts"
 import type { Links } from "./links.ts"
+
+/** A request for a page of a list. */
+export interface PageCall {
+  readonly request: Request
+  readonly query: PageRequest
+}
+
+/** A handler that responds with a page of the list. */
+export function listOf<OneCall extends PageCall, Item, View>(
+  links: Links,
+  find: (call: OneCall) => Promise<Page<Item>>,
+  toView: (item: Item, links: Links) => View,
+) {
+  return async (call: OneCall) => page(links, call, await find(call), toView)
+}
 
 /**
  * A page of a list, with links to itself, the next and the previous page. The next link has a
@@ -11,8 +27,7 @@ import type { Links } from "./links.ts"
  */
 export async function page<Item, View>(
   links: Links,
-  request: Request,
-  at: PageRequest,
+  { request, query: at }: PageCall,
   slice: Page<Item>,
   toView: (item: Item, links: Links) => View,
 ): Promise<ApiResponse> {
@@ -61,12 +76,12 @@ async function toListBody<Item>(
   const parts: string[] = []
   let chars = 0
   for (const item of items) {
-    const part = JSON.stringify(toView(item))
+    const part = toOwnJson(toView(item))
     parts.push(part)
     chars += part.length
     await yieldIfDue()
   }
-  const [start, end] = ['{"data":[', `],${JSON.stringify(rest).slice(1)}`]
+  const [start, end] = ['{"data":[', `],${toOwnJson(rest).slice(1)}`]
   if (chars <= plainCharsMax) return `${start}${parts.join(",")}${end}`
   const bytes: Uint8Array[] = [Buffer.from(start)]
   for (const [index, part] of parts.entries()) {

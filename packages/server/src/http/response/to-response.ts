@@ -1,4 +1,4 @@
-import { sessionHeader } from "@hamlet/contract"
+import { limits, sessionHeader } from "@hamlet/contract"
 import type { ApiResponse } from "./api-response.ts"
 
 const commonHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
@@ -45,15 +45,28 @@ export function preflight(
       ...commonHeaders,
       ...crossOriginHeaders,
       allow: methods.join(", "),
-      "access-control-allow-methods": methods.join(", "),
+      "access-control-allow-methods": toAllowedMethods(
+        methods,
+        request.headers.get("access-control-request-method"),
+      ),
       "access-control-allow-headers": toAllowedHeaders(
         request.headers.get("access-control-request-headers"),
       ),
       "access-control-max-age": String(preflightSeconds),
-      vary: "access-control-request-headers",
+      vary: "access-control-request-headers, access-control-request-method",
       "x-request-id": requestId,
     },
   })
+}
+
+/**
+ * Allows the requested method too, though the path may not support it: the page then gets the
+ * response that says so, 405 or 404, instead of an error without a reason.
+ */
+function toAllowedMethods(methods: readonly string[], requested: string | null): string {
+  const method = requested ?? ""
+  const isMethod = /^[A-Za-z-]+$/.test(method) && method.length <= limits.requestMethodCharsMax
+  return [...new Set([...methods, ...(isMethod ? [method] : [])])].join(", ")
 }
 
 /**

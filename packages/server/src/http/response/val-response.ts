@@ -1,10 +1,10 @@
 import type { Caller } from "../../domain/access.ts"
-import type { Page, PageRequest } from "../../domain/paging.ts"
+import type { Page } from "../../domain/paging.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { type ApiResponse, json } from "./api-response.ts"
 import type { Links } from "./links.ts"
-import { page } from "./page.ts"
+import { type PageCall, page } from "./page.ts"
 import { toValView } from "./views.ts"
 
 type Viewer = Pick<Caller, "userId"> | undefined
@@ -14,17 +14,17 @@ export function toValResponse(val: Val, links: Links, viewer: Viewer): ApiRespon
   return withEtag(json(200, toValView(val, links, viewer)), val.version)
 }
 
-/** A page of vals. */
-export function toValPage(
+/** A handler that responds with a page of vals. */
+export function listValsOf<OneCall extends PageCall & { readonly caller: Viewer }>(
   links: Links,
-  request: Request,
-  at: PageRequest,
-  vals: Page<Val>,
-  viewer: Viewer,
-): Promise<ApiResponse> {
-  return page(links, request, at, vals, (val) => ({
-    ...toValView(val, links, viewer),
-    ...(at.omit?.includes("code") ? { code: "" } : {}),
-    ...(at.omit?.includes("readme") ? { readme: null } : {}),
-  }))
+  find: (call: OneCall) => Promise<Page<Val>>,
+) {
+  return async (call: OneCall): Promise<ApiResponse> => {
+    const { omit } = call.query
+    return page(links, call, await find(call), (val) => ({
+      ...toValView(val, links, call.caller),
+      ...(omit?.includes("code") ? { code: "" } : {}),
+      ...(omit?.includes("readme") ? { readme: null } : {}),
+    }))
+  }
 }

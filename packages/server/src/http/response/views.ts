@@ -1,24 +1,28 @@
-import type {
+import {
   account,
+  type accountLog,
   auditEntry,
   blob,
   comment,
   emailRecord,
   invitation,
-  newToken,
-  newUser,
+  type newToken,
+  type newUser,
   profile,
   quotas,
-  reference,
+  type reference,
+  referenceEnd,
+  run,
+  runDetail,
   secret,
   token,
-  usage,
+  type usage,
   user,
-  val,
+  type val,
   valMention,
-  valStates,
+  valState,
   version,
-  versionLock,
+  type versionLock,
 } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
@@ -28,11 +32,11 @@ import type { Invitation } from "../../domain/accounts/invitations.ts"
 import type { Token } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import type { BlobEntry } from "../../domain/blobs/blobs.ts"
-import type { Email } from "../../domain/emails/emails.ts"
 import type { Quotas } from "../../domain/limits/quotas.ts"
 import type { Usage } from "../../domain/limits/usage.ts"
+import type { Email } from "../../domain/mail/outbound/emails.ts"
 import type { Lockfile } from "../../domain/modules/lockfiles.ts"
-import type { Page } from "../../domain/paging.ts"
+import type { AccountLog, Run, RunDetail, RunMessage } from "../../domain/runs/runs.ts"
 import type { Secret } from "../../domain/secrets/secrets.ts"
 import type { Comment, ValMention } from "../../domain/vals/comments.ts"
 import { findOrigin } from "../../domain/vals/forks.ts"
@@ -41,100 +45,46 @@ import { summarizeVal } from "../../domain/vals/summary.ts"
 import type { Val, ValState } from "../../domain/vals/vals.ts"
 import type { Version } from "../../domain/vals/versions.ts"
 import type { Links } from "./links.ts"
+import { createView, toTimeText } from "./view.ts"
 
-// Each view lists its fields, so that a new column is never public by accident.
+const toUserFields = (it: User, links: Links) => ({
+  url: links.userPage(it.username),
+  links: { self: links.user(it.id) },
+  type: "user" as const,
+})
 
 /** The public view of a user. */
-export function toUserView(it: User, links: Links): z.infer<typeof user> {
-  return {
-    id: it.id,
-    username: it.username,
-    bio: it.bio,
-    profileImageUrl: it.profileImageUrl,
-    url: links.userPage(it.username),
-    links: { self: links.user(it.id) },
-    type: "user",
-    createdAt: toTime(it.createdAt),
-  }
-}
+export const toUserView = createView(user, toUserFields)
+
+const toProfileFields = (it: User, links: Links) => ({
+  ...toUserFields(it, links),
+  emailVerified: it.isEmailVerified,
+})
 
 /** A user as the user sees it. */
-export function toProfileView(it: User, links: Links): z.infer<typeof profile> {
-  return {
-    ...toUserView(it, links),
-    email: it.email,
-    emailVerified: it.isEmailVerified,
-    tier: it.tier,
-  }
-}
+export const toProfileView = createView(profile, toProfileFields)
 
 /** A user as an administrator sees it. */
-export function toAccountView(it: Account, links: Links): z.infer<typeof account> {
-  return {
-    ...toProfileView(it, links),
-    suspendedAt: toTimeOrNull(it.suspendedAt),
-    deletedAt: toTimeOrNull(it.deletedAt),
-  }
-}
+export const toAccountView = createView(account, (it: Account, links: Links) =>
+  toProfileFields(it, links),
+)
 
 /** An invitation without its link. */
-export function toInvitationView(it: Invitation): z.infer<typeof invitation> {
-  return {
-    id: it.id,
-    note: it.note,
-    email: it.email,
-    quotas: it.quotas && toQuotasView(it.quotas),
-    createdBy: it.createdBy,
-    createdAt: toTime(it.createdAt),
-    expiresAt: toTime(it.expiresAt),
-  }
-}
+export const toInvitationView = createView(invitation, (_it: Invitation) => ({}))
 
 /** The quotas of a user. */
-export function toQuotasView(it: Quotas): z.infer<typeof quotas> {
-  return {
-    runsPerMinute: it.runsPerMinute,
-    runsAtOnce: it.runsAtOnce,
-    egressBytesPerMinute: it.egressBytesPerMinute,
-    storageRequestsPerMinute: it.storageRequestsPerMinute,
-    blobBytes: it.blobBytes,
-    sqliteBytes: it.sqliteBytes,
-    mailsPerDay: it.mailsPerDay,
-  }
-}
+export const toQuotasView = createView(quotas, (_it: Quotas) => ({}))
 
 /** An outgoing email. */
-export function toEmailView(it: Email, links: Links): z.infer<typeof emailRecord> {
-  return {
-    id: it.id,
-    kind: it.kind,
-    from: it.from,
-    to: it.recipients.map(({ address }) => address),
-    subject: it.subject,
-    status: it.status,
-    attempts: it.attempts,
-    error: it.error,
-    bytes: it.bytes,
-    runId: it.runId,
-    val: it.val && { id: it.val.id, name: it.val.name },
-    createdAt: toTime(it.createdAt),
-    nextAttemptAt: toTimeOrNull(it.nextAttemptAt),
-    endedAt: toTimeOrNull(it.endedAt),
-    links: { self: links.email(it.id) },
-  }
-}
+export const toEmailView = createView(emailRecord, (it: Email, links: Links) => ({
+  to: it.recipients.map(({ address }) => address),
+  links: { self: links.email(it.id) },
+}))
 
 /** An entry of the audit log. */
-export function toAuditView(it: AuditEntry): z.infer<typeof auditEntry> {
-  return {
-    id: it.id,
-    at: toTime(it.at),
-    action: it.action,
-    actor: { id: it.actor.userId, username: it.actor.username },
-    subject: { id: it.subject.id, name: it.subject.name },
-    details: it.details,
-  }
-}
+export const toAuditView = createView(auditEntry, ({ actor }: AuditEntry) => ({
+  actor: { id: actor.userId, username: actor.username },
+}))
 
 /** A new user, with its first token. */
 export function toNewUserView(it: User, text: string, links: Links): z.infer<typeof newUser> {
@@ -178,40 +128,23 @@ export function toValView(
       version: origin.version,
       author: { id: origin.ownerId, username: origin.ownerName },
     },
-    createdAt: toTime(it.createdAt),
-    updatedAt: toTime(it.updatedAt),
-    versionCreatedAt: toTime(it.versionCreatedAt),
-    runStartAt: toTimeOrNull(it.runStartedAt),
-    runEndAt: toTimeOrNull(it.runEndedAt),
+    createdAt: toTimeText(it.createdAt),
+    updatedAt: toTimeText(it.updatedAt),
+    versionCreatedAt: toTimeText(it.versionCreatedAt),
+    runStartAt: toTimeText(it.runStartedAt),
+    runEndAt: toTimeText(it.runEndedAt),
   }
 }
 
-/** The states of a user's vals. */
-export function toValStatesView({ items, hasMore }: Page<ValState>): z.infer<typeof valStates> {
-  return {
-    data: items.map((it) => ({
-      id: it.id,
-      name: it.name,
-      version: it.version,
-      privacy: it.privacy,
-      type: it.type,
-      updatedAt: toTime(it.updatedAt),
-    })),
-    hasMore,
-  }
-}
+/** The state of a val. */
+export const toValStateView = createView(valState, (_it: ValState) => ({}))
 
 /** A version in the list of a val's versions. */
-export function toVersionView(it: Version): z.infer<typeof version> {
-  return {
-    val_id: it.valId,
-    version: it.version,
-    code: it.code,
-    createdAt: toTime(it.createdAt),
-    runStartAt: toTimeOrNull(it.runStartedAt),
-    runEndAt: toTimeOrNull(it.runEndedAt),
-  }
-}
+export const toVersionView = createView(version, (it: Version) => ({
+  val_id: it.valId,
+  runStartAt: toTimeText(it.runStartedAt),
+  runEndAt: toTimeText(it.runEndedAt),
+}))
 
 /** The lockfile of a version; null when it imports nothing remote. */
 export function toVersionLockView(it: Lockfile | null): z.infer<typeof versionLock> {
@@ -219,37 +152,27 @@ export function toVersionLockView(it: Lockfile | null): z.infer<typeof versionLo
   return {
     state: it?.state ?? "none",
     imports: imports.map(({ specifier, resolved, error }) => ({ specifier, resolved, error })),
-    updatedAt: toTimeOrNull(it?.updatedAt ?? null),
+    updatedAt: toTimeText(it?.updatedAt ?? null),
   }
 }
 
 /** A comment. */
-export function toCommentView(it: Comment): z.infer<typeof comment> {
-  return {
-    id: it.id,
-    comment: it.comment,
-    createdAt: toTime(it.createdAt),
-    author: { id: it.authorId, username: it.authorName },
-    val: toMentionView(it.val),
-  }
-}
+export const toCommentView = createView(comment, (it: Comment) => ({
+  author: { id: it.authorId, username: it.authorName },
+  val: toMentionView(it.val),
+}))
 
 /** A reference. */
 export function toReferenceView(it: Reference): z.infer<typeof reference> {
-  return { referencedAt: toTime(it.at), reference: toEndView(it.from), dependsOn: toEndView(it.to) }
+  return {
+    referencedAt: toTimeText(it.at),
+    reference: toEndView(it.from),
+    dependsOn: toEndView(it.to),
+  }
 }
 
 /** A token without its secret string. */
-export function toTokenView(it: Token): z.infer<typeof token> {
-  return {
-    id: it.id,
-    name: it.name,
-    scopes: [...it.scopes],
-    createdAt: toTime(it.createdAt),
-    expiresAt: toTimeOrNull(it.expiresAt),
-    lastUsedAt: toTimeOrNull(it.lastUsedAt),
-  }
-}
+export const toTokenView = createView(token, (_it: Token) => ({}))
 
 /** A new token, with its secret string. */
 export function toNewTokenView(it: Token, text: string): z.infer<typeof newToken> {
@@ -257,24 +180,17 @@ export function toNewTokenView(it: Token, text: string): z.infer<typeof newToken
 }
 
 /** A secret without its value. */
-export function toSecretView(it: Secret): z.infer<typeof secret> {
-  return {
-    name: it.name,
-    hosts: it.hosts && [...it.hosts],
-    createdAt: toTime(it.createdAt),
-    updatedAt: toTime(it.updatedAt),
-  }
-}
+export const toSecretView = createView(secret, (_it: Secret) => ({}))
 
 /** A blob in a list. */
-export function toBlobView(it: BlobEntry): z.infer<typeof blob> {
-  return { key: it.key, size: it.size, lastModified: toTime(it.modifiedAt) }
-}
+export const toBlobView = createView(blob, (it: BlobEntry) => ({
+  lastModified: toTimeText(it.modifiedAt),
+}))
 
 /** The resource usage of a user. */
 export function toUsageView({ used, perMinuteMax, ...it }: Usage): z.infer<typeof usage> {
   return {
-    countedSince: toTime(it.countedSince),
+    countedSince: toTimeText(it.countedSince),
     runs: {
       lastMinute: used.runs.lastMinute,
       sinceStart: used.runs.sinceStart,
@@ -304,33 +220,42 @@ export function toUsageView({ used, perMinuteMax, ...it }: Usage): z.infer<typeo
 }
 
 /** A val as runs, comments and schedules mention it. */
-export function toMentionView(it: ValMention): z.infer<typeof valMention> {
-  return {
-    id: it.id,
-    name: it.name,
-    version: it.version,
-    privacy: it.privacy,
-    public: it.privacy === "public",
-    author: { id: it.ownerId, username: it.ownerName },
-    author_id: it.ownerId,
-    username: it.ownerName,
-  }
+export const toMentionView = createView(valMention, (it: ValMention) => ({
+  public: it.privacy === "public",
+  author: { id: it.ownerId, username: it.ownerName },
+  author_id: it.ownerId,
+  username: it.ownerName,
+}))
+
+const toEndView = createView(referenceEnd, (it: ReferenceEnd) => ({
+  username: it.ownerName,
+  author_id: it.ownerId,
+  author: { id: it.ownerId, username: it.ownerName },
+}))
+
+const toRunFields = (it: Run) => ({
+  runStartAt: toTimeText(it.startedAt),
+  runEndAt: toTimeText(it.endedAt),
+  durationMs: it.endedAt === null ? null : Math.max(0, it.endedAt - it.startedAt),
+  val: toMentionView(it.val),
+})
+
+/** A run in a list. */
+export const toRunView = createView(run, toRunFields)
+
+/** A log line with its run and its val. */
+export function toAccountLogView(it: AccountLog): z.infer<typeof accountLog> {
+  return { runId: it.runId, val: toMentionView(it.val), line: it.line }
 }
 
-function toEndView(it: ReferenceEnd): z.infer<typeof reference>["reference"] {
-  return {
-    id: it.id,
-    name: it.name,
-    username: it.ownerName,
-    author_id: it.ownerId,
-    author: { id: it.ownerId, username: it.ownerName },
-  }
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString()
-}
-
-function toTimeOrNull(ms: number | null): string | null {
-  return ms === null ? null : toTime(ms)
-}
+/** A run with logs, arguments, result and egress. */
+export const toRunDetailView = createView(
+  runDetail,
+  (it: RunDetail, emails: readonly Email[], requestContent: RunMessage | null, links: Links) => ({
+    ...toRunFields(it),
+    logsOmitted: it.logGap,
+    emails: emails.map((email) => toEmailView(email, links)),
+    requestContent,
+    responseContent: it.response,
+  }),
+)

@@ -5,10 +5,10 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 
 /** A backup of the whole server. */
-export function backupHandlers({ accounts, userData, api }: Nouns) {
+export function backupHandlers({ audit, backups, clock, api }: Nouns) {
   return {
     getBackup: async ({ caller, query, request }) => {
-      const timestamp = new Date(accounts.now())
+      const timestamp = new Date(clock.now())
         .toISOString()
         .replaceAll(/[-:]|\..*/g, "")
         .replace("T", "-")
@@ -17,8 +17,8 @@ export function backupHandlers({ accounts, userData, api }: Nouns) {
         "content-disposition": `attachment; filename="hamlet-${timestamp}.backup"`,
       }
       if (request.method === "HEAD") return { status: 200, headers, body: null }
-      await accounts.audit.add(toAuditEntry(accounts, caller, "backup.read"))
-      const backup = await userData.backups.open({ skipDamaged: query.skipDamaged === true })
+      await audit.add(toAuditEntry(clock, caller, "backup.read"))
+      const backup = await backups.open({ skipDamaged: query.skipDamaged === true })
       const onError = (error: unknown) =>
         api.log.warn("backup_broken_off", { error: String(error) })
       return { status: 200, headers, body: null, stream: toStream(backup, onError) }

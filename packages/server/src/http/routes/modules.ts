@@ -1,9 +1,8 @@
 import { findOwnStandardModule, standardModuleNames } from "@hamlet/contract"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
-import { formatCode } from "../../domain/modules/format-code.ts"
-import { getValByName, type Val } from "../../domain/vals/vals.ts"
-import { getVersion, versionNotFound } from "../../domain/vals/versions.ts"
+import type { Val } from "../../domain/vals/vals.ts"
+import { versionNotFound } from "../../domain/vals/versions.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { withEtag } from "../request/preconditions.ts"
@@ -21,14 +20,15 @@ const moduleHeaders = {
 }
 
 /** The modules that vals import: other vals and the standard library. */
-export function moduleHandlers({ vals, modules }: Nouns) {
+export function moduleHandlers(nouns: Nouns) {
+  const { formatting, standardModules, parser } = nouns
   return {
     getModule: async ({ caller, params, request }) => {
       const [name = "", ...rest] = params.val_name.split("@")
       const pinned = rest.length === 0 ? undefined : rest.join("@")
-      const val = await getPinned(vals, caller, params.username, name, pinned)
+      const val = await getPinned(nouns, caller, params.username, name, pinned)
       const isBrowser = isFromBrowser(request)
-      const body = isBrowser ? await modules.toJavaScript(val.code, val.ownerId) : val.code
+      const body = isBrowser ? await parser.toJavaScript(val.code, val.ownerId) : val.code
       const headers = {
         ...moduleHeaders,
         vary: "authorization, accept, user-agent",
@@ -39,7 +39,7 @@ export function moduleHandlers({ vals, modules }: Nouns) {
     formatCode: async ({ caller, body }) => {
       const { code, semicolons = true, quotes = "double" } = body
       const style = { semicolons, quotes }
-      return json(200, { code: await formatCode(modules, caller, { code, style }) })
+      return json(200, { code: await formatting.format(caller, code, style) })
     },
     getStandardModule: async ({ params, request }) => {
       const name = findOwnStandardModule(`/std/${params.module}`)
@@ -49,8 +49,8 @@ export function moduleHandlers({ vals, modules }: Nouns) {
           `Cannot find module "${params.module}": there are ${standardModuleNames.join(", ")}`,
         )
       const isBrowser = isFromBrowser(request)
-      const code = modules.standardModules[name]
-      const body = isBrowser ? await modules.toJavaScript(code, "the standard library") : code
+      const code = standardModules[name]
+      const body = isBrowser ? await parser.toJavaScript(code, "the standard library") : code
       // An upgrade of the server may change the module.
       const headers = {
         ...moduleHeaders,
@@ -69,16 +69,16 @@ function isFromBrowser(request: Request): boolean {
 }
 
 async function getPinned(
-  vals: Nouns["vals"],
+  { vals, versions }: Nouns,
   caller: Caller | undefined,
   username: string,
   name: string,
   pinned: string | undefined,
 ): Promise<Val> {
-  const val = await getValByName(vals, caller, username, name)
+  const val = await vals.getByName(caller, username, name)
   if (pinned === undefined) return val
   if (!/^[1-9][0-9]{0,14}$/.test(pinned)) throw versionNotFound(pinned)
-  return getVersion(vals, caller, val.id, Number(pinned))
+  return versions.get(caller, val.id, Number(pinned))
 }
 
 /** A version never changes. Without a version, caches must revalidate on every request. */

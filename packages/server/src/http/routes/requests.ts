@@ -1,24 +1,22 @@
 import { STATUS_CODES } from "node:http"
 import { toHeaderPairs } from "@hamlet/contract"
 import type { BufferedResponse } from "../../domain/requests/buffered-response.ts"
-import { createPreview } from "../../domain/requests/preview-pass.ts"
-import { sendValRequest } from "../../domain/requests/val-requests.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json } from "../response/api-response.ts"
 
 /** Test requests to vals of type http, and previews of them. */
-export function requestHandlers({ runs }: Nouns) {
+export function requestHandlers({ valRequests, previews }: Nouns) {
   return {
     sendValRequest: async ({ caller, params, body, request, address }) => {
       const { method, path, headers = [], body: text = "", bodyBase64 = "" } = body
       const bytes = bodyBase64 === "" ? Buffer.from(text) : Buffer.from(bodyBase64, "base64")
       const sender = { caller, address, signal: request.signal }
       const sent = { method, path, headers: toHeaderPairs(headers), body: bytes }
-      return json(200, toResponseView(await sendValRequest(runs, sender, params.val_id, sent)))
+      return json(200, toResponseView(await valRequests.send(sender, params.val_id, sent)))
     },
     createPreview: async ({ caller, params }) => {
-      const { url, expiresAt } = await createPreview(runs, caller, params.val_id)
+      const { url, expiresAt } = await previews.create(caller, params.val_id)
       // The URL contains a secret that opens a private val.
       return json(
         200,

@@ -1,50 +1,32 @@
 import {
-  type activity,
+  activity,
   type replayRunBody,
   type runsQuery,
-  type stats,
+  stats,
   toHeaderPairs,
+  valActivity,
 } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
-import { listEmailsOfRun } from "../../domain/emails/emails.ts"
-import { sendTestEmail } from "../../domain/mail/test-mail.ts"
-import { enqueueReplay, enqueueRun } from "../../domain/queue/enqueue-run.ts"
-import { callAnonymously } from "../../domain/runs/call-anonymously.ts"
-import { cancelRun } from "../../domain/runs/cancel-run.ts"
-import { getRequestContent } from "../../domain/runs/contents/request-content.ts"
-import { evalCode } from "../../domain/runs/eval-code.ts"
-import {
-  callVal,
-  createRun,
-  getStartedRun,
-  type StartedRun,
-} from "../../domain/runs/execute-run.ts"
-import { listLatestLogs } from "../../domain/runs/follow/account-logs.ts"
+import type { StartedRun } from "../../domain/runs/execute-run.ts"
 import type { ReplayChanges } from "../../domain/runs/replay/replay-changes.ts"
-import { replayRun } from "../../domain/runs/replay/replay-run.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
-import { getRun, type RunDetail, type RunFilter } from "../../domain/runs/runs.ts"
-import type { RunCounts } from "../../domain/stats/run-tally.ts"
-import {
-  type Activity,
-  getAccountStats,
-  getActivity,
-  getValStats,
-  type Stats,
-} from "../../domain/stats/stats.ts"
+import type { RunDetail, RunFilter } from "../../domain/runs/runs.ts"
+import type { Activity, Stats } from "../../domain/stats/stats.ts"
+import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { invalidHeader } from "../request/preconditions.ts"
 import { type ApiResponse, json, jsonText } from "../response/api-response.ts"
 import { eventStream, toAccountEventText, toRunEventText } from "../response/event-stream.ts"
-import { toAccountLogView, toRunDetailView } from "../response/run-views.ts"
+import { createView } from "../response/view.ts"
+import { toAccountLogView, toRunDetailView } from "../response/views.ts"
 
 /** Running vals, single runs, and statistics of runs. */
 export function runHandlers(nouns: Nouns) {
-  const { runs } = nouns
+  const { calls, evaluations, queuedRuns, replays, runs, runStats, testMails } = nouns
   return {
     createRun: async ({ caller, params, body, forwardedJson, request }) => {
       const { version, retries = 0 } = body
@@ -53,63 +35,65 @@ export function runHandlers(nouns: Nouns) {
         return respondQueued(
           nouns,
           caller,
-          await enqueueRun(runs, caller, params.val_id, { args, version, retries }),
+          await queuedRuns.add(caller, params.val_id, { args, version, retries }),
         )
       if (retries > 0)
         throw new AppError(
           "invalid_request",
           'Cannot run the val with "retries": the request needs the header "prefer: respond-async"',
         )
-      return respondRun(
-        nouns,
-        caller,
-        await createRun(runs, caller, params.val_id, { args, version }),
-      )
+      return respondRun(nouns, caller, await calls.start(caller, params.val_id, { args, version }))
     },
     sendTestEmail: async ({ caller, params, body }) => {
-      const run = await sendTestEmail(runs, caller, params.val_id, body)
+      const run = await testMails.send(caller, params.val_id, body)
       return json(202, await viewRun(nouns, caller, run), {
         location: nouns.api.links.run(run.id),
       })
     },
     callVal: async ({ body, forwardedJson, ...call }) =>
-      respondCall(runs, call, toArgs(body.args, forwardedJson)),
-    callValByQuery: async ({ query, ...call }) =>
-      respondCall(runs, call, JSON.parse(query.args ?? "[]") as unknown[]),
+      respondCall(calls, call, toArgs(body.args, forwardedJson)),
+    callValByQuery: async ({ query, ...call }) => respondCall(calls, call, parseArgs(query)),
     evalCode: async ({ caller, body, forwardedJson }) =>
       jsonText(
         200,
-        await evalCode(runs, caller, { code: body.code, args: toArgs(body.args, forwardedJson) }),
+        await evaluations.run(caller, { code: body.code, args: toArgs(body.args, forwardedJson) }),
       ),
+    evalCodeByQuery: async ({ caller, params, query }) =>
+      jsonText(200, await evaluations.run(caller, { code: params.code, args: parseArgs(query) })),
     getRun: async ({ caller, params }) =>
-      json(200, await viewRun(nouns, caller, await getRun(runs, caller, params.run_id))),
+      json(200, await viewRun(nouns, caller, await runs.get(caller, params.run_id))),
     getRunLogs: async ({ caller, params, request }) => {
-      if (wantsEvents(request)) return followLogs(runs, caller, params.run_id, request)
-      const { logs, logsTruncated, logGap } = await getRun(runs, caller, params.run_id)
+      if (wantsEvents(request)) return followLogs(nouns, caller, params.run_id, request)
+      const { logs, logsTruncated, logGap } = await runs.get(caller, params.run_id)
       return json(200, { data: logs, logsTruncated, logsOmitted: logGap })
     },
     listMyLogs: async ({ caller, request }) => {
-      if (wantsEvents(request)) return followAccount(runs, caller, request)
-      return json(200, { data: (await listLatestLogs(runs, caller)).map(toAccountLogView) })
+      if (wantsEvents(request)) return followAccount(nouns, caller, request)
+      return json(200, { data: (await runs.listLatestLogs(caller)).map(toAccountLogView) })
     },
     cancelRun: async ({ caller, params }) =>
-      json(200, { found: await cancelRun(runs, caller, params.run_id) }),
+      json(200, { found: await runs.cancel(caller, params.run_id) }),
     cancelEvaluation: async ({ caller, params }) =>
-      json(200, { found: await cancelRun(runs, caller, params.run_id, params.val_id) }),
+      json(200, { found: await runs.cancel(caller, params.run_id, params.val_id) }),
+    cancelEvaluationById: async ({ caller, params }) =>
+      json(200, { found: await runs.cancel(caller, params.run_id) }),
     replayRun: async ({ caller, params, body, request }) => {
       const changes = toChanges(body)
       return prefersAsync(request)
-        ? respondQueued(nouns, caller, await enqueueReplay(runs, caller, params.run_id, changes))
-        : respondRun(nouns, caller, await replayRun(runs, caller, params.run_id, changes))
+        ? respondQueued(nouns, caller, await queuedRuns.addReplay(caller, params.run_id, changes))
+        : respondRun(nouns, caller, await replays.start(caller, params.run_id, changes))
     },
     getMyStats: async ({ caller, query }) =>
-      json(200, toStatsView(await getAccountStats(runs, caller, query))),
+      json(200, toStatsView(await runStats.getOfAccount(caller, query))),
     getValStats: async ({ caller, params, query }) =>
-      json(200, toStatsView(await getValStats(runs, caller, params.val_id, query))),
+      json(200, toStatsView(await runStats.getOfVal(caller, params.val_id, query))),
     listMyActivity: async ({ caller, query }) =>
-      json(200, toActivityView(await getActivity(runs, caller, query))),
+      json(200, toActivityView(await runStats.getActivity(caller, query))),
   } satisfies Partial<Handlers>
 }
+
+/** Longer than any URL that the server accepts. */
+const argsCharsMax = 65_536
 
 interface ValCall {
   readonly caller: Caller | undefined
@@ -118,14 +102,19 @@ interface ValCall {
 }
 
 async function respondCall(
-  runs: Nouns["runs"],
+  calls: Nouns["calls"],
   { caller, params, request }: ValCall,
   args: CallArgs,
 ): Promise<ApiResponse> {
   const { username, val_name: name } = params
-  if (caller) return jsonText(200, await callVal(runs, caller, username, name, args))
+  if (caller) return jsonText(200, await calls.call(caller, username, name, args))
   const depth = readDepth(request.headers.get(depthHeader))
-  return jsonText(200, await callAnonymously(runs, { username, name, args, depth }))
+  return jsonText(200, await calls.callAnonymously({ username, name, args, depth }))
+}
+
+/** The arguments in a query, whose schema has checked that they are JSON. */
+function parseArgs({ args = "[]" }: { readonly args?: string | undefined }): CallArgs {
+  return parseJson(args, argsCharsMax) as unknown[]
 }
 
 function toArgs(
@@ -159,7 +148,7 @@ async function respondRun(
   started: StartedRun<unknown>,
 ): Promise<ApiResponse> {
   await started.ended
-  return json(200, await viewRun(nouns, caller, await getStartedRun(nouns.runs, caller, started)))
+  return json(200, await viewRun(nouns, caller, await nouns.runs.get(caller, started.id)))
 }
 
 /** Responds with a run that waits. */
@@ -172,26 +161,26 @@ async function respondQueued(nouns: Nouns, caller: Caller, run: RunDetail): Prom
 }
 
 async function viewRun(
-  { services, accounts, vals, runs, api }: Nouns,
+  { outgoingMail, requestContents, api }: Nouns,
   caller: Caller,
   run: RunDetail,
 ) {
   const [emails, request] = await Promise.all([
-    listEmailsOfRun(services, caller, run.id),
-    getRequestContent({ ...runs, ...accounts, valSecrets: vals.valSecrets }, caller, run),
+    outgoingMail.listOfRun(caller, run.id),
+    requestContents.get(caller, run),
   ])
   return toRunDetailView(run, emails, request, api.links)
 }
 
 async function followLogs(
-  runs: Nouns["runs"],
+  { followers }: Nouns,
   caller: Caller,
   id: string,
   request: Request,
 ): Promise<ApiResponse> {
   const abort = new AbortController()
   const firstLine = parseLastEventId(request)
-  const batches = await runs.followers.follow(caller, id, firstLine, abort.signal)
+  const batches = await followers.follow(caller, id, firstLine, abort.signal)
   return respondEvents(
     request,
     eventStream(batches, toRunEventText, () => abort.abort()),
@@ -199,12 +188,12 @@ async function followLogs(
 }
 
 async function followAccount(
-  runs: Nouns["runs"],
+  { followers }: Nouns,
   caller: Caller,
   request: Request,
 ): Promise<ApiResponse> {
   const abort = new AbortController()
-  const batches = runs.followers.followAccount(caller, abort.signal)
+  const batches = followers.followAccount(caller, abort.signal)
   return respondEvents(
     request,
     eventStream(batches, toAccountEventText, () => abort.abort()),
@@ -247,40 +236,11 @@ function listValues(request: Request, name: string): readonly string[] {
 }
 
 /** Numbers of runs over time. */
-function toStatsView(it: Stats): z.infer<typeof stats> {
-  return {
-    since: toTime(it.since),
-    until: toTime(it.until),
-    bucketMs: it.bucketMs,
-    buckets: it.buckets.map((bucket) => ({ at: toTime(bucket.at), ...toCountsView(bucket) })),
-    total: toCountsView(it.total),
-    isPartial: it.isPartial,
-  }
-}
+const toStatsView = createView(stats, (_it: Stats) => ({}))
 
 /** Numbers of runs of several vals over time. */
-function toActivityView(it: Activity): z.infer<typeof activity> {
-  return {
-    since: toTime(it.since),
-    until: toTime(it.until),
-    bucketMs: it.bucketMs,
-    data: it.vals.map((val) => ({
-      valId: val.valId,
-      runs: [...val.runs],
-      errors: [...val.errors],
-      lastRunAt: toTime(val.lastRunAt),
-      lastStatus: val.lastStatus,
-      lastRunId: val.lastRunId,
-      lastRequest: val.lastRequest,
-    })),
-    isPartial: it.isPartial,
-  }
-}
+const toActivityView = createView(activity, (it: Activity) => ({
+  data: it.vals.map((val) => toValActivityView(val)),
+}))
 
-function toCountsView({ runs, errors, p50Ms, p95Ms }: RunCounts): z.infer<typeof stats>["total"] {
-  return { runs, errors, p50Ms, p95Ms }
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString()
-}
+const toValActivityView = createView(valActivity, (_it: Activity["vals"][number]) => ({}))

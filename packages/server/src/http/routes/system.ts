@@ -1,5 +1,7 @@
 import { toOpenApi } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
+import type { NodeStatus } from "../../domain/nodes.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import type { Metrics } from "../ops/metrics.ts"
@@ -8,30 +10,53 @@ import { gzip } from "../pages/page-files.ts"
 import { content, json } from "../response/api-response.ts"
 
 /** Health, metrics, the OpenAPI document and the API reference. */
-export function systemHandlers({ runs, services, api, webhooks }: Nouns, metrics: Metrics) {
+export function systemHandlers({ runner, queue, api }: Nouns, metrics: Metrics) {
   const { version } = api
   let openApi: Uint8Array | undefined
   return {
     getOpenApi: async ({ request }) => {
       openApi ??= new TextEncoder().encode(
-        JSON.stringify(toOpenApi({ baseUrl: api.links.baseUrl, version })),
+        toOwnJson(toOpenApi({ baseUrl: api.links.baseUrl, version })),
       )
       return gzip(content("application/json; charset=utf-8", openApi), request)
     },
     getDocs: ({ request }) => serveDocsPage(api, request),
     getHealth: async () => json(200, { status: "ok", version }),
     getReadiness: async () => {
+      if (api.isStopping())
+        throw new AppError("overloaded", "Cannot take further requests: the server is stopping")
       const database = await api.checkDatabase()
-      const { isolation, problem } = runs.runner.status()
+      const node = api.nodeStatus()
+      assertWritable(node)
+      const { isolation, problem } = runner.status()
       if (problem !== undefined) throw new AppError("sandbox_unavailable", problem)
-      const warnings = api.isolationWarnings()
+      const warnings = [...api.isolationWarnings(), ...toClockWarnings(node)]
       return json(200, { status: "ok", version, ...database, isolation, warnings })
     },
     getMetrics: async () => {
-      const depth = await runs.queue.readDepth()
-      const mail = await services.readSentMail()
-      const events = await webhooks.readSentEvents()
+      const [depth, mail, events] = await Promise.all([
+        queue.readDepth(),
+        api.readSentMail(),
+        api.readSentEvents(),
+      ])
       return content("text/plain; version=0.0.4; charset=utf-8", metrics.print(depth, mail, events))
     },
   } satisfies Partial<Handlers>
+}
+
+/** Throws when the database responds, but did not accept the last renewal of the node's lease. */
+function assertWritable({ problem }: NodeStatus): void {
+  if (problem === undefined) return
+  if (problem instanceof AppError) throw problem
+  throw new AppError("database_unavailable", "Cannot renew the lease of this node", {
+    cause: problem,
+  })
+}
+
+function toClockWarnings({ isClockWrong, clockSkewMs }: NodeStatus): readonly string[] {
+  if (!isClockWrong) return []
+  const seconds = Math.round(Math.abs(clockSkewMs) / 1000)
+  return [
+    `The clock of this machine is ${seconds} s ${clockSkewMs > 0 ? "ahead of" : "behind"} the database's: set both by NTP, since receivers refuse events that are signed with a wrong time`,
+  ]
 }

@@ -1,77 +1,54 @@
 import { importedVal, limits, toIssueText } from "@hamlet/contract"
-import { listValRuns } from "../../domain/runs/runs.ts"
-import { forkVal, listForks } from "../../domain/vals/forks.ts"
-import { type ImportItem, importVals } from "../../domain/vals/import-vals.ts"
-import { listRankedVals } from "../../domain/vals/trend.ts"
-import {
-  createVal,
-  deleteVal,
-  getVal,
-  listVals,
-  saveVal,
-  searchVals,
-  updateVal,
-} from "../../domain/vals/vals.ts"
+import type { ImportItem } from "../../domain/vals/import-vals.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
-import { json, noContent } from "../response/api-response.ts"
-import { page } from "../response/page.ts"
-import { toRunView } from "../response/run-views.ts"
-import { toValPage, toValResponse } from "../response/val-response.ts"
-import { toValView } from "../response/views.ts"
+import { done, json } from "../response/api-response.ts"
+import { listOf } from "../response/page.ts"
+import { listValsOf, toValResponse } from "../response/val-response.ts"
+import { toRunView, toValView } from "../response/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** Vals: list, search, read, save, delete. */
-export function valHandlers({ vals, runs, api: { links } }: Nouns) {
+export function valHandlers(nouns: Nouns) {
+  const { vals, valLists, valImports, forks, runs } = nouns
+  const { links } = nouns.api
   return {
-    listVals: async ({ caller, query, request }) => {
+    listVals: listValsOf(links, ({ caller, query }) => {
       const { sort, userId: ownerId, privacy } = query
-      const found =
-        sort === "created"
-          ? await listVals(vals, caller, { ownerId, privacy }, query)
-          : await listRankedVals(vals, sort, { ownerId, privacy }, query)
-      return toValPage(links, request, query, found, caller)
-    },
+      return sort === "created"
+        ? valLists.list(caller, { ownerId, privacy }, query)
+        : valLists.listRanked(sort, { ownerId, privacy }, query)
+    }),
     importVals: async ({ caller, body }) => {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
       return json(200, {
-        results: await importVals(vals, caller, body.vals.map(toImportItem), options),
+        results: await valImports.add(caller, body.vals.map(toImportItem), options),
       })
     },
-    searchVals: async ({ caller, query, request, address }) =>
-      toValPage(
-        links,
-        request,
-        query,
-        await searchVals(vals, caller, query.query, query, address),
-        caller,
-      ),
+    searchVals: listValsOf(links, (call) =>
+      valLists.search(call.caller, call.query.query, call.query, call.address),
+    ),
     createVal: async ({ caller, body }) =>
-      json(200, toValView(await createVal(vals, caller, body), links, caller)),
+      json(200, toValView(await vals.create(caller, body), links, caller)),
     saveVal: async ({ caller, body, ifMatch }) =>
-      json(200, toValView((await saveVal(vals, caller, body, ifMatch)).val, links, caller)),
+      json(200, toValView((await vals.save(caller, body, ifMatch)).val, links, caller)),
     getVal: async ({ caller, params }) =>
-      toValResponse(await getVal(vals, caller, params.val_id), links, caller),
-    updateVal: async ({ caller, params, body, ifMatch }) => {
-      await updateVal(vals, caller, params.val_id, body, ifMatch)
-      return noContent()
-    },
-    deleteVal: async ({ caller, params, ifMatch }) => {
-      await deleteVal(vals, caller, params.val_id, ifMatch)
-      return noContent()
-    },
+      toValResponse(await vals.get(caller, params.val_id), links, caller),
+    updateVal: done(({ caller, params, body, ifMatch }) =>
+      vals.change(caller, params.val_id, body, ifMatch),
+    ),
+    deleteVal: done(({ caller, params, ifMatch }) => vals.delete(caller, params.val_id, ifMatch)),
     forkVal: async ({ caller, params, body }) =>
-      json(201, toValView(await forkVal(vals, caller, params.val_id, body), links, caller)),
-    listForks: async ({ caller, params, query, request }) =>
-      toValPage(links, request, query, await listForks(vals, caller, params.val_id, query), caller),
-    listValRuns: async ({ caller, params, query, request }) =>
-      page(
-        links,
-        request,
-        query,
-        await listValRuns(runs, caller, params.val_id, toRunFilter(query), query),
-        toRunView,
-      ),
+      json(201, toValView(await forks.create(caller, params.val_id, body), links, caller)),
+    listForks: listValsOf(links, ({ caller, params, query }) =>
+      forks.list(caller, params.val_id, query),
+    ),
+    listValRuns: listOf(
+      links,
+      ({ caller, params, query }) =>
+        runs.listOfVal(caller, params.val_id, toRunFilter(query), query),
+      toRunView,
+    ),
   } satisfies Partial<Handlers>
 }
 

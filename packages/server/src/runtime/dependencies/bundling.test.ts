@@ -221,6 +221,21 @@ describe("A bundle", () => {
     ])
   })
 
+  test("imports a built-in module where a variable is called require", async () => {
+    const { registry } = open
+    const index = `export async function load() {
+      if (import.meta.url) {
+        let { createRequire: e } = await import("node:module")
+        var require = e(import.meta.url)
+      }
+      return eval("typeof require")
+    }`
+    registry.publish("shadowing", "1.0.0", { "index.js": index }, { type: "module" })
+    const resolved = await open.resolve("import 'npm:shadowing'")
+    const body = "return packages['npm:shadowing'].load()"
+    expect(await runBundle(resolved, body)).toBe("function")
+  })
+
   test("works without packages for other platforms", async () => {
     const { registry } = open
     const foreign = { os: ["aix"], cpu: ["s390x"] }
@@ -232,8 +247,30 @@ describe("A bundle", () => {
       { "index.js": index },
       { optionalDependencies: { foreign: "1" } },
     )
-    const resolved = await open.resolve("import 'npm:native'")
-    expect(await runBundle(resolved, "return packages['npm:native'].it")).toBe("without")
+    registry.publish(
+      "uses-native",
+      "1.0.0",
+      { "index.js": "exports.it = require('native').it" },
+      { dependencies: { native: "1" } },
+    )
+    registry.publish("plain", "1.0.0", { "index.js": "exports.it = 'plain'" })
+    const names = ["plain", "native", "uses-native", "lodash-like"]
+    registry.publish("lodash-like", "1.0.0", { "index.js": "exports.it = 'like'" })
+    const resolved = await open.resolve(names.map((name) => `import 'npm:${name}'`).join(";"))
+    expect(resolved.imports.map(({ error }) => error)).toEqual(names.map(() => null))
+    const body = "return Object.values(packages).map(({ it }) => it)"
+    expect(await runBundle(resolved, body)).toEqual(["plain", "without", "without", "like"])
+  })
+
+  test("works without a package that a module names twice and does not have", async () => {
+    const { registry } = open
+    const index = `exports.it = 'without'; exports.now = () => require("absent-peer")
+      exports.later = async () => (await import("absent-peer")).default`
+    registry.publish("names-twice", "1.0.0", { "index.js": index })
+    const resolved = await open.resolve("import 'npm:names-twice'")
+    const body = `const { it, later } = packages['npm:names-twice']
+      return [it, await later().catch(({ code }) => code)]`
+    expect(await runBundle(resolved, body)).toEqual(["without", "MODULE_NOT_FOUND"])
   })
 
   test("lets a package handle a missing optional dependency", async () => {

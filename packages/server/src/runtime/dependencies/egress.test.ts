@@ -3,7 +3,7 @@ import { importOf, openResolver, runBundle } from "../../../test/support/open-re
 import { Egress } from "../egress/egress.ts"
 import { egressLimits } from "../egress/egress-limits.ts"
 import { createEgressPolicy } from "../egress/policy/policy.ts"
-import type { ResolverDeps } from "./sandboxed-resolver.ts"
+import type { ResolverOptions } from "./sandboxed-resolver.ts"
 
 const settings = { allow: [], deny: [], ports: [{ first: 1, last: 65_535 }] }
 
@@ -24,9 +24,9 @@ function createEgress(errors: unknown[]): Egress {
 }
 
 /** As the server does it. */
-function toOpenDoor(egress: Egress): ResolverDeps["openEgress"] {
+function toOpenDoor(egress: Egress): ResolverOptions["openEgress"] {
   return (path, { allow, note }) => {
-    const door = egress.open(path, { policy: createEgressPolicy({ ...settings, allow }) })
+    const door = egress.open({ requests: path }, createEgressPolicy({ ...settings, allow }))
     const run = { id: "", depth: 0, log() {}, skipLogs() {}, fail() {}, sent: note }
     door.setClient({
       ownerId: "",

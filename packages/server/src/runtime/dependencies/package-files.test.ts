@@ -279,9 +279,10 @@ describe("A package", () => {
 describe("A native addon", () => {
   const refused = "it is a native addon, which vals cannot load"
 
+  const platform = { os: [process.platform], cpu: [process.arch] }
+
   test("is refused, however its package loads it", async () => {
     const { registry } = open
-    const platform = { os: [process.platform], cpu: [process.arch] }
     registry.publish("bindings", "1.0.0", {
       "index.js": "module.exports = () => { throw new Error('loaded') }",
     })
@@ -309,14 +310,38 @@ describe("A native addon", () => {
       },
       { optionalDependencies: { "of-platform": "1" } },
     )
+    registry.publish("@of/it-linux-x64", "1.0.0", { "it.node": "\x7fELF" }, platform)
+    registry.publish(
+      "by-platform-name",
+      "1.0.0",
+      { "index.js": `module.exports = require("@of/it-" + process.platform + "-x64/it.node")` },
+      { optionalDependencies: { "@of/it-linux-x64": "1" } },
+    )
     registry.publish("by-computing", "1.0.0", {
       "index.js":
         "exports.open = () => require(require('path').join(__dirname, 'prebuilds', process.platform + '.node'))",
       "prebuilds/linux.node": "\x7fELF",
     })
-    const names = ["by-path", "by-loader", "by-platform", "by-computing"]
+    const names = ["by-path", "by-loader", "by-platform", "by-platform-name", "by-computing"]
     const resolved = await open.resolve(names.map((name) => `import 'npm:${name}'`).join(";"))
     expect(resolved.imports.map(({ error }) => error)).toEqual(names.map(() => refused))
+  })
+
+  test("is not loaded by a package that only lists one for this platform", async () => {
+    const { registry } = open
+    registry.publish(
+      "tool-linux-x64-gnu",
+      "1.0.0",
+      { "it.node": "\x7fELF" },
+      { main: "it.node", ...platform },
+    )
+    registry.publish(
+      "lists-platform",
+      "1.0.0",
+      { "index.js": "exports.it = 'WebAssembly'" },
+      { optionalDependencies: { "tool-linux-x64-gnu": "1" } },
+    )
+    expect(await readIt("lists-platform")).toBe("WebAssembly")
   })
 
   test("is not needed by a package that can do without it", async () => {

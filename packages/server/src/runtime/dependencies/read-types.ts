@@ -1,4 +1,4 @@
-import type { PackageTypes } from "../../domain/modules/version-types.ts"
+import type { PackageTypes } from "../../domain/modules/version-lockfiles.ts"
 import { archiveLimits, readArchive } from "../sandbox/packages/file-archive.ts"
 import { resolverLimits } from "./resolver-limits.ts"
 

@@ -1,3 +1,6 @@
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { AppError } from "../../domain/app-error.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
 import type {
@@ -9,9 +12,13 @@ import type {
 } from "../../domain/modules/lockfiles.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../../domain/modules/standard-modules.ts"
+import { FairSlots } from "../../shared/fair-queue.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { bundleProgram } from "../sandbox/bundle-program.ts"
 import type { ToolFailure, ToolJob, ToolOutcome } from "../sandbox/launch/tool-run.ts"
 import { archiveLimits, compressArchive } from "../sandbox/packages/file-archive.ts"
-import { ConcurrencyLimit } from "./concurrency-limit.ts"
+import type { Tool } from "../sandbox/profiles/tool-profile.ts"
+import type { Sandboxes } from "../sandbox/sandboxes.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
 import { findRegistry } from "./find-registry.ts"
 import { hashBundle } from "./hash-bundle.ts"
@@ -22,14 +29,11 @@ import {
   readResolveResponse,
 } from "./read-response.ts"
 import type { ResolverLimits } from "./resolver-limits.ts"
-import { createTools, type ToolHost, type Tools } from "./resolver-tools.ts"
 import type { ResolveRequest } from "./tool/tool-messages.ts"
 
-export type { ToolHost } from "./resolver-tools.ts"
-
-/** What the resolver needs. */
-export interface ResolverDeps {
-  readonly tools: () => Promise<ToolHost>
+/** How imports are resolved. */
+export interface ResolverOptions {
+  readonly sandboxes: () => Promise<Sandboxes>
   /** Imports from these hosts are not remote. */
   readonly importHosts: ImportHosts
   /** Modules of other servers import them as well. */
@@ -58,40 +62,46 @@ export interface ResolverDeps {
  *   compile tool   V8 creates its code cache of that script, in a sandbox that has read no package
  */
 export class SandboxedResolver implements DependencyResolver {
-  readonly #deps: ResolverDeps
-  readonly #concurrency: ConcurrencyLimit
+  readonly #options: ResolverOptions
+  readonly #slots: FairSlots
   readonly #stopping = new AbortController()
   #tools: Promise<Tools> | undefined
   #registry: Promise<string> | undefined
 
-  constructor(deps: ResolverDeps) {
-    this.#deps = deps
-    this.#concurrency = new ConcurrencyLimit(deps.limits.atOnceMax)
+  constructor(options: ResolverOptions) {
+    this.#options = options
+    const { atOnceMax, waitingPerOwnerMax: waitingPerKeyMax } = options.limits
+    this.#slots = new FairSlots(
+      atOnceMax,
+      { waitingPerKeyMax },
+      () => new AppError("overloaded", "Cannot start: too much work of this account waits"),
+    )
   }
 
   async resolve({
     code,
+    ownerId,
     local,
     signal,
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
-    return await this.#concurrency.run(either, () => this.#resolve({ code, local }, either))
+    return await this.#slots.run(ownerId, () => this.#resolve({ code, local }, either), either)
   }
 
   /** Ends all resolutions. They reject with an AbortError. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#concurrency.whenIdle()
+    await this.#slots.whenIdle()
   }
 
   async #resolve(source: Source, signal: AbortSignal): Promise<ResolvedCode> {
-    const { limits, onError } = this.#deps
+    const { limits, onError } = this.#options
     const deadlineMs = performance.now() + limits.resolveMsMax
     const tools = await this.#prepare()
     const requests: OutgoingRequest[] = []
     const outcome = await this.#runResolve(tools, source, requests, signal)
     if (outcome === "requests")
-      return toFailed(guessImports(source, this.#deps), {
+      return toFailed(guessImports(source, this.#options), {
         error: `all that the val imports takes more than ${limits.requestsMax} requests`,
         isTemporary: false,
       })
@@ -104,7 +114,7 @@ export class SandboxedResolver implements DependencyResolver {
       if (outcome.kind === "done" || outcome.reason === "exited")
         onError(new Error(`Cannot resolve imports: ${reason}`))
       return toFailed(
-        response?.found ?? guessImports(source, this.#deps),
+        response?.found ?? guessImports(source, this.#options),
         outcome.kind === "failed" ? toExplanation(outcome, limits) : crashed,
       )
     }
@@ -116,7 +126,7 @@ export class SandboxedResolver implements DependencyResolver {
 
   /** Tries again after a failure. */
   async #prepare(): Promise<Tools> {
-    this.#tools ??= createTools(this.#deps.tools).catch((error) => {
+    this.#tools ??= createTools(this.#options.sandboxes).catch((error) => {
       this.#tools = undefined
       throw error
     })
@@ -129,7 +139,7 @@ export class SandboxedResolver implements DependencyResolver {
     requests: OutgoingRequest[],
     signal: AbortSignal,
   ): Promise<ToolOutcome | "requests"> {
-    const { limits, jsrUrl, importHosts, npmRegistry, standardModules } = this.#deps
+    const { limits, jsrUrl, importHosts, npmRegistry, standardModules } = this.#options
     this.#registry ??= npmRegistry === undefined ? findRegistry() : Promise.resolve(npmRegistry)
     const registry = await this.#registry
     const request: ResolveRequest = {
@@ -138,7 +148,7 @@ export class SandboxedResolver implements DependencyResolver {
       standardModules,
       npmRegistry: registry,
       jsrUrl,
-      limits: toResolveLimits(limits),
+      limits,
     }
     const allow = [registry, jsrUrl].map(toHostAndPort)
     const excess = new AbortController()
@@ -148,7 +158,7 @@ export class SandboxedResolver implements DependencyResolver {
     }
     const job: ToolJob = {
       tool: tools.resolve,
-      input: new TextEncoder().encode(JSON.stringify(request)),
+      input: new TextEncoder().encode(toOwnJson(request)),
       limits: {
         ...limits,
         msMax: limits.resolveMsMax,
@@ -160,7 +170,7 @@ export class SandboxedResolver implements DependencyResolver {
           2 * limits.answerBytesMax +
           archiveLimits.listBytesMax,
       },
-      openEgress: (path) => this.#deps.openEgress(path, { allow, note }),
+      openEgress: (path) => this.#options.openEgress(path, { allow, note }),
       signal: AbortSignal.any([signal, excess.signal]),
     }
     try {
@@ -178,7 +188,7 @@ export class SandboxedResolver implements DependencyResolver {
     msLeft: number,
     signal: AbortSignal,
   ): Promise<Bundle | Explanation> {
-    const { limits, onError } = this.#deps
+    const { limits, onError } = this.#options
     const outcome = await tools.host.runTool({
       tool: tools.compile,
       input: code,
@@ -228,17 +238,6 @@ const storedBytesMax = 60 * 1024 ** 2
 /** V8's code cache can be larger than the code. */
 const cacheShareMax = 4
 
-function toResolveLimits(limits: ResolverLimits): ResolveRequest["limits"] {
-  const { importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax } = limits
-  const { filesMax, fileBytesTotalMax, filePathBytesMax, answerBytesMax } = limits
-  const { typeFilesMax, typeFileBytesMax, typeBytesTotalMax, typePathBytesMax } = limits
-  return {
-    ...{ importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax },
-    ...{ filesMax, fileBytesTotalMax, filePathBytesMax, answerBytesMax },
-    ...{ typeFilesMax, typeFileBytesMax, typeBytesTotalMax, typePathBytesMax },
-  }
-}
-
 function toHostAndPort(address: string): string {
   const { hostname, port, protocol } = new URL(address)
   return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`
@@ -271,7 +270,7 @@ function toExplanation({ reason }: ToolFailure, limits: ResolverLimits): Explana
 /** For code that the tool could not parse: reports at least what looks like an import as failed. */
 function guessImports(
   { code, local }: Source,
-  { importHosts, limits }: ResolverDeps,
+  { importHosts, limits }: ResolverOptions,
 ): ResolverResponse["found"] {
   const texts = new Set(
     Array.from(code.matchAll(/["'`]((?:npm|jsr|https?):[^"'`\s]+)["'`]/g), ([, text = ""]) => text),
@@ -316,4 +315,43 @@ function toResolvedCode(
   )
   const resolved = { imports: locked, bundle: bundled, isTemporary }
   return response.bundle?.isAsync ? { ...resolved, isAsync: true } : resolved
+}
+
+/** The tools of the resolver, and where they run. */
+interface Tools {
+  readonly host: Sandboxes
+  readonly resolve: Tool
+  readonly compile: Tool
+}
+
+/** Bundles the tools, and writes them where sandboxes can read them. */
+async function createTools(findHost: () => Promise<Sandboxes>): Promise<Tools> {
+  const host = await findHost()
+  const [resolve, compile] = await Promise.all([
+    bundleProgram(resolvePath),
+    bundleProgram(compilePath),
+  ])
+  return {
+    host,
+    resolve: {
+      program: host.addProgram("resolve.js", resolve),
+      helpers: { esbuild: findEsbuild() },
+      permissions: ["--allow-read", "--allow-write", "--allow-env", "--allow-run", "--allow-sys"],
+    },
+    compile: { program: host.addProgram("compile.js", compile), helpers: {}, permissions: [] },
+  }
+}
+
+const resolvePath = fileURLToPath(new URL("./tool/resolve-tool.ts", import.meta.url))
+const compilePath = fileURLToPath(new URL("./tool/compile-tool.ts", import.meta.url))
+
+/** The path of the esbuild program for this machine, which has an npm package of its own. */
+function findEsbuild(): string {
+  const file = process.platform === "win32" ? "esbuild.exe" : "bin/esbuild"
+  // That package is a dependency of esbuild, not ours.
+  const parent = dirname(Bun.resolveSync("esbuild/package.json", import.meta.dir))
+  return join(
+    dirname(Bun.resolveSync(`@esbuild/${process.platform}-${process.arch}/package.json`, parent)),
+    file,
+  )
 }

@@ -67,6 +67,45 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     await untilGone(open)
   })
 
+  test("ends a resolution that uses too much memory or disk", async () => {
+    await using open = await openResolver({
+      isolation,
+      limits: { scratchBytesMax: 32 * mebibyte, fileBytesMax: 500 * mebibyte },
+    })
+    const large = { path: "package/large", content: new Uint8Array(100 * mebibyte) }
+    open.registry.publishTarball(
+      "bomb",
+      "1.0.0",
+      toTarball([{ path: "package/package.json", content: "{}" }, large]),
+    )
+    const resolved = await open.resolve("import 'npm:bomb'")
+    expect(importOf(resolved, "npm:bomb").error).toStartWith("what it needs is larger than")
+    expect(resolved.bundle).toBeNull()
+    await untilGone(open)
+  })
+
+  test.each([true, false])(
+    "ends what takes more memory than it may (control groups: %p)",
+    async (usesCgroups) => {
+      const memoryBytesMax = 150 * mebibyte
+      await using open = await openResolver({ isolation, usesCgroups, limits: { memoryBytesMax } })
+      open.registry.publish("large", "1.0.0", {
+        "index.js": `exports.it = [${"1,".repeat(10 * mebibyte)}]`,
+      })
+      const resolved = await open.resolve("import 'npm:large'")
+      expect(importOf(resolved, "npm:large").error).toBe(
+        `resolving it takes more than ${memoryBytesMax} bytes of memory`,
+      )
+      expect(resolved.bundle).toBeNull()
+      await untilGone(open)
+    },
+  )
+})
+
+// Without bubblewrap the tool has nothing but itself to rely on.
+describe("The resolver behind Deno's permissions alone", () => {
+  const isolation = "deno"
+
   test("runs no install script and no code of a package", async () => {
     await using open = await openResolver({ isolation })
     const folder = mkdtempSync(join(tmpdir(), "hamlet-scripts-"))
@@ -165,40 +204,10 @@ describe.each(levels)("The resolver with %s", (isolation) => {
       rmSync(folder, { recursive: true })
     }
   })
+})
 
-  test("ends a resolution that uses too much memory or disk", async () => {
-    await using open = await openResolver({
-      isolation,
-      limits: { scratchBytesMax: 32 * mebibyte, fileBytesMax: 500 * mebibyte },
-    })
-    const large = { path: "package/large", content: new Uint8Array(100 * mebibyte) }
-    open.registry.publishTarball(
-      "bomb",
-      "1.0.0",
-      toTarball([{ path: "package/package.json", content: "{}" }, large]),
-    )
-    const resolved = await open.resolve("import 'npm:bomb'")
-    expect(importOf(resolved, "npm:bomb").error).toStartWith("what it needs is larger than")
-    expect(resolved.bundle).toBeNull()
-    await untilGone(open)
-  })
-
-  test.each([true, false])(
-    "ends what takes more memory than it may (control groups: %p)",
-    async (usesCgroups) => {
-      const memoryBytesMax = 150 * mebibyte
-      await using open = await openResolver({ isolation, usesCgroups, limits: { memoryBytesMax } })
-      open.registry.publish("large", "1.0.0", {
-        "index.js": `exports.it = [${"1,".repeat(10 * mebibyte)}]`,
-      })
-      const resolved = await open.resolve("import 'npm:large'")
-      expect(importOf(resolved, "npm:large").error).toBe(
-        `resolving it takes more than ${memoryBytesMax} bytes of memory`,
-      )
-      expect(resolved.bundle).toBeNull()
-      await untilGone(open)
-    },
-  )
+describe("The resolver", () => {
+  const isolation = levels[0] ?? "deno"
 
   test("ends a resolution that takes too long, with all its processes", async () => {
     let seconds = 4
@@ -224,7 +233,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     open.registry.serve("/npm/slow", () => new Promise(() => {}))
     const controller = new AbortController()
     const resolving = open.resolver
-      .resolve({ code: "import 'npm:slow'", signal: controller.signal })
+      .resolve({ ownerId: "ada", code: "import 'npm:slow'", signal: controller.signal })
       .catch((error: unknown) => error)
     await waitUntil(() => asked() !== 0)
     controller.abort()
@@ -239,9 +248,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     })
     await untilGone(open)
   })
-})
 
-describe("The resolver", () => {
   test("limits the resolutions at the same time", async () => {
     await using open = await openResolver({ limits: { atOnceMax: 1 } })
     let answer = () => {}
@@ -258,7 +265,7 @@ describe("The resolver", () => {
     await waitUntil(() => open.registry.requests.length !== 0)
     const controller = new AbortController()
     const tired = open.resolver
-      .resolve({ code: "import 'npm:good'", signal: controller.signal })
+      .resolve({ ownerId: "ada", code: "import 'npm:good'", signal: controller.signal })
       .catch((error: unknown) => error)
     const second = open.resolve("import 'npm:good'").then(() => ended.push("second"))
     controller.abort()

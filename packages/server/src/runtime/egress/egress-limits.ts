@@ -1,102 +1,103 @@
-import { http1Limits, type PoolLimits } from "../http1/http1-limits.ts"
+import { http1Limits } from "../http1/http1-limits.ts"
 
-/** Limits of the outgoing requests of one sandbox. */
-export interface EgressLimits extends PoolLimits {
+/**
+ * Limits of the outgoing requests of one sandbox: the defaults. The operator can set the first four,
+ * `filesMax` and `requestsPerMinute`.
+ */
+export const egressLimits = {
+  ...http1Limits,
   /** Bytes of one request, in each direction. */
-  readonly bytesMax: number
+  bytesMax: 1_073_741_824,
   /** From the head of a request to the last byte of its response. A WebSocket may last longer. */
-  readonly msMax: number
+  msMax: 300_000,
   /** Concurrent requests. */
-  readonly connectionsMax: number
+  connectionsMax: 128,
   /** Concurrent sockets of all sandboxes of an account. */
-  readonly accountSocketsMax: number
+  accountSocketsMax: 512,
   /**
-   * Connections from all sandboxes of an account that have asked for no socket yet, in addition to
-   * `accountSocketsMax`. Enough for a few vals that open as many as they can.
+   * Files of the server that connections of vals may take: those of all accounts, and those of one.
+   * Each connection from a sandbox is a file, and so is each one to another server.
    */
-  readonly accountSparesMax: number
+  filesMax: 8_192,
+  accountFilesMax: 4_096,
+  /**
+   * Connections that a sandbox may have even if its account has no files left, so that requests on
+   * them are refused with a reason.
+   */
+  connectionsMin: 4,
   /** Undefined for no limit. */
-  readonly requestsPerMinute: number | undefined
+  requestsPerMinute: undefined as number | undefined,
 
   /**
    * How long the head of a request may take from its first byte, and the rest of a body that is
    * discarded after an early response.
    */
-  readonly headMsMax: number
+  headMsMax: 30_000,
   /**
    * How long the sandbox may keep a connection without a request. Longer than Deno keeps it, which
    * could otherwise send a request at the moment when we close.
    */
-  readonly keptMsMax: number
+  keptMsMax: 120_000,
+  /**
+   * Connections that the sandbox may keep, idle ones and those whose response is being sent. Deno
+   * keeps a connection whose response the val does not read, and never uses it again. So the others
+   * are closed as soon as their response is sent.
+   */
+  keptMax: 16,
+  /**
+   * A response whose run has ended is broken off after this time, counted from the request: the
+   * time limit of a run, which background work may use.
+   */
+  backgroundMsMax: 60_000,
+  /**
+   * Connections that a sandbox may open in a row at each of its sockets, and the time in which as
+   * many more may follow.
+   */
+  opensMax: 500,
+  opensMs: 500,
   /** Connections from the sandbox in addition to `connectionsMax`. */
-  readonly sparesMax: number
+  sparesMax: 256,
   /**
    * Bytes of a body that are discarded after an early response, so that the sandbox reads the
    * response before the connection is closed.
    */
-  readonly discardedBytesMax: number
+  discardedBytesMax: 16_777_216,
   /** How long a response of the proxy itself waits for the end of the request's body. */
-  readonly deferredMsMax: number
+  deferredMsMax: 1_000,
   /** How long a half-closed connection waits for the sandbox to close it, too. */
-  readonly lingerMsMax: number
+  lingerMsMax: 2_000,
 
   /** Addresses of a host that are tried. */
-  readonly addressesMax: number
+  addressesMax: 3,
   /** For each of them: until the connection is open, including the TLS handshake. */
-  readonly connectMsMax: number
+  connectMsMax: 10_000,
   /** From the last byte of a request to the head of its response. */
-  readonly responseMsMax: number
+  responseMsMax: 300_000,
   /** How long a request may transfer no byte in either direction. */
-  readonly idleMsMax: number
+  idleMsMax: 300_000,
   /** The same for a WebSocket, and for a socket. */
-  readonly tunnelIdleMsMax: number
-  readonly socketIdleMsMax: number
+  tunnelIdleMsMax: 3_600_000,
+  socketIdleMsMax: 3_600_000,
   /** How long a socket is silent until the kernel checks whether the other side is still there. */
-  readonly socketProbeMs: number
+  socketProbeMs: 60_000,
 
   /**
    * A request that must not be sent twice uses no connection that has been idle for longer: its
    * server may be about to close it.
    */
-  readonly freshMsMax: number
+  freshMsMax: 1_500,
 
   /** Bytes are taken from the owner's allowance in portions of this size. */
-  readonly takenBytes: number
-  /** The length of a URL in a message, and in the list of a run. */
-  readonly messageUrlCharsMax: number
-  readonly listedUrlCharsMax: number
-  /** How often the time limits are checked. */
-  readonly sweepMs: number
-}
-
-/** The defaults. The operator can set the first four and `requestsPerMinute`. */
-export const egressLimits: EgressLimits = {
-  ...http1Limits,
-  bytesMax: 1_073_741_824,
-  msMax: 300_000,
-  connectionsMax: 128,
-  accountSocketsMax: 512,
-  accountSparesMax: 1_536,
-  requestsPerMinute: undefined,
-  headMsMax: 30_000,
-  keptMsMax: 120_000,
-  sparesMax: 256,
-  discardedBytesMax: 16_777_216,
-  deferredMsMax: 1_000,
-  lingerMsMax: 2_000,
-  bufferedBytesMax: 65_536,
-  addressesMax: 3,
-  connectMsMax: 10_000,
-  responseMsMax: 300_000,
-  idleMsMax: 300_000,
-  tunnelIdleMsMax: 3_600_000,
-  socketIdleMsMax: 3_600_000,
-  socketProbeMs: 60_000,
-  pooledMax: 64,
-  pooledMsMax: 15_000,
-  freshMsMax: 1_500,
   takenBytes: 65_536,
+  /** The length of a URL in a message, and in the list of a run. */
   messageUrlCharsMax: 200,
   listedUrlCharsMax: 1_000,
+  /** How often the time limits are checked. */
   sweepMs: 500,
+  /** Those of connections to servers; see `PoolLimits`. */
+  bufferedBytesMax: 65_536,
+  pooledMax: 64,
+  pooledMsMax: 15_000,
 }
+
+export type EgressLimits = Readonly<typeof egressLimits>

@@ -84,7 +84,12 @@ describe("ProxiedRequest forwards a request", () => {
       "cookie: a=b",
       "cookie: c=d",
     ])
-    expect(linesOf(client.text)).toEqual(["HTTP/1.1 200 ", "x-c: 2", "content-length: 1"])
+    expect(linesOf(client.text)).toEqual([
+      "HTTP/1.1 200 ",
+      "x-c: 2",
+      "connection: close",
+      "content-length: 1",
+    ])
   })
 
   test.each([
@@ -420,7 +425,7 @@ describe("UpstreamConnection", () => {
       "1/1",
       "0/3",
     ])
-    const other = fixture.egress.open(`${fixture.path}2`)
+    const other = fixture.egress.open({ requests: `${fixture.path}2` })
     other.setClient(fixture.guest)
     const { RawClient } = await import("./testing/raw-client.ts")
     const client = await RawClient.open(`${fixture.path}2`)

@@ -1,5 +1,6 @@
 import * as tls from "node:tls"
 import { OpenCounts } from "../../shared/counter.ts"
+import type { EgressPaths } from "../sandbox/egress-listener.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import type { OwnServer, RoutePolicy } from "./policy/decide.ts"
 import type { EgressPolicy } from "./policy/policy.ts"
@@ -9,9 +10,10 @@ import {
   type ResolveRecords,
   readPrivateDomains,
 } from "./policy/resolve-records.ts"
-import { ProxyListener } from "./proxy/proxy-listener.ts"
+import { type AccountEgress, ProxyListener } from "./proxy/proxy-listener.ts"
 
-export interface EgressDeps {
+/** How outgoing requests are decided and counted. */
+export interface EgressOptions {
   readonly policy: EgressPolicy
   /** Finds records of names for vals. */
   readonly resolveRecords?: ResolveRecords
@@ -26,60 +28,42 @@ export interface EgressDeps {
   onError(error: unknown): void
 }
 
-export interface OpenOptions {
-  readonly policy?: EgressPolicy
-  readonly sockets?: string | undefined
-}
-
 /**
  * The proxy for the outgoing requests of all sandboxes. Each sandbox has a listener of its own, and
  * no other network.
  */
-export class Egress {
-  readonly #deps: EgressDeps
+export class Egress implements AccountEgress {
+  readonly limits: EgressLimits
+  readonly #options: EgressOptions
   readonly #ca: string[] | undefined
   readonly #records: Pick<RoutePolicy, "resolveRecords" | "privateDomains">
   readonly #listeners = new Set<ProxyListener>()
-  /** By account: sockets, and connections from sandboxes for them, which may not have asked yet. */
+  /** By account: sockets, and files of the server that connections take. */
   readonly #socketCounts = new OpenCounts()
-  readonly #connectionCounts = new OpenCounts()
+  readonly #fileCounts = new OpenCounts()
   readonly #timer: ReturnType<typeof setInterval>
 
-  constructor(deps: EgressDeps) {
-    this.#deps = deps
+  constructor(options: EgressOptions) {
+    this.limits = options.limits
+    this.#options = options
     // The option replaces the default authorities, so they are listed, too.
-    this.#ca = deps.ca === undefined ? undefined : [...listAuthorities(), deps.ca]
+    this.#ca = options.ca === undefined ? undefined : [...listAuthorities(), options.ca]
     this.#records = {
-      resolveRecords: deps.resolveRecords ?? createResolveRecords(),
-      privateDomains: deps.privateDomains ?? readPrivateDomains(),
+      resolveRecords: options.resolveRecords ?? createResolveRecords(),
+      privateDomains: options.privateDomains ?? readPrivateDomains(),
     }
-    this.#timer = setInterval(() => this.#sweep(), deps.limits.sweepMs)
+    this.#timer = setInterval(() => this.#sweep(), this.limits.sweepMs)
     this.#timer.unref()
   }
 
   /** What decides about requests that the server itself sends for users. */
   get routePolicy(): RoutePolicy {
-    return this.#toRoutePolicy(this.#deps.policy)
+    return this.#toRoutePolicy(this.#options.policy)
   }
 
-  /**
-   * Listens at the path, and at `sockets` for TCP connections. Requests wait until the listener
-   * knows its client.
-   */
-  open(path: string, { policy = this.#deps.policy, sockets }: OpenOptions = {}): ProxyListener {
-    const { limits } = this.#deps
-    const listener = new ProxyListener(
-      { requests: path, sockets },
-      {
-        limits,
-        policy: this.#toRoutePolicy(policy),
-        takeBytes: (ownerId, bytes) => this.#deps.takeBytes(ownerId, bytes),
-        openSocket: (ownerId) => this.#openSocket(ownerId),
-        admitConnection: (ownerId) => this.#admitConnection(ownerId),
-        onError: (error) => this.#deps.onError(error),
-        onStop: (stopped) => this.#listeners.delete(stopped),
-      },
-    )
+  /** Listens at the paths. Requests wait until the listener knows its client. */
+  open(paths: EgressPaths, policy = this.#options.policy): ProxyListener {
+    const listener = new ProxyListener(paths, this, this.#toRoutePolicy(policy))
     this.#listeners.add(listener)
     return listener
   }
@@ -90,23 +74,54 @@ export class Egress {
   }
 
   #toRoutePolicy(hosts: EgressPolicy): RoutePolicy {
-    const { own, limits } = this.#deps
-    return { own, hosts, ...this.#records, ca: this.#ca, addressesMax: limits.addressesMax }
+    const { own } = this.#options
+    const { addressesMax } = this.limits
+    return { own, hosts, ...this.#records, ca: this.#ca, addressesMax }
   }
 
   /** Counts the sockets of each account, on this node. */
-  #openSocket(ownerId: string): () => void {
-    const { accountSocketsMax } = this.#deps.limits
+  openSocket(ownerId: string): () => void {
+    const { accountSocketsMax } = this.limits
     const endCount = this.#socketCounts.tryOpen(ownerId, accountSocketsMax)
     if (!endCount)
       throw new Refusal(429, `the account has ${accountSocketsMax} sockets open already`)
     return endCount
   }
 
-  /** Each connection takes a file of the server, of which it has a limited number. */
-  #admitConnection(ownerId: string): (() => void) | undefined {
-    const { accountSocketsMax, accountSparesMax } = this.#deps.limits
-    return this.#connectionCounts.tryOpen(ownerId, accountSocketsMax + accountSparesMax)
+  /**
+   * Each connection takes a file of the server, of which it has a limited number. An account may
+   * have as many as are left for all, so the one that has the most is refused first. Before it is
+   * refused, what its vals do not use is closed.
+   */
+  openFile(ownerId: string): (() => void) | undefined {
+    const { filesMax, accountFilesMax } = this.limits
+    const tryOpen = () => {
+      const left = filesMax - this.#fileCounts.total
+      return this.#fileCounts.tryOpen(ownerId, Math.min(accountFilesMax, left))
+    }
+    let endFile = tryOpen()
+    while (!endFile && this.#makeRoom(ownerId)) endFile = tryOpen()
+    return endFile
+  }
+
+  takeBytes(ownerId: string, bytes: number): void {
+    this.#options.takeBytes(ownerId, bytes)
+  }
+
+  onError(error: unknown): void {
+    this.#options.onError(error)
+  }
+
+  noteStop(listener: ProxyListener): void {
+    this.#listeners.delete(listener)
+  }
+
+  #makeRoom(ownerId: string): boolean {
+    const own = [...this.#listeners].filter((listener) => listener.ownerId === ownerId)
+    return (
+      own.some((listener) => listener.closeIdle()) ||
+      own.some((listener) => listener.endBackgroundRequest())
+    )
   }
 
   #sweep(): void {

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import type { ValProcess } from "../processes/val-process.ts"
 import type { Priority, Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 
-/** What the watch needs of a process. */
+/** A process of a val, as far as it is measured. */
 interface WatchedProcess extends Pick<ValProcess, "runs" | "runsEnded" | "retire"> {
   readonly program: { readonly key: string }
   readonly sandbox: Pick<

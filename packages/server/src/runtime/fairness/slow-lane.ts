@@ -1,5 +1,22 @@
-import { readdirSync } from "node:fs"
-import { openCLibrary } from "./c-library.ts"
+import { dlopen, type FFIFunction, type Library } from "bun:ffi"
+import { tryList } from "../../shared/files/try-read.ts"
+
+/** The C library of most Linux systems (glibc), and that of Alpine (musl). */
+const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]
+
+/** Functions of the C library that Bun does not offer. Undefined outside of Linux. */
+export function openCLibrary<Shapes extends Record<string, FFIFunction>>(
+  shapes: Shapes,
+): Library<Shapes>["symbols"] | undefined {
+  for (const name of process.platform === "linux" ? names : []) {
+    try {
+      return dlopen(name, shapes).symbols
+    } catch {
+      // The next one may exist.
+    }
+  }
+  return undefined
+}
 
 /** One bit for each core: 1024 cores, the size of `cpu_set_t`. */
 const maskBytes = 128
@@ -26,7 +43,7 @@ export function setSlowLane(listPids: () => readonly number[], isSlow: boolean):
   const mask = isSlow ? masks.slow : masks.all
   moveAll(listPids, (pid) =>
     moveAll(
-      () => listThreads(pid),
+      () => tryList(`/proc/${pid}/task`).map(Number),
       (thread) => kernel?.sched_setaffinity(thread, maskBytes, mask),
     ),
   )
@@ -59,13 +76,4 @@ function readMasks(): { readonly all: Uint8Array; readonly slow: Uint8Array } | 
 
 function has(mask: Uint8Array, core: number): boolean {
   return ((mask[core >> 3] ?? 0) & (1 << (core & 7))) !== 0
-}
-
-function listThreads(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number)
-  } catch {
-    // The process has ended.
-    return []
-  }
 }

@@ -4,8 +4,8 @@
  */
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeSync } from "node:fs"
-import type { ToolPaths } from "../sandbox/commands/tool-command.ts"
-import type { FormatRequest, FormatResponse } from "./format-messages.ts"
+import type { CodeStyle } from "../../domain/modules/format-code.ts"
+import type { ToolPaths } from "../sandbox/profiles/tool-profile.ts"
 
 const { deno, scratch } = JSON.parse(process.argv[2] ?? "{}") as ToolPaths
 const bytes = Buffer.from(
@@ -32,6 +32,19 @@ function format({ code, style, codeCharsMax }: FormatRequest): FormatResponse {
     return { kind: "refused", reason: `the result would have more than ${codeCharsMax} characters` }
   return { kind: "formatted", code: stdout }
 }
+
+/** The request of the format tool: JSON on its standard input. */
+export interface FormatRequest {
+  readonly code: string
+  readonly style: CodeStyle
+  /** Longer results are refused. */
+  readonly codeCharsMax: number
+}
+
+/** Its response: JSON on its standard output. */
+export type FormatResponse =
+  | { readonly kind: "formatted"; readonly code: string }
+  | { readonly kind: "refused"; readonly reason: string }
 
 /** Deno reports the error in a line, and its place in a later one. */
 function explain(stderr: string): string {

@@ -5,12 +5,13 @@ import { z } from "zod"
 import { AppError } from "../../domain/app-error.ts"
 import type { CodeFormatter, CodeStyle, FormatOutcome } from "../../domain/modules/format-code.ts"
 import { OpenCounts } from "../../shared/counter.ts"
-import { ConcurrencyLimit } from "../dependencies/concurrency-limit.ts"
-import type { ToolHost } from "../dependencies/resolver-tools.ts"
-import { bundleProgram } from "../sandbox/commands/bundle-program.ts"
-import type { Tool } from "../sandbox/commands/tool-command.ts"
+import { FairSlots } from "../../shared/fair-queue.ts"
+import { parseJson as parseBoundedJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { bundleProgram } from "../sandbox/bundle-program.ts"
 import type { ToolFailure, ToolLimits } from "../sandbox/launch/tool-run.ts"
-import type { FormatRequest, FormatResponse } from "./format-messages.ts"
+import type { Tool } from "../sandbox/profiles/tool-profile.ts"
+import type { Sandboxes } from "../sandbox/sandboxes.ts"
+import type { FormatRequest, FormatResponse } from "./format-tool.ts"
 
 const mebibyte = 1024 ** 2
 
@@ -40,36 +41,35 @@ type Limits = typeof formatterLimits
 
 /** Formats code with `deno fmt` in a sandbox, without network: Deno parses code of users. */
 export class SandboxedFormatter implements CodeFormatter {
-  readonly #findHost: () => Promise<ToolHost>
+  readonly #findHost: () => Promise<Sandboxes>
   readonly #onError: (error: unknown) => void
   readonly #limits: Limits
-  readonly #concurrency: ConcurrencyLimit
+  readonly #slots: FairSlots
   readonly #stopping = new AbortController()
   readonly #perOwner = new OpenCounts()
   #waiting = 0
-  #tool: Promise<{ readonly host: ToolHost; readonly tool: Tool }> | undefined
+  #tool: Promise<{ readonly host: Sandboxes; readonly tool: Tool }> | undefined
 
   constructor(
-    findHost: () => Promise<ToolHost>,
+    findHost: () => Promise<Sandboxes>,
     onError: (error: unknown) => void,
     limits: Limits = formatterLimits,
   ) {
     this.#findHost = findHost
     this.#onError = onError
     this.#limits = limits
-    this.#concurrency = new ConcurrencyLimit(limits.atOnceMax)
+    this.#slots = new FairSlots(limits.atOnceMax, {}, tooMuch)
   }
 
   async format(code: string, style: CodeStyle, ownerId: string): Promise<FormatOutcome> {
     const { perOwnerMax, waitingMax } = this.#limits
     const endCount =
       this.#waiting < waitingMax ? this.#perOwner.tryOpen(ownerId, perOwnerMax) : undefined
-    if (!endCount)
-      throw new AppError("overloaded", "Cannot format the code: too much code is being formatted")
+    if (!endCount) throw tooMuch()
     this.#waiting += 1
     try {
       const { signal } = this.#stopping
-      return await this.#concurrency.run(signal, () => this.#run(code, style, signal))
+      return await this.#slots.run(ownerId, () => this.#run(code, style, signal), signal)
     } finally {
       this.#waiting -= 1
       endCount()
@@ -79,14 +79,14 @@ export class SandboxedFormatter implements CodeFormatter {
   /** Ends all formatting. It rejects with an AbortError. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#concurrency.whenIdle()
+    await this.#slots.whenIdle()
   }
 
   async #run(code: string, style: CodeStyle, signal: AbortSignal): Promise<FormatOutcome> {
     const { host, tool } = await this.#prepare()
     const { codeCharsMax } = contractLimits
     const request: FormatRequest = { code, style, codeCharsMax }
-    const input = new TextEncoder().encode(JSON.stringify(request))
+    const input = new TextEncoder().encode(toOwnJson(request))
     const outcome = await host.runTool({ tool, input, limits: this.#limits.tool, signal })
     if (outcome.kind === "failed") return this.#explain(outcome)
     const response = readResponse(outcome.output, this.#limits.reasonCharsMax)
@@ -104,7 +104,7 @@ export class SandboxedFormatter implements CodeFormatter {
   }
 
   /** Tries again after a failure. */
-  #prepare(): Promise<{ readonly host: ToolHost; readonly tool: Tool }> {
+  #prepare(): Promise<{ readonly host: Sandboxes; readonly tool: Tool }> {
     this.#tool ??= createTool(this.#findHost).catch((error: unknown) => {
       this.#tool = undefined
       throw error
@@ -115,7 +115,7 @@ export class SandboxedFormatter implements CodeFormatter {
 
 const crashed: FormatOutcome = { kind: "refused", reason: "the formatter has failed" }
 
-async function createTool(findHost: () => Promise<ToolHost>) {
+async function createTool(findHost: () => Promise<Sandboxes>) {
   const host = await findHost()
   const program = host.addProgram("format.js", await bundleProgram(toolPath))
   const permissions = ["--allow-read", "--allow-env", "--allow-run"]
@@ -136,10 +136,17 @@ function readResponse(output: Uint8Array, reasonCharsMax: number): FormatOutcome
   return { kind: "refused", reason: response.reason.slice(0, reasonCharsMax) }
 }
 
+/** Code in JSON: a character may be an escape of six. */
+const outputCharsMax = 6 * contractLimits.codeCharsMax + 1_000
+
 function parseJson(output: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(output))
+    return parseBoundedJson(new TextDecoder().decode(output), outputCharsMax)
   } catch {
     return undefined
   }
+}
+
+function tooMuch(): AppError {
+  return new AppError("overloaded", "Cannot format the code: too much code is being formatted")
 }

@@ -5,9 +5,8 @@ import { join } from "node:path"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { ValResponse } from "../../domain/runs/runner.ts"
 import type { PoolLimits } from "../http1/http1-limits.ts"
+import type { GuestExchange, GuestFailure, GuestRequest } from "./guest-client.ts"
 import { GuestClient, guestClientLimits } from "./guest-client.ts"
-import type { GuestExchange, GuestFailure } from "./guest-exchange.ts"
-import type { GuestRequest } from "./guest-request.ts"
 
 type Socket = Bun.Socket<{ text: string; bytes: number }>
 /** What a process does with what it has got on a connection so far. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { type GuestRequest, writeGuestRequest } from "./guest-request.ts"
+import { type GuestRequest, writeGuestRequest } from "./guest-client.ts"
 
 const request: GuestRequest = {
   method: "GET",

@@ -22,7 +22,9 @@ export function openGuestSocket(
     const fail = () => reject(new Error("the val did not open a WebSocket"))
     socket.addEventListener("error", fail, { once: true })
     socket.addEventListener("close", fail, { once: true })
-    request.client?.signal.addEventListener("abort", () => socket.close(), { once: true })
+    const signal = request.client?.signal
+    signal?.addEventListener("abort", () => socket.close(), { once: true })
+    if (signal?.aborted) socket.close()
   })
 }
 

@@ -23,7 +23,7 @@ describe.each(sizes)("GuestValueReader, when the value is %s,", (_size, filler) 
       ]),
     )
     const value = { filler, hunter22: ["is hunter22!", 123456, null, { a: "123456" }] }
-    const read = await reader.readReturned(
+    const read = await reader.readReturnedBytes(
       "ada",
       toBytes({ value, isTruncated: false, logCount: 3 }),
       mask,
@@ -44,14 +44,14 @@ describe.each(sizes)("GuestValueReader, when the value is %s,", (_size, filler) 
   })
 
   test("reads strings and null", async () => {
-    const read = await reader.readReturned(
+    const read = await reader.readReturnedBytes(
       "ada",
       toBytes({ value: filler, isTruncated: true, logCount: -1 }),
       noMask,
     )
     expect(read && toText(read.json)).toBe(JSON.stringify(filler))
     expect(read).toMatchObject({ isTruncated: true, logCount: 0 })
-    const nothing = await reader.readReturned(
+    const nothing = await reader.readReturnedBytes(
       "ada",
       toBytes({ value: null, isTruncated: false, logCount: 0, filler }),
       noMask,
@@ -70,20 +70,22 @@ describe.each(sizes)("GuestValueReader, when the value is %s,", (_size, filler) 
       `{"value":${deep},"isTruncated":false}`,
     ])
       expect(
-        await reader.readReturned(
+        await reader.readReturnedBytes(
           "ada",
           Buffer.from(`${text}${filler.length > 1 ? " ".repeat(40_000) : ""}`),
           noMask,
         ),
       ).toBeUndefined()
     for (const error of [7, {}, { name: 1, message: "" }, { name: "", message: "", stack: 1 }])
-      expect(await reader.readFailure("ada", toBytes({ error, filler }), noMask)).toBeUndefined()
+      expect(
+        await reader.readFailureBytes("ada", toBytes({ error, filler }), noMask),
+      ).toBeUndefined()
   })
 
   test("masks secrets in errors", async () => {
     const mask = await createMask(new Map([["KEY", "hunter22"]]))
     const error = { name: "hunter22", message: "no hunter22", stack: `hunter22 ${filler}` }
-    const failure = await reader.readFailure("ada", toBytes({ error, logCount: 1 }), mask)
+    const failure = await reader.readFailureBytes("ada", toBytes({ error, logCount: 1 }), mask)
     expect(failure).toMatchObject({
       error: { name: "[secret KEY]", message: "no [secret KEY]" },
       logCount: 1,

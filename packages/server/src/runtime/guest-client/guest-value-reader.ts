@@ -1,5 +1,12 @@
+import {
+  brokenResponse,
+  type CallOutcome,
+  type Stopped,
+  type ValResponse,
+} from "../../domain/runs/runner.ts"
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
-import { WorkerPool } from "../../shared/threads/worker-pool.ts"
+import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
+import type { ValProcess } from "../processes/val-process.ts"
 import {
   type FailureText,
   type ReturnedText,
@@ -8,6 +15,9 @@ import {
 } from "./guest-values.ts"
 
 const limits = {
+  failureBytesMax: 1024 ** 2,
+  /** What a returned value has around it. */
+  envelopeBytesMax: 1024,
   /** Smaller values are read on the main thread, which takes a few milliseconds at most. */
   inlineBytesMax: 32_768,
   workersMax: 2,
@@ -15,6 +25,12 @@ const limits = {
   waitingMax: 64,
   /** The largest value takes about 100 ms, and many times that on a busy machine. */
   readMsMax: 20_000,
+}
+
+/** The outcome of a call, and how many log lines of the run the guest had sent before it. */
+export interface GuestResponse<Outcome> {
+  readonly outcome: Outcome
+  readonly logCount: number
 }
 
 /** A job for a thread. */
@@ -35,42 +51,57 @@ export class GuestValueReader {
     jobMsMax: limits.readMsMax,
   })
 
+  /** Reads the failure in a response. The val's process wrote it, so it may contain anything. */
+  readFailure(response: ValResponse, process: ValProcess): Promise<GuestResponse<Stopped>> {
+    return orExplain(async () => {
+      const bytes = await readBytes(response, limits.failureBytesMax)
+      const value =
+        bytes && (await this.readFailureBytes(process.ownerId, bytes, process.secretMask))
+      if (!value) return undefined
+      const { error, logCount } = value
+      return { outcome: { kind: "stopped", status: "failed", error }, logCount }
+    })
+  }
+
+  /** Reads the value that a call returned. */
+  readReturned(response: ValResponse, process: ValProcess): Promise<GuestResponse<CallOutcome>> {
+    return orExplain<CallOutcome>(async () => {
+      const bytesMax = process.limits.returnBytesMax + limits.envelopeBytesMax
+      const bytes = await readBytes(response, bytesMax)
+      const value =
+        bytes && (await this.readReturnedBytes(process.ownerId, bytes, process.secretMask))
+      if (!value) return undefined
+      const { logCount, ...returned } = value
+      return { outcome: { kind: "returned", ...returned }, logCount }
+    })
+  }
+
   /**
    * Undefined if the bytes are not valid, or would take too long. Rejects with a WorkerPoolError
    * when too many values wait.
    */
-  async readReturned(
-    accountId: string,
-    bytes: Uint8Array,
-    mask: Mask,
-  ): Promise<ReturnedText | undefined> {
-    if (bytes.length <= limits.inlineBytesMax)
-      return orUndefined(() => readReturnedText(bytes, mask))
-    return (await this.#readOnThread(accountId, {
-      kind: "returned",
-      bytes,
-      values: mask.values,
-    })) as ReturnedText | undefined
+  readReturnedBytes(accountId: string, bytes: Uint8Array, mask: Mask) {
+    return this.#read("returned", readReturnedText, accountId, bytes, mask)
   }
 
-  async readFailure(
-    accountId: string,
-    bytes: Uint8Array,
-    mask: Mask,
-  ): Promise<FailureText | undefined> {
-    if (bytes.length <= limits.inlineBytesMax)
-      return orUndefined(() => readFailureText(bytes, mask))
-    return (await this.#readOnThread(accountId, { kind: "failure", bytes, values: mask.values })) as
-      | FailureText
-      | undefined
+  readFailureBytes(accountId: string, bytes: Uint8Array, mask: Mask) {
+    return this.#read("failure", readFailureText, accountId, bytes, mask)
   }
 
   stop(): Promise<void> {
     return this.#pool.stop()
   }
 
-  #readOnThread(accountId: string, job: ReadJob): Promise<ReadResult> {
-    return this.#pool.run(accountId, job)
+  async #read<Result extends ReadResult>(
+    kind: ReadJob["kind"],
+    read: (bytes: Uint8Array, mask: Mask) => Result | undefined,
+    accountId: string,
+    bytes: Uint8Array,
+    mask: Mask,
+  ): Promise<Result | undefined> {
+    if (bytes.length <= limits.inlineBytesMax) return orUndefined(() => read(bytes, mask))
+    const job = { kind, bytes, values: mask.values }
+    return (await this.#pool.run(accountId, job)) as Result | undefined
   }
 }
 
@@ -81,4 +112,36 @@ function orUndefined<Result>(read: () => Result | undefined): Result | undefined
   } catch {
     return undefined
   }
+}
+
+async function orExplain<Outcome>(
+  read: () => Promise<GuestResponse<Outcome> | undefined>,
+): Promise<GuestResponse<Outcome | Stopped>> {
+  try {
+    return (await read()) ?? unreadable("The val sent a response that cannot be read")
+  } catch (error) {
+    if (!(error instanceof WorkerPoolError))
+      return unreadable("The val sent a response that cannot be read")
+    return unreadable(`The val sent a response that could not be read: ${error.message}`)
+  }
+}
+
+function unreadable(message: string): GuestResponse<Stopped> {
+  return {
+    outcome: { kind: "stopped", status: "failed", error: { name: brokenResponse, message } },
+    logCount: 0,
+  }
+}
+
+/** Undefined if there are too many. */
+async function readBytes({ body }: ValResponse, bytesMax: number): Promise<Uint8Array | undefined> {
+  if (body instanceof Uint8Array) return body.length <= bytesMax ? body : undefined
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body ?? []) {
+    bytes += part.length
+    if (bytes > bytesMax) return undefined
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
 }

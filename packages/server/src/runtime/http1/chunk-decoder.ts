@@ -1,4 +1,4 @@
-import type { MessageLimits } from "./http1-limits.ts"
+import type { Http1Limits } from "./http1-limits.ts"
 
 /** The result of decoding a part of a body. */
 export interface Decoded {
@@ -7,8 +7,6 @@ export interface Decoded {
   /** How many bytes were consumed: all of them, unless the body has ended. */
   readonly read: number
 }
-
-type ChunkLimits = Pick<MessageLimits, "chunkLineBytesMax" | "trailerBytesMax">
 
 const cr = 13
 const lf = 10
@@ -22,7 +20,7 @@ const digitsMax = 13
  *                             └─ last ─▶ trailerStart ─▶ (trailer ─▶ trailerEnd ─▶ trailerStart) ─▶ end ─▶ over
  */
 export class ChunkDecoder {
-  readonly #limits: ChunkLimits
+  readonly #limits: Http1Limits
   #state:
     | "size"
     | "extension"
@@ -42,7 +40,7 @@ export class ChunkDecoder {
   /** What is wrong with the body, if it is malformed. Nothing after it is decoded. */
   problem: string | undefined
 
-  constructor(limits: ChunkLimits) {
+  constructor(limits: Http1Limits) {
     this.#limits = limits
   }
 

@@ -1,5 +1,9 @@
-import type { Http1Failure } from "./exchange.ts"
-import { type ConnectionOwner, type Destination, Http1Connection } from "./http1-connection.ts"
+import {
+  type ConnectionOwner,
+  type Destination,
+  Http1Connection,
+  type Http1Failure,
+} from "./http1-connection.ts"
 import type { PoolLimits } from "./http1-limits.ts"
 import type { ResponseOptions } from "./response-reader.ts"
 
@@ -7,7 +11,8 @@ import type { ResponseOptions } from "./response-reader.ts"
 export class ConnectionPool implements ConnectionOwner {
   readonly limits: PoolLimits
   readonly options: ResponseOptions
-  readonly #all = new Set<Http1Connection>()
+  /** All connections, each with what is called when it is closed. */
+  readonly #all = new Map<Http1Connection, () => void>()
   /** Connections without a request, the most recently used one last. */
   readonly #idle: Http1Connection[] = []
   /** Connections that are being opened, but are not needed any more. */
@@ -49,10 +54,17 @@ export class ConnectionPool implements ConnectionOwner {
     return undefined
   }
 
-  connect(destination: Destination): Http1Connection {
+  connect(destination: Destination, onClosed: () => void = () => {}): Http1Connection {
     const connection = new Http1Connection(destination, this)
-    this.#all.add(connection)
+    this.#all.set(connection, onClosed)
     return connection
+  }
+
+  /** Closes the connection that has been idle for longest. Returns false if none is idle. */
+  closeIdle(): boolean {
+    const [oldest] = this.#idle
+    oldest?.stop()
+    return oldest !== undefined
   }
 
   release(connection: Http1Connection): void {
@@ -66,6 +78,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   remove(connection: Http1Connection): void {
+    this.#all.get(connection)?.()
     this.#all.delete(connection)
     this.#abandoned.delete(connection)
     const index = this.#idle.indexOf(connection)
@@ -81,6 +94,6 @@ export class ConnectionPool implements ConnectionOwner {
   /** Closes all connections. The exchanges on them fail. */
   stop(failure?: Http1Failure): void {
     this.#isStopped = true
-    for (const connection of [...this.#all]) connection.stop(failure)
+    for (const connection of [...this.#all.keys()]) connection.stop(failure)
   }
 }

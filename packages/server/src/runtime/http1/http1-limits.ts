@@ -1,38 +1,27 @@
-/** Limits for parsing a message. */
-export interface MessageLimits {
+/** Limits for parsing a message. They are not settings: no legitimate message needs more. */
+export const http1Limits = {
   /** The first line and the headers. */
-  readonly headBytesMax: number
+  headBytesMax: 65_536,
   /** The line before a chunk. */
-  readonly chunkLineBytesMax: number
+  chunkLineBytesMax: 256,
   /** The trailer behind the last chunk. */
-  readonly trailerBytesMax: number
-}
-
-/** Limits for parsing a response. */
-export interface ResponseLimits extends MessageLimits {
+  trailerBytesMax: 8_192,
   /** Interim responses, with a status below 200, before the final one. */
-  readonly interimMax: number
+  interimMax: 8,
   /**
    * A body up to this size that arrives together with its head is passed on as a whole, which is
    * much cheaper than a stream.
    */
-  readonly wholeBytesMax: number
+  wholeBytesMax: 65_536,
 }
 
+export type Http1Limits = Readonly<typeof http1Limits>
+
 /** Limits of the connections to servers. */
-export interface PoolLimits extends ResponseLimits {
+export interface PoolLimits extends Http1Limits {
   /** Bytes of a body that are buffered while its reader does not take more, plus one read. */
   readonly bufferedBytesMax: number
   /** Idle connections, and how long they are kept. */
   readonly pooledMax: number
   readonly pooledMsMax: number
-}
-
-/** These are not settings: no legitimate message needs more. */
-export const http1Limits: ResponseLimits = {
-  headBytesMax: 65_536,
-  chunkLineBytesMax: 256,
-  trailerBytesMax: 8_192,
-  interimMax: 8,
-  wholeBytesMax: 65_536,
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { http1Limits } from "./http1-limits.ts"
-import type { ResponseHead } from "./response-head.ts"
+import type { ResponseHead } from "./response-reader.ts"
 import { ResponseReader, type ResponseSink } from "./response-reader.ts"
 
 /** What was heard of an answer, whether its body came whole or in parts. */

@@ -1,7 +1,20 @@
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import { ChunkDecoder } from "./chunk-decoder.ts"
 import { HeadBuffer } from "./head-buffer.ts"
-import type { ResponseLimits } from "./http1-limits.ts"
-import { parseResponseHead, type ResponseHead, responseStart, versionAt } from "./response-head.ts"
+import { endOfValue, isLineEnd, parseHeaderLines } from "./header-lines.ts"
+import type { Http1Limits } from "./http1-limits.ts"
+
+/** The head of a response, and the framing of its body. */
+export interface ResponseHead {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly framing: Framing
+  /** Whether another request may follow on the same connection. */
+  readonly isKept: boolean
+}
+
+/** A body ends after this many bytes, with its last chunk, or with the connection. */
+export type Framing = number | "chunked" | "close"
 
 /**
  * Receives a response: its head, the parts of its body unless that came with the head, and its end.
@@ -28,7 +41,7 @@ export interface ResponseOptions {
 
 /** Parses the responses on one connection, however they are split into reads. */
 export class ResponseReader {
-  readonly #limits: ResponseLimits
+  readonly #limits: Http1Limits
   readonly #sink: ResponseSink
   readonly #acceptsHttp10: boolean
   readonly #head = new HeadBuffer()
@@ -42,7 +55,7 @@ export class ResponseReader {
   #chunks: ChunkDecoder | undefined
 
   constructor(
-    limits: ResponseLimits,
+    limits: Http1Limits,
     sink: ResponseSink,
     { acceptsHttp10 = false }: ResponseOptions = {},
   ) {
@@ -177,4 +190,60 @@ export class ResponseReader {
         return false
     return true
   }
+}
+
+const space = 32
+
+const cache = { entriesMax: 256, charsMax: 1_024, heads: new Map<string, ResponseHead>() }
+
+/**
+ * Parses a head, given as Latin-1 and without the empty line at its end. Returns a string that says
+ * what is wrong. Small heads are cached: those of a busy val differ in their dates only, if at all.
+ */
+function parseResponseHead(text: string): ResponseHead | string {
+  const cached = cache.heads.get(text)
+  if (cached) return cached
+  const head = parseHead(text)
+  if (typeof head !== "string" && text.length <= cache.charsMax) {
+    if (cache.heads.size >= cache.entriesMax) cache.heads.clear()
+    cache.heads.set(text, head)
+  }
+  return head
+}
+
+function parseHead(text: string): ResponseHead | string {
+  const status = parseStatus(text)
+  if (status === undefined) return "its status line is invalid"
+  const lineEnd = endOfValue(text, 12)
+  if (!isLineEnd(text, lineEnd)) return "its status line contains a control character"
+  const lines = parseHeaderLines(text, lineEnd + 2)
+  if (typeof lines === "string") return lines
+  const { headers, length, coding } = lines
+  const isOld = text.charCodeAt(versionAt) === 48
+  const isKept = lines.isKept && !isOld
+  // With both, the length is ignored (RFC 9112, section 6.3), and the connection cannot be trusted
+  // with another response.
+  if (coding !== undefined)
+    return isOld
+      ? "its body is chunked, which HTTP/1.0 does not support"
+      : { status, headers, framing: "chunked", isKept: isKept && length === undefined }
+  return { status, headers, framing: length === undefined ? "close" : Number(length), isKept }
+}
+
+/** Every response begins with this, except for the last digit of the version. */
+const responseStart = Buffer.from("HTTP/1.1 ")
+const versionAt = 7
+
+/** Three digits, followed by a space or the end of the line. */
+function parseStatus(text: string): number | undefined {
+  if (!text.startsWith("HTTP/1.1 ") && !text.startsWith("HTTP/1.0 ")) return undefined
+  let status = 0
+  for (let at = 9; at < 12; at++) {
+    const digit = text.charCodeAt(at) - 48
+    if (!(digit >= 0 && digit <= 9)) return undefined
+    status = status * 10 + digit
+  }
+  return text.length === 12 || text.charCodeAt(12) === space || text.charCodeAt(12) === 13
+    ? status
+    : undefined
 }

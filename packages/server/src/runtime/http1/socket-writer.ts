@@ -1,5 +1,3 @@
-import { sendSoon } from "./send-queue.ts"
-
 /** The part of a socket that a writer uses. */
 export interface WritableSocket {
   /** Returns how many bytes the socket took. When it took fewer, `drain` follows. */
@@ -161,4 +159,23 @@ export class SocketWriter {
     else waiting.splice(0, count)
     return bytes
   }
+}
+
+/** The writers that send at the end of this turn. */
+let scheduled: SocketWriter[] = []
+
+/**
+ * Calls `sendNow` at the end of the event loop's turn, together with all other writers. If every
+ * request were written at once, each would wake its process separately and its response would
+ * arrive separately. Batching saves a tenth of the server's time per request.
+ */
+function sendSoon(writer: SocketWriter): void {
+  if (scheduled.length === 0) setImmediate(sendAll)
+  scheduled.push(writer)
+}
+
+function sendAll(): void {
+  const writers = scheduled
+  scheduled = []
+  for (const writer of writers) writer.sendNow()
 }

@@ -1,4 +1,5 @@
 import type { ChatOutcome, ChatService } from "../../domain/openai.ts"
+import { parseJson, replaceEach } from "../../shared/hostile-input/bounded.ts"
 
 export interface ChatServiceOptions {
   /** The address of the service, such as `https://api.openai.com/v1`. */
@@ -108,7 +109,7 @@ async function toFailure(response: Response, key: string | undefined): Promise<C
   const message = findMessage(text) ?? `the service responded with status ${status}`
   return {
     kind: "refused",
-    message: (key === undefined ? message : message.replaceAll(key, "…")).slice(
+    message: (key === undefined ? message : replaceEach(message, key, "…", errorCharsMax)).slice(
       0,
       limits.messageCharsMax,
     ),
@@ -121,6 +122,9 @@ function toRetryAfter({ headers }: Response): number {
     ? Math.min(seconds, limits.retryAfterSecondsMax)
     : 1
 }
+
+/** A chunk of the response may be longer than what is left to read. */
+const errorCharsMax = 200_000
 
 async function readStart({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
@@ -135,7 +139,7 @@ async function readStart({ body }: Response): Promise<string> {
 /** The message of an error in OpenAI's format, or in the format of services that imitate it. */
 function findMessage(text: string): string | undefined {
   try {
-    const { error, message } = JSON.parse(text)
+    const { error, message } = parseJson(text, errorCharsMax)
     const found = typeof error === "object" && error !== null ? error.message : (error ?? message)
     return typeof found === "string" && found !== "" ? found : undefined
   } catch {

@@ -1,8 +1,7 @@
-import type { WorkerSettings } from "../worker-processes/serve-frames.ts"
 import type { DatabaseSettings } from "./worker/open-connection.ts"
 
 /** What a database process gets when it starts. */
-export interface DatabaseProcessSettings extends DatabaseSettings, WorkerSettings {
+export interface DatabaseProcessSettings extends DatabaseSettings {
   readonly folder: string
   /** The number of databases that the process keeps open. */
   readonly openMax: number

@@ -158,7 +158,7 @@ describe("DatabasePool", () => {
   })
 
   test("refuses requests beyond the limits of the queue", async () => {
-    await using databases = await openDatabases({ limits: { waitingPerOwnerMax: 3 } })
+    await using databases = await openDatabases({ limits: { waitingPerKeyMax: 3 } })
     const owner = databases.owner()
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => owner.execute("select 1")))
     const refused = outcomes.filter((outcome) => "kind" in outcome && outcome.kind === "overloaded")

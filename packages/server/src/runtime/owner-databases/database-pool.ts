@@ -2,10 +2,11 @@ import { rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../shared/json-text.ts"
 import { toFrame } from "../worker-processes/frames.ts"
-import type { WorkerOptions } from "../worker-processes/worker-launch.ts"
 import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
+import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import { type DatabaseProcessSettings, doneMark } from "./database-messages.ts"
 
@@ -60,7 +61,8 @@ export class DatabasePool implements OwnerDatabases {
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
     assertId(request.ownerId, "find")
     try {
-      return this.#toOutcome(await this.#processes.run(request.ownerId, toFrame(toJson(request))))
+      const frame = toFrame(toJson(request))
+      return this.#toOutcome(await this.#processes.run(request.ownerId, [frame]))
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       return { kind: "unavailable", message }
@@ -133,8 +135,8 @@ function assertId(ownerId: string, verb: "find" | "delete"): void {
 
 /** Statements that came as JSON are inserted as they are. */
 function toJson({ statements, ...rest }: SentSqlRequest): string {
-  if (!isJsonText(statements)) return JSON.stringify({ ...rest, statements })
-  return `${JSON.stringify(rest).slice(0, -1)},"statements":${statements.json}}`
+  if (!isJsonText(statements)) return toOwnJson({ ...rest, statements })
+  return `${toOwnJson(rest).slice(0, -1)},"statements":${statements.json}}`
 }
 
 /** The JSON of results is forwarded without being parsed. */
@@ -142,5 +144,5 @@ function toSqlOutcome(response: Buffer): SqlOutcome {
   const json = response.subarray(1)
   return response[0] === doneMark.charCodeAt(0)
     ? { kind: "done", json }
-    : (JSON.parse(json.toString()) as SqlOutcome)
+    : (parseOwnJson(json.toString()) as SqlOutcome)
 }

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
-import type { WorkerOptions } from "../worker-processes/worker-launch.ts"
+import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseFailure, ParseOutcome, ParseTask, Unavailable } from "./parser-messages.ts"

@@ -1,12 +1,10 @@
 // The program of a parser process.
-import { readWorkerSettings, serveFrames } from "../worker-processes/serve-frames.ts"
+import { serveFrames } from "../worker-processes/serve-frames.ts"
 import type { ParseRequest, ParseResponse } from "./parser-messages.ts"
 import { scanImports } from "./scan-imports.ts"
 import { toJavaScript } from "./to-javascript.ts"
 
-serveFrames(readWorkerSettings(), (frame) => [
-  JSON.stringify(parse(JSON.parse(frame.toString()) as ParseRequest)),
-])
+await serveFrames((frame) => [JSON.stringify(parse(JSON.parse(frame.toString()) as ParseRequest))])
 
 function parse(request: ParseRequest): ParseResponse {
   if (request.task === "scan_many_imports")

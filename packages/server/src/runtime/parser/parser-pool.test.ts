@@ -162,7 +162,7 @@ describe("ParserPool", () => {
   })
 
   test("refuses requests beyond its limits, of one owner or of all", async () => {
-    const pool = createPool({ processesMax: 1, waitingMax: 3, waitingPerOwnerMax: 1 })
+    const pool = createPool({ processesMax: 1, waitingMax: 3, waitingPerKeyMax: 1 })
     const owners = ["ada", "ada", "ada", "bob", "eve", "joe"]
     const outcomes = await Promise.all(owners.map((owner) => pool.run(scan(owner), owner)))
     expect(outcomes.map(({ kind }) => kind)).toEqual([

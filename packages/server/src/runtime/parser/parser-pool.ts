@@ -1,11 +1,12 @@
 import { fileURLToPath } from "node:url"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { toFrame } from "../worker-processes/frames.ts"
-import type { WorkerOptions } from "../worker-processes/worker-launch.ts"
 import {
   noOwner,
   type WorkerOutcome,
   WorkerProcessPool,
 } from "../worker-processes/worker-process-pool.ts"
+import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import type { CodeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseOutcome, ParseRequest, ParseResponse, Unavailable } from "./parser-messages.ts"
 
@@ -27,7 +28,7 @@ export class ParserPool {
   }
 
   async run(request: ParseRequest, owner = noOwner): Promise<ParseOutcome | Unavailable> {
-    const outcome = await this.#processes.run(owner, toFrame(JSON.stringify(request)))
+    const outcome = await this.#processes.run(owner, [toFrame(toOwnJson(request))])
     // An outcome of a killed process would blame the code.
     if (this.#isStopped) throw new Error("Cannot parse code: the code tools are stopped")
     return toParseOutcome(outcome)
@@ -41,7 +42,8 @@ export class ParserPool {
 }
 
 function toParseOutcome(outcome: WorkerOutcome): ParseOutcome | Unavailable {
-  if (outcome.kind === "responded") return JSON.parse(outcome.response.toString()) as ParseResponse
+  if (outcome.kind === "responded")
+    return parseOwnJson(outcome.response.toString()) as ParseResponse
   if (outcome.kind === "overloaded") return outcome
   if (outcome.kind === "stopped") return { kind: "crashed" }
   return outcome.isStarted

@@ -2,8 +2,9 @@ import { describe, expect, spyOn, test } from "bun:test"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import { Pool } from "./pool.ts"
+import { runnerLimits } from "./runner-limits.ts"
 
-const limits = { readyMin: 2, readyMax: 5, launchesMax: 2, waitMsMax: 1000 }
+const limits = { ...runnerLimits, readyMin: 2, readyMax: 5, launchesMax: 2, waitMsMax: 1000 }
 
 class FakeSandboxes {
   readonly alive = new Set<object>()
@@ -16,16 +17,15 @@ class FakeSandboxes {
   room = Number.POSITIVE_INFINITY
 
   createPool(others: Partial<typeof limits> = {}): Pool {
-    return new Pool({
-      launch: async (isAwaited) => {
+    const launcher = {
+      launch: async (isAwaited: boolean) => {
         this.said.push(isAwaited)
         return this.#launch()
       },
       hurry: () => void this.said.push("hurry"),
-      hasRoom: () => this.alive.size < this.room,
-      onAvailability: (problem) => void this.problems.push(problem),
-      limits: { ...limits, ...others },
-    })
+      onAvailability: (problem: string | undefined) => void this.problems.push(problem),
+    }
+    return new Pool(launcher, { ...limits, ...others }, () => this.alive.size < this.room)
   }
 
   #launch(): Sandbox {
@@ -184,9 +184,8 @@ describe("Pool", () => {
   test("starts nothing when there is no room, and rejects runs that have waited too long", async () => {
     const machine = new FakeSandboxes()
     machine.room = 0
-    const pool = machine.createPool()
+    const pool = machine.createPool({ waitMsMax: 1 })
     const taken = pool.take("ada").catch((error) => error.code)
-    pool.sweep(performance.now() + limits.waitMsMax + 1)
     expect(await taken).toBe("overloaded")
     expect(machine.launched).toBe(0)
     await pool.stop()

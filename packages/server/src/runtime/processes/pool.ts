@@ -3,28 +3,17 @@ import { FairQueue } from "../../shared/fair-queue.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-type PoolLimits = Pick<RunnerLimits, "readyMin" | "readyMax" | "launchesMax" | "waitMsMax">
-
-export interface PoolDeps {
+/** Starts the processes of a pool, and hears whether that works. */
+export interface Launcher {
   /** `isAwaited`: a run waits for it, so it starts with normal priority and without warming up. */
   launch(isAwaited: boolean): Promise<Sandbox>
   /** Gives normal priority to the processes that are starting: a run waits for one. */
   hurry(): void
-  /** Whether the budget of the server has room for one more process. */
-  hasRoom(): boolean
   /**
    * Called when processes cannot be started, again when the reason changes, and with undefined when
    * they can be started again.
    */
   onAvailability(problem: string | undefined): void
-  readonly limits: PoolLimits
-}
-
-interface Waiter {
-  readonly accountId: string
-  readonly sinceMs: number
-  readonly resolve: (sandbox: Sandbox) => void
-  readonly reject: (error: AppError) => void
 }
 
 /** How many processes were taken is counted in steps, for as long as the window. */
@@ -41,9 +30,11 @@ const reportMs = 60_000
  * the same size finds all processes ready. After quiet minutes it keeps fewer.
  */
 export class Pool {
-  readonly #deps: PoolDeps
+  readonly #launcher: Launcher
+  readonly #limits: RunnerLimits
+  readonly #hasRoom: () => boolean
   #ready: Sandbox[] = []
-  readonly #waiters = new FairQueue<Waiter>()
+  readonly #queue: FairQueue<undefined, Sandbox>
   #launching = 0
   /** Taken, but not yet bound to a program: until then nothing else counts them. */
   #unbound = 0
@@ -54,8 +45,15 @@ export class Pool {
   #isStopped = false
   #refilling: Timer | undefined
 
-  constructor(deps: PoolDeps) {
-    this.#deps = deps
+  /** `hasRoom`: whether the budget of the server has room for one more process. */
+  constructor(launcher: Launcher, limits: RunnerLimits, hasRoom: () => boolean) {
+    this.#launcher = launcher
+    this.#limits = limits
+    this.#hasRoom = hasRoom
+    const { waitMsMax } = limits
+    this.#queue = new FairQueue({ waitMsMax }, ({ reject }) =>
+      reject(overloaded("no process became free for it in time")),
+    )
   }
 
   /** Processes that are starting, ready, or taken and not yet bound. */
@@ -73,12 +71,12 @@ export class Pool {
   }
 
   get waiting(): number {
-    return this.#waiters.size
+    return this.#queue.size
   }
 
   /** Whether a run of another account waits for a process. */
   isAwaitedBeside(accountId: string): boolean {
-    return this.#waiters.keys.some((key) => key !== accountId)
+    return this.#queue.keys.some((key) => key !== accountId)
   }
 
   /**
@@ -86,8 +84,7 @@ export class Pool {
    * the process has a program, or has ended.
    */
   async take(accountId: string): Promise<Sandbox> {
-    if (this.#isStopped)
-      throw new AppError("overloaded", "Cannot run the val: the server is stopping")
+    if (this.#isStopped) throw overloaded("the server is stopping")
     this.#noteTaken()
     // The oldest: a guest that has waited has prepared for packages meanwhile.
     const sandbox = this.#ready.shift()
@@ -96,11 +93,11 @@ export class Pool {
       this.#refillSoon()
       return sandbox
     }
-    return await new Promise((resolve, reject) => {
-      this.#waiters.push(accountId, { accountId, sinceMs: performance.now(), resolve, reject })
-      this.#deps.hurry()
-      this.refill()
-    })
+    const waiter = this.#queue.add(accountId, undefined)
+    if (!waiter) throw overloaded("too many runs wait for a process")
+    this.#launcher.hurry()
+    this.refill()
+    return await waiter.promise
   }
 
   noteBound(): void {
@@ -118,15 +115,15 @@ export class Pool {
     const missing = () =>
       Math.max(
         this.#countMissingTrial(),
-        this.#waiters.size + this.#target() - this.#ready.length - this.#launching,
+        this.#queue.size + this.#target() - this.#ready.length - this.#launching,
       )
     while (
       !this.#isStopped &&
-      this.#launching < this.#deps.limits.launchesMax &&
+      this.#launching < this.#limits.launchesMax &&
       missing() > 0 &&
       performance.now() >= this.#retryAtMs
     ) {
-      if (!this.#deps.hasRoom()) return
+      if (!this.#hasRoom()) return
       this.#launching++
       void this.#launch()
     }
@@ -145,17 +142,9 @@ export class Pool {
     }, refillDelayMs)
   }
 
-  /** Rejects runs that have waited too long, and ends processes that are not needed any more. */
+  /** Ends processes that are not needed any more. */
   sweep(nowMs: number): void {
     this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
-    for (const waiter of this.#waiters.items.filter(
-      ({ sinceMs }) => nowMs - sinceMs > this.#deps.limits.waitMsMax,
-    )) {
-      this.#waiters.delete(waiter.accountId, waiter)
-      waiter.reject(
-        new AppError("overloaded", "Cannot run the val: no process became free for it in time"),
-      )
-    }
     if (this.#ready.length > this.#target()) void this.#ready.pop()?.stop()
     this.refill()
   }
@@ -163,14 +152,13 @@ export class Pool {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#refilling)
-    for (const waiter of this.#waiters.clear())
-      waiter.reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+    for (const { reject } of this.#queue.clear()) reject(overloaded("the server is stopping"))
     await Promise.all(this.#ready.splice(0).map((sandbox) => sandbox.stop()))
   }
 
   async #launch(): Promise<void> {
     try {
-      const sandbox = await this.#deps.launch(this.#waiters.size > 0)
+      const sandbox = await this.#launcher.launch(this.#queue.size > 0)
       this.#launching--
       this.#noteAvailability(undefined)
       this.#offer(sandbox)
@@ -196,7 +184,7 @@ export class Pool {
     )
       return
     this.#reportAtMs = nowMs + reportMs
-    this.#deps.onAvailability(problem)
+    this.#launcher.onAvailability(problem)
   }
 
   #offer(sandbox: Sandbox): void {
@@ -204,7 +192,7 @@ export class Pool {
       void sandbox.stop()
       return
     }
-    const waiter = this.#waiters.shift()
+    const waiter = this.#queue.next()
     if (waiter) {
       this.#unbound++
       waiter.resolve(sandbox)
@@ -220,8 +208,8 @@ export class Pool {
   }
 
   #rejectAll(cause: unknown): void {
-    for (const waiter of this.#waiters.clear())
-      waiter.reject(
+    for (const { reject } of this.#queue.clear())
+      reject(
         new AppError(
           "sandbox_unavailable",
           "Cannot run the val: no process can be started for it at the moment",
@@ -238,10 +226,14 @@ export class Pool {
   }
 
   #target(): number {
-    const { readyMin, readyMax } = this.#deps.limits
+    const { readyMin, readyMax } = this.#limits
     return Math.min(
       readyMax,
       this.#taken.reduce((most, { count }) => Math.max(most, count), readyMin),
     )
   }
+}
+
+function overloaded(reason: string): AppError {
+  return new AppError("overloaded", `Cannot run the val: ${reason}`)
 }

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { ProcessShares } from "./process-shares.ts"
+import { runnerLimits } from "./runner-limits.ts"
 
 const limits = {
+  ...runnerLimits,
   processesMax: 8,
   processesPerAccountMax: 6,
   memoryBytesMax: 800,
@@ -113,11 +116,11 @@ describe("ProcessShares", () => {
   })
 
   test("rejects waits that take too long, and all waits when it stops", async () => {
-    const shares = new ProcessShares(limits)
+    const shares = new ProcessShares({ ...limits, shareWaitMsMax: 20 })
     takeAll(shares, "ada")
     const first = outcomeOf(shares.acquire("ada"))
     const second = outcomeOf(shares.acquire("ada"))
-    shares.sweep(performance.now() + limits.shareWaitMsMax + 1)
+    await waitUntil(() => shares.waiting === 0)
     const third = outcomeOf(shares.acquire("ada"))
     shares.stop()
     await Bun.sleep(0)

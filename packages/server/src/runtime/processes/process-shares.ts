@@ -1,16 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
+import { FairQueue } from "../../shared/fair-queue.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
-
-type ShareLimits = Pick<
-  RunnerLimits,
-  "processesMax" | "processesPerAccountMax" | "memoryBytesMax" | "shareWaitMsMax"
->
-
-interface Waiter {
-  readonly sinceMs: number
-  readonly resolve: () => void
-  readonly reject: (error: AppError) => void
-}
 
 /**
  * An account that has no process at work waits this long. Then a process of the account with the
@@ -40,24 +30,22 @@ interface Use {
  * that have none. When those are in use too, the account with the most has to give one up.
  */
 export class ProcessShares {
-  readonly #limits: ShareLimits
+  readonly #limits: RunnerLimits
   /** How much one account may hold, as a multiple of what is free. */
   readonly #multiple: number
   readonly #uses = new Map<string, Use>()
   readonly #total: Use = { processes: 0, bytes: 0 }
-  /** By account, in the order of arrival. */
-  readonly #waiting = new Map<string, Waiter[]>()
+  readonly #queue: FairQueue
 
-  constructor(limits: ShareLimits) {
-    const { processesMax, processesPerAccountMax } = limits
+  constructor(limits: RunnerLimits) {
+    const { processesMax, processesPerAccountMax, shareWaitMsMax: waitMsMax } = limits
     this.#limits = limits
+    this.#queue = new FairQueue({ waitMsMax }, ({ reject }) => reject(this.#toTimeoutError()))
     this.#multiple = processesPerAccountMax / Math.max(0, processesMax - processesPerAccountMax)
   }
 
   get waiting(): number {
-    let count = 0
-    for (const waiters of this.#waiting.values()) count += waiters.length
-    return count
+    return this.#queue.size
   }
 
   /** The number of processes of the account that are at work. */
@@ -81,12 +69,9 @@ export class ProcessShares {
    */
   async acquire(accountId: string): Promise<void> {
     if (this.tryAcquire(accountId)) return
-    await new Promise<void>((resolve, reject) => {
-      const waiter = { sinceMs: performance.now(), resolve, reject }
-      const waiters = this.#waiting.get(accountId)
-      if (waiters) waiters.push(waiter)
-      else this.#waiting.set(accountId, [waiter])
-    })
+    const waiter = this.#queue.add(accountId, undefined)
+    if (!waiter) throw this.#toTimeoutError()
+    await waiter.promise
   }
 
   /** A process of the account is no longer at work. */
@@ -95,7 +80,7 @@ export class ProcessShares {
     if (!use) return
     this.#total.processes--
     if (--use.processes === 0) this.#uses.delete(accountId)
-    if (this.#waiting.size > 0) this.#startWaiting()
+    if (this.#queue.size > 0) this.#startWaiting()
   }
 
   /** Updates the memory that the processes at work of each account use. */
@@ -105,7 +90,7 @@ export class ProcessShares {
       use.bytes = bytesOf.get(accountId) ?? 0
       this.#total.bytes += use.bytes
     }
-    if (this.#waiting.size > 0) this.#startWaiting()
+    if (this.#queue.size > 0) this.#startWaiting()
   }
 
   /**
@@ -113,9 +98,8 @@ export class ProcessShares {
    * waited for `patienceMs`.
    */
   findAccountToReduce(nowMs: number): string | undefined {
-    const isDue = [...this.#waiting].some(
-      ([accountId, [first]]) =>
-        !this.#uses.has(accountId) && first !== undefined && nowMs - first.sinceMs >= patienceMs,
+    const isDue = this.#queue.waiters.some(
+      ({ key: accountId, sinceMs }) => !this.#uses.has(accountId) && nowMs - sinceMs >= patienceMs,
     )
     if (!isDue) return undefined
     let largest: string | undefined
@@ -125,24 +109,9 @@ export class ProcessShares {
     return largest
   }
 
-  /** Rejects what has waited too long. */
-  sweep(nowMs: number): void {
-    for (const [accountId, waiters] of this.#waiting)
-      for (
-        let [first] = waiters;
-        first && nowMs - first.sinceMs > this.#limits.shareWaitMsMax;
-        [first] = waiters
-      ) {
-        this.#shift(accountId)
-        first.reject(this.#toTimeoutError())
-      }
-  }
-
   stop(): void {
-    for (const waiters of this.#waiting.values())
-      for (const { reject } of waiters)
-        reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
-    this.#waiting.clear()
+    for (const { reject } of this.#queue.clear())
+      reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
   }
 
   #toTimeoutError(): AppError {
@@ -170,23 +139,16 @@ export class ProcessShares {
   #startWaiting(): void {
     for (let accountId = this.#findNext(); accountId !== undefined; accountId = this.#findNext()) {
       this.tryAcquire(accountId)
-      this.#shift(accountId)?.resolve()
+      this.#queue.next((key) => key === accountId)?.resolve()
     }
   }
 
   #findNext(): string | undefined {
     let next: string | undefined
-    for (const accountId of this.#waiting.keys()) {
+    for (const accountId of this.#queue.keys) {
       if (next !== undefined && this.countOf(accountId) >= this.countOf(next)) continue
       if (this.#canAcquire(accountId)) next = accountId
     }
     return next
-  }
-
-  #shift(accountId: string): Waiter | undefined {
-    const waiters = this.#waiting.get(accountId)
-    const first = waiters?.shift()
-    if (waiters?.length === 0) this.#waiting.delete(accountId)
-    return first
   }
 }

@@ -15,21 +15,24 @@ import {
   type ValResponse,
 } from "../../domain/runs/runner.ts"
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../shared/json-text.ts"
 import type {
   GuestExchange,
   GuestFailure,
+  GuestRequest,
   ResponseListener,
-} from "../guest-client/guest-exchange.ts"
-import type { GuestRequest } from "../guest-client/guest-request.ts"
-import { readFailure, readReturned } from "../guest-client/guest-responses.ts"
+} from "../guest-client/guest-client.ts"
 import { openGuestSocket } from "../guest-client/guest-socket.ts"
+import type { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import { isProperHeader } from "../http1/write-request.ts"
-import type { ActiveRun } from "./active-run.ts"
+import type { ActiveRun } from "./active-runs.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
 
-/** What a slot needs from the supervisor. */
+/** The supervisor, which gives out slots. */
 export interface RunSlotOwner {
+  /** Reads what vals return. */
+  readonly valueReader: GuestValueReader
   /** Moves the run to another process of the same program, which serves only this run. */
   moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined>
   /** The run no longer counts for the RunLimiter. */
@@ -107,7 +110,9 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     const settle = this.#settle
     // The slot goes on waiting: a failure must be complete when another response must begin.
     if (isFailure(response)) {
-      void readFailure(response, this.process).then(({ outcome }) => settle?.(outcome))
+      void this.#owner.valueReader
+        .readFailure(response, this.process)
+        .then(({ outcome }) => settle?.(outcome))
       return
     }
     this.isWaiting = false
@@ -159,8 +164,8 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
       const body = isMail ? args.mail : Buffer.from(toCallBody(args))
       const onResponse = async (response: ValResponse) => {
         const { outcome, logCount } = isFailure(response)
-          ? await readFailure(response, this.process)
-          : await readReturned(response, this.process)
+          ? await this.#owner.valueReader.readFailure(response, this.process)
+          : await this.#owner.valueReader.readReturned(response, this.process)
         await this.#waitForLogs(logCount)
         this.process.noteRunEnd(this.run)
         settle(outcome)
@@ -303,7 +308,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
 
 function toCallBody(args: CallArgs): string {
   if (isJsonText(args)) return `{"args":${args.json}}`
-  return JSON.stringify("typed" in args ? { args: args.typed, isTyped: true } : { args })
+  return toOwnJson("typed" in args ? { args: args.typed, isTyped: true } : { args })
 }
 
 const failureNames = {

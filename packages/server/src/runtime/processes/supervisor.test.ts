@@ -70,13 +70,10 @@ class Stage {
       this.launches.push({ atMs: performance.now(), isAwaited })
       return sandboxes.launch(isAwaited)
     }
-    this.supervisor = new Supervisor({
-      launch,
-      hurry: () => sandboxes.hurry(),
-      isolation: () => "",
-      limits: this.limits,
-      onAvailability: () => {},
-    })
+    this.supervisor = new Supervisor(
+      { launch, hurry: () => sandboxes.hurry(), isolation: () => "", onAvailability: () => {} },
+      this.limits,
+    )
   }
 
   async stop(): Promise<void> {
@@ -610,6 +607,62 @@ describe("Supervisor", () => {
     await until(() => run.errors.length === 1, "the error is heard")
     expect(run.logs.map(({ message }) => message)).toEqual(["late"])
     expect(run.errors[0]).toMatchObject({ name: "Error", message: "later" })
+  })
+
+  test("binds again when the process was stopped by a run that was cancelled while it waited", async () => {
+    stage = await Stage.open()
+    const isRead = Promise.withResolvers<void>()
+    const program = toProgram(`export default () => "ran"`, { type: "script" })
+    let loads = 0
+    const slow = {
+      ...program,
+      async load() {
+        loads += 1
+        await isRead.promise
+        return program.load()
+      },
+    }
+    // As a run of the queue does: it stops as soon as it has its slot.
+    const cancelled = Object.assign(new Run(), {
+      begin: async (slot: RunSlot) => slot.stop("cancelled"),
+    })
+    const ofQueue = () => Object.assign(new Run(), { begin: async () => {} })
+    const neighbours = [new Run(), ofQueue(), new Run()]
+    const first = stage.supervisor.acquire(slow, cancelled)
+    const others = neighbours.map(async (run) => {
+      const slot = await stage.supervisor.acquire(slow, run)
+      const outcome = await slot.call([])
+      slot.release()
+      return outcome
+    })
+    await until(() => loads === 1, "the process to bind")
+    isRead.resolve()
+    const slot = await first
+    expect(await slot.call([])).toMatchObject({ status: "cancelled" })
+    expect(await Promise.all(others)).toMatchObject(neighbours.map(() => ({ kind: "returned" })))
+    // They share one more process.
+    expect([loads, stage.supervisor.status().runs]).toEqual([2, 0])
+  })
+
+  test("starts no process for a client that has already disconnected", async () => {
+    stage = await Stage.open()
+    const program = toProgram(`export default () => "ran"`, { type: "script" })
+    const left = stage.supervisor.acquire(program, new Run(), { signal: AbortSignal.abort() })
+    await expect(left).rejects.toThrow("aborted")
+    expect([stage.launches.length, stage.supervisor.status().runs]).toEqual([0, 0])
+  })
+
+  test("runs others in a process whose first run could not begin", async () => {
+    stage = await Stage.open()
+    const program = toProgram(`export default () => "ran"`, { type: "script" })
+    const refused = Object.assign(new Run(), {
+      begin: () => Promise.reject(new Error("taken")),
+    })
+    const first = stage.supervisor.acquire(program, refused)
+    const other = callOnce(program)
+    await expect(first).rejects.toThrow("taken")
+    expect((await other).outcome).toMatchObject({ kind: "returned" })
+    expect(stage.supervisor.status().runs).toBe(0)
   })
 
   test("stop ends one of several runs, and the process with the last run", async () => {

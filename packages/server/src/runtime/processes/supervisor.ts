@@ -13,7 +13,7 @@ import { Histogram } from "../../shared/histogram.ts"
 import { CpuWatch } from "../fairness/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
-import { Pool, type PoolDeps } from "./pool.ts"
+import { type Launcher, Pool } from "./pool.ts"
 import { countUsedBytes, enforceBudget, makeRoom, type ProcessBudget } from "./process-budget.ts"
 import { ProcessShares } from "./process-shares.ts"
 import { RunLimiter } from "./run-limiter.ts"
@@ -29,22 +29,16 @@ const youngMs = 1_000
 const knownRuns = 10
 /** A process is serving when a run began or ended within this time. */
 const servingMs = 200
-/** How long a process whose module did not load stays, so that requests get the same error. */
-const failureKeptMs = 1_000
 /**
  * The guest sends this much more of a log than a run keeps. The host truncates it after masking, so
  * that a secret across the cut is masked too.
  */
 const logSlackBytes = 1_024
 
-/** What the supervisor needs. */
-export interface SupervisorDeps {
-  launch: PoolDeps["launch"]
-  hurry: PoolDeps["hurry"]
+/** Where the processes of vals come from. */
+export interface SandboxSource extends Launcher {
   /** The isolation level in force. */
   isolation(): string
-  readonly limits: RunnerLimits
-  onAvailability: PoolDeps["onAvailability"]
 }
 
 /**
@@ -61,7 +55,7 @@ export interface SupervisorDeps {
  * ```
  */
 export class Supervisor implements Runner, RunSlotOwner {
-  readonly #deps: SupervisorDeps
+  readonly #source: SandboxSource
   readonly #limits: RunnerLimits
   readonly #runLimiter: RunLimiter
   readonly #shares: ProcessShares
@@ -69,7 +63,7 @@ export class Supervisor implements Runner, RunSlotOwner {
   readonly #cpuWatch: CpuWatch
   readonly #budget: ProcessBudget
   readonly #coldStarts = new Histogram()
-  readonly #valueReader = new GuestValueReader()
+  readonly valueReader = new GuestValueReader()
   /** Every process that is bound to a program. */
   readonly #processes = new Set<ValProcess>()
   /** The processes that take new runs, by the key of their program. */
@@ -79,20 +73,18 @@ export class Supervisor implements Runner, RunSlotOwner {
   readonly #timer: ReturnType<typeof setInterval>
   #isStopped = false
 
-  constructor(deps: SupervisorDeps) {
-    const { limits, launch, hurry, onAvailability } = deps
-    this.#deps = deps
+  constructor(source: SandboxSource, limits: RunnerLimits) {
+    this.#source = source
     this.#limits = limits
     this.#runLimiter = new RunLimiter(limits)
     this.#shares = new ProcessShares(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.uncountLastTake())
-    this.#pool = new Pool({
-      launch: (isAwaited) => launch(isAwaited && !this.#isServing()),
-      hurry: () => (this.#isServing() ? undefined : hurry()),
-      hasRoom: () => makeRoom(this.#budget),
-      onAvailability,
-      limits,
-    })
+    const patient: Launcher = {
+      launch: (isAwaited) => source.launch(isAwaited && !this.#isServing()),
+      hurry: () => (this.#isServing() ? undefined : source.hurry()),
+      onAvailability: (problem) => source.onAvailability(problem),
+    }
+    this.#pool = new Pool(patient, limits, () => makeRoom(this.#budget))
     this.#budget = {
       limits,
       processes: this.#processes,
@@ -111,7 +103,7 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   status(): RunnerStatus {
     return {
-      isolation: this.#deps.isolation(),
+      isolation: this.#source.isolation(),
       processes: this.#processes.size + this.#pool.size,
       ready: this.#pool.ready,
       runs: this.#runLimiter.active,
@@ -124,12 +116,13 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   async acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
-    if (this.#isStopped)
-      throw new AppError("overloaded", "Cannot run the val: the server is stopping")
-    await this.#runLimiter.acquire(program.valId, program.accountId, client)
+    this.#assertRunning()
+    const turn = this.#runLimiter.acquire(program.valId, program.accountId, client)
+    if (turn !== undefined) await turn
     const process = this.#openByKey.get(program.key)
     // A slot may have retired the process without the supervisor.
-    if (!process?.isOpen || !this.#tryWork(process)) return this.#bindAndOpenSlot(program, run)
+    if (!process?.isOpen || !this.#tryWork(process))
+      return this.#bindAndOpenSlot(program, run, client)
     return run.begin || !process.isLoadRequested
       ? this.#openSlot(process, run)
       : this.#addSlot(process, run)
@@ -156,7 +149,7 @@ export class Supervisor implements Runner, RunSlotOwner {
       this.#pool.stop(),
       ...[...this.#processes].map((process) => process.sandbox.stop()),
     ])
-    await this.#valueReader.stop()
+    await this.valueReader.stop()
   }
 
   async moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined> {
@@ -182,6 +175,11 @@ export class Supervisor implements Runner, RunSlotOwner {
     this.#runLimiter.release(valId, accountId)
   }
 
+  #assertRunning(): void {
+    if (this.#isStopped)
+      throw new AppError("overloaded", "Cannot run the val: the server is stopping")
+  }
+
   /** Whether the process has a share of its account, or gets one now. */
   #tryWork(process: ValProcess): boolean {
     if (!process.isAtWork && this.#shares.tryAcquire(process.program.accountId))
@@ -193,10 +191,16 @@ export class Supervisor implements Runner, RunSlotOwner {
    * The slot exists before the module is loaded. A request that is sent meanwhile waits in the
    * guest, which responds sooner than if it were sent after the module has loaded.
    */
-  async #bindAndOpenSlot(program: Program, run: RunListener): Promise<RunSlot> {
+  async #bindAndOpenSlot(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     let process: ValProcess
     try {
-      process = await this.#bind(program, run.id)
+      do {
+        this.#assertRunning()
+        client?.signal.throwIfAborted()
+        process = await this.#bind(program, run.id)
+        if (process.state === "retiring" && process.runs === 0) this.#end(process)
+        // Another run that waited for the process may have been cancelled, and have stopped it.
+      } while (process.state === "retiring" || !this.#tryWork(process))
     } catch (error) {
       this.#runLimiter.release(program.valId, program.accountId)
       throw error
@@ -280,8 +284,7 @@ export class Supervisor implements Runner, RunSlotOwner {
       void sandbox.stop().then(() => this.#pool.noteBound())
       throw content.reason
     }
-    const deps = { limits: this.#limits, valueReader: this.#valueReader }
-    const process = new ValProcess(program, content.value, sandbox, deps, runId)
+    const process = new ValProcess(program, content.value, sandbox, this.#limits, runId)
     process.onIdle = () => this.#shares.release(program.accountId)
     this.#processes.add(process)
     this.#watchCpu(process)
@@ -374,24 +377,13 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   #sweep(nowMs: number): void {
-    this.#runLimiter.sweep(nowMs)
-    this.#shares.sweep(nowMs)
     this.#pool.sweep(nowMs)
     this.#cpuWatch.check(this.#processes, nowMs)
     for (const process of this.#processes) {
       process.sweep(nowMs)
-      if (this.#isUnused(process, nowMs)) this.#end(process)
+      if (process.isUnused(nowMs)) this.#end(process)
       else if (nowMs - process.startedMs > this.#limits.processMsMax) this.#retire(process)
     }
     enforceBudget(this.#budget, nowMs)
-  }
-
-  #isUnused(process: ValProcess, nowMs: number): boolean {
-    if (process.runs > 0) return false
-    if (process.failedMs !== undefined) return nowMs - process.failedMs > failureKeptMs
-    const { runMsMax, idleMsMax } = this.#limits
-    // What its runs have left running may go on for as long as a run may take.
-    const isRetired = process.state === "retiring" && process.isCallable
-    return nowMs - process.usedMs > (isRetired ? runMsMax : idleMsMax)
   }
 }

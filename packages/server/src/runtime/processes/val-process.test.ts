@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { ProgramContent } from "../../domain/runs/runner.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
-import type { ActiveRun } from "./active-run.ts"
+import type { ActiveRun } from "./active-runs.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import { ValProcess } from "./val-process.ts"
 
@@ -13,7 +13,7 @@ test("ValProcess keeps the refusal of a WebSocket for a run that goes on, and fo
     { accountId: "ada" } as never,
     {} as ProgramContent,
     sandbox,
-    { limits: { lateRunsMax: 10, runMsMax: 60_000 } as RunnerLimits, valueReader: {} as never },
+    { lateRunsMax: 10, runMsMax: 60_000 } as RunnerLimits,
     "first",
   )
   const kept: Refused[] = []

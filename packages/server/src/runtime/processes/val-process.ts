@@ -6,16 +6,19 @@ import type { RunError } from "../../domain/runs/runs.ts"
 import { truncateError, truncateMasked } from "../../domain/runs/truncate.ts"
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
 import { GuestClient } from "../guest-client/guest-client.ts"
-import type { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { EgressClient } from "../sandbox/egress-listener.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
-import type { ActiveRun } from "./active-run.ts"
-import { listBuiltIns } from "./list-built-ins.ts"
-import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
+import { type ActiveRun, RecentlyEndedRuns } from "./active-runs.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /** The most control messages that change nothing. A guest never sends such messages. */
 const idleMessagesMax = 10_000
+
+/** How long a process whose module did not load stays, so that requests get the same error. */
+const failureKeptMs = 1_000
+
+/** How long the last messages may take, from the stop of a process to its end. */
+const endingMsMax = 5_000
 
 /** The result of loading the module. */
 export type LoadOutcome = { readonly kind: "loaded" } | Stopped
@@ -57,7 +60,6 @@ export class ValProcess implements EgressClient {
   /** When a run was last added or removed. */
   usedMs = performance.now()
   readonly limits: RunnerLimits
-  readonly valueReader: GuestValueReader
   #content: ProgramContent
   readonly #settle = Promise.withResolvers<LoadOutcome>()
   /** By run id. */
@@ -73,10 +75,7 @@ export class ValProcess implements EgressClient {
     program: Program,
     content: ProgramContent,
     sandbox: Sandbox,
-    {
-      limits,
-      valueReader,
-    }: { readonly limits: RunnerLimits; readonly valueReader: GuestValueReader },
+    limits: RunnerLimits,
     firstRunId: string,
   ) {
     this.program = program
@@ -85,7 +84,6 @@ export class ValProcess implements EgressClient {
     this.loaded = this.#settle.promise
     this.#content = content
     this.limits = limits
-    this.valueReader = valueReader
     this.#endedRuns = new RecentlyEndedRuns(limits.lateRunsMax)
     this.#firstRunId = firstRunId
     sandbox.onMessage = (message) => this.#receive(message)
@@ -156,6 +154,16 @@ export class ValProcess implements EgressClient {
     return this.state === "loading" || this.state === "serving"
   }
 
+  /** Whether it has had no run for so long that it can end. */
+  isUnused(nowMs: number): boolean {
+    if (this.runs > 0) return false
+    if (this.failedMs !== undefined) return nowMs - this.failedMs > failureKeptMs
+    const { runMsMax, idleMsMax } = this.limits
+    // What its runs have left running may go on for as long as a run may take.
+    const isRetired = this.state === "retiring" && this.isCallable
+    return nowMs - this.usedMs > (isRetired ? runMsMax : idleMsMax)
+  }
+
   /** Ends the runs that take too long. */
   sweep(nowMs: number): void {
     for (const activeRun of this.#activeRuns.values()) activeRun.sweep(nowMs)
@@ -195,8 +203,8 @@ export class ValProcess implements EgressClient {
     return this.#content.mask
   }
 
-  mask(text: string): string {
-    return this.secretMask.hide(text)
+  mask(text: string, charsMax?: number): string {
+    return this.secretMask.hide(text, charsMax)
   }
 
   maskError(error: RunError): RunError {
@@ -258,12 +266,13 @@ export class ValProcess implements EgressClient {
       )
   }
 
-  /** A guest may only send messages about runs of this process, up to `runMsMax` after the start. */
+  /**
+   * A guest may only send messages about runs of this process, up to `runMsMax` after the start. The
+   * last messages of a process that is being stopped may arrive a moment later.
+   */
   #findRun(runId: string): ActiveRun | undefined {
-    return (
-      this.#activeRuns.get(runId) ??
-      this.#endedRuns.find(runId, performance.now() - this.limits.runMsMax)
-    )
+    const msMax = this.limits.runMsMax + (this.state === "retiring" ? endingMsMax : 0)
+    return this.#activeRuns.get(runId) ?? this.#endedRuns.find(runId, performance.now() - msMax)
   }
 
   /**
@@ -294,3 +303,16 @@ export class ValProcess implements EgressClient {
     this.#becomeIdle()
   }
 }
+
+/**
+ * The modules of Node that the code mentions, without `node:`. A mention that is no import does no
+ * harm: the guest prepares a module that the val does not use.
+ */
+export function listBuiltIns(modules: readonly { readonly code: string }[]): string[] {
+  const names = new Set<string>()
+  for (const { code } of modules)
+    if (code.includes("node:")) for (const [, name = ""] of code.matchAll(mention)) names.add(name)
+  return [...names]
+}
+
+const mention = /["'`]node:([a-z0-9_]+)/g

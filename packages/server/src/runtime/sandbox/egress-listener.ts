@@ -16,7 +16,8 @@ export interface EgressListener {
 /** The Unix sockets of a sandbox at which an egress listener listens. */
 export interface EgressPaths {
   readonly requests: string
-  readonly sockets: string
+  /** For TCP connections. Undefined if the sandbox has none. */
+  readonly sockets?: string | undefined
 }
 
 /** The process whose outgoing requests a listener forwards. */
@@ -38,5 +39,6 @@ export interface EgressClient {
    * otherwise the only active run, if there is only one.
    */
   findSocketRun(last: RunListener | undefined): RunListener | undefined
-  mask(text: string): string
+  /** Masks secrets. With `charsMax`, the text is truncated there. */
+  mask(text: string, charsMax?: number): string
 }

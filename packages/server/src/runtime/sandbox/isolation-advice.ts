@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
+import { tryReadText } from "../../shared/files/try-read.ts"
 import type { IsolationReport } from "./sandboxes.ts"
 
 const install =
@@ -12,7 +13,7 @@ export function adviseOnBubblewrap(details: readonly string[]): string {
       ? "install util-linux, or do not run the server as root"
       : install
   if (all.includes("needs Linux")) return "run Hamlet on Linux if strangers may save vals"
-  return adviseOnNamespaces() ?? "docs/self-hosting.md says what sandboxes need"
+  return adviseOnNamespaces() ?? "give it what sandboxes need (docs/self-hosting.md#isolation)"
 }
 
 /** What the operator has to know about weak isolation, in sentences; empty for bubblewrap. */
@@ -51,11 +52,57 @@ const switches = [
 ]
 
 function adviseOnNamespaces(): string | undefined {
-  const off = switches.filter(
-    ({ path, bad }) => existsSync(path) && readFileSync(path, "utf8").trim() === bad,
-  )
+  const off = switches.filter(({ path, bad }) => tryReadText(path).trim() === bad)
   if (off.length > 0) return `allow user namespaces: ${off.map(({ fix }) => fix).join("; ")}`
-  if (existsSync("/.dockerenv") || existsSync("/run/.containerenv"))
-    return "the container forbids what bubblewrap needs: start it with --security-opt seccomp=unconfined and --cap-add SYS_ADMIN, or run Hamlet outside of it"
-  return undefined
+  const missing = listMissingFlags()
+  return missing.length > 0 ? `start the container with ${missing.join(" ")}` : undefined
+}
+
+/** What a container runtime has left in the files of the system. */
+export interface ContainerFacts {
+  /** Whether this process is in a container at all. */
+  readonly isContainer: boolean
+  /** /proc/self/status */
+  readonly status: string
+  /** /proc/self/mountinfo */
+  readonly mounts: string
+  /** The AppArmor profile of this process; empty without one. */
+  readonly profile: string
+}
+
+/** The flags of Podman and Docker that allow what bubblewrap needs. */
+const flags = {
+  seccomp: "--security-opt seccomp=unconfined",
+  paths: "--security-opt systempaths=unconfined",
+  profile: "--security-opt apparmor=unconfined",
+}
+
+/**
+ * The flags with which the container has to be started again, so that bubblewrap works in it. Empty
+ * outside of a container, and when none is missing.
+ */
+export function listMissingFlags(facts: ContainerFacts = readContainerFacts()): readonly string[] {
+  if (!facts.isContainer) return []
+  const missing: string[] = []
+  // The filter of the runtime. It refuses to create namespaces and to mount.
+  if (/^Seccomp:\s*2$/m.test(facts.status)) missing.push(flags.seccomp)
+  // Mounts over parts of /proc keep the kernel from limiting namespaces in a sandbox.
+  if (/^(?:\S+ ){4}\/proc\/\S/m.test(facts.mounts)) missing.push(flags.paths)
+  if (/\(enforce\)/.test(facts.profile)) missing.push(flags.profile)
+  return missing
+}
+
+function readContainerFacts(): ContainerFacts {
+  const mounts = tryReadText("/proc/self/mountinfo")
+  return {
+    // Docker, Podman and other runtimes on Kubernetes; the last has no file of its own.
+    isContainer:
+      existsSync("/.dockerenv") ||
+      existsSync("/run/.containerenv") ||
+      existsSync("/var/run/secrets/kubernetes.io"),
+    status: tryReadText("/proc/self/status"),
+    mounts,
+    profile:
+      tryReadText("/proc/self/attr/apparmor/current") || tryReadText("/proc/self/attr/current"),
+  }
 }

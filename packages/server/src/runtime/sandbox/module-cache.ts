@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 
 /**
  * Writes modules into Deno's cache of downloaded modules, so that `--cached-only` imports them
@@ -33,7 +34,7 @@ function toCacheFile(
 ): { readonly path: string; readonly folder: string; readonly text: string } {
   const path = join(denoDir, toCachePath(url))
   const type = isJavaScript ? "text/javascript" : "text/tsx"
-  const metadata = JSON.stringify({ headers: { "content-type": type }, url, time: 1 })
+  const metadata = toOwnJson({ headers: { "content-type": type }, url, time: 1 })
   return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
 }
 

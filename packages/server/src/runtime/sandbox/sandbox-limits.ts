@@ -1,60 +1,44 @@
-/** What a sandbox may use. */
-export interface SandboxLimits {
+const mebibyte = 1024 ** 2
+
+/** What a sandbox may use: the defaults. */
+export const sandboxLimits = {
   /** All memory of a sandbox: heap, buffers, wasm, workers and the files in its scratch folder. */
-  readonly memoryBytesMax: number
+  memoryBytesMax: 256 * mebibyte,
   /** The JavaScript heap alone: most leaks then end with an error that names the heap. */
-  readonly heapBytesMax: number
+  heapBytesMax: 128 * mebibyte,
   /** Threads and processes. An idle sandbox has seven threads. */
-  readonly threadsMax: number
-  readonly scratchBytesMax: number
+  threadsMax: 64,
+  scratchBytesMax: 64 * mebibyte,
   /**
    * Files and folders in the scratch folder. Even an empty one takes kernel memory, which only a
    * memory cgroup counts.
    */
-  readonly scratchEntriesMax: number
-  readonly openFilesMax: number
+  scratchEntriesMax: 10_000,
+  openFilesMax: 4096,
   /** The size of one file. */
-  readonly fileBytesMax: number
+  fileBytesMax: 64 * mebibyte,
   /**
    * CPU time in the life of a process. The supervisor ends it long before; the kernel enforces this
    * limit when the server was killed.
    */
-  readonly cpuSecondsMax: number
-  /** From the start of a process until it is warm; it takes about 50 ms. */
-  readonly startMsMax: number
-  /** One message from the guest. */
-  readonly controlLineBytesMax: number
-  /** What a guest may send in a second. Beyond that it waits: one thread reads all guests. */
-  readonly controlBytesPerSecondMax: number
-  readonly controlMessagesPerSecondMax: number
-  /** Unread messages to a guest. */
-  readonly controlWaitingBytesMax: number
-  /** How often the watchdog checks the limits that the kernel does not enforce. */
-  readonly watchMs: number
-  /** How many sandboxes it checks each time; with more, each is checked less often. */
-  readonly watchedMax: number
-  /** How long a killed process may take to end before an error is reported. */
-  readonly endMsMax: number
-}
-
-const mebibyte = 1024 ** 2
-
-/** The defaults. */
-export const sandboxLimits: SandboxLimits = {
-  memoryBytesMax: 256 * mebibyte,
-  heapBytesMax: 128 * mebibyte,
-  threadsMax: 64,
-  scratchBytesMax: 64 * mebibyte,
-  scratchEntriesMax: 10_000,
-  openFilesMax: 4096,
-  fileBytesMax: 64 * mebibyte,
   cpuSecondsMax: 3600,
+  /** From the start of a process until it is warm; it takes about 50 ms. */
   startMsMax: 10_000,
+  /** One message from the guest. */
   controlLineBytesMax: mebibyte,
+  /** What a guest may send in a second. Beyond that it waits: one thread reads all guests. */
   controlBytesPerSecondMax: 16 * mebibyte,
   controlMessagesPerSecondMax: 10_000,
+  /** What is read of the file with the messages that a guest could not send. */
+  controlUnsentBytesMax: 4 * mebibyte,
+  /** Unread messages to a guest. */
   controlWaitingBytesMax: 16 * mebibyte,
+  /** How often the watchdog checks the limits that the kernel does not enforce. */
   watchMs: 100,
+  /** How many sandboxes it checks each time; with more, each is checked less often. */
   watchedMax: 100,
+  /** How long a killed process may take to end before an error is reported. */
   endMsMax: 10_000,
 }
+
+export type SandboxLimits = Readonly<typeof sandboxLimits>

@@ -1,39 +1,38 @@
-import { chmodSync, chownSync } from "node:fs"
 import { join } from "node:path"
 import {
   type GuestMessage,
   type HostMessage,
-  hurried,
   type PackagesUse,
+  unsentName,
 } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
 import { hasSlowLane, setSlowLane } from "../fairness/slow-lane.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"
-import { insidePaths } from "./commands/bubblewrap-command.ts"
+import type { Cgroups } from "./cgroups/cgroups.ts"
 import { ControlChannel } from "./control/control-channel.ts"
 import type { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener, EgressPaths } from "./egress-listener.ts"
+import { insideScratch } from "./launch/bubblewrap-command.ts"
 import type { GuestProcess } from "./launch/guest-process.ts"
-import { type Launch, LaunchedProcess, type LaunchHost } from "./launch/launched-process.ts"
+import type { LaunchedProcess } from "./launch/launched-process.ts"
+import { type LaunchHost, launch } from "./launch/launcher.ts"
 import type { Watchdog } from "./launch/watchdog.ts"
 import { writeModuleLater, writeModules } from "./module-cache.ts"
-import { assertHash, toPackagesFolder } from "./packages/package-files.ts"
-import type { PackageFolders } from "./packages/package-folders.ts"
+import { assertHash, type PackageFolders, toPackagesFolder } from "./packages/package-folders.ts"
+import { toValProfile, type ValParts } from "./profiles/val-profile.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
-import {
-  closeRunFolder,
-  createSandboxFolder,
-  removeSandboxFolder,
-  type SandboxFolder,
-} from "./sandbox-folder.ts"
-import { isLargerThan } from "./scratch-size.ts"
+import { removeSandboxFolder, SandboxFolder } from "./sandbox-folder.ts"
+import type { SandboxLimits } from "./sandbox-limits.ts"
 
 export type { SandboxExit } from "./sandbox-exit.ts"
 
 /** What all sandboxes of a server share. */
 export interface SandboxHost extends LaunchHost {
+  readonly limits: SandboxLimits
+  readonly cgroups: Cgroups
+  readonly valParts: ValParts
   /** The module with which a guest warms up. */
   readonly example: ProgramModule
   readonly watchdog: Watchdog
@@ -41,6 +40,7 @@ export interface SandboxHost extends LaunchHost {
   readonly scheduler: ControlScheduler
   /** Opens the egress socket of a sandbox. Undefined: sandboxes have no network at all. */
   readonly openEgress: ((paths: EgressPaths) => EgressListener) | undefined
+  readonly onError: (error: unknown) => void
 }
 
 /** What differs between sandboxes. */
@@ -93,7 +93,6 @@ export class Sandbox {
   onMessage: ((message: GuestMessage, bytes: number) => void) | undefined
   readonly #host: SandboxHost
   readonly #folder: SandboxFolder
-  readonly #uid: number | undefined
   readonly #warm = Promise.withResolvers<void>()
   readonly #removed: Promise<void>
   readonly #control: ControlChannel
@@ -114,7 +113,6 @@ export class Sandbox {
   ) {
     this.id = spec.id
     this.#host = host
-    this.#uid = spec.uid
     this.#folder = folder
     this.socketPath = join(folder.run, "in.sock")
     const undoSteps: (() => void)[] = []
@@ -140,7 +138,7 @@ export class Sandbox {
   static async create(host: SandboxHost, spec: SandboxSpec): Promise<Sandbox> {
     const undoSteps: (() => Promise<unknown> | undefined)[] = [() => removeSandboxFolder(spec.path)]
     try {
-      const folder = await createSandboxFolder(spec.path, spec.uid)
+      const folder = await SandboxFolder.create(spec.path, spec.uid)
       // It also creates the folders for the modules of vals.
       await writeModuleLater(folder.deno, host.example)
       const group = await host.cgroups.createGroup(spec.id)
@@ -241,14 +239,14 @@ export class Sandbox {
     const usage = this.#guest?.readUsage()
     if (!usage || this.#stopped) return
     const { limits } = this.#host
-    const { hasOuterProcess, hasOwnUser } = this.#host.isolation
+    const { bubblewrap, hasOwnUser } = this.#host.isolation
     this.#cpuMs = usage.cpuMs
     this.#checks += 1
     if (!this.#process.group?.has("memory") && usage.memoryBytes > limits.memoryBytesMax)
       void this.stop("memory")
     else if (!this.#process.group?.has("pids") && !hasOwnUser && usage.threads > limits.threadsMax)
       void this.stop("processes")
-    else if (hasOuterProcess) this.#checkEntries()
+    else if (bubblewrap) this.#checkEntries()
     else if (this.#checks % scratchCheckEvery === 0) this.#checkFolder()
   }
 
@@ -257,7 +255,7 @@ export class Sandbox {
     const { scratchEntriesMax } = this.#host.limits
     if (
       this.#process.group?.has("memory") ||
-      (this.#guest?.readEntries(insidePaths.scratch) ?? 0) <= scratchEntriesMax
+      (this.#guest?.readEntries(insideScratch) ?? 0) <= scratchEntriesMax
     )
       return
     void this.stop(
@@ -268,7 +266,7 @@ export class Sandbox {
 
   #checkFolder(): void {
     const { scratchBytesMax, scratchEntriesMax } = this.#host.limits
-    if (!isLargerThan(this.#folder.scratch, scratchBytesMax, scratchEntriesMax)) return
+    if (!this.#folder.isScratchLargerThan(scratchBytesMax, scratchEntriesMax)) return
     void this.stop(
       "files",
       `its scratch folder holds more than the limit of ${scratchBytesMax} bytes, or ${scratchEntriesMax} files and folders`,
@@ -282,43 +280,26 @@ export class Sandbox {
       onViolation: (message: string) => void this.stop("protocol", message),
     }
     const control = new ControlChannel(path, this.#host.limits, listener, this.#host.scheduler)
-    this.#restrict(path)
+    this.#folder.restrict(path)
     return control
   }
 
   #openEgress(): EgressListener | undefined {
-    if (!this.#host.isolation.hasOuterProcess) return undefined
+    if (!this.#host.isolation.bubblewrap) return undefined
     const { run } = this.#folder
     const paths = { requests: join(run, "out.sock"), sockets: join(run, "tcp.sock") }
     const listener = this.#host.openEgress?.(paths)
-    if (listener) for (const path of Object.values(paths)) this.#restrict(path)
+    if (listener) for (const path of Object.values(paths)) this.#folder.restrict(path)
     return listener
   }
 
-  /** Lets only the guest connect to the socket. */
-  #restrict(path: string): void {
-    if (this.#uid !== undefined) chownSync(path, this.#uid, this.#uid)
-    chmodSync(path, 0o600)
-  }
-
-  #launch({ stderr, isHurried }: SandboxSpec, group: Cgroup | undefined): LaunchedProcess {
-    const { isolation, limits } = this.#host
-    const launch: Launch = {
-      id: this.id,
-      folder: this.#folder,
-      command: [
-        ...isolation.toCommand({ folder: this.#folder, uid: this.#uid }),
-        ...(isHurried ? [hurried] : []),
-      ],
-      environment: isolation.toEnvironment(this.#folder),
-      limits,
-      stdin: "ignore",
+  #launch({ id, uid, stderr, isHurried }: SandboxSpec, group: Cgroup | undefined): LaunchedProcess {
+    const { limits, valParts } = this.#host
+    return launch(this.#host, toValProfile(valParts, this.#folder, isHurried), {
+      ...{ id, uid, group, limits, folder: this.#folder },
       // What a val writes around the guest's console is not read, so a flood of it costs nothing.
-      stdout: "ignore",
-      stderr,
-      hasChildren: false,
-    }
-    return new LaunchedProcess(this.#host, launch, group)
+      streams: ["ignore", "ignore", stderr],
+    })
   }
 
   #receive(message: GuestMessage, bytes: number): void {
@@ -338,13 +319,13 @@ export class Sandbox {
       void this.stop("killed", "its process cannot be found")
       return
     }
-    closeRunFolder(this.#folder, this.#uid)
+    this.#folder.closeRun()
     // A process that was being started when the lane changed has the lane of its parent.
     if (this.#isMoved) this.#applyLane()
     if (
       !this.#process.group?.has("memory") ||
       !this.#process.group.has("pids") ||
-      !this.#host.isolation.hasOuterProcess
+      !this.#host.isolation.bubblewrap
     )
       this.#host.watchdog.add(this)
     this.#warm.resolve()
@@ -356,11 +337,11 @@ export class Sandbox {
   }
 
   async #end(): Promise<SandboxExit> {
-    await this.#process.waitUntilGone()
+    await this.#process.waitUntilGone(this.#host.limits.endMsMax, this.#host.onError)
     // The kernel may still hold the guest's last messages.
     this.#control.liftLimits()
-    if (!this.#stopped && this.#control.isOpen)
-      await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
+    if (this.#control.isOpen) await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
+    if (this.#guest && this.#stopped?.reason !== "protocol") await this.#receiveUnsent()
     this.#hasEnded = true
     this.#host.watchdog.delete(this)
     this.#control.stop()
@@ -376,6 +357,11 @@ export class Sandbox {
     )
     this.#warm.promise.catch(() => {})
     return exit
+  }
+
+  async #receiveUnsent(): Promise<void> {
+    const path = join(this.#folder.run, unsentName)
+    await this.#control.receiveUnsent(path)
   }
 
   async #remove(): Promise<void> {

@@ -2,17 +2,16 @@ import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
 import { guestScript, workerStarter } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
+import { bundleGuest, bundleProgram } from "./bundle-program.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
-import { insideCa } from "./commands/bubblewrap-command.ts"
-import { bundleGuest, bundleProgram } from "./commands/bundle-program.ts"
-import { systemFiles } from "./commands/system-files.ts"
-import type { Tool } from "./commands/tool-command.ts"
 import { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener, EgressPaths } from "./egress-listener.ts"
-import { type Isolation, listIsolations } from "./isolation.ts"
+import { isRoot, listIsolations, type WantedIsolation } from "./launch/isolation.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./launch/tool-run.ts"
 import { Watchdog } from "./launch/watchdog.ts"
 import { PackageFolders } from "./packages/package-folders.ts"
+import type { Tool } from "./profiles/tool-profile.ts"
+import { insideCa, systemFiles, type ValParts } from "./profiles/val-profile.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
 import { Sandbox, type SandboxHost, type SandboxSpec } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
@@ -22,8 +21,7 @@ import { chooseUserRange, pickUser, type UserRange } from "./user-range.ts"
 
 /** How sandboxes are configured. */
 export interface SandboxOptions {
-  /** `auto` uses the strongest level that works on this machine. */
-  readonly isolation: "auto" | "bubblewrap" | "deno"
+  readonly isolation: WantedIsolation
   /** All servers of a data folder share one temporary folder. Sandboxes never see the data. */
   readonly dataDir: string
   /** The address of the modules of vals. */
@@ -76,7 +74,8 @@ export class Sandboxes {
   #explainAtMs = 0
   #isStopped = false
 
-  private constructor(
+  /** Use `create`, which finds out what works on this machine. */
+  constructor(
     folder: RuntimeFolder,
     host: SandboxHost,
     users: UserRange | undefined,
@@ -106,7 +105,7 @@ export class Sandboxes {
       options.usesCgroups ?? true,
     )
     try {
-      return await choose(options, folder, cgroups, onError, (...parts) => new Sandboxes(...parts))
+      return await choose(options, folder, cgroups, onError)
     } catch (error) {
       await cgroups.stop()
       folder.stop()
@@ -281,37 +280,22 @@ function stopping(): AppError {
   return new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
 }
 
-type Build = (
-  folder: RuntimeFolder,
-  host: SandboxHost,
-  users: UserRange | undefined,
-  reasons: readonly string[],
-) => Sandboxes
-
 /** Tries one isolation after the other, the strongest first. */
 async function choose(
   options: SandboxOptions,
   folder: RuntimeFolder,
   cgroups: Cgroups,
   onError: OnError,
-  build: Build,
 ): Promise<Sandboxes> {
   const filter = createSystemCallFilter()
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
-  const guestPath = folder.write("guest.js", guestScript.mainModule)
-  const scriptPath = folder.write("guest-script.js", await bundleGuest(options.guestPath))
   const { baseUrl, limits } = options
   // The sandboxes of a server that runs as root are other users.
-  const denoPath = process.getuid?.() === 0 ? folder.share(options.denoPath) : options.denoPath
+  const denoPath = isRoot ? folder.share(options.denoPath) : options.denoPath
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }
-  const imports = {
-    hosts: [new URL(baseUrl).host, ...options.importHosts],
-    exampleUrl: example.url,
-  }
-  const parts = {
-    denoPath,
-    guestPath,
-    scriptPath,
+  const valParts: ValParts = {
+    guestPath: folder.write("guest.js", guestScript.mainModule),
+    scriptPath: folder.write("guest-script.js", await bundleGuest(options.guestPath)),
     systemFiles: writeSystemFiles(folder, {
       ...systemFiles,
       ...(options.ca !== undefined && { [insideCa]: options.ca }),
@@ -319,11 +303,11 @@ async function choose(
         [workerStarter]: await bundleProgram(options.workerPath),
       }),
     }),
-    imports,
+    importHosts: [new URL(baseUrl).host, ...options.importHosts],
+    exampleUrl: example.url,
     limits,
-    hasFilter: filter !== undefined,
   }
-  const { isolations, missing } = listIsolations(parts, options.isolation)
+  const { isolations, missing } = listIsolations(denoPath, options.isolation, filter !== undefined)
   const reasons = [...missing]
   for (const isolation of isolations) {
     const users = isolation.hasOwnUser ? chooseUserRange() : undefined
@@ -331,24 +315,18 @@ async function choose(
       reasons.push("the server is root in a user namespace that has no unused user ids")
       continue
     }
-    const watchdog = new Watchdog(limits)
-    const scheduler = new ControlScheduler()
     const host: SandboxHost = {
-      limits,
-      example,
-      isolation,
-      cgroups,
-      watchdog,
+      ...{ limits, example, valParts, isolation, cgroups, filterPath, onError },
+      watchdog: new Watchdog(limits),
       packageFolders: new PackageFolders(join(folder.path, "files")),
-      scheduler,
-      filterPath,
+      scheduler: new ControlScheduler(),
       openEgress: options.openEgress,
-      onError,
     }
-    const sandboxes = build(folder, host, users, reasons.map(toReason))
+    const unused = reasons.map((reason) => `not used: ${reason}`)
+    const sandboxes = new Sandboxes(folder, host, users, unused)
     const failure = await sandboxes.try()
     if (failure === undefined) return sandboxes
-    reasons.push(`${describe(isolation)}: ${failure}`)
+    reasons.push(`${isolation.level} (${isolation.details[0]}): ${failure}`)
   }
   throw new AppError(
     "sandbox_unavailable",
@@ -359,18 +337,9 @@ async function choose(
 function writeSystemFiles(
   folder: RuntimeFolder,
   files: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const written = Object.entries(files).map(([inside, content]) => [
+): ValParts["systemFiles"] {
+  return Object.entries(files).map(([inside, content]) => ({
     inside,
-    folder.write(`system${inside.replaceAll("/", "-")}`, content),
-  ])
-  return Object.fromEntries(written)
-}
-
-function describe(isolation: Isolation): string {
-  return `${isolation.level} (${isolation.details[0]})`
-}
-
-function toReason(reason: string): string {
-  return `not used: ${reason}`
+    outside: folder.write(`system${inside.replaceAll("/", "-")}`, content),
+  }))
 }

@@ -1,7 +1,13 @@
-import { readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs"
+import { readdirSync, rmdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
+import { tryList, tryReadText } from "../../shared/files/try-read.ts"
 import { killGroup, removeGroup } from "./cgroups/cgroup.ts"
-import { isAlive, parseProcessStat, readProcessStat } from "./launch/process-identity.ts"
+import {
+  isAlive,
+  killIfAlive,
+  parseProcessStat,
+  readProcessStat,
+} from "./launch/process-identity.ts"
 import { removeSandboxFolder } from "./sandbox-folder.ts"
 
 /** The file in a server's folder that lists its cgroup folders. */
@@ -20,7 +26,7 @@ const insideTicksMax = 6000
 
 /** Kills and removes what dead servers have left. What belongs to a live server stays. */
 export async function sweepServers(parent: string, endMsMax: number): Promise<void> {
-  const dead = list(parent).filter((name) => !isAlive(name.slice(0, name.lastIndexOf("."))))
+  const dead = tryList(parent).filter((name) => !isAlive(name.slice(0, name.lastIndexOf("."))))
   await Promise.all(dead.map((name) => sweepServer(join(parent, name), endMsMax)))
   removeIfEmpty(parent)
 }
@@ -35,12 +41,12 @@ export function removeIfEmpty(parent: string): void {
 }
 
 async function sweepServer(folder: string, endMsMax: number): Promise<void> {
-  const sandboxes = list(folder).map((name) => join(folder, name))
-  const groups = readText(join(folder, groupsFile)).split("\n").filter(isOurGroup)
+  const sandboxes = tryList(folder).map((name) => join(folder, name))
+  const groups = tryReadText(join(folder, groupsFile)).split("\n").filter(isOurGroup)
   const deadline = performance.now() + endMsMax
   for (;;) {
     const living = sandboxes.flatMap(listProcesses)
-    for (const pid of living) killProcess(pid)
+    for (const pid of living) killIfAlive(pid)
     const areGroupsGone = (await Promise.all(groups.map(endGroups))).every(Boolean)
     if ((living.length === 0 && areGroupsGone) || performance.now() > deadline) break
     await Bun.sleep(pollMs)
@@ -67,13 +73,15 @@ async function endGroups(folder: string): Promise<boolean> {
  * when ours did: ids are reused.
  */
 function listProcesses(sandbox: string): number[] {
-  const text = readText(join(sandbox, processFile))
+  const text = tryReadText(join(sandbox, processFile))
   const outer = Number.parseInt(text, 10)
   if (!Number.isSafeInteger(outer) || outer <= 1) return []
   if (process.platform !== "linux") return readCommand(outer).includes(sandbox) ? [outer] : []
   const started = parseProcessStat(text)?.startedTicks
   if (started === undefined) return []
-  const inner = Number(/"child-pid": (\d+)/.exec(readText(join(sandbox, bubblewrapFile)))?.[1] ?? 0)
+  const inner = Number(
+    /"child-pid": (\d+)/.exec(tryReadText(join(sandbox, bubblewrapFile)))?.[1] ?? 0,
+  )
   const isInner = (ticks: number) => ticks >= started && ticks - started < insideTicksMax
   const found = []
   if (readProcessStat(outer)?.startedTicks === started) found.push(outer)
@@ -85,22 +93,6 @@ function readCommand(pid: number): string {
   return Bun.spawnSync(["ps", "-o", "command=", "-p", String(pid)]).stdout.toString()
 }
 
-function killProcess(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL")
-  } catch {
-    // It has just ended.
-  }
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
 function listFolders(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -108,13 +100,5 @@ function listFolders(folder: string): string[] {
       .map((entry) => entry.name)
   } catch {
     return []
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { tryReadText } from "../../shared/files/try-read.ts"
 
 /** Unused user ids. Each sandbox of a server that runs as root gets one. */
 export interface UserRange {
@@ -20,7 +20,7 @@ const smallRange: UserRange = { first: 30_000, count: 30_000 }
 /** The user ids for sandboxes. Undefined when the user namespace has no unused ids. */
 export function chooseUserRange(
   pid: number = process.pid,
-  uidMap: string = readUidMap(),
+  uidMap: string = tryReadText("/proc/self/uid_map"),
 ): UserRange | undefined {
   const wanted = { first: firstUser + (pid % slices) * sliceUsers, count: sliceUsers }
   return [wanted, smallRange].find((range) => isMapped(range, uidMap))
@@ -35,7 +35,9 @@ export function pickUser(range: UserRange, number: number): number {
  * One user for the workers of all servers, because the files that it owns outlive the server. It is
  * outside of the slices above.
  */
-export function chooseWorkerUser(uidMap: string = readUidMap()): number | undefined {
+export function chooseWorkerUser(
+  uidMap: string = tryReadText("/proc/self/uid_map"),
+): number | undefined {
   const users = [firstUser + slices * sliceUsers, smallRange.first + smallRange.count]
   return users.find((first) => isMapped({ first, count: 1 }, uidMap))
 }
@@ -46,12 +48,4 @@ function isMapped(range: UserRange, uidMap: string): boolean {
     const [first = Number.NaN, , count = 0] = line.trim().split(/\s+/).map(Number)
     return first <= range.first && range.first + range.count <= first + count
   })
-}
-
-function readUidMap(): string {
-  try {
-    return readFileSync("/proc/self/uid_map", "utf8")
-  } catch {
-    return ""
-  }
 }

@@ -6,13 +6,13 @@ import type {
   WebhookClient,
   WebhookRequest,
 } from "../../domain/webhooks/deliveries.ts"
+import { withinTime } from "../../shared/time/within-time.ts"
+import { explainUpstreamFailure } from "../egress/connect-errors.ts"
 import { type ConnectRoute, decide, type RoutePolicy } from "../egress/policy/decide.ts"
 import { Refusal } from "../egress/policy/refusal.ts"
 import { parseTarget, type Target } from "../egress/policy/target.ts"
-import { explainUpstreamFailure } from "../egress/proxy/connect-errors.ts"
 import { ConnectionPool } from "../http1/connection-pool.ts"
-import { Http1Failure, type ReceivedResponse } from "../http1/exchange.ts"
-import { Http1Connection } from "../http1/http1-connection.ts"
+import { Http1Connection, Http1Failure, type ReceivedResponse } from "../http1/http1-connection.ts"
 import { http1Limits } from "../http1/http1-limits.ts"
 import { writeRequest } from "../http1/write-request.ts"
 
@@ -24,29 +24,21 @@ export interface WebhookClientOptions {
 }
 
 /** The limits of one request. */
-export interface WebhookClientLimits {
+const defaults = {
   /** From the lookup of the name to the head of the response. */
-  readonly responseMsMax: number
-  /** For each address of the host: until the connection is open, including the TLS handshake. */
-  readonly connectMsMax: number
-  /** For the part of the body that is kept. */
-  readonly bodyMsMax: number
-  readonly bodyBytesMax: number
-  readonly headersMax: number
-  readonly headerCharsMax: number
-  /** The longest wait that a receiver can ask for is limited again by the backoff. */
-  readonly retryAfterSecondsMax: number
-}
-
-const defaults: WebhookClientLimits = {
   responseMsMax: 15_000,
+  /** For each address of the host: until the connection is open, including the TLS handshake. */
   connectMsMax: 5_000,
+  /** For the part of the body that is kept. */
   bodyMsMax: 2_000,
   bodyBytesMax: 4_096,
   headersMax: 30,
   headerCharsMax: 500,
+  /** The longest wait that a receiver can ask for is limited again by the backoff. */
   retryAfterSecondsMax: 86_400,
 }
+
+export type WebhookClientLimits = Readonly<typeof defaults>
 
 /** Each attempt has a connection of its own: a reused one may be about to be closed. */
 const poolLimits = { ...http1Limits, bufferedBytesMax: 65_536, pooledMax: 0, pooledMsMax: 0 }
@@ -104,11 +96,11 @@ class Attempt {
   async run(): Promise<SendOutcome> {
     const { signal } = this.#request
     try {
-      const received = await within(
+      const received = await withinTime(
         this.#send(),
-        signal,
         this.#limits.responseMsMax,
         () => new Refusal(504, `${this.#host} did not respond in time`),
+        signal,
       )
       return await this.#toOutcome(received)
     } catch (error) {
@@ -213,7 +205,8 @@ class Attempt {
         parts.push(part)
       }
     }
-    await within(read(), this.#request.signal, bodyMsMax, () => new Error("slow")).catch(() => {})
+    const toError = () => new Error("slow")
+    await withinTime(read(), bodyMsMax, toError, this.#request.signal).catch(() => {})
     const all = Buffer.concat(parts)
     return {
       text: toStored(new TextDecoder().decode(all.subarray(0, bodyBytesMax))),
@@ -257,26 +250,4 @@ function toReason(error: unknown, host: string): string {
 /** Neither database stores NUL. */
 function toStored(text: string): string {
   return text.replaceAll("\0", "\ufffd")
-}
-
-/** The value, or the error when it takes too long or the signal is aborted. */
-async function within<Value>(
-  promise: Promise<Value>,
-  signal: AbortSignal,
-  msMax: number,
-  toError: () => Error,
-): Promise<Value> {
-  const { promise: ended, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(toError())
-  const timer = setTimeout(onAbort, msMax)
-  signal.addEventListener("abort", onAbort)
-  if (signal.aborted) onAbort()
-  // The loser of the race is closed with its connection.
-  promise.catch(() => {})
-  try {
-    return await Promise.race([promise, ended])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener("abort", onAbort)
-  }
 }

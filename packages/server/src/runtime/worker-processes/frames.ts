@@ -21,37 +21,57 @@ export function toFrame(...parts: readonly (string | Uint8Array)[]): Buffer {
   return frame
 }
 
+/** A frame with the given parts, without a copy of them: they may be large. */
+export function toFrameParts(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt32LE(parts.reduce((sum, part) => sum + part.length, 0))
+  return [head, ...parts]
+}
+
 /**
  * A function that takes chunks and returns the contents of the frames that are complete with it. It
- * throws when a frame is longer than `bytesMax`. The rest of a chunk is copied: the caller may reuse
- * its buffer, but not before it has read the contents.
+ * throws when a frame is longer than `bytesMax`. What a frame that is not complete has in a chunk is
+ * copied: the caller may reuse its buffer, but not before it has read the contents.
  */
 export function createFrameReader(
   bytesMax = Number.POSITIVE_INFINITY,
 ): (chunk: Buffer) => readonly Buffer[] {
-  let chunks: Buffer[] = []
-  let chunkBytes = 0
-  /** The bytes of the first frame with its head, or of the head as long as that is incomplete. */
-  let frameBytes = headBytes
-  const join = () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+  /** The beginning of a head. */
+  let head = Buffer.alloc(0)
+  /** A frame that is not complete, and how much of it there is. */
+  let content: Buffer | undefined
+  let contentBytes = 0
   return (chunk) => {
-    chunks.push(chunk)
-    chunkBytes += chunk.length
     const contents: Buffer[] = []
-    while (chunkBytes >= frameBytes) {
-      const bytes = join()
-      frameBytes = headBytes + bytes.readUInt32LE()
-      if (frameBytes > headBytes + bytesMax)
-        throw new RangeError(`Cannot read a frame of ${frameBytes} bytes`)
-      chunks = [bytes]
-      if (chunkBytes < frameBytes) break
-      contents.push(bytes.subarray(headBytes, frameBytes))
-      chunks = [bytes.subarray(frameBytes)]
-      chunkBytes -= frameBytes
-      frameBytes = headBytes
+    let rest = chunk
+    while (rest.length > 0) {
+      if (content) {
+        const taken = rest.copy(content, contentBytes)
+        contentBytes += taken
+        rest = rest.subarray(taken)
+        if (contentBytes < content.length) break
+        contents.push(content)
+        content = undefined
+        continue
+      }
+      const missing = headBytes - head.length
+      head = Buffer.concat([head, rest.subarray(0, missing)])
+      rest = rest.subarray(missing)
+      if (head.length < headBytes) break
+      const bytes = head.readUInt32LE()
+      head = Buffer.alloc(0)
+      if (bytes > bytesMax)
+        throw new RangeError(`Cannot read a frame of ${headBytes + bytes} bytes`)
+      if (rest.length >= bytes) {
+        contents.push(rest.subarray(0, bytes))
+        rest = rest.subarray(bytes)
+      } else {
+        // A buffer of its own, which holds the frame once.
+        content = Buffer.allocUnsafeSlow(bytes)
+        contentBytes = rest.copy(content)
+        break
+      }
     }
-    const last = chunks.pop()
-    if (last && chunkBytes > 0) chunks.push(Buffer.from(last))
     return contents
   }
 }

@@ -1,27 +1,17 @@
-import { OwnerQueue, type OwnerQueueLimits, type Waiting } from "./owner-queue.ts"
-import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "./worker-launch.ts"
+import { FairQueue, type Waiter } from "../../shared/fair-queue.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import type { WorkerLimits } from "./worker-limits.ts"
 import {
   type WorkerFailure,
   WorkerProcess,
-  type WorkerProcessLimits,
+  type WorkerRequest,
   type WorkerResponse,
 } from "./worker-process.ts"
-
-/** What a pool and its processes may use. */
-export interface WorkerProcessPoolLimits extends WorkerProcessLimits, OwnerQueueLimits {
-  readonly processesMax: number
-  /**
-   * Whether a process is sent the owner's next request while it works on one. Only as long as
-   * another process could be started: then no other owner waits for this one.
-   */
-  readonly sendsAhead: boolean
-  /** How long a process is kept without work. */
-  readonly idleMsMax: number
-}
+import { prepareWorkers, type WorkerLauncher, type WorkerOptions } from "./worker-profile.ts"
 
 /** What the processes of a pool run, and how. */
 export interface WorkerProcessPoolOptions extends WorkerOptions {
-  readonly limits: WorkerProcessPoolLimits
+  readonly limits: WorkerLimits
   /** The settings of a process. `folder` is the path of the folder as the process sees it. */
   toSettings?(folder: string | undefined): object
   /** Whether running a request twice does no harm. */
@@ -35,9 +25,7 @@ export type WorkerOutcome =
   | { readonly kind: "overloaded" }
   | { readonly kind: "stopped" }
 
-interface Job extends Waiting {
-  readonly settled: PromiseWithResolvers<WorkerOutcome>
-}
+type Job = Waiter<WorkerRequest, WorkerOutcome>
 
 /** The owner of requests that belong to no user. They may use all processes. */
 export const noOwner = ""
@@ -58,8 +46,8 @@ export const noOwner = ""
  */
 export class WorkerProcessPool {
   readonly #options: WorkerProcessPoolOptions
-  readonly #limits: WorkerProcessPoolLimits
-  readonly #queue: OwnerQueue<Job>
+  readonly #limits: WorkerLimits
+  readonly #queue: FairQueue<WorkerRequest, WorkerOutcome>
   /**
    * With the owner whose request each runs. A process that ends stays here until it is gone, so
    * that there are never more than `processesMax`.
@@ -67,18 +55,16 @@ export class WorkerProcessPool {
   readonly #busy = new Map<WorkerProcess, string | undefined>()
   /** With the time at which each became idle, the last one last. */
   readonly #idle = new Map<WorkerProcess, number>()
-  #preparing: Promise<WorkerLaunch> | undefined
+  #preparing: Promise<WorkerLauncher> | undefined
   /** Set once the first request has found out how processes start on this machine. */
-  #launch: WorkerLaunch | undefined
+  #launcher: WorkerLauncher | undefined
   #sweepTimer: Timer | undefined
   #isStopped = false
 
   constructor(options: WorkerProcessPoolOptions) {
     this.#options = options
     this.#limits = options.limits
-    this.#queue = new OwnerQueue(options.limits, ({ settled }) =>
-      settled.resolve({ kind: "overloaded" }),
-    )
+    this.#queue = new FairQueue(options.limits, ({ resolve }) => resolve({ kind: "overloaded" }))
   }
 
   get size(): number {
@@ -90,20 +76,21 @@ export class WorkerProcessPool {
   }
 
   /** Rejects when processes cannot be started on this machine. */
-  async run(owner: string, frame: Uint8Array): Promise<WorkerOutcome> {
-    if (!this.#launch) await this.#prepare()
+  async run(owner: string, frame: WorkerRequest): Promise<WorkerOutcome> {
+    if (!this.#launcher) await this.#prepare()
     if (this.#isStopped) return { kind: "stopped" }
-    const job: Job = { owner, frame, settled: Promise.withResolvers() }
-    if (!this.#queue.push(job)) return { kind: "overloaded" }
+    const bytes = frame.reduce((sum, part) => sum + part.length, 0)
+    const job = this.#queue.add(owner, frame, { bytes })
+    if (!job) return { kind: "overloaded" }
     this.#startJobs()
-    return job.settled.promise
+    return await job.promise
   }
 
   /** Ends every process. Requests that wait end with `stopped`, those that run as they can. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#sweepTimer)
-    for (const { settled } of this.#queue.clear()) settled.resolve({ kind: "stopped" })
+    for (const { resolve } of this.#queue.clear()) resolve({ kind: "stopped" })
     const processes = [...this.#busy.keys(), ...this.#idle.keys()]
     await Promise.all(processes.map((process) => process.stop()))
     this.#idle.clear()
@@ -112,7 +99,7 @@ export class WorkerProcessPool {
   async #prepare(): Promise<void> {
     this.#preparing ??= prepareWorkers(this.#options)
     try {
-      this.#launch = await this.#preparing
+      this.#launcher = await this.#preparing
     } catch (error) {
       // The next request tries again.
       this.#preparing = undefined
@@ -122,14 +109,14 @@ export class WorkerProcessPool {
 
   #startJobs(): void {
     while (this.#busy.size < this.#limits.processesMax && !this.#isStopped) {
-      const job = this.#queue.shift((owner) => this.#mayStart(owner))
+      const job = this.#queue.next((owner) => this.#mayStart(owner))
       if (!job) {
         this.#sendAhead()
         return
       }
-      const process = this.#takeProcess(job.owner)
+      const process = this.#takeProcess(job.key)
       if (process instanceof WorkerProcess) void this.#work(process, job)
-      else job.settled.resolve(process)
+      else job.resolve(process)
     }
   }
 
@@ -138,7 +125,7 @@ export class WorkerProcessPool {
     if (!this.#limits.sendsAhead) return
     for (const [process, busyWith] of this.#busy) {
       if (busyWith === undefined || busyWith === noOwner || !process.canQueue) continue
-      const job = this.#queue.shift((owner) => owner === busyWith)
+      const job = this.#queue.next((owner) => owner === busyWith)
       if (job) void this.#work(process, job)
     }
   }
@@ -148,10 +135,10 @@ export class WorkerProcessPool {
   }
 
   async #work(process: WorkerProcess, job: Job): Promise<void> {
-    this.#busy.set(process, job.owner)
-    const outcome = await process.run(job.owner, job.frame)
-    if (this.#canRetry(process, outcome)) this.#queue.unshift(job)
-    else job.settled.resolve(outcome)
+    this.#busy.set(process, job.key)
+    const outcome = await process.run(job.key, job.about)
+    if (this.#canRetry(process, outcome)) this.#queue.putBack(job)
+    else job.resolve(outcome)
     if (process.isAtWork) return this.#startJobs()
     // The owner's next request waits until it is gone: it may still hold a lock.
     if (!process.isUsable) await process.stop()
@@ -186,12 +173,11 @@ export class WorkerProcessPool {
 
   #startProcess(): WorkerProcess | WorkerFailure {
     try {
-      if (!this.#launch) throw new Error("workers are not prepared")
-      const { isBoxed, folder } = this.#launch
-      const serverPid = isBoxed ? undefined : process.pid
-      const settings = JSON.stringify({ serverPid, ...this.#options.toSettings?.(folder) })
+      if (!this.#launcher) throw new Error("workers are not prepared")
+      const settings = toOwnJson(this.#options.toSettings?.(this.#launcher.folder) ?? {})
       this.#sweepTimer ??= setInterval(() => this.#endIdle(), this.#limits.idleMsMax / 2).unref()
-      return new WorkerProcess(this.#launch, [settings], this.#limits)
+      const process = this.#launcher.start([settings], this.#limits.lifeSecondsMax)
+      return new WorkerProcess(process, this.#limits)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       return { kind: "crashed", isStarted: false, message }

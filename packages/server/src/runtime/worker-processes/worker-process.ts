@@ -1,38 +1,7 @@
-import { fileURLToPath } from "node:url"
-import { findInnermost, killInnermost, readTreeUsage } from "../sandbox/launch/process-tree.ts"
+import { findInnermost, readTreeUsage } from "../sandbox/launch/guest-process.ts"
+import type { LaunchedProcess } from "../sandbox/launch/launched-process.ts"
 import { createFrameReader, frameDescriptor } from "./frames.ts"
-import type { WorkerLaunch } from "./worker-launch.ts"
-
-/** What one worker process may use. */
-export interface WorkerProcessLimits {
-  readonly startMsMax: number
-  /** How long a process may take to finish after `stop`. It is killed then. */
-  readonly endMsMax: number
-  /**
-   * The time of a request. A process that has not had so much CPU time, on a busy machine, gets up
-   * to `starvedFactor` times as long.
-   */
-  readonly requestMsMax: number
-  readonly responseBytesMax: number
-  /** Memory during a request. Measured only where there is `/proc` (Linux). */
-  readonly memoryBytesMax: number
-  /** A process that uses more memory than this between two requests is replaced. */
-  readonly keptMemoryBytesMax: number
-  /** How often the time and the memory of a request are checked. */
-  readonly checkMs: number
-  /** After this many requests the kept memory is checked, however fast they were. */
-  readonly checkRequests: number
-  /**
-   * The CPU time of a process in its life, in whole seconds. The server replaces a process that has
-   * worked for half of it. The kernel ends it at the whole, which matters for a process that is
-   * left at work when the server is killed.
-   */
-  readonly lifeSecondsMax: number
-  /** The number of owners whose state a process keeps in memory, such as open databases. */
-  readonly cachedOwnersMax: number
-}
-
-const folderPath = fileURLToPath(new URL(".", import.meta.url))
+import type { WorkerLimits } from "./worker-limits.ts"
 
 /** Why there is no response. The process is not usable afterwards. */
 export interface WorkerFailure {
@@ -44,6 +13,9 @@ export interface WorkerFailure {
   /** Why it did not start, where the system gave a reason. */
   readonly message?: string
 }
+
+/** A request: the parts of a frame. */
+export type WorkerRequest = readonly Uint8Array[]
 
 export interface WorkerResponse {
   readonly kind: "responded"
@@ -64,7 +36,8 @@ export interface WorkerResponse {
  * 10 ms and takes 15 MB.
  */
 export class WorkerProcess {
-  readonly #limits: WorkerProcessLimits
+  readonly #limits: WorkerLimits
+  readonly #process: LaunchedProcess
   readonly #child: Bun.Subprocess
   readonly #connecting: Promise<Bun.Socket>
   readonly #ready: Promise<boolean>
@@ -84,17 +57,10 @@ export class WorkerProcess {
   #killReason: "timed_out" | "out_of_memory" | undefined
   #isEnding = false
 
-  constructor(launch: WorkerLaunch, args: readonly string[], limits: WorkerProcessLimits) {
+  constructor(process: LaunchedProcess, limits: WorkerLimits) {
     this.#limits = limits
-    launch.openFolder()
-    this.#child = Bun.spawn({
-      cmd: launch.toCommand(args, limits.lifeSecondsMax),
-      // The environment of the server contains secrets, and Bun reads settings from its working
-      // directory.
-      env: { BUN_ENABLE_CRASH_REPORTING: "0", DO_NOT_TRACK: "1" },
-      cwd: folderPath,
-      stdio: ["ignore", "ignore", "ignore", "pipe", ...launch.descriptors],
-    })
+    this.#process = process
+    this.#child = process.child
     const startTimer = setTimeout(() => this.#kill("timed_out"), limits.startMsMax)
     this.#ready = this.#start.promise.finally(() => clearTimeout(startTimer))
     this.#connecting = this.#connect()
@@ -132,8 +98,8 @@ export class WorkerProcess {
     return this.#owners.has(owner)
   }
 
-  /** Sends a request, which is a frame. Those that are under way must be of the same owner. */
-  async run(owner: string, request: Uint8Array): Promise<WorkerResponse | WorkerFailure> {
+  /** Sends a request. Those that are under way must be of the same owner. */
+  async run(owner: string, request: WorkerRequest): Promise<WorkerResponse | WorkerFailure> {
     this.#requests += 1
     this.#underWay += 1
     this.#cacheOwner(owner)
@@ -147,7 +113,7 @@ export class WorkerProcess {
     }
   }
 
-  async #exchange(request: Uint8Array): Promise<WorkerResponse | WorkerFailure> {
+  async #exchange(request: WorkerRequest): Promise<WorkerResponse | WorkerFailure> {
     if (!(await this.#ready)) return this.#toFailure(false)
     // It may have ended since the pool chose it.
     if (this.#isEnding) return this.#toFailure(true, this.#underWay > 1)
@@ -158,7 +124,7 @@ export class WorkerProcess {
     if (this.#sent.length === 1) this.#begin()
     // One timer for many requests: setting and clearing one takes longer than most requests.
     this.#watch ??= setInterval(() => this.#check(), this.#limits.checkMs)
-    this.#unsent.push(request)
+    this.#unsent.push(...request)
     this.#send(socket)
     const response = await promise
     if (this.#sent.length === 0) socket.unref()
@@ -223,7 +189,7 @@ export class WorkerProcess {
   #kill(reason?: "timed_out" | "out_of_memory"): void {
     this.#isEnding = true
     this.#killReason ??= reason
-    killInnermost(this.#child.pid)
+    this.#process.kill()
   }
 
   /**

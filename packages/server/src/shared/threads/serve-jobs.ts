@@ -1,8 +1,6 @@
-import { setPriority } from "node:os"
 import { parentPort, type Transferable } from "node:worker_threads"
+import { lowerPriority } from "./lower-priority.ts"
 import type { WorkerJob, WorkerReply } from "./worker-pool.ts"
-
-const niceness = 5
 
 /** The result of a job, and what of it is transferred instead of copied. */
 export interface JobResult<Result> {
@@ -17,9 +15,7 @@ export interface JobResult<Result> {
 export function serveJobs<Job, Result>(
   work: (job: Job) => JobResult<Result> | Promise<JobResult<Result>>,
 ): void {
-  // The main thread comes first. On Linux 0 is the thread that asks, elsewhere it would be the
-  // whole program.
-  if (process.platform === "linux") setPriority(0, niceness)
+  lowerPriority()
   parentPort?.on("message", async ({ number, job }: WorkerJob<Job>) => {
     try {
       const { result, transfer = [] } = await work(job)

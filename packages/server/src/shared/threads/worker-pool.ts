@@ -1,5 +1,5 @@
 import { type Transferable, Worker } from "node:worker_threads"
-import { FairQueue } from "../fair-queue.ts"
+import { FairQueue, type Waiter } from "../fair-queue.ts"
 
 /** How a pool of threads works. */
 export interface WorkerPoolOptions {
@@ -43,11 +43,9 @@ export type WorkerReply<Result> = { readonly number: number } & (
   | { readonly error: string }
 )
 
-interface Waiting<Job, Result> {
+interface JobMessage<Job> {
   readonly job: Job
   readonly transfer: readonly Transferable[]
-  resolve(result: Result): void
-  reject(error: WorkerPoolError): void
 }
 
 const idleMsMaxDefault = 30_000
@@ -58,29 +56,28 @@ const idleMsMaxDefault = 30_000
  */
 export class WorkerPool<Job, Result> {
   readonly #options: WorkerPoolOptions
-  readonly #queue: FairQueue<Waiting<Job, Result>>
+  readonly #queue: FairQueue<JobMessage<Job>, Result>
   readonly #threads = new Set<PoolThread<Job, Result>>()
   #isStopped = false
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options
-    this.#queue = new FairQueue(options.waitingMax)
+    this.#queue = new FairQueue({ waitingMax: options.waitingMax })
   }
 
   /** Rejects with a WorkerPoolError. */
-  run(key: string, job: Job, transfer: readonly Transferable[] = []): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const waiting = { job, transfer, resolve, reject }
-      if (this.#isStopped) reject(new WorkerPoolError("failed", "the pool is stopped"))
-      else if (this.#queue.push(key, waiting)) this.#assign()
-      else reject(new WorkerPoolError("overloaded", "too many jobs are waiting"))
-    })
+  async run(key: string, job: Job, transfer: readonly Transferable[] = []): Promise<Result> {
+    if (this.#isStopped) throw new WorkerPoolError("failed", "the pool is stopped")
+    const waiting = this.#queue.add(key, { job, transfer })
+    if (!waiting) throw new WorkerPoolError("overloaded", "too many jobs are waiting")
+    this.#assign()
+    return await waiting.promise
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift())
-      next.reject(new WorkerPoolError("failed", "the pool is stopped"))
+    for (const { reject } of this.#queue.clear())
+      reject(new WorkerPoolError("failed", "the pool is stopped"))
     await Promise.all([...this.#threads].map((thread) => thread.end()))
   }
 
@@ -88,7 +85,7 @@ export class WorkerPool<Job, Result> {
     while (this.#queue.size > 0) {
       const thread = this.#findThread()
       if (!thread) return
-      const next = this.#queue.shift()
+      const next = this.#queue.next()
       if (next) thread.begin(next)
     }
   }
@@ -154,16 +151,15 @@ class PoolThread<Job, Result> {
     return this.#isEnding
   }
 
-  begin(waiting: Waiting<Job, Result>): void {
+  begin(waiting: Waiter<JobMessage<Job>, Result>): void {
     clearTimeout(this.#idleTimer)
     const number = ++this.#number
     const timer = setTimeout(() => void this.#endOverdue(number), this.#options.jobMsMax)
     timer.unref()
     for (const other of this.#jobs.values()) other.isAlone = false
     this.#jobs.set(number, { waiting, timer, isAlone: this.#jobs.size === 0 })
-    this.#worker.postMessage({ number, job: waiting.job } satisfies WorkerJob<Job>, [
-      ...waiting.transfer,
-    ])
+    const { job, transfer } = waiting.about
+    this.#worker.postMessage({ number, job } satisfies WorkerJob<Job>, [...transfer])
   }
 
   async end(): Promise<void> {
@@ -211,7 +207,7 @@ class PoolThread<Job, Result> {
 }
 
 interface CurrentJob<Job, Result> {
-  readonly waiting: Waiting<Job, Result>
+  readonly waiting: Waiter<JobMessage<Job>, Result>
   readonly timer: Timer
   /** Whether the thread has had no other job since this one began. */
   isAlone: boolean

@@ -1,13 +1,13 @@
 import type { Account, AccountState, AccountStore } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { toTime } from "../vals/val-rows.ts"
-import { markChange, markName } from "./account-mark.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { purgeAccount } from "./purge-account.ts"
 import { insertToken } from "./tokens.ts"
@@ -158,7 +158,7 @@ function* changeQuotas(
   )
   const quotas: Quotas = { ...noQuotas, ...toQuotas(row.quotas), ...named }
   const isNone = Object.values(quotas).every((value) => value === null)
-  yield sql`update users set quotas = ${isNone ? null : JSON.stringify(quotas)} where id = ${id}`
+  yield sql`update users set quotas = ${isNone ? null : toOwnJson(quotas)} where id = ${id}`
   yield* noteChange(audit)
   return quotas
 }
@@ -177,5 +177,13 @@ function toState(row: StateRow): AccountState {
 
 // We wrote it.
 function toQuotas(text: string | null): Quotas | undefined {
-  return text === null ? undefined : { ...noQuotas, ...JSON.parse(text) }
+  return text === null ? undefined : { ...noQuotas, ...parseOwnJson(text) }
+}
+
+/** The setting that changes when nodes must read the states of accounts again. */
+const markName = "accounts_mark"
+
+/** Lets all nodes read the states of accounts again; the id of the entry is unique. */
+export function markChange(audit: AuditEntry): Statement {
+  return sql`insert into settings (name, value) values (${markName}, ${audit.id}) on conflict (name) do update set value = excluded.value`
 }

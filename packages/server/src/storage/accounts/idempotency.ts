@@ -1,5 +1,5 @@
 import type { IdempotencyStore } from "../../domain/accounts/idempotency.ts"
-import type { Claim } from "../../shared/once.ts"
+import type { KeyClaim } from "../../shared/once.ts"
 import { type Database, firstRow, rows } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
@@ -75,6 +75,6 @@ function isVoid(at: number): Statement {
 }
 
 /** After a claim has expired, another request may have claimed the key. */
-export function isStill({ userId, key, expiresAt }: Claim): Statement {
+export function isStill({ userId, key, expiresAt }: KeyClaim): Statement {
   return sql`user_id = ${userId} and key = ${key} and answer is null and expires_at = ${expiresAt}`
 }

@@ -11,23 +11,20 @@ import type {
 import type { IdentityKey } from "../../domain/identities/identity-provider.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  limitTo,
+  type NewestRow,
+  newestFirst,
+  toPage,
+} from "../database/pagination.ts"
+import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
-import { toTime } from "../vals/val-rows.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { takeInvitation } from "./invitations.ts"
 import { addSession } from "./sessions.ts"
 import { toScopes } from "./tokens.ts"
 import { insertUser } from "./users.ts"
-
-interface IdentityRow {
-  readonly id: string
-  readonly issuer: string
-  readonly subject: string
-  readonly email: string | null
-  readonly created_at: number | string
-  readonly last_used_at: number | string | null
-}
 
 interface OwnerRow {
   readonly id: string
@@ -65,7 +62,7 @@ export function createIdentityStore(db: Database, now: () => number): IdentitySt
     link: (identity, use, countMax, audit) =>
       db.write(() => link(dialect, identity, use, countMax, audit)),
     async list(userId, page) {
-      const found = await db.read<IdentityRow>(sql`
+      const found = await db.read<NewestRow>(sql`
         select ${columns} from identities where user_id = ${userId}
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
       return toPage(found, page, toIdentity, newestFirst.toKeys)
@@ -173,7 +170,7 @@ function* link(
   if (!(yield* noteUse(use, audit.at))) return "used"
   // Locks the row of the user, so that concurrent links are counted one after the other.
   yield sql`select id from users where id = ${identity.userId} ${dialect.forUpdate}`
-  const existing = yield* firstRow<IdentityRow & { readonly user_id: string }>(sql`
+  const existing = yield* firstRow<{ readonly user_id: string }>(sql`
     select ${columns}, user_id from identities where issuer = ${identity.issuer} and subject = ${identity.subject}`)
   if (existing) return existing.user_id === identity.userId ? toIdentity(existing) : "taken"
   const count = yield* firstRow<{ count: number | string }>(
@@ -193,13 +190,11 @@ function insertIdentity(identity: NewIdentity): Statement {
     on conflict (issuer, subject) do nothing returning id`
 }
 
-function toIdentity(row: IdentityRow): LinkedIdentity {
-  return {
-    id: row.id,
-    issuer: row.issuer,
-    subject: row.subject,
-    email: row.email,
-    createdAt: Number(row.created_at),
-    lastUsedAt: toTime(row.last_used_at),
-  }
-}
+const toIdentity = createReader<LinkedIdentity>({
+  id: asIs,
+  issuer: asIs,
+  subject: asIs,
+  email: asIs,
+  createdAt: asNumber,
+  lastUsedAt: asNumberOrNull,
+})

@@ -8,30 +8,22 @@ import type {
 import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import { noQuotas } from "../../domain/limits/quotas.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { asIs, asNumber, createReader } from "../database/reader.ts"
 import { type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { markChange } from "./account-mark.ts"
+import { markChange } from "./accounts.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { addUser } from "./users.ts"
-
-interface InvitationRow {
-  readonly id: string
-  readonly note: string | null
-  readonly email: string | null
-  readonly quotas: string | null
-  readonly created_by: string | null
-  readonly created_at: number | string
-  readonly expires_at: number | string
-}
 
 /** Invitations in the database. */
 export function createInvitationStore(db: Database): InvitationStore {
   return {
     async list(at, page) {
-      const rows = await db.read<InvitationRow>(sql`
+      const rows = await db.read<{ id: string }>(sql`
         select invitations.id, note, invitations.email, invitations.quotas, u.username as created_by, invitations.created_at, expires_at
         from invitations join users u on u.id = creator_id
         where expires_at > ${at} ${afterCursor(page, "invitations.id", ["id"])}
@@ -69,7 +61,7 @@ function* addInvitation(
   )
   if (Number(count?.count ?? 0) >= countMax) return false
   yield sql`insert into invitations (id, hash, creator_id, note, email, quotas, created_at, expires_at)
-    values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${email}, ${quotas && JSON.stringify(quotas)}, ${createdAt}, ${expiresAt})`
+    values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${email}, ${quotas && toOwnJson(quotas)}, ${createdAt}, ${expiresAt})`
   yield insertAuditEntry(audit)
   return true
 }
@@ -138,14 +130,13 @@ interface TakenInvitation {
   use(user: User, audit: AuditEntry): Statements<User>
 }
 
-function toInvitation(row: InvitationRow): Invitation {
-  return {
-    id: row.id,
-    note: row.note,
-    email: row.email,
-    quotas: row.quotas === null ? null : { ...noQuotas, ...JSON.parse(row.quotas) },
-    createdBy: row.created_by,
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-  }
-}
+const toInvitation = createReader<Invitation>({
+  id: asIs,
+  note: asIs,
+  email: asIs,
+  quotas: (value: string | null) =>
+    value === null ? null : { ...noQuotas, ...parseOwnJson(value) },
+  createdBy: asIs,
+  createdAt: asNumber,
+  expiresAt: asNumber,
+})

@@ -1,9 +1,9 @@
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
-import { removeContents } from "../mail/mails.ts"
+import { removeContents } from "../mail/inbound/mails.ts"
 import { writeLinks } from "../references/row-locks.ts"
-import { deleteRuns } from "../runs/purge-runs.ts"
+import { deleteRuns } from "../runs/write-runs.ts"
 import { removeLike } from "../vals/likes.ts"
 import { deleteValRow } from "../vals/vals.ts"
 

@@ -8,18 +8,19 @@ import type {
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  beyond,
+  limitTo,
+  type NewestRow,
+  newestFirst,
+  toPage,
+} from "../database/pagination.ts"
+import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
 import { toTime } from "../vals/val-rows.ts"
 import { toScopes } from "./tokens.ts"
-
-interface SessionRow {
-  readonly id: string
-  readonly user_agent: string | null
-  readonly created_at: number | string
-  readonly expires_at: number | string
-  readonly last_used_at: number | string | null
-}
 
 interface LinkRow {
   readonly id: string
@@ -43,7 +44,7 @@ export function createSessionStore(db: Database): SessionStore {
       return row && { username: row.username, expiresAt: Number(row.expires_at) }
     },
     async list(userId, at, page) {
-      const rows = await db.read<SessionRow>(sql`
+      const rows = await db.read<NewestRow>(sql`
         select id, user_agent, created_at, expires_at, last_used_at from tokens
         where user_id = ${userId} and kind = 'session' and expires_at > ${at}
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
@@ -63,7 +64,7 @@ export function createSessionStore(db: Database): SessionStore {
       db.write(function* () {
         yield sql`update tokens set expires_at = ${expiresAt} where id = ${id} and kind = 'session'`
       }),
-    addLink: (link, countMax) => db.write(() => addLink(dialect, link, countMax)),
+    addLink: (link, countMax) => writeOnce(db, () => addLink(dialect, link, countMax)),
   }
 }
 
@@ -144,15 +145,13 @@ function* makeRoom(
     order by coalesce(last_used_at, created_at) desc, id desc ${beyond(countMax)})`
 }
 
-function toSession(row: SessionRow): Session {
-  return {
-    id: row.id,
-    userAgent: row.user_agent,
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-    lastUsedAt: toTime(row.last_used_at),
-  }
-}
+const toSession = createReader<Session>({
+  id: asIs,
+  userAgent: asIs,
+  createdAt: asNumber,
+  expiresAt: asNumber,
+  lastUsedAt: asNumberOrNull,
+})
 
 function toLink(row: LinkRow, hash: string, root: LinkRecord["root"]): LinkRecord {
   return {

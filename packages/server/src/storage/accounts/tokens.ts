@@ -1,30 +1,27 @@
 import type { Scope } from "@hamlet/contract"
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
-import type {
-  NewTokenRecord,
-  Token,
-  TokenHolder,
-  TokenStore,
-} from "../../domain/accounts/tokens.ts"
+import type { FoundToken, NewTokenRecord, Token, TokenStore } from "../../domain/accounts/tokens.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  limitTo,
+  type NewestRow,
+  newestFirst,
+  toPage,
+} from "../database/pagination.ts"
+import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { toTime } from "../vals/val-rows.ts"
 
-interface TokenRow {
+interface HolderRow {
   readonly id: string
-  readonly name: string
   readonly scopes: string
-  readonly created_at: number | string
   readonly expires_at: number | string | null
   readonly last_used_at: number | string | null
-}
-
-interface HolderRow extends TokenRow {
   readonly hash: Uint8Array
   readonly user_id: string
   readonly username: string
@@ -45,7 +42,7 @@ export function createTokenStore(db: Database): TokenStore {
   return {
     findHolder: createFindHolder(db),
     async list(userId, page) {
-      const rows = await db.read<TokenRow>(sql`
+      const rows = await db.read<NewestRow>(sql`
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
         where user_id = ${userId} and kind = 'token' and node_id is null and authorization_id is null
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
@@ -125,25 +122,23 @@ function createFindHolder(db: Database): TokenStore["findHolder"] {
     return row && toHolder(row)
   }
   if (!gather) return createExactCache(db, find, { weightMax: limits.cachedMax }, () => 1)
-  return createBatchLookup<string, TokenHolder>(async (hashes) => {
+  return createBatchLookup<string, FoundToken>(async (hashes) => {
     const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
     const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)
     return new Map(rows.map(toHolder).map((holder) => [holder.hash, holder]))
   }, limits)
 }
 
-function toToken(row: TokenRow): Token {
-  return {
-    id: row.id,
-    name: row.name,
-    scopes: toScopes(row.scopes),
-    createdAt: Number(row.created_at),
-    expiresAt: toTime(row.expires_at),
-    lastUsedAt: toTime(row.last_used_at),
-  }
-}
+const toToken = createReader<Token>({
+  id: asIs,
+  name: asIs,
+  scopes: toScopes,
+  createdAt: asNumber,
+  expiresAt: asNumberOrNull,
+  lastUsedAt: asNumberOrNull,
+})
 
-function toHolder(row: HolderRow): TokenHolder {
+function toHolder(row: HolderRow): FoundToken {
   return {
     tokenId: row.id,
     kind: row.kind,

@@ -1,21 +1,20 @@
-import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { AppError } from "../../domain/app-error.ts"
+import { lowerPriority } from "../../shared/threads/lower-priority.ts"
 import { createBucketContent } from "../blobs/s3-objects.ts"
 import type { BackupReply, BackupThreadOptions } from "./backup-source.ts"
-import { openPostgresSnapshot } from "./postgres-snapshot.ts"
-import { openSqliteSnapshot } from "./sqlite-snapshot.ts"
+import { toPostgresBackup } from "./databases/postgres.ts"
+import { toSqliteBackup } from "./databases/sqlite.ts"
 import { writeBackup } from "./write-backup.ts"
 
 // The thread of a backup: reading, compressing and hashing a database keeps a CPU busy, and the main
 // thread must serve requests meanwhile. The main thread requests one piece after the other, so that
 // pieces do not pile up.
 const options = workerData as BackupThreadOptions
-const niceness = 5
 /** Small frames are sent together, in pieces of at least this size. */
 const pieceBytesMin = 262_144
 
-if (process.platform === "linux") setPriority(0, niceness)
+lowerPriority()
 const pieces = run()
 
 parentPort?.on("message", (message: "next" | "stop") => {
@@ -23,9 +22,11 @@ parentPort?.on("message", (message: "next" | "stop") => {
 })
 
 async function* run(): AsyncGenerator<Uint8Array, void> {
-  const snapshot = await (options.databaseUrl === undefined
-    ? openSqliteSnapshot(options.sqlitePath)
-    : openPostgresSnapshot(options.databaseUrl))
+  const database =
+    options.databaseUrl === undefined
+      ? toSqliteBackup(options.sqlitePath)
+      : toPostgresBackup(options.databaseUrl)
+  const snapshot = await database.openSnapshot()
   try {
     const { bucket, objectBytesMax } = options
     yield* inPieces(

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { createSpool, readAhead } from "./spool.ts"
+import { readAhead, Spool } from "./spool.ts"
 
 const pieceBytes = 1_000
 const pieces = 200
@@ -95,9 +95,9 @@ describe("readAhead", () => {
   })
 })
 
-describe("createSpool", () => {
+describe("Spool", () => {
   test("returns concurrent writes complete and in order", async () => {
-    const spool = createSpool({
+    const spool = new Spool({
       folder: tmpdir(),
       limits: { memoryBytesMax: 5_000, freeBytesMin: 0 },
     })

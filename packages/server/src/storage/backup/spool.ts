@@ -19,24 +19,6 @@ export interface SpoolOptions {
   readonly limits?: Partial<SpoolLimits>
 }
 
-/**
- * A queue of pieces that are written faster than they are read: first in memory, then in an unlinked
- * file.
- */
-export interface Spool {
-  readonly isStopped: boolean
-  write(piece: Uint8Array): Promise<void>
-  /**
-   * Nothing more will be written. The reader gets the error, if there is one, after all pieces.
-   */
-  end(error: unknown): void
-  /** Undefined after the end. */
-  read(): Promise<Uint8Array | undefined>
-  /** Nothing more will be read. */
-  stop(): void
-  close(): Promise<void>
-}
-
 const defaults: SpoolLimits = {
   memoryBytesMax: 16_777_216,
   freeBytesMin: 1_073_741_824,
@@ -44,12 +26,11 @@ const defaults: SpoolLimits = {
 }
 const readBytes = 1_048_576
 
-/** Creates an empty spool. It creates its file when it needs one. */
-export function createSpool({ folder, limits }: SpoolOptions): Spool {
-  return new FileSpool(folder, { ...defaults, ...limits })
-}
-
-class FileSpool implements Spool {
+/**
+ * A queue of pieces that are written faster than they are read: first in memory, then in an unlinked
+ * file, which it creates when it needs one.
+ */
+export class Spool {
   isStopped = false
   readonly #folder: string
   readonly #limits: SpoolLimits
@@ -66,10 +47,10 @@ class FileSpool implements Spool {
   #end: { readonly error: unknown } | undefined
   #waiting: (() => void)[] = []
 
-  constructor(folder: string, limits: SpoolLimits) {
+  constructor({ folder, limits }: SpoolOptions) {
     this.#folder = folder
-    this.#limits = limits
-    this.#waitMs = limits.waitMsMax
+    this.#limits = { ...defaults, ...limits }
+    this.#waitMs = this.#limits.waitMsMax
   }
 
   async write(piece: Uint8Array): Promise<void> {
@@ -86,11 +67,13 @@ class FileSpool implements Spool {
     this.#changed()
   }
 
+  /** Nothing more will be written. The reader gets the error, if there is one, after all pieces. */
   end(error: unknown): void {
     this.#end = { error }
     this.#changed()
   }
 
+  /** Undefined after the end. */
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
       const inMemory = this.#memory.shift()
@@ -106,6 +89,7 @@ class FileSpool implements Spool {
     }
   }
 
+  /** Nothing more will be read. */
   stop(): void {
     this.isStopped = true
     this.#changed()
@@ -199,7 +183,7 @@ export async function* readAhead(
   pieces: AsyncGenerator<Uint8Array, void>,
   options: SpoolOptions,
 ): AsyncGenerator<Uint8Array, void> {
-  const spool = createSpool(options)
+  const spool = new Spool(options)
   const filling = fill(pieces, spool)
   try {
     for (;;) {

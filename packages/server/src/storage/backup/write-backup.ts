@@ -1,9 +1,11 @@
 import type { BackupHeader } from "@hamlet/contract/backup"
-import type { ContentStore } from "../blobs/content-store.ts"
+import { AppError } from "../../domain/app-error.ts"
+import type { ObjectPlace } from "../../domain/blobs/objects.ts"
+import type { ContentStore } from "../blobs/object-chunks.ts"
 import { sql } from "../database/sql.ts"
 import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
+import { type BackupConnection, readRows, type SnapshotRow } from "./databases/backup-database.ts"
 import { FrameWriter } from "./format/frame-writer.ts"
-import { contentItems, noBucket, type ObjectRow, readObject } from "./object-content.ts"
 import {
   findDamage,
   listOwnerDatabases,
@@ -11,11 +13,10 @@ import {
   type OwnerDatabaseFile,
   readOwnerDatabase,
 } from "./owner-database-files.ts"
-import type { Snapshot, SnapshotRow } from "./snapshot.ts"
 
 /** The sources of a backup. */
 export interface BackupSources {
-  readonly snapshot: Snapshot
+  readonly snapshot: BackupConnection
   readonly bucket: ContentStore | undefined
   /** The folder of users' databases; undefined where the server has none. */
   readonly ownerFolder: string | undefined
@@ -100,7 +101,7 @@ async function planSections({
 
 /** Checked before the first byte: a client gets no reason for a response that is cut off. */
 async function assertReadable(
-  snapshot: Snapshot,
+  snapshot: BackupConnection,
   files: readonly OwnerDatabaseFile[],
 ): Promise<void> {
   for (const file of files) {
@@ -112,21 +113,21 @@ async function assertReadable(
 }
 
 /** Undefined for a user who was created after the snapshot, or was deleted before. */
-async function findUsername(snapshot: Snapshot, id: string): Promise<string | undefined> {
+async function findUsername(snapshot: BackupConnection, id: string): Promise<string | undefined> {
   const [owner] = await snapshot.read<{ username: string }>(
     sql`select username from users where id = ${id}`,
   )
   return owner?.username
 }
 
-async function estimate(snapshot: Snapshot, table: string): Promise<number> {
+async function estimate(snapshot: BackupConnection, table: string): Promise<number> {
   const [row] = await snapshot.read<{ count: number | string }>(
     snapshot.dialect.estimateRows(table),
   )
   return Number(row?.count ?? 0)
 }
 
-async function countContent(snapshot: Snapshot): Promise<number> {
+async function countContent(snapshot: BackupConnection): Promise<number> {
   const [row] = await snapshot.read<{ bytes: number | string }>(
     sql`select coalesce(sum(size), 0) as bytes from objects where unused_since is null`,
   )
@@ -168,7 +169,7 @@ async function* writeRows(
   const names = columns.map((column) => column.name)
   const integers = columns.flatMap(({ type }, at) => (type === "integer" ? [at] : []))
   const binaries = columns.flatMap(({ type }, at) => (type === "bytes" ? [at] : []))
-  for await (const rows of snapshot.readRows(name, names, where)) {
+  for await (const rows of readRows(snapshot, name, names, where)) {
     const bytes: Uint8Array[] = []
     for (const row of rows as unknown as Writable[]) {
       for (const at of integers) row[at] = toInteger(row[at], name)
@@ -205,7 +206,8 @@ async function* writeObjects(
   { name }: Section,
   { missing }: Losses,
 ): AsyncGenerator<Uint8Array, void> {
-  for await (const rows of snapshot.readRows(
+  for await (const rows of readRows(
+    snapshot,
     name,
     ["id", "owner_id", "place", "size"],
     "unused_since is null and size is not null",
@@ -255,4 +257,79 @@ async function* writeOwnerDatabases(
       damaged.push(username)
     }
   }
+}
+
+/** An object that a blob refers to. */
+interface ObjectRow {
+  readonly id: string
+  readonly ownerId: string
+  readonly place: ObjectPlace
+  readonly size: number
+}
+
+/** The bytes of content that count as one item of progress, like a row. */
+const itemBytes = 4096
+
+/** The items of progress for so many bytes of content. */
+function contentItems(bytes: number): number {
+  return Math.ceil(bytes / itemBytes)
+}
+
+/** The bytes of an object, in pieces. Yields only undefined when its content is missing. */
+function readObject(
+  snapshot: BackupConnection,
+  bucket: ContentStore | undefined,
+  object: ObjectRow,
+): AsyncGenerator<Uint8Array | undefined, void> {
+  if (object.place === "database") return readChunks(snapshot, object)
+  if (bucket) return readBucket(bucket, object)
+  throw noBucket()
+}
+
+/** The error of a server that has the database, but not the bucket that belongs to it. */
+function noBucket(): AppError {
+  return new AppError(
+    "storage_unavailable",
+    "Cannot back up the blobs: some are in a bucket, but this server has no bucket configured",
+  )
+}
+
+async function* readChunks(
+  snapshot: BackupConnection,
+  { id, size }: ObjectRow,
+): AsyncGenerator<Uint8Array | undefined, void> {
+  let bytes = 0
+  for (let number = 0; bytes < size; number++) {
+    const [row] = await snapshot.read<{ content: Uint8Array }>(
+      sql`select content from object_chunks where object_id = ${id} and number = ${number}`,
+    )
+    if (!row && number === 0) return yield undefined
+    if (!row)
+      throw new AppError(
+        "storage_unavailable",
+        `Cannot back up the blobs: a part of object ${id} is missing`,
+      )
+    bytes += row.content.length
+    yield row.content
+  }
+}
+
+/** Nothing is deleted from a bucket during a backup, so a missing object was lost before. */
+async function* readBucket(
+  bucket: ContentStore,
+  { id, size }: ObjectRow,
+): AsyncGenerator<Uint8Array | undefined, void> {
+  const pieces = bucket.read(id, 0, size)
+  const first = await pieces.next().catch((error: unknown) => {
+    if (isNoSuchKey(error)) return undefined
+    throw error
+  })
+  if (first === undefined) return yield undefined
+  if (!first.done) yield first.value
+  yield* pieces
+}
+
+function isNoSuchKey(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && "code" in cause && cause.code === "NoSuchKey"
 }

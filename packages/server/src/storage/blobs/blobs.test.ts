@@ -16,12 +16,7 @@ describeEachDatabase("createBlobStore", (open) => {
   beforeEach(async () => {
     db = (await open()).db
     blobs = createBlobStore(db)
-    objects = createObjectStore({
-      db,
-      bucket: undefined,
-      newId: () => Bun.randomUUIDv7(),
-      now: () => 1,
-    })
+    objects = createObjectStore(db, undefined, { newId: () => Bun.randomUUIDv7(), now: () => 1 })
     await db.write(function* () {
       for (const [id, name] of [
         [ada, "ada"],

@@ -44,6 +44,12 @@ export function createBlobStore(db: Database): BlobStore {
       const size = Number(row?.size ?? 0)
       return Math.max(size, bytesMax - Number(row?.bytes ?? 0) + size)
     },
+    async findUsage(ownerId) {
+      const [row] = await db.read<{ bytes: number | string; count: number }>(
+        sql`select blob_bytes as bytes, blob_count as count from users where id = ${ownerId}`,
+      )
+      return { count: row?.count ?? 0, bytes: Number(row?.bytes ?? 0) }
+    },
     put: (blob, bytesMax) => db.write(() => putBlob(db.dialect, blob, bytesMax)),
     remove: (ownerId, key, at) => db.write(() => removeBlob(db.dialect, ownerId, key, at)),
   }

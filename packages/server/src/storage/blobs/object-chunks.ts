@@ -1,7 +1,14 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
-import type { ContentStore } from "./content-store.ts"
+
+/** Stores the bytes of objects. The list of objects is always in the database. */
+export interface ContentStore {
+  write(id: string, pieces: AsyncIterable<Uint8Array>): Promise<void>
+  read(id: string, start: number, end: number): AsyncGenerator<Uint8Array, void>
+  /** Deletes a part of the content; false when nothing is left. */
+  remove(id: string): Promise<boolean>
+}
 
 /** Part of the stored format: reads rely on it, so it must not change. */
 export const chunkBytes = 262_144

@@ -17,12 +17,7 @@ describeEachDatabase("createObjectStore", (open) => {
   beforeEach(async () => {
     at = 1_000_000
     db = (await open()).db
-    objects = createObjectStore({
-      db,
-      bucket: undefined,
-      newId: () => Bun.randomUUIDv7(),
-      now: () => at,
-    })
+    objects = createObjectStore(db, undefined, { newId: () => Bun.randomUUIDv7(), now: () => at })
   })
 
   /** Refers to the object as putBlob does, and then replaces it. */

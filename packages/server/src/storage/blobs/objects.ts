@@ -1,18 +1,9 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
+import type { Clock } from "../../domain/clock.ts"
 import type { Database } from "../database/database.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
-import type { ContentStore } from "./content-store.ts"
-import { createChunkContent } from "./object-chunks.ts"
-
-/** The dependencies of the object store. */
-export interface ObjectDeps {
-  readonly db: Database
-  /** The bucket for new objects, if there is one. */
-  readonly bucket: ContentStore | undefined
-  newId(): string
-  now(): number
-}
+import { type ContentStore, createChunkContent } from "./object-chunks.ts"
 
 const limits = {
   /**
@@ -24,9 +15,12 @@ const limits = {
   unusedMax: 64,
 }
 
-/** Objects, in the database or in a bucket. */
-export function createObjectStore(deps: ObjectDeps): ObjectStore {
-  const { db, bucket, newId, now } = deps
+/** Objects. New ones are in the bucket if there is one, else in the database. */
+export function createObjectStore(
+  db: Database,
+  bucket: ContentStore | undefined,
+  { newId, now }: Clock,
+): ObjectStore {
   const stores = { database: createChunkContent(db), s3: bucket }
 
   function getStore(place: ObjectPlace): ContentStore {
@@ -72,7 +66,7 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
         size += bytes
       }
       try {
-        await getStore(place).write(id, watched(deps, id, content, count))
+        await getStore(place).write(id, watched(db, now, id, content, count))
       } catch (error) {
         await discard(object)
         throw error
@@ -145,7 +139,8 @@ async function findUnused(
  * deleted.
  */
 async function* watched(
-  { db, now }: ObjectDeps,
+  db: Database,
+  now: () => number,
   id: string,
   content: AsyncIterable<Uint8Array>,
   count: (bytes: number) => void,

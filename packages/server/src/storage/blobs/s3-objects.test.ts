@@ -20,9 +20,7 @@ describeEachDatabase("createBucketContent", (open) => {
   beforeEach(async () => {
     bucket = new FakeBucket()
     db = (await open()).db
-    objects = createObjectStore({
-      db,
-      bucket: createBucketContent(bucket.bucket, 100 * mega),
+    objects = createObjectStore(db, createBucketContent(bucket.bucket, 100 * mega), {
       newId: () => Bun.randomUUIDv7(),
       now: () => 1,
     })
@@ -109,9 +107,7 @@ describeEachDatabase("createBucketContent", (open) => {
   })
 
   test("read finds objects in the database after a bucket was configured, and fails for objects in a bucket when there is none", async () => {
-    const plain = createObjectStore({
-      db,
-      bucket: undefined,
+    const plain = createObjectStore(db, undefined, {
       newId: () => Bun.randomUUIDv7(),
       now: () => 1,
     })

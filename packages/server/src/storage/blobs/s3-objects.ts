@@ -1,6 +1,6 @@
 import type { NetworkSink, S3Client } from "bun"
 import { AppError } from "../../domain/app-error.ts"
-import type { ContentStore } from "./content-store.ts"
+import type { ContentStore } from "./object-chunks.ts"
 
 /** A bucket of any service with the S3 protocol. */
 export interface Bucket {

@@ -1,7 +1,7 @@
 /**
- * The only code that migrations share. It is frozen: a change of a value here would change
- * migrations that have landed, and `migrations/migrations.test.ts` refuses that. A new type gets a
- * new name.
+ * The only code that migrations share. It is frozen: a change of a value here would change the base
+ * and migrations that have landed, and `migrations/migrations.test.ts` refuses that. A new type gets
+ * a new name.
  */
 export interface Ddl {
   /** Column types. */

@@ -44,8 +44,6 @@ export interface Dialect extends Ddl {
    * together migrate one after the other.
    */
   readonly migrationLock: readonly Statement[]
-  /** Each returns rows with one column, `line`, that describe the schema in a fixed order. */
-  readonly catalog: readonly Statement[]
   /**
    * Returns every column of every table of ours, in order: `table_name`, `column_name`, and its
    * `type`, which is text, integer or bytes.

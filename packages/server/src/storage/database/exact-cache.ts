@@ -18,24 +18,31 @@ export function createExactCache<Value>(
 ): (key: string) => Promise<Value | undefined> {
   const { changeCount } = db
   if (!changeCount) return find
-  const values = new Map<string, Value>()
+  // Promises, so that a cached value costs no new one: nearly every request asks for several values.
+  const values = new Map<string, Promise<Value>>()
   let validAt = changeCount()
   let weight = 0
-  return async (key) => {
-    const now = changeCount()
-    if (now !== validAt || weight > limits.weightMax) {
-      values.clear()
-      weight = 0
-      validAt = now
-    }
-    const cached = values.get(key)
-    if (cached !== undefined) return cached
+  const read = async (key: string) => {
+    const since = validAt
     const value = await find(key)
     // Meanwhile the database may have changed, or another caller may have cached the same key.
-    if (value !== undefined && validAt === now && !values.has(key)) {
-      values.set(key, value)
+    if (value !== undefined && validAt === since && !values.has(key)) {
+      values.set(key, Promise.resolve(value))
       weight += weigh(value)
     }
     return value
+  }
+  return (key) => {
+    try {
+      const now = changeCount()
+      if (now !== validAt || weight > limits.weightMax) {
+        values.clear()
+        weight = 0
+        validAt = now
+      }
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return values.get(key) ?? read(key)
   }
 }

@@ -58,6 +58,21 @@ describeEachDatabase("migrate", (open) => {
     expect(await migrate(db, [first, second])).toEqual({ from: 1, to: 2 })
   })
 
+  test("refuses a database that is older than the base, and does not change it", async () => {
+    const { db } = await open({ isEmpty: true })
+    await migrate(db, [first, second])
+
+    await expect(
+      migrate(db, [migration(3, "create table three (a integer)")]),
+    ).rejects.toMatchObject({
+      code: "database_unavailable",
+      message:
+        "Cannot use the database: its schema is 2, and this version of Hamlet needs 3 or newer; start Hamlet 0.1.0 on it once, then this version",
+    })
+    expect(await appliedIn(db)).toEqual([1, 2])
+    await expect(db.read(sql`select a from three`)).rejects.toThrow()
+  })
+
   test("refuses a database that a newer version has written", async () => {
     const { db } = await open({ isEmpty: true })
     await migrate(db, [first, second, migration(3)])

@@ -1,9 +1,12 @@
 import type { Database, Script } from "./database.ts"
-import { firstRow, rows } from "./database.ts"
+import { firstRow } from "./database.ts"
 import type { Ddl } from "./ddl.ts"
 import type { Dialect } from "./dialect.ts"
 import { unavailable } from "./errors.ts"
 import { raw, sql } from "./sql.ts"
+
+/** The release whose start brings a database with any older schema to that of the base. */
+export const releaseBefore = "0.1.0"
 
 /**
  * One step of the schema. Once it has landed it never changes: a later migration fixes it. It
@@ -12,24 +15,56 @@ import { raw, sql } from "./sql.ts"
 export interface Migration {
   readonly version: number
   readonly name: string
+  /**
+   * Work on much data before the statements, in transactions of its own. It may be killed at any
+   * time and begins again then, so it must find out what it has done. Nodes that start at the same
+   * time may do it together.
+   */
+  prepare?(db: Database, report: (progress: MigrationProgress) => void): Promise<void>
+  /** Throws, in the transaction of the statements, when what was prepared is not complete. */
+  verify?(ddl: Ddl): Script<void>
   statements(ddl: Ddl): readonly string[]
 }
 
+/** How far the preparation of a migration has come. */
+export interface MigrationProgress {
+  readonly done: number
+  readonly total: number
+}
+
 /**
- * Brings the schema up to date, each migration in a transaction of its own: a process that is killed
- * leaves the schema of some version. Nodes that start at the same time take turns, and the later
- * ones find nothing left to do.
+ * Brings the schema up to date. The first migration is the base, which only an empty database gets.
+ * Each has a transaction of its own: a process that is killed leaves the schema of some version.
+ * Nodes that start at the same time take turns, and the later ones find nothing left to do.
  */
 export async function migrate(
   db: Database,
   migrations: readonly Migration[],
+  report: (name: string, progress: MigrationProgress) => void = () => undefined,
 ): Promise<{ from: number; to: number }> {
   assertAscending(migrations)
   const from = await db.write(() => prepareTable(db.dialect, migrations), { isPatient: true })
   for (;;) {
+    const next = await findNext(db, migrations)
+    try {
+      await next?.prepare?.(db, (progress) => report(next.name, progress))
+    } catch (error) {
+      // Another node may have applied it meanwhile, and changed the tables.
+      if ((await findNext(db, migrations)) === next) throw error
+    }
     const applied = await db.write(() => applyNext(db.dialect, migrations), { isPatient: true })
     if (applied === undefined) return { from, to: migrations.at(-1)?.version ?? 0 }
   }
+}
+
+/** Why data with a schema before the base cannot be used; undefined for other data. */
+export function findTooOld(
+  schemaVersion: number,
+  [base]: readonly Migration[],
+): string | undefined {
+  return base === undefined || schemaVersion >= base.version
+    ? undefined
+    : `its schema is ${schemaVersion}, and this version of Hamlet needs ${base.version} or newer`
 }
 
 /** How long nodes of the previous release may keep writing after a migration. */
@@ -56,7 +91,17 @@ function assertAscending(migrations: readonly Migration[]): void {
   }
 }
 
-/** Returns the version of the schema. */
+async function findNext(
+  db: Database,
+  migrations: readonly Migration[],
+): Promise<Migration | undefined> {
+  const [newest] = await db.read<{ version: number | null }>(
+    sql`select max(version) as version from schema_migrations`,
+  )
+  return migrations.find(({ version }) => version > (newest?.version ?? 0))
+}
+
+/** Returns the version of the schema, 0 for an empty database. */
 function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Script<number> {
   yield* dialect.migrationLock
   const { integer, text, time } = dialect.types
@@ -66,8 +111,7 @@ function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Scri
       name ${text} not null,
       applied_at ${time} not null
     )`)
-  const applied = yield* appliedVersions(migrations)
-  return Math.max(0, ...applied)
+  return yield* readVersion(migrations)
 }
 
 /** Applies the first migration that is missing, if any, and returns its version. */
@@ -76,29 +120,28 @@ function* applyNext(
   migrations: readonly Migration[],
 ): Script<number | undefined> {
   yield* dialect.migrationLock
-  const applied = yield* appliedVersions(migrations)
-  const next = migrations.find(({ version }) => !applied.has(version))
+  const current = yield* readVersion(migrations)
+  const next = migrations.find(({ version }) => version > current)
   if (next === undefined) return undefined
+  if (next.verify) yield* next.verify(dialect)
   for (const text of next.statements(dialect)) yield raw(text)
   yield sql`insert into schema_migrations (version, name, applied_at) values (${next.version}, ${next.name}, ${Date.now()})`
   return next.version
 }
 
-function* appliedVersions(migrations: readonly Migration[]): Script<ReadonlySet<number>> {
-  const known = new Set(migrations.map(({ version }) => version))
-  const applied = yield* rows<{ version: number }>(
-    sql`select version from schema_migrations order by version`,
-  )
-  const unknown = applied.find(({ version }) => !known.has(version))
-  if (unknown !== undefined) yield* refuseNewer(migrations.at(-1)?.version ?? 0)
-  return new Set(applied.map(({ version }) => version))
-}
-
-function* refuseNewer(newestKnown: number): Script<never> {
+/** Throws when the schema is older than the base, or newer than the newest migration. */
+function* readVersion(migrations: readonly Migration[]): Script<number> {
   const newest = yield* firstRow<{ version: number; name: string }>(
     sql`select version, name from schema_migrations order by version desc limit 1`,
   )
-  throw unavailable(
-    `a newer version of Hamlet has written it (its schema is ${newest?.version} "${newest?.name}", this version knows up to ${newestKnown})`,
-  )
+  if (newest === undefined) return 0
+  const tooOld = findTooOld(newest.version, migrations)
+  if (tooOld !== undefined)
+    throw unavailable(`${tooOld}; start Hamlet ${releaseBefore} on it once, then this version`)
+  const newestKnown = migrations.at(-1)?.version ?? 0
+  if (newest.version > newestKnown)
+    throw unavailable(
+      `a newer version of Hamlet has written it (its schema is ${newest.version} "${newest.name}", this version knows up to ${newestKnown})`,
+    )
+  return newest.version
 }

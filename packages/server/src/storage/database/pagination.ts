@@ -106,10 +106,13 @@ export function afterCursor(
 /** The order of most lists: the newest first. */
 export const newestFirst = { kinds: ["time", "id"], toKeys: toNewestKeys } as const
 
-function toNewestKeys(row: {
+/** The columns that a list with the newest first is sorted by. */
+export interface NewestRow {
   readonly created_at: number | string
   readonly id: string
-}): CursorKeys {
+}
+
+function toNewestKeys(row: NewestRow): CursorKeys {
   return [Number(row.created_at), row.id]
 }
 

@@ -10,6 +10,8 @@ export interface SchemaGuard {
   readonly db: Database
   /** Reads the version of the schema. Throws `NewerSchema` where it is newer than expected. */
   check(): Promise<void>
+  /** Throws `NewerSchema` once `check` has found that. */
+  assertKnown(): void
 }
 
 /**
@@ -27,6 +29,7 @@ export function guardSchema(
     if (problem !== undefined) throw new NewerSchema("database_unavailable", problem)
   }
   return {
+    assertKnown,
     db: {
       ...db,
       async write(script, options) {

@@ -1,9 +1,11 @@
 import type { EventData, EventType, NewEvent, StoredData } from "../../domain/webhooks/events.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { asAdded } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, type Statements, sql } from "../database/sql.ts"
-import { asAdded } from "../outbox/outbox.ts"
+import { entryType } from "../vals/branch-rows.ts"
 
 const limits = {
   /** Deliveries to the webhooks of one owner within a minute. Further events are dropped. */
@@ -65,7 +67,7 @@ function match(
   const parsed = subscriptions.map(({ id, val_id, events }) => ({
     id,
     valId: val_id,
-    types: JSON.parse(events) as readonly EventType[],
+    types: parseOwnJson(events) as readonly EventType[],
   }))
   return events.flatMap((event) =>
     parsed
@@ -137,7 +139,7 @@ function* findVals(ids: readonly string[]): Statements<ReadonlyMap<string, Event
   const found = new Map<string, EventValRow>()
   for (const batch of inBatches(ids)) {
     for (const val of yield* rows<EventValRow>(sql`
-      select v.id, v.name, u.username, v.version, v.privacy, v.type from vals v join users u on u.id = v.owner_id
+      select v.id, v.name, u.username, b.version, v.privacy, ${entryType} as type from vals v join branches b on b.id = v.id join users u on u.id = v.owner_id
       where v.id in (${list(batch)})`))
       found.set(val.id, val)
   }
@@ -152,7 +154,7 @@ function toValues(
 ): Statement {
   const { now } = dialect
   return sql`(${Bun.randomUUIDv7()}, ${webhookId}, ${event.ownerId}, ${event.type}, ${event.key}, ${event.at ?? now},
-    ${(event.depth ?? 0) + 1}, ${JSON.stringify(data)}, 'waiting', ${`${webhookId}/${event.valId}`}, ${now}, ${now}, ${now})`
+    ${(event.depth ?? 0) + 1}, ${toOwnJson(data)}, 'waiting', ${`${webhookId}/${event.valId}`}, ${now}, ${now}, ${now})`
 }
 
 /** In the order of ids, so that two transactions wait for each other instead of deadlocking. */

@@ -18,7 +18,11 @@ export function* emitSaved(
   depth: number,
 ): Statements<void> {
   yield* emitEvent(dialect, {
-    ...{ type: "val.saved", ownerId, valId: id, depth, data: { change } },
+    type: "val.saved",
+    ownerId,
+    valId: id,
+    depth,
+    data: { change },
     // Several saves may happen in one millisecond.
     key: `val.saved/${id}/${version}/${Bun.randomUUIDv7()}`,
   })
@@ -31,7 +35,11 @@ export function* emitDeleted(
   depth: number,
 ): Statements<void> {
   yield* emitEvent(dialect, {
-    ...{ type: "val.deleted", ownerId, valId: id, depth, key: `val.deleted/${id}` },
+    type: "val.deleted",
+    ownerId,
+    valId: id,
+    depth,
+    key: `val.deleted/${id}`,
   })
 }
 
@@ -53,14 +61,21 @@ export function* emitReferenced(
   const seen = targets.filter((target) => privacy === "public" || target.ownerId === ownerId)
   for (const target of seen)
     yield* addNotification(dialect, {
-      ...{ type: "reference", ownerId: target.ownerId, valId: target.id, actorId: ownerId },
-      ...{ key: `reference/${id}/${target.id}`, otherValId: id },
+      type: "reference",
+      ownerId: target.ownerId,
+      valId: target.id,
+      actorId: ownerId,
+      key: `reference/${id}/${target.id}`,
+      otherValId: id,
     })
   yield* emitEvents(
     dialect,
     seen.map(
       (target): NewEvent => ({
-        ...{ type: "val.referenced", ownerId: target.ownerId, valId: target.id, depth },
+        type: "val.referenced",
+        ownerId: target.ownerId,
+        valId: target.id,
+        depth,
         key: `val.referenced/${id}/${target.id}/${version}`,
         data: { reference: { id, name, username: ownerName } },
       }),
@@ -102,7 +117,12 @@ export function* emitLiked(
   const key = `like/${userId}/${valId}`
   yield* addNotification(dialect, { type: "like", ownerId, valId, actorId: userId, key })
   yield* emitEvent(dialect, {
-    ...{ type: "val.liked", ownerId, valId, at, depth, key: `val.liked/${userId}/${valId}/${at}` },
+    type: "val.liked",
+    ownerId,
+    valId,
+    at,
+    depth,
+    key: `val.liked/${userId}/${valId}/${at}`,
     *readData() {
       const user = yield* firstRow<{ username: string }>(
         sql`select username from users where id = ${userId}`,
@@ -124,10 +144,20 @@ export function* emitCommented(dialect: Dialect, act: EmittedComment): Statement
   const { id, comment, authorName, userId, valId, ownerId, at, depth } = act
   const author = { id: userId, username: authorName }
   yield* addNotification(dialect, {
-    ...{ type: "comment", ownerId, valId, actorId: userId, key: `comment/${id}`, commentId: id },
+    type: "comment",
+    ownerId,
+    valId,
+    actorId: userId,
+    key: `comment/${id}`,
+    commentId: id,
   })
   yield* emitEvent(dialect, {
-    ...{ type: "comment.created", ownerId, valId, at, depth, key: `comment.created/${id}` },
+    type: "comment.created",
+    ownerId,
+    valId,
+    at,
+    depth,
+    key: `comment.created/${id}`,
     data: { comment: { id, comment, createdAt: new Date(at).toISOString(), author } },
   })
 }

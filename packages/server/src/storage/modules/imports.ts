@@ -1,4 +1,5 @@
 import type { ImportStore, ResolvedImport } from "../../domain/modules/module-graph.ts"
+import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
@@ -11,7 +12,7 @@ interface ImportRow {
   readonly name_key: string
   readonly specifiers: string | null
   readonly is_pinned: number
-  readonly pinned_at: number | string | null
+  readonly pinned_at: number | string
   readonly val_id: string | null
   readonly owner_id: string | null
   readonly version: number | null
@@ -55,17 +56,22 @@ function weigh(imports: readonly ResolvedImport[]): number {
 /** A pin to a deleted val finds nothing, and neither does an import of another user's private val. */
 function selectImports(key: string): Statement {
   const [valId = "", version, asOf = ""] = key.split(" ")
+  // As subqueries, so that both are known before imports are searched.
+  const entry = (column: string) =>
+    sql`select ${raw(column)} from versions where branch_id = ${valId} and version = ${Number(version)}`
   return sql`
     select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.specifiers,
-      case when i.pinned_version is null then 0 else 1 end as is_pinned, i.pinned_at,
+      case when i.pinned_version is null then 0 else 1 end as is_pinned, coalesce(i.pinned_at,
+        (select s.created_at from states s where s.branch_id = i.branch_id and s.path = i.path and s.since = i.since)) as pinned_at,
       v.id as val_id, v.owner_id, c.version, c.created_at as version_created_at
     from imports i
-    join vals m on m.id = i.val_id
+    join vals m on m.id = i.branch_id
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
     left join vals n on n.owner_id = u.id and n.name_key = i.name_key
     left join vals v on v.id = coalesce(i.pinned_val_id, n.id) and (v.privacy <> 'private' or v.owner_id = m.owner_id)
-    left join versions c on c.val_id = v.id and c.version = coalesce(i.pinned_version, ${asOf === "" ? raw("v.version") : versionAsOf(Number(asOf))})
-    where i.val_id = ${valId} and i.version = ${Number(version)}
+    left join branches b on b.id = v.id
+    left join versions c on c.branch_id = v.id and c.version = coalesce(i.pinned_version, ${asOf === "" ? raw("b.version") : versionAsOf(Number(asOf))})
+    where i.branch_id = ${valId} and i.path = (${entry("entry_path")}) and i.since = (${entry("entry_since")})
     order by i.username_key, i.name_key limit ${limits.importsPerVersionMax}`
 }
 
@@ -75,17 +81,17 @@ function selectImports(key: string): Statement {
  */
 function versionAsOf(at: number): Statement {
   return sql`
-    (select a.version from versions a where a.val_id = v.id and a.created_at <= ${at} order by a.version desc limit 1),
-    (select min(a.version) from versions a where a.val_id = v.id)`
+    (select a.version from versions a where a.branch_id = v.id and a.created_at <= ${at} order by a.version desc limit 1),
+    (select min(a.version) from versions a where a.branch_id = v.id)`
 }
 
 function toImport(row: ImportRow): ResolvedImport {
   const { val_id: valId, owner_id: ownerId, version } = row
   return {
     address: `${row.username_key}/${row.name_key}`,
-    specifiers: row.specifiers === null ? null : (JSON.parse(row.specifiers) as string[]),
+    specifiers: row.specifiers === null ? null : (parseOwnJson(row.specifiers) as string[]),
     isPinned: row.is_pinned === 1,
-    pinnedAt: toTime(row.pinned_at),
+    pinnedAt: Number(row.pinned_at),
     val: valId === null || ownerId === null ? undefined : { id: valId, ownerId },
     version:
       version === null

@@ -5,17 +5,24 @@ import {
   openAgain,
   type TestDatabase,
 } from "../../../test/support/databases.ts"
+import { withClock } from "../../../test/support/fakes/clocked-database.ts"
 import { toBundle } from "../../../test/support/fakes/fake-resolver.ts"
 import type {
   Bundle,
   BundleStore,
   LockedImport,
+  LockfileClaim,
+  LockfileClaims,
   LockfileStore,
   Resolution,
 } from "../../domain/modules/lockfiles.ts"
+import { readClock } from "../database/clock.ts"
+import type { Database } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
+import { createNodeStore } from "../nodes.ts"
 import { createValStore } from "../vals/vals.ts"
 import { createBundleStore } from "./bundles.ts"
+import { createLockfileClaims } from "./lockfile-claims.ts"
 import { createLockfileStore } from "./lockfiles.ts"
 
 const ada = "10000000-0000-7000-8000-000000000001"
@@ -24,12 +31,20 @@ const idOf = (number: number) => `20000000-0000-7000-8000-${String(number).padSt
 
 describeEachDatabase("createLockfileStore", (open) => {
   let database: TestDatabase
+  /** The time of the database. */
+  let nowMs: number
+  /** The database with that time. */
+  let clocked: Database
   let locks: LockfileStore
+  let claims: LockfileClaims
   let bundles: BundleStore
 
   beforeEach(async () => {
     database = await open()
-    locks = createLockfileStore(database.db)
+    nowMs = 0
+    clocked = withClock(database.db, () => nowMs)
+    locks = createLockfileStore(clocked)
+    claims = await addNode(clocked)
     bundles = createBundleStore(database.db)
     await database.db.write(function* () {
       for (const [id, name] of [
@@ -55,12 +70,22 @@ describeEachDatabase("createLockfileStore", (open) => {
       privacy: "private",
     } as const
     const source = { code: `import "npm:x" // ${number}`, imports: [], isRemote }
-    await createValStore(database.db).create({ ...val, type: "script", readme: null, source }, at)
+    nowMs = at
+    await createValStore(clocked).create({ ...val, type: "script", readme: null, source }, at)
     return val.id
   }
 
-  const claim = (at: number, busyOwners: readonly string[] = [], store = locks) =>
-    store.claim({ at, until: at + 100, busyOwners })
+  /** The claims of a node. */
+  async function addNode(db: Database): Promise<LockfileClaims> {
+    const id = Bun.randomUUIDv7()
+    await createNodeStore(database.db).add({ id, host: "", pid: 1, pidStarted: "" }, 60_000)
+    return createLockfileClaims(db, id)
+  }
+
+  const claim = async (at: number, held: readonly LockfileClaim[] = [], store = claims) => {
+    nowMs = at
+    return (await store.claim(1, held))[0]
+  }
   const importOf = (error: string | null): LockedImport => ({
     ...{
       specifier: "npm:x",
@@ -82,8 +107,8 @@ describeEachDatabase("createLockfileStore", (open) => {
     bundle: null,
   }
 
-  async function claimed(at: number, busyOwners?: readonly string[]) {
-    const found = await claim(at, busyOwners)
+  async function claimed(at: number) {
+    const found = await claim(at)
     if (!found) throw new Error("there was nothing to claim")
     return found
   }
@@ -143,49 +168,38 @@ describeEachDatabase("createLockfileStore", (open) => {
   })
 
   describe("claim", () => {
-    test("returns the lockfile that has been due longest, to one caller at a time, until the claim expires", async () => {
+    test("returns the lockfile that has been due longest, one of each owner, until its node is gone", async () => {
       const [later, sooner] = [await addVal(1, 20), await addVal(2, 10)]
+      const others = await addVal(3, 30, bob)
       expect(await claim(9)).toBeUndefined()
-      expect(await claim(25)).toEqual({
-        valId: sooner,
-        version: 1,
-        ownerId: ada,
-        attempts: 1,
-        claimedUntil: 125,
+      const first = await claimed(25)
+      expect(first).toEqual({
+        ...{ id: `${sooner} 1`, valId: sooner, version: 1, ownerId: ada, attempts: 1, fence: 1 },
       })
-      expect(await claim(25)).toMatchObject({ valId: later })
-      expect(await claim(124)).toBeUndefined()
       expect(await locks.find(sooner, 1)).toMatchObject({
-        state: "pending",
-        retryAt: null,
-        updatedAt: 10,
+        ...{ state: "pending", retryAt: null, updatedAt: 10 },
       })
-      expect(await claim(125)).toMatchObject({ attempts: 2, claimedUntil: 225 })
+      expect(await claim(30, [first])).toMatchObject({ valId: others, ownerId: bob })
+      expect(await claim(30, [first])).toBeUndefined()
+      expect(await claim(30)).toMatchObject({ valId: later })
+      await claims.takeOver([])
+      expect(await claim(30)).toMatchObject({ valId: others, attempts: 2 })
     })
 
-    test("skips the lockfiles of busy owners", async () => {
-      await addVal(1, 10)
-      const others = await addVal(2, 20, bob)
-      expect(await claim(30, [ada])).toMatchObject({ valId: others, ownerId: bob })
-      expect(await claim(30, [ada, bob])).toBeUndefined()
-    })
-
-    test("gives a lockfile to one of many nodes", async () => {
-      const nodes = await Promise.all(Array.from({ length: 4 }, () => openAgain(database)))
-      for (let number = 1; number <= 12; number++) await addVal(number, number)
-      const work = async (store: LockfileStore) => {
-        const mine: string[] = []
-        // A node may find nothing while others claim the same lockfiles.
-        for (let idle = 0; idle < 20; ) {
-          const found = await claim(1000, [], store)
-          if (found) mine.push(found.valId)
-          else idle += 1
-        }
-        return mine
+    test("uses the clock of the database, however wrong that of the node is that has saved the version", async () => {
+      const store = await addNode(database.db)
+      const dayMs = 86_400_000
+      const now = await readClock(database.db)
+      for (const [number, at] of [now + dayMs, now - dayMs].entries()) {
+        const source = { code: "import 'npm:x'", imports: [], isRemote: true }
+        const val = { id: idOf(number), ownerId: ada, ownerName: "ada", name: `v${number}` }
+        await createValStore(database.db).create(
+          { ...val, privacy: "private", type: "script", readme: null, source },
+          at,
+        )
       }
-      const taken = await Promise.all(nodes.map((db) => work(createLockfileStore(db))))
-      await Promise.all(nodes.map((db) => db.stop()))
-      expect(taken.flat().sort()).toEqual(Array.from({ length: 12 }, (_, index) => idOf(index + 1)))
+      const found = [...(await store.claim(1, [])), ...(await store.claim(1, []))]
+      expect(found.map((one) => one.valId).sort()).toEqual([idOf(0), idOf(1)])
     })
   })
 
@@ -195,7 +209,7 @@ describeEachDatabase("createLockfileStore", (open) => {
         await addVal(1, 10),
         { ...toBundle(["({ default: 1 })"]), cache: new Uint8Array([1, 2, 3]) },
       ]
-      expect(await locks.settle(await claimed(20), ready(bundle), 30)).toBe(true)
+      expect(await claims.settle(await claimed(20), ready(bundle), 30)).toBe(true)
       const { resolution } = ready(bundle)
       expect(await locks.find(id, 1)).toEqual({
         state: "ready",
@@ -223,32 +237,33 @@ describeEachDatabase("createLockfileStore", (open) => {
     test("shares a bundle among versions, and keeps its existing cache", async () => {
       const bundle = toBundle(["1"])
       await addVal(1, 10)
-      await locks.settle(await claimed(20), ready({ ...bundle, cache: new Uint8Array([1]) }), 30)
+      await claims.settle(await claimed(20), ready({ ...bundle, cache: new Uint8Array([1]) }), 30)
       await addVal(2, 10)
-      await locks.settle(await claimed(20), ready(bundle), 30)
+      await claims.settle(await claimed(20), ready(bundle), 30)
       const readCache = async () => [
         ...((await (await bundles.find(bundle.hash))?.read())?.cache ?? []),
       ]
       expect(await readCache()).toEqual([1])
       await addVal(3, 10)
-      await locks.settle(await claimed(20), ready({ ...bundle, cache: new Uint8Array([2]) }), 30)
+      await claims.settle(await claimed(20), ready({ ...bundle, cache: new Uint8Array([2]) }), 30)
       expect(await readCache()).toEqual([2])
     })
 
-    test("does nothing for a claim that has expired", async () => {
+    test("does nothing for a claim that was taken over", async () => {
       const id = await addVal(1, 10)
       const first = await claimed(20)
+      await claims.takeOver([])
       const second = await claimed(200)
       const bundle = toBundle(["1"])
-      expect(await locks.settle(first, ready(bundle), 210)).toBe(false)
+      expect(await claims.settle(first, ready(bundle), 210)).toBe(false)
       expect([(await locks.find(id, 1))?.state, await bundles.find(bundle.hash)]).toEqual([
         "pending",
         undefined,
       ])
-      expect(await locks.settle(second, failed, 220)).toBe(true)
-      expect(await locks.settle(second, ready(bundle), 230)).toBe(false)
+      expect(await claims.settle(second, failed, 220)).toBe(true)
+      expect(await claims.settle(second, ready(bundle), 230)).toBe(false)
       await locks.reopen(id, 1, 300)
-      expect(await locks.settle(second, ready(bundle), 310)).toBe(false)
+      expect(await claims.settle(second, ready(bundle), 310)).toBe(false)
       expect((await locks.find(id, 1))?.state).toBe("pending")
     })
 
@@ -256,15 +271,15 @@ describeEachDatabase("createLockfileStore", (open) => {
       const id = await addVal(1, 10)
       const mine = await claimed(20)
       await createValStore(database.db).delete(id, () => {})
-      expect(await locks.settle(mine, ready(toBundle(["1"])), 30)).toBe(false)
-      await locks.postpone(mine, 40, { resolution: null, counts: true })
+      expect(await claims.settle(mine, ready(toBundle(["1"])), 30)).toBe(false)
+      await claims.postpone(mine, 40, failed.resolution)
     })
   })
 
   describe("postpone", () => {
     test("makes it due again at that time, and stores the result of the attempt", async () => {
       const id = await addVal(1, 10)
-      await locks.postpone(await claimed(20), 500, { resolution: failed.resolution, counts: true })
+      await claims.postpone(await claimed(20), 480, failed.resolution)
       const expected = {
         state: "pending",
         bundle: null,
@@ -276,20 +291,13 @@ describeEachDatabase("createLockfileStore", (open) => {
       expect(await claim(499)).toBeUndefined()
       expect(await claim(500)).toMatchObject({ attempts: 2 })
     })
-
-    test("does not count an aborted attempt, which has no result either", async () => {
-      const id = await addVal(1, 10)
-      await locks.postpone(await claimed(20), 30, { resolution: failed.resolution, counts: true })
-      await locks.postpone(await claimed(30), 40, { resolution: null, counts: false })
-      expect(await locks.find(id, 1)).toMatchObject({ resolution: failed.resolution })
-      expect(await claim(40)).toMatchObject({ attempts: 2 })
-    })
   })
 
   test("reopen makes a failed lockfile pending, and no other", async () => {
     const [broken, fine] = [await addVal(1, 10), await addVal(2, 20)]
-    await locks.settle(await claimed(30), failed, 40)
-    await locks.settle(await claimed(30), ready(toBundle(["1"])), 40)
+    await claims.settle(await claimed(30), failed, 40)
+    await claims.settle(await claimed(30), ready(toBundle(["1"])), 40)
+    nowMs = 50
     for (const id of [broken, fine]) await locks.reopen(id, 1, 50)
     expect([await locks.findSummary(broken, 1), await locks.findSummary(fine, 1)]).toEqual([
       { state: "pending", bundle: null, updatedAt: 50 },
@@ -298,11 +306,22 @@ describeEachDatabase("createLockfileStore", (open) => {
     expect(await claim(50)).toMatchObject({ valId: broken, attempts: 1 })
   })
 
+  test("reopen makes a lockfile due that waits for its next attempt, and none that a node resolves", async () => {
+    const [waiting, busy] = [await addVal(1, 10), await addVal(2, 20)]
+    await claims.postpone(await claimed(30), 5_000, failed.resolution)
+    const mine = await claimed(30)
+    nowMs = 50
+    for (const id of [waiting, busy]) await locks.reopen(id, 1, 50)
+    expect(await locks.find(waiting, 1)).toMatchObject({ resolution: null, retryAt: 50 })
+    expect(await claim(50)).toMatchObject({ valId: waiting, attempts: 1 })
+    expect(await claims.settle(mine, ready(toBundle(["1"])), 60)).toBe(true)
+  })
+
   test("findSummary is up to date whichever node changed the lockfile", async () => {
     const id = await addVal(1, 10)
     expect(await locks.findSummary(id, 1)).toMatchObject({ state: "pending" })
     const other = await openAgain(database)
-    const store = createLockfileStore(other)
+    const store = await addNode(withClock(other, () => nowMs))
     const mine = await claim(20, [], store)
     if (mine) await store.settle(mine, failed, 30)
     await other.stop()
@@ -313,7 +332,7 @@ describeEachDatabase("createLockfileStore", (open) => {
     const [one, two] = [toBundle(["1"]), toBundle(["2"])]
     for (const [index, bundle] of [one, two].entries()) {
       await addVal(index + 1, 10)
-      await locks.settle(await claimed(20), ready(bundle), 30)
+      await claims.settle(await claimed(20), ready(bundle), 30)
     }
     for (const bundle of [one, two, one]) {
       const { code } = (await (await bundles.find(bundle.hash))?.read()) ?? {}
@@ -326,7 +345,7 @@ describeEachDatabase("createLockfileStore", (open) => {
     const archive = new Uint8Array([1, 0, 255])
     const bundle = { ...toBundle(["with files"]), files: { read: async () => archive } }
     const id = await addVal(1, 10)
-    await locks.settle(await claimed(20), ready(bundle), 30)
+    await claims.settle(await claimed(20), ready(bundle), 30)
     const found = await bundles.find(bundle.hash)
     expect(new Uint8Array((await found?.files?.read()) ?? [])).toEqual(archive)
     await createValStore(database.db).delete(id, () => {})
@@ -342,7 +361,7 @@ describeEachDatabase("createLockfileStore", (open) => {
     )
     const bundle = toBundle(["1"])
     await addVal(1, 10)
-    await locks.settle(await claimed(20), ready(bundle), 30)
+    await claims.settle(await claimed(20), ready(bundle), 30)
     for (let count = 0; count < 3; count++) await store.find(bundle.hash)
     expect(statements).toHaveLength(1)
     await (await store.find(bundle.hash))?.read()
@@ -352,7 +371,7 @@ describeEachDatabase("createLockfileStore", (open) => {
   test("bundles.find says that a bundle was deleted meanwhile", async () => {
     const bundle = toBundle(["1"])
     const id = await addVal(1, 10)
-    await locks.settle(await claimed(20), ready(bundle), 30)
+    await claims.settle(await claimed(20), ready(bundle), 30)
     const found = await bundles.find(bundle.hash)
     await createValStore(database.db).delete(id, () => {})
     await bundles.purge("", 100, 10)
@@ -365,7 +384,7 @@ describeEachDatabase("createLockfileStore", (open) => {
       for (let number = 1; number <= count; number++) {
         const bundle = toBundle([String(number)])
         await addVal(number, number)
-        await locks.settle(await claimed(1_000), ready(bundle), 100)
+        await claims.settle(await claimed(1_000), ready(bundle), 100)
         hashes.push(bundle.hash)
       }
       return hashes
@@ -391,7 +410,7 @@ describeEachDatabase("createLockfileStore", (open) => {
       await createValStore(database.db).delete(idOf(1), () => {})
       expect(await bundles.purge("", 100, 10)).toBeUndefined()
       await addVal(2, 200)
-      await locks.settle(await claimed(1_000), ready(toBundle(["1"])), 500)
+      await claims.settle(await claimed(1_000), ready(toBundle(["1"])), 500)
       await createValStore(database.db).delete(idOf(2), () => {})
       await bundles.purge("", 500, 10)
       expect(await left()).toEqual([hash])

@@ -1,19 +1,19 @@
 import type {
   Lockfile,
-  LockfileClaim,
   LockfileState,
   LockfileStore,
   LockfileSummary,
   Resolution,
-  SettledLockfile,
 } from "../../domain/modules/lockfiles.ts"
 import type { SettledResolution } from "../../domain/vals/val-source.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
-import { list } from "../database/batch-sizes.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Database, Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
-import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { type BundleContents, keepBundle, writeBundle } from "./bundles.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { toTime } from "../vals/val-rows.ts"
+import { keepBundle } from "./bundles.ts"
 
 interface StampRow {
   readonly key: string
@@ -23,23 +23,15 @@ interface StampRow {
 }
 
 interface LockRow extends StampRow {
-  readonly due_at: number | string
-  readonly claimed_until: number | string | null
+  readonly next_attempt_at: number | string | null
+  readonly node_id: string | null
   readonly resolution: string | null
-}
-
-interface DueRow {
-  readonly val_id: string
-  readonly version: number
-  readonly owner_id: string
 }
 
 const limits = {
   /** Versions looked up in one statement. */
   keysMax: 50,
   cachedMax: 50_000,
-  /** How many due lockfiles a claim tries when other nodes claim the same ones. */
-  candidatesMax: 5,
 }
 
 /** Lockfiles in the database. Their table is called `locks`. */
@@ -49,40 +41,34 @@ export function createLockfileStore(db: Database): LockfileStore {
     findSummary: async (valId, version) => toStamp(await findByKey(`${valId} ${version}`)),
     async find(valId, version) {
       const [row] = await db.read<LockRow>(sql`
-        select state, bundle_hash, updated_at, due_at, claimed_until, resolution from locks where val_id = ${valId} and version = ${version}`)
+        select state, bundle_hash, updated_at, next_attempt_at, node_id, resolution from locks where branch_id = ${valId} and version = ${version}`)
       return row ? toLock(row) : null
     },
     add: (valId, version, at) =>
       db.write(function* () {
-        yield sql`insert into locks (val_id, version, state, due_at, updated_at)
-          select val_id, version, 'pending', ${at}, ${at} from versions where val_id = ${valId} and version = ${version}
-          on conflict (val_id, version) do nothing`
+        yield sql`insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at)
+          select r.branch_id, r.version, v.owner_id, 'pending', ${db.dialect.now}, ${at} from versions r join vals v on v.id = r.branch_id
+          where r.branch_id = ${valId} and r.version = ${version}
+          on conflict (branch_id, version) do nothing`
       }),
     reopen: (valId, version, at) =>
       db.write(function* () {
-        yield sql`update locks set state = 'pending', attempts = 0, due_at = ${at}, claimed_until = null, updated_at = ${at}
-          where val_id = ${valId} and version = ${version} and state = 'failed'`
-      }),
-    async claim({ at, until, busyOwners }) {
-      const due = await db.read<DueRow>(selectDue(at, busyOwners))
-      return due.length === 0 ? undefined : db.write(() => claimFirst(due, at, until))
-    },
-    async settle(claim, settled, at) {
-      const files = await settled.bundle?.files?.read()
-      const types = await settled.bundle?.types?.read()
-      return await db.write(() => settle(claim, settled, { files, types }, at))
-    },
-    postpone: (claim, dueAt, { resolution, counts }) =>
-      db.write(function* () {
-        yield sql`update locks set due_at = ${dueAt}, claimed_until = null, attempts = ${counts ? claim.attempts : claim.attempts - 1},
-          resolution = coalesce(${resolution && JSON.stringify(resolution)}, resolution) where ${isStill(claim)}`
+        yield sql`update locks set state = 'pending', attempts = 0, next_attempt_at = ${db.dialect.now}, updated_at = ${at}, resolution = null
+          where branch_id = ${valId} and version = ${version} and (state = 'failed' or (state = 'pending' and node_id is null))`
       }),
   }
 }
 
-/** The lockfile of a new version. */
-export function insertLockfile(valId: string, version: number, at: number): Statement {
-  return sql`insert into locks (val_id, version, state, due_at, updated_at) values (${valId}, ${version}, 'pending', ${at}, ${at})`
+/** The lockfile of a new version. Its times but the last are those of the database's clock. */
+export function insertLockfile(
+  { now }: Dialect,
+  valId: string,
+  version: number,
+  ownerId: string,
+  at: number,
+): Statement {
+  return sql`insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at)
+    values (${valId}, ${version}, ${ownerId}, 'pending', ${now}, ${at})`
 }
 
 /**
@@ -90,18 +76,33 @@ export function insertLockfile(valId: string, version: number, at: number): Stat
  * again.
  */
 export function* copyLockfile(
+  dialect: Dialect,
   valId: string,
   version: number,
+  ownerId: string,
   { state, resolution }: SettledResolution,
   at: number,
 ): Script<void> {
   const { bundle } = resolution
   if (bundle !== null && !(yield* keepBundle(bundle, at))) {
-    yield insertLockfile(valId, version, at)
+    yield insertLockfile(dialect, valId, version, ownerId, at)
     return
   }
-  yield sql`insert into locks (val_id, version, state, due_at, updated_at, bundle_hash, resolution)
-    values (${valId}, ${version}, ${state}, ${at}, ${at}, ${bundle}, ${JSON.stringify(resolution)})`
+  yield sql`insert into locks (branch_id, version, owner_id, state, updated_at, bundle_hash, resolution)
+    values (${valId}, ${version}, ${ownerId}, ${state}, ${at}, ${bundle}, ${toOwnJson(resolution)})`
+}
+
+/** The lockfile of a new version whose code is that of an earlier one; nothing if that has none. */
+export function takeOverLockfile(
+  { now }: Dialect,
+  branchId: string,
+  from: number,
+  version: number,
+  at: number,
+): Statement {
+  return sql`insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at, bundle_hash, resolution)
+    select branch_id, ${version}, owner_id, state, case when state = 'pending' then ${now} end, ${at}, bundle_hash, resolution
+    from locks where branch_id = ${branchId} and version = ${from}`
 }
 
 /** The absence of a lockfile is cached too. */
@@ -125,7 +126,7 @@ function createFindStamp(db: Database): (key: string) => Promise<FoundStamp | un
 function selectStamp(key: string): Statement {
   const [valId = "", version] = key.split(" ")
   return sql`select cast(${key} as ${raw("text")}) as key, state, bundle_hash, updated_at from locks
-    where val_id = ${valId} and version = ${Number(version)}`
+    where branch_id = ${valId} and version = ${Number(version)}`
 }
 
 function toStamp(found: FoundStamp | undefined): LockfileSummary | null {
@@ -138,54 +139,7 @@ function toLock(row: LockRow): Lockfile {
     state: row.state,
     bundle: row.bundle_hash,
     updatedAt: Number(row.updated_at),
-    resolution: row.resolution === null ? null : (JSON.parse(row.resolution) as Resolution),
-    retryAt: row.state === "pending" && row.claimed_until === null ? Number(row.due_at) : null,
+    resolution: row.resolution === null ? null : (parseOwnJson(row.resolution) as Resolution),
+    retryAt: row.node_id === null ? toTime(row.next_attempt_at) : null,
   }
-}
-
-/** A claimed lockfile is due again when its claim has expired. */
-function selectDue(at: number, busyOwners: readonly string[]): Statement {
-  const ofOthers =
-    busyOwners.length === 0 ? nothing : sql`and v.owner_id not in (${list(busyOwners)})`
-  return sql`
-    select l.val_id, l.version, v.owner_id from locks l join vals v on v.id = l.val_id
-    where l.state = 'pending' and l.due_at <= ${at} ${ofOthers}
-    order by l.due_at limit ${limits.candidatesMax}`
-}
-
-/**
- * Of two concurrent claims the second one finds that the lockfile is no longer due: it waits for the
- * row lock of the first.
- */
-function* claimFirst(
-  due: readonly DueRow[],
-  at: number,
-  until: number,
-): Script<LockfileClaim | undefined> {
-  for (const { val_id: valId, version, owner_id: ownerId } of due) {
-    const claimed = yield* firstRow<{ attempts: number }>(sql`
-      update locks set due_at = ${until}, claimed_until = ${until}, attempts = attempts + 1
-      where val_id = ${valId} and version = ${version} and state = 'pending' and due_at <= ${at} returning attempts`)
-    if (claimed) return { valId, version, ownerId, attempts: claimed.attempts, claimedUntil: until }
-  }
-  return undefined
-}
-
-function* settle(
-  claim: LockfileClaim,
-  { state, resolution, bundle }: SettledLockfile,
-  contents: BundleContents,
-  at: number,
-): Script<boolean> {
-  const settled = yield* firstRow(sql`
-    update locks set state = ${state}, claimed_until = null, updated_at = ${at},
-      bundle_hash = ${resolution.bundle}, resolution = ${JSON.stringify(resolution)}
-    where ${isStill(claim)} returning version`)
-  if (settled && bundle) yield* writeBundle(bundle, contents, at)
-  return settled !== undefined
-}
-
-/** Another node may have taken the claim over, or the lockfile may have been reopened since. */
-function isStill({ valId, version, attempts, claimedUntil }: LockfileClaim): Statement {
-  return sql`val_id = ${valId} and version = ${version} and state = 'pending' and attempts = ${attempts} and claimed_until = ${claimedUntil}`
 }

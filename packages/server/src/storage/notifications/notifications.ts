@@ -4,6 +4,7 @@ import type {
   NotificationStore,
   NotificationType,
 } from "../../domain/notifications/notifications.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
@@ -70,11 +71,11 @@ export function createNotificationStore(db: Database): NotificationStore {
         sql`select muted_notifications as muted from users where id = ${userId}`,
       )
       // We wrote it, from the closed list of types.
-      return row?.muted ? (JSON.parse(row.muted) as NotificationType[]) : []
+      return row?.muted ? (parseOwnJson(row.muted) as NotificationType[]) : []
     },
     mute: (userId, types) =>
       db.write(function* () {
-        const muted = types.length === 0 ? null : JSON.stringify(types)
+        const muted = types.length === 0 ? null : toOwnJson(types)
         yield sql`update users set muted_notifications = ${muted} where id = ${userId}`
       }),
   }

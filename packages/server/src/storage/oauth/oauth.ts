@@ -8,28 +8,24 @@ import type {
   OAuthStore,
   Redemption,
 } from "../../domain/oauth/oauth.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { insertToken, toScopes } from "../accounts/tokens.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  beyond,
+  limitTo,
+  type NewestRow,
+  newestFirst,
+  toPage,
+} from "../database/pagination.ts"
+import { asIs, asJson, asNumber, createReader } from "../database/reader.ts"
 import { raw, sql } from "../database/sql.ts"
 
-interface ClientRow {
-  readonly id: string
-  readonly name: string
-  readonly redirect_uris: string
-  readonly created_at: number | string
-}
-
-interface AuthorizationRow {
-  readonly id: string
+interface AuthorizationRow extends NewestRow {
   readonly user_id: string
   readonly client_id: string
-  readonly client_name: string
-  readonly scopes: string
-  readonly created_at: number | string
-  readonly last_used_at: number | string
-  readonly expires_at: number | string
 }
 
 interface CodeRow {
@@ -54,7 +50,7 @@ export function createOAuthStore(db: Database): OAuthStore {
     addClient: (client, staleBefore, countMax) =>
       db.write(() => addClient(dialect, client, staleBefore, countMax)),
     async findClient(id) {
-      const [row] = await db.read<ClientRow>(
+      const [row] = await db.read<object>(
         sql`select id, name, redirect_uris, created_at from oauth_clients where id = ${id}`,
       )
       return row && toClient(row)
@@ -102,7 +98,7 @@ function* addClient(
   }
   const { id, name, redirectUris, createdAt } = client
   yield sql`insert into oauth_clients (id, name, redirect_uris, created_at)
-    values (${id}, ${name}, ${JSON.stringify(redirectUris)}, ${createdAt})`
+    values (${id}, ${name}, ${toOwnJson(redirectUris)}, ${createdAt})`
   return true
 }
 
@@ -207,14 +203,12 @@ function* revokeToken(hash: string, clientId: string): Script<void> {
     union all select authorization_id from tokens where hash = ${key} and authorization_id is not null)`
 }
 
-function toClient(row: ClientRow): OAuthClient {
-  return {
-    id: row.id,
-    name: row.name,
-    redirectUris: JSON.parse(row.redirect_uris),
-    createdAt: Number(row.created_at),
-  }
-}
+const toClient = createReader<OAuthClient>({
+  id: asIs,
+  name: asIs,
+  redirectUris: asJson,
+  createdAt: asNumber,
+})
 
 function toCode(row: CodeRow, hash: string): AuthorizationCode {
   return {
@@ -228,16 +222,14 @@ function toCode(row: CodeRow, hash: string): AuthorizationCode {
   }
 }
 
-function toAuthorization(row: AuthorizationRow): ClientAuthorization {
-  return {
-    id: row.id,
-    clientName: row.client_name,
-    scopes: toScopes(row.scopes),
-    createdAt: Number(row.created_at),
-    lastUsedAt: Number(row.last_used_at),
-    expiresAt: Number(row.expires_at),
-  }
-}
+const toAuthorization = createReader<ClientAuthorization>({
+  id: asIs,
+  clientName: asIs,
+  scopes: toScopes,
+  createdAt: asNumber,
+  lastUsedAt: asNumber,
+  expiresAt: asNumber,
+})
 
 function toOwners(row: AuthorizationRow) {
   return { userId: row.user_id, clientId: row.client_id }

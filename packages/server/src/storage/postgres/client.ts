@@ -1,4 +1,5 @@
 import { SQL } from "bun"
+import { decodePercent } from "../../shared/hostile-input/bounded.ts"
 import { unavailable } from "../database/errors.ts"
 import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
 
@@ -55,7 +56,7 @@ export interface ClientOptions {
 }
 
 export function createClient({ url, connectionsMax, limits, isReadonly }: ClientOptions): SQL {
-  const database = decodeURIComponent(url.pathname.slice(1))
+  const database = decodePercent(url.pathname.slice(1), 1_000)
   return new SQL(url.href, {
     adapter: "postgres",
     max: connectionsMax,
@@ -84,6 +85,13 @@ export function createClient({ url, connectionsMax, limits, isReadonly }: Client
       random_page_cost: "1.1",
     },
   })
+}
+
+/** Where the database is, for the operator: never with the user's password. */
+export function describePostgres(url: URL): string {
+  const host = url.searchParams.get("host") ?? url.hostname
+  const name = decodePercent(url.pathname.slice(1), url.pathname.length) || url.username
+  return `database "${name}" on ${host || "localhost"} port ${url.port || 5432}`
 }
 
 export function parsePostgresUrl(text: string): URL {

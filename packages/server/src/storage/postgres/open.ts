@@ -1,7 +1,14 @@
+import { AppError } from "../../domain/app-error.ts"
 import type { Database } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Statement, sql } from "../database/sql.ts"
-import { createClient, type PostgresLimits, parsePostgresUrl, postgresDefaults } from "./client.ts"
+import {
+  createClient,
+  describePostgres,
+  type PostgresLimits,
+  parsePostgresUrl,
+  postgresDefaults,
+} from "./client.ts"
 import { postgresDialect } from "./dialect.ts"
 import { PostgresNotices } from "./notices.ts"
 import { PostgresPool } from "./pool.ts"
@@ -85,7 +92,9 @@ export async function openPostgres(
     return database
   } catch (error) {
     await database.stop()
-    throw error
+    if (!(error instanceof AppError)) throw error
+    const place = describePostgres(url)
+    throw new AppError(error.code, `${error.message} (${place})`, { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import { FairQueue } from "../../shared/fair-queue.ts"
+import { FairSlots } from "../../shared/fair-queue.ts"
 import type { Candidates, Hit, Search } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { type SearchLimits, searchTimedOut, tooManySearches } from "../search/search-limits.ts"
@@ -11,56 +11,38 @@ import type { PostgresReader } from "./reader.ts"
  */
 export class PostgresSearches {
   readonly #reader: PostgresReader
-  readonly #atOnceMax: number
   readonly #limits: SearchLimits
-  readonly #waiting: FairQueue<() => void>
-  #active = 0
+  readonly #slots: FairSlots
 
   constructor(reader: PostgresReader, atOnceMax: number, limits: SearchLimits) {
+    const { searchesWaitingMax: waitingMax } = limits
     this.#limits = limits
-    this.#waiting = new FairQueue(limits.searchesWaitingMax)
+    this.#slots = new FairSlots(atOnceMax, { waitingMax }, tooManySearches)
     this.#reader = reader
-    this.#atOnceMax = atOnceMax
   }
 
   open(searcher: string): Search {
     let msLeft = this.#limits.searchMsMax
+    const find = async (candidates: Candidates) => {
+      const startedMs = performance.now()
+      try {
+        return (await this.#reader.read(toStatement(candidates))) as readonly Hit[]
+      } catch (error) {
+        throw isTimedOut(error) ? searchTimedOut(this.#limits) : error
+      } finally {
+        msLeft -= performance.now() - startedMs
+      }
+    }
     return {
       find: async (candidates) => {
         if (msLeft <= 0) throw searchTimedOut(this.#limits)
-        await this.#enter(searcher)
-        const startedMs = performance.now()
-        try {
-          return (await this.#reader.read(toStatement(candidates))) as readonly Hit[]
-        } catch (error) {
-          throw isTimedOut(error) ? searchTimedOut(this.#limits) : error
-        } finally {
-          msLeft -= performance.now() - startedMs
-          this.#leave()
-        }
+        return await this.#slots.run(searcher, () => find(candidates))
       },
     }
   }
 
   stop(): Promise<void> {
     return this.#reader.stop()
-  }
-
-  async #enter(searcher: string): Promise<void> {
-    if (this.#active < this.#atOnceMax) {
-      this.#active += 1
-      return
-    }
-    const turn = Promise.withResolvers<void>()
-    if (!this.#waiting.push(searcher, turn.resolve)) throw tooManySearches()
-    await turn.promise
-  }
-
-  /** Starts the next search that waits. */
-  #leave(): void {
-    const next = this.#waiting.shift()
-    if (next) next()
-    else this.#active -= 1
   }
 }
 

@@ -1,18 +1,17 @@
+import type { Fenced } from "../../domain/claims.ts"
 import type {
   ClaimedBatch,
+  ClaimedRun,
   ClaimRequest,
-  Fenced,
   HeldClaim,
 } from "../../domain/queue/queue-store.ts"
-import type { ClaimedRun } from "../../domain/queue/queued-run.ts"
 import type { LogGap, LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
+import { claimsTable, lockClaims, parseClaims, saveClaims } from "../claims/node-claims.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
-import { fromStoredInput, type StoredRunInput } from "../runs/run-input.ts"
-import { fromJson } from "../runs/run-rows.ts"
-import { claimsTable, lockClaims, parseClaims, saveClaims } from "./claims.ts"
+import { fromJson, fromStoredInput, type StoredRunInput } from "../runs/run-rows.ts"
 
 const limits = {
   /** Accounts that one claim looks at. */
@@ -61,6 +60,7 @@ interface ClaimedRow {
   readonly retries: number
   readonly depth: number
   readonly is_suspended: number
+  readonly cancel_requested: number
 }
 
 /**
@@ -120,6 +120,14 @@ function toFences(claims: readonly HeldClaim[]): ReadonlyMap<string, ReadonlyMap
 }
 
 /**
+ * When a run is due that waits again; null without a delay. One that is to be cancelled is due at
+ * once: the node that claims it ends it.
+ */
+export function dueAgain(dialect: Dialect, delayMs: Statement | number): Statement {
+  return sql`${dialect.now} + ${delayMs} * (1 - runs.cancel_requested)`
+}
+
+/**
  * Puts claimed runs into the queue again. Their claims are over. With a plain condition on the status,
  * PostgreSQL would search all open runs for them.
  */
@@ -128,7 +136,7 @@ export function* releaseRuns(
   runs: readonly Fenced[],
   delayMs: number,
 ): Script<void> {
-  yield sql`update runs set node_id = null, due_at = ${dialect.now} + ${delayMs}, fence = runs.fence + 1
+  yield sql`update runs set node_id = null, due_at = ${dueAgain(dialect, delayMs)}, fence = runs.fence + 1
     from ${claimsTable(dialect, runs)}
     where runs.id = claimed_id and runs.fence = claimed_fence and case runs.status when 'queued' then 1 else 0 end = 1`
 }
@@ -192,7 +200,7 @@ function listDue(
 function readClaimed(dialect: Dialect, claims: readonly Fenced[]): Statement {
   return sql`
     select r.id, r.val_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at,
-      r.args, r.input, r.request, r.logs, r.logs_truncated, r.log_gap, r.fence, r.attempt, r.retries, r.depth,
+      r.args, r.input, r.request, r.logs, r.logs_truncated, r.log_gap, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested,
       case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_suspended
     from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id left join users u on u.id = r.account_id`
 }
@@ -220,6 +228,7 @@ function toClaimedRun(row: ClaimedRow): ClaimedRun {
     depth: row.depth,
     // An account that is gone runs nothing either.
     isAccountSuspended: row.is_suspended === 1,
+    isToBeCancelled: row.cancel_requested === 1,
   }
 }
 

@@ -1,5 +1,5 @@
 import { limits } from "@hamlet/contract"
-import type { NewQueuedRun } from "../../domain/queue/queued-run.ts"
+import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import { truncateValue } from "../../domain/runs/truncate.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
@@ -38,10 +38,11 @@ export function* enqueueRuns(
   const added = yield* rows<{ id: string }>(sql`
     insert into runs (id, val_id, version, account_id, owner_id, parent_id, source, status, started_at,
       request, input, args, bytes, due_at, fence, retries, depth, follows_current)
-    select new_id, v.id, coalesce(new_version, v.version), new_account_id, v.owner_id, new_parent_id, new_source, 'queued',
+    select new_id, v.id, coalesce(new_version, b.version), new_account_id, v.owner_id, new_parent_id, new_source, 'queued',
       ${dialect.now}, new_request, new_input, new_args, new_bytes, coalesce(new_due_at, ${dialect.now}), 1, new_retries,
       new_depth, case when new_version is null then 1 else 0 end
     from ${dialect.tableOf(runs.map(toValues), columns)} join vals v on v.id = new_val_id
+    join branches b on b.id = v.id
     returning id`)
   return added.map(({ id }) => id)
 }

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test"
+import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import {
   describeEachDatabase,
   openAgain,
   type TestDatabase,
 } from "../../../test/support/databases.ts"
-import type { ClaimRequest } from "../../domain/queue/queue-store.ts"
-import type { ClaimedRun, NewQueuedRun } from "../../domain/queue/queued-run.ts"
+import type { ClaimedRun, ClaimRequest, NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
 import { readClock } from "../database/clock.ts"
 import type { Database } from "../database/database.ts"
@@ -35,9 +35,7 @@ describeEachDatabase("createQueueStore", (open) => {
         [bob, "bob"],
       ] as const)
         yield sql`insert into users (id, username, username_key, created_at) values (${id}, ${name}, ${name}, 1)`
-      yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
-        values (${val}, ${ada}, 'hello', 'hello', 'public', 'script', 1, 1, 1, 1)`
-      yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
+      yield* insertValRows({ id: val, ownerId: ada, name: "hello" })
     })
     return { database, val, ...createStores(db) }
   }
@@ -234,7 +232,13 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await takeOver(queue)).toMatchObject({ requeued: 0, retried: 0, crashed: 0 })
 
     await nodes.end(dead)
-    expect(await takeOver(queue)).toEqual({ requeued: 1, retried: 1, crashed: 2, hasMore: false })
+    expect(await takeOver(queue)).toEqual({
+      requeued: 1,
+      retried: 1,
+      crashed: 2,
+      hasMore: false,
+      errors: [],
+    })
     expect(await nodes.saveBegun(dead, new Map())).toBe(false)
     for (const { id } of [started, begun])
       expect(await runs.find(ada, id)).toMatchObject({ status: "crashed", error: died })
@@ -243,6 +247,39 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await queue.depth(100)).toMatchObject({ due: 1, later: 2 })
     const next = await queue.claim(toRequest(alive, { held }))
     expect(next.runs).toMatchObject([{ id: fresh.id, attempt: 1, fence: 2 }])
+  })
+
+  test("takeOver takes the runs behind one that it cannot take, and that one later", async () => {
+    const { db, val, add, queue, runs, nodes, addNode } = await setUp()
+    const [first, broken, behind, waiting] = [toRun(val), toRun(val), toRun(val), toRun(val)]
+    await add([first, broken, behind, waiting])
+    const dead = await addNode()
+    const { runs: claimed } = await queue.claim(toRequest(dead))
+    const started = claimed.filter(({ id }) => id !== waiting.id)
+    await runs.record(started.map((run) => toRecord(run, dead, {})))
+    const setStart = (at: number) =>
+      db.write(function* () {
+        yield sql`update runs set started_at = ${at} where id = ${broken.id}`
+      })
+    // No message to a webhook can say when this run has started.
+    await setStart(9_000_000_000_000_000)
+    await db.write(function* () {
+      yield sql`insert into webhooks (id, owner_id, url, events, has_run_events, status, key_id, sealed, created_at, updated_at)
+        values (${Bun.randomUUIDv7()}, ${ada}, 'https://receiver.invalid/', '["run.failed"]', 1, 'active', '', ${new Uint8Array()}, 1, 1)`
+    })
+    await nodes.end(dead)
+
+    const taken = await takeOver(queue)
+    expect(taken).toMatchObject({ requeued: 1, crashed: 2, hasMore: false })
+    expect(taken.errors.map(String)).toEqual([expect.stringContaining("RangeError")])
+    for (const { id } of [first, behind])
+      expect(await runs.find(ada, id)).toMatchObject({ status: "crashed" })
+    expect(await runs.find(ada, broken.id)).toMatchObject({ status: "running" })
+    expect(await nodes.list()).toMatchObject([{ id: dead, isGone: true }])
+
+    await setStart(5)
+    expect(await takeOver(queue)).toMatchObject({ requeued: 0, crashed: 1, errors: [] })
+    expect(await nodes.list()).toEqual([])
   })
 
   test("record refuses the states and outcomes of a node that has lost the run", async () => {
@@ -321,7 +358,7 @@ describeEachDatabase("createQueueStore", (open) => {
     const run = toRun(val)
     await add([run])
     const error = { name: "Cancelled", message: "The run was cancelled" }
-    expect(await runs.requestCancel(run.id, error, 9)).toBe(true)
+    expect(await runs.requestCancel(run.id, 9)).toBe(true)
     expect(await runs.find(ada, run.id)).toMatchObject({ status: "cancelled", error })
     expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
     expect(await queue.countWaiting(ada, 10)).toBe(0)
@@ -333,16 +370,56 @@ describeEachDatabase("createQueueStore", (open) => {
     await add([toRun(val), toRun(val)])
     const nodeId = await addNode()
     const [first, second] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun, ClaimedRun]
-    expect(await runs.requestCancel(first.id, error, 9)).toBe(true)
+    expect(await runs.requestCancel(first.id, 9)).toBe(true)
     expect(await runs.listCancelRequests()).toEqual([first.id])
     expect(await runs.find(ada, first.id)).toMatchObject({ status: "queued", error: null })
     const cancelled = toRecord(first, nodeId, { status: "cancelled", endedAt: 9, error })
     expect(await runs.record([cancelled])).toEqual([])
     expect(await runs.listCancelRequests()).toEqual([])
     await nodes.end(nodeId)
-    expect(await runs.requestCancel(second.id, error, 9)).toBe(true)
+    expect(await runs.requestCancel(second.id, 9)).toBe(true)
     expect(await runs.find(ada, second.id)).toMatchObject({ status: "cancelled" })
     expect(await runs.record([toRecord(second, nodeId, { endedAt: 9 })])).toEqual([second.id])
+  })
+
+  test("takeOver cancels the runs that were to be cancelled, started or not, retries or not", async () => {
+    const { db, val, add, queue, runs, nodes, addNode } = await setUp()
+    await add([toRun(val, { retries: 3 }), toRun(val), toRun(val, { retries: 3 }), toRun(val)])
+    const nodeId = await addNode()
+    const claimed = (await queue.claim(toRequest(nodeId))).runs as ClaimedRun[]
+    const [begun, recorded] = claimed as [ClaimedRun, ClaimedRun]
+    await nodes.saveBegun(nodeId, new Map([[begun.id, begun.fence]]))
+    await runs.record([toRecord(recorded, nodeId, {})])
+    const direct = { ...toRecord(begun, nodeId, {}), id: Bun.randomUUIDv7(), claim: undefined }
+    await runs.record([direct])
+    const all = [...claimed, direct]
+    for (const { id } of all) expect(await runs.requestCancel(id, 8)).toBe(true)
+    await nodes.end(nodeId)
+    expect(await takeOver(queue)).toMatchObject({ requeued: 0, retried: 0, crashed: 0 })
+    for (const { id } of all)
+      expect(await runs.find(ada, id)).toMatchObject({
+        ...{ status: "cancelled", attempt: 1, endedAt: 9, error: { name: "Cancelled" } },
+      })
+    expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
+    expect(await db.read(sql`select id from nodes where id = ${nodeId}`)).toEqual([])
+  })
+
+  test("a run that is to be cancelled and waits again is claimed at once, to be ended", async () => {
+    const { val, add, queue, runs, addNode } = await setUp()
+    await add([toRun(val, { retries: 3 }), toRun(val, { retries: 3 }), toRun(val, { retries: 3 })])
+    const nodeId = await addNode()
+    const claimed = (await queue.claim(toRequest(nodeId))).runs
+    const [released, repeated, other] = claimed as [ClaimedRun, ClaimedRun, ClaimedRun]
+    expect(claimed.map((run) => run.isToBeCancelled)).toEqual([false, false, false])
+    for (const { id } of [released, repeated]) await runs.requestCancel(id, 8)
+    await queue.release([released, other], 60_000)
+    const retry = { fence: repeated.fence, retryMs: 60_000 }
+    const failed = toRecord(repeated, nodeId, { status: "failed", endedAt: 9, error: died })
+    await runs.record([{ ...failed, claim: retry }])
+    const again = (await queue.claim(toRequest(nodeId))).runs
+    expect(new Map(again.map((run) => [run.id, run.isToBeCancelled]))).toEqual(
+      new Map([released, repeated].map(({ id }) => [id, true])),
+    )
   })
 
   test("claim tells a claim that is over from the claim of another node to the same run", async () => {

@@ -1,9 +1,9 @@
 import type { QueueDepth, QueueStore } from "../../domain/queue/queue-store.ts"
+import { claimsTable, saveClaims, selectClaims, toNodeClaims } from "../claims/node-claims.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { claimRuns, releaseRuns } from "./claim-runs.ts"
-import { claimsTable, saveClaims, selectClaims, toNodeClaims } from "./claims.ts"
 import { enqueueRuns } from "./enqueue-runs.ts"
 import { takeOverRuns } from "./take-over-runs.ts"
 
@@ -29,7 +29,7 @@ export function createQueueStore(db: Database): QueueStore {
       db.write(function* () {
         yield sql`delete from runs where id = ${id} and fence = ${fence} and ended_at is null`
       }),
-    takeOver: (takeover) => db.write(() => takeOverRuns(dialect, takeover)),
+    takeOver: (takeover) => takeOverRuns(db, takeover),
     depth: (countMax) => readDepth(db, countMax),
   }
 }

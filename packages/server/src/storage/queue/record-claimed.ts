@@ -1,12 +1,17 @@
-import type { EndedRun } from "../../domain/queue/queued-run.ts"
+import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import { isRequestInput, type RunRecord } from "../../domain/runs/runs.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { sql } from "../database/sql.ts"
+import { raw, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "../runs/after-runs-ended.ts"
-import { countTextBytes, type RunTimes, updateLatest } from "../runs/record-runs.ts"
-import { recordResponses } from "../runs/run-responses.ts"
+import {
+  countTextBytes,
+  type RunTimes,
+  recordResponses,
+  updateLatest,
+} from "../runs/record-runs.ts"
 import { toJson } from "../runs/run-rows.ts"
+import { dueAgain } from "./claim-runs.ts"
 
 /** The new values of the columns of a run, prefixed so that they differ from the columns. */
 const columns: TableColumns = {
@@ -44,7 +49,7 @@ export function* recordClaimed(
       started_at = new_started_at, ended_at = new_ended_at, logs_truncated = new_logs_truncated, error = new_error,
       request = new_request, return_value = new_return_value, logs = new_logs, egress = new_egress, bytes = new_bytes,
       last_line = new_last_line, log_gap = new_log_gap,
-      due_at = ${dialect.now} + retry_ms, follows_current = case when new_status = 'queued' then follows_current else 0 end,
+      due_at = ${dueAgain(dialect, raw("retry_ms"))}, follows_current = case when new_status = 'queued' then follows_current else 0 end,
       attempt = case when retry_ms is null then attempt else attempt + 1 end,
       fence = case when retry_ms is null then fence else fence + 1 end,
       input = case when keeps_input = 1 then input else null end
@@ -142,7 +147,15 @@ function endsNow(run: RunRecord): boolean {
 function toEndedRun(run: RunRecord): EndedRun {
   const { id, valId, version, accountId, ownerId, source, status, startedAt, error } = run
   return {
-    ...{ id, valId, version, accountId, ownerId, source, status, startedAt, error },
+    id,
+    valId,
+    version,
+    accountId,
+    ownerId,
+    source,
+    status,
+    startedAt,
+    error,
     endedAt: run.endedAt ?? startedAt,
     depth: run.depth ?? 0,
   }

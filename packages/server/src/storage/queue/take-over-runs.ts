@@ -1,16 +1,31 @@
-import type { TakenOver, Takeover } from "../../domain/queue/queue-store.ts"
-import type { EndedRun } from "../../domain/queue/queued-run.ts"
-import type { RunError, RunSource, RunStatus } from "../../domain/runs/runs.ts"
-import { firstRow, rows, type Script } from "../database/database.ts"
+import { AppError } from "../../domain/app-error.ts"
+import type { EndedRun, TakenOver, Takeover } from "../../domain/queue/queue-store.ts"
+import {
+  cancelledError,
+  type RunError,
+  type RunSource,
+  type RunStatus,
+} from "../../domain/runs/runs.ts"
+import {
+  claimsTable,
+  hasOpenClaims,
+  lockClaims,
+  parseClaims,
+  selectClaims,
+  toNodeClaims,
+} from "../claims/node-claims.ts"
+import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
+import { nothing, raw, type Statement, type Statements, sql, withNotice } from "../database/sql.ts"
 import { afterRunsEnded } from "../runs/after-runs-ended.ts"
 import { updateLatest } from "../runs/record-runs.ts"
 import { fromJson, toJson } from "../runs/run-rows.ts"
-import { claimsTable, lockClaims, parseClaims, selectClaims, toNodeClaims } from "./claims.ts"
 
 /** Repeats the condition of the index of such runs word for word: SQLite uses it only then. */
 const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")
+
+/** The channel on which nodes tell each other that a run is to be cancelled. */
+export const cancelChannel = "hamlet_cancel"
 
 interface OpenRunRow {
   readonly id: string
@@ -26,23 +41,20 @@ interface OpenRunRow {
   readonly attempt: number
   readonly retries: number
   readonly depth: number
+  readonly cancel_requested: number
 }
 
 const openRunColumns = raw(
-  "id, val_id, version, account_id, owner_id, source, status, started_at, node_id, fence, attempt, retries, depth",
+  "id, val_id, version, account_id, owner_id, source, status, started_at, node_id, fence, attempt, retries, depth, cancel_requested",
 )
 
 /** Requests the node of a run to cancel it, or ends the run if it waits or its node is gone. */
-export function* requestCancel(
-  dialect: Dialect,
-  id: string,
-  error: RunError,
-  at: number,
-): Script<boolean> {
+export function* requestCancel(dialect: Dialect, id: string, at: number): Script<boolean> {
   // Otherwise a node could claim the run in between, and start it.
   yield* lockClaims(dialect)
-  const run = yield* firstRow<OpenRunRow>(sql`
-    update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning ${openRunColumns}`)
+  const request = sql`
+    update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning ${openRunColumns}`
+  const run = yield* firstRow<OpenRunRow>(withNotice(request, cancelChannel))
   if (!run) return false
   const nodes = toNodeClaims(yield selectClaims).filter(({ isGone }) => !isGone)
   const node = nodes.find(
@@ -50,28 +62,76 @@ export function* requestCancel(
       nodeId === run.node_id ||
       claims.some((claim) => claim.id === id && claim.fence === run.fence),
   )
-  if (!node) yield* endRuns(dialect, [run], "cancelled", error, at)
+  const isDirect = ({ fence }: OpenRunRow) => fence === 0
+  if (!node) yield* endRuns(dialect, [run], toCancelled(at, isDirect))
   return true
 }
 
 /**
  * Takes runs from nodes that are gone. A run of the queue whose code had not started waits again,
  * and so does one that had started and has retries left. All others have crashed: a val may have
- * done half of its work, and only its author knows whether it can be done twice.
+ * done half of its work, and only its author knows whether it can be done twice. A run that was to be
+ * cancelled is.
+ *
+ * A run that cannot be taken must not stop those behind it: when a batch fails, each run is taken in
+ * a transaction of its own, and the errors are returned.
  */
-export function* takeOverRuns(
+export async function takeOverRuns(db: Database, takeover: Takeover): Promise<TakenOver> {
+  try {
+    return await db.write(() => takeOver(db.dialect, takeover))
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    return takeOverEach(db, takeover)
+  }
+}
+
+async function takeOverEach(db: Database, takeover: Takeover): Promise<TakenOver> {
+  const gone = await db.read<GoneNodeRow>(
+    sql`select id, begun, claims from nodes where is_gone = 1`,
+  )
+  const bound = await db.read<{ id: string }>(sql`select r.id from runs r where ${isLost}`)
+  const claimed = gone.flatMap(({ claims }) => parseClaims(claims))
+  const taken = { requeued: 0, retried: 0, crashed: 0 }
+  const errors: unknown[] = []
+  for (const id of new Set([...bound, ...claimed].map((run) => run.id))) {
+    try {
+      const one = await db.write(() => takeOver(db.dialect, takeover, id))
+      taken.requeued += one.requeued
+      taken.retried += one.retried
+      taken.crashed += one.crashed
+    } catch (error) {
+      if (isUnavailable(error)) throw error
+      errors.push(error)
+    }
+  }
+  return { ...taken, hasMore: false, errors }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === "database_unavailable"
+}
+
+/** The run belongs to a node that is gone. */
+const isLost = sql`${isOpen} and r.node_id is not null
+  and (select n.id from nodes n where n.id = r.node_id and n.is_gone = 0) is null`
+
+/** Takes some runs, or the one with that id. */
+function* takeOver(
   dialect: Dialect,
   { error, at, runsMax, delayOf }: Takeover,
+  onlyId?: string,
 ): Script<TakenOver> {
+  const isWanted = onlyId === undefined ? nothing : sql`and r.id = ${onlyId}`
   const bound = yield* rows<OpenRunRow>(sql`
-    select ${openRunColumns} from runs r
-    where ${isOpen} and r.node_id is not null and (select n.id from nodes n where n.id = r.node_id and n.is_gone = 0) is null
+    select ${openRunColumns} from runs r where ${isLost} ${isWanted}
     order by r.node_id, r.id limit ${runsMax} ${dialect.skipLocked}`)
   // After them: a node that goes in between is taken next time.
   const gone = yield* rows<GoneNodeRow>(
     sql`select id, begun, claims from nodes where is_gone = 1 ${dialect.forUpdate}`,
   )
-  const lost = [...bound, ...(yield* findClaimed(dialect, gone))]
+  const found = [...bound, ...(yield* findClaimed(dialect, gone, onlyId))]
+  const cancelled = found.filter((run) => run.cancel_requested === 1)
+  const lost = found.filter((run) => run.cancel_requested === 0)
   const hasStarted = toHasStarted(gone)
   const isQueued = (run: OpenRunRow) => run.fence > 0 && !hasStarted(run)
   const isRetried = (run: OpenRunRow) =>
@@ -80,13 +140,16 @@ export function* takeOverRuns(
   const crashed = lost.filter((run) => !isQueued(run) && !isRetried(run))
   yield* queueAgain(dialect, requeued, 0, () => 0)
   yield* queueAgain(dialect, retried, 1, delayOf)
-  yield* endRuns(dialect, crashed, "crashed", error, at)
-  for (const { id } of gone) yield removeEmptyNode(id)
+  yield* endRuns(dialect, cancelled, toCancelled(at, hasStarted))
+  yield* endRuns(dialect, crashed, { status: "crashed", error, at, hasStarted: () => true })
+  for (const { id, claims } of gone)
+    if (!(yield* hasOpenClaims(dialect, parseClaims(claims)))) yield removeEmptyNode(id)
   return {
     requeued: requeued.length,
     retried: retried.length,
     crashed: crashed.length,
     hasMore: bound.length === runsMax,
+    errors: [],
   }
 }
 
@@ -100,10 +163,11 @@ interface GoneNodeRow {
 function* findClaimed(
   dialect: Dialect,
   gone: readonly GoneNodeRow[],
+  onlyId: string | undefined,
 ): Statements<readonly OpenRunRow[]> {
-  const claims = gone.flatMap((node) =>
-    parseClaims(node.claims).map((claim) => ({ ...claim, nodeId: node.id })),
-  )
+  const claims = gone
+    .flatMap((node) => parseClaims(node.claims).map((claim) => ({ ...claim, nodeId: node.id })))
+    .filter(({ id }) => onlyId === undefined || id === onlyId)
   if (claims.length === 0) return []
   // A run may also be among the old claims of another node, under a lower number.
   const nodeOf = new Map(claims.map(({ id, fence, nodeId }) => [`${id}/${fence}`, nodeId]))
@@ -152,12 +216,23 @@ function* queueAgain(
     where runs.id = run_id and runs.fence = run_fence and runs.ended_at is null`
 }
 
+/** How runs end without their node. */
+interface EndOfRuns {
+  readonly status: "crashed" | "cancelled"
+  readonly error: RunError
+  readonly at: number
+  /** Whether the code of the run may have started. */
+  hasStarted(run: OpenRunRow): boolean
+}
+
+function toCancelled(at: number, hasStarted: EndOfRuns["hasStarted"]): EndOfRuns {
+  return { status: "cancelled", error: cancelledError, at, hasStarted }
+}
+
 function* endRuns(
   dialect: Dialect,
   runs: readonly OpenRunRow[],
-  status: "crashed" | "cancelled",
-  error: RunError,
-  at: number,
+  { status, error, at, hasStarted }: EndOfRuns,
 ): Statements<void> {
   const text = toJson(error)
   const ended: EndedRun[] = []
@@ -171,7 +246,7 @@ function* endRuns(
       where id = ${run.id} and fence = ${run.fence} and ended_at is null returning id`)
     if (!row) continue
     ended.push(toEndedRun(run, status, error, at))
-    if (run.fence === 0 || status === "crashed") started.add(run.id)
+    if (hasStarted(run)) started.add(run.id)
   }
   // A run that has not started must not become the latest of its val.
   yield* updateLatest(
@@ -188,8 +263,14 @@ function toEndedRun(
   at: number,
 ): EndedRun {
   return {
-    ...{ id: run.id, valId: run.val_id, version: run.version, source: run.source },
-    ...{ accountId: run.account_id, ownerId: run.owner_id, status, error },
+    id: run.id,
+    valId: run.val_id,
+    version: run.version,
+    source: run.source,
+    accountId: run.account_id,
+    ownerId: run.owner_id,
+    status,
+    error,
     startedAt: Number(run.started_at),
     endedAt: at,
     depth: run.depth,

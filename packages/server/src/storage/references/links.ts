@@ -1,8 +1,10 @@
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
-import { join, type Statement, sql } from "../database/sql.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { type FileState, selectImports } from "../vals/branch-rows.ts"
 import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./row-locks.ts"
 
 /** The val whose links are updated. */
@@ -14,33 +16,42 @@ interface Linked {
 }
 
 /**
- * Inserts the imports of a version as they are in its code. Imports of other people's vals are
- * pinned to the current val and version, unless they have a pin already.
+ * Inserts what the text of a file imports. Imports of other people's vals are pinned to the current
+ * val and version, unless they have a pin already.
  */
 export function* insertImports(
   val: Importer,
-  version: number,
+  { path, since }: FileState,
   imports: readonly ValImport[],
 ): Script<void> {
   if (imports.length === 0) return
   for (const some of inBatches(imports)) {
     const values = some.map(
       ({ username, name, version: named, specifiers, pin }) =>
-        sql`(${val.id}, ${version}, ${username}, ${name}, ${pin?.version ?? named}, ${JSON.stringify(specifiers)},
+        sql`(${val.id}, ${path}, ${since}, ${username}, ${name}, ${pin?.version ?? named}, ${toOwnJson(specifiers)},
           ${pin?.valId ?? null}, ${pin?.at ?? null})`,
     )
-    yield sql`insert into imports (val_id, version, username_key, name_key, pinned_version, specifiers, pinned_val_id, pinned_at)
+    yield sql`insert into imports (branch_id, path, since, username_key, name_key, pinned_version, specifiers, pinned_val_id, pinned_at)
       values ${join(values, ", ")} on conflict do nothing`
   }
   if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
-  yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, v.version)
-    from users u join vals v on v.owner_id = u.id
-    where imports.val_id = ${val.id} and imports.version = ${version} and imports.pinned_val_id is null
+  yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, b.version)
+    from users u join vals v on v.owner_id = u.id join branches b on b.id = v.id
+    where imports.branch_id = ${val.id} and imports.path = ${path} and imports.since = ${since} and imports.pinned_val_id is null
       and u.username_key = imports.username_key and v.name_key = imports.name_key
       and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }
 
-/** The val that imports. */
+/** The same text in another state imports the same: its pins, and the time that they are as of, stay. */
+export function copyImports(branchId: string, from: FileState, to: FileState): Statement {
+  return sql`insert into imports (branch_id, path, since, username_key, name_key, branch_key, pinned_version, specifiers, pinned_val_id, pinned_at)
+    select i.branch_id, ${to.path}, ${to.since}, i.username_key, i.name_key, i.branch_key, i.pinned_version, i.specifiers, i.pinned_val_id,
+      case when i.pinned_val_id is not null then coalesce(i.pinned_at, s.created_at) end
+    from imports i join states s on s.branch_id = i.branch_id and s.path = i.path and s.since = i.since
+    where i.branch_id = ${branchId} and i.path = ${from.path} and i.since = ${from.since}`
+}
+
+/** The branch that imports, which is the main one of its val. */
 type Importer = Pick<Val, "id" | "ownerId" | "ownerName">
 
 /**
@@ -55,11 +66,11 @@ export function* relinkOutgoing(
 ): Script<readonly AddedTarget[]> {
   const before = yield* listTargets(val.id)
   const found = yield* rows<{ id: string; owner_id: string }>(sql`
-    select v.id, v.owner_id from imports i
+    select v.id, v.owner_id from (${selectImports(raw("i.*"), val.id, val.version)}) i
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
     left join vals n on n.owner_id = u.id and n.name_key = i.name_key
     join vals v on v.id = coalesce(i.pinned_val_id, n.id)
-    where i.val_id = ${val.id} and i.version = ${val.version} and v.id <> ${val.id}`)
+    where v.id <> ${val.id}`)
   // A val may be imported by its former name and by its current name.
   const after = [...new Map(found.map((target) => [target.id, target])).values()]
   const gone = before.filter((id) => !after.some((target) => target.id === id))

@@ -1,9 +1,9 @@
 import type { ImportAddress } from "../../domain/modules/import-address.ts"
-import { list } from "../database/batch-sizes.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { unavailable } from "../database/errors.ts"
-import { join, nothing, type Statement, sql } from "../database/sql.ts"
+import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { isCurrentState, selectImports } from "../vals/branch-rows.ts"
 
 /** An owner's name and a val's, both in lower case. */
 export type NameKey = Pick<ImportAddress, "username" | "name">
@@ -116,7 +116,10 @@ function valsNamed(names: readonly NameKey[]): Statement {
 }
 
 function valsPinned(valId: string, versions: readonly number[]): Statement {
-  return sql`select pinned_val_id as id from imports where val_id = ${valId} and version in (${list(versions)})`
+  const pinned = versions.map((version) =>
+    selectImports(raw("i.pinned_val_id as id"), valId, version),
+  )
+  return sql`(${join(pinned, " union ")})`
 }
 
 /**
@@ -125,8 +128,8 @@ function valsPinned(valId: string, versions: readonly number[]): Statement {
  */
 export function importersOf(valId: string, { username, name }: NameKey): Statement {
   return sql`
-    select v.id from imports i join vals v on v.id = i.val_id and v.version = i.version where i.pinned_val_id = ${valId}
+    select v.id from imports i join vals v on v.id = i.branch_id where i.pinned_val_id = ${valId} and ${isCurrentState}
     union all
-    select v.id from imports i join vals v on v.id = i.val_id and v.version = i.version
-    where i.username_key = ${username} and i.name_key = ${name} and i.pinned_val_id is null`
+    select v.id from imports i join vals v on v.id = i.branch_id
+    where i.username_key = ${username} and i.name_key = ${name} and i.pinned_val_id is null and ${isCurrentState}`
 }

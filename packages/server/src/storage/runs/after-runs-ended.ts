@@ -1,7 +1,11 @@
-import type { EndedRun } from "../../domain/queue/queued-run.ts"
+import type { EndedRun } from "../../domain/queue/queue-store.ts"
+import { unsavedVersion } from "../../domain/runs/runs.ts"
+import type { EventType, NewEvent } from "../../domain/webhooks/events.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
+import { rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import type { Statements } from "../database/sql.ts"
-import { emitRunEvents } from "../events/run-events.ts"
+import { type Statements, sql } from "../database/sql.ts"
+import { emitEvents } from "../events/emit-events.ts"
 import { noteScheduledRuns } from "../schedules/note-ended-runs.ts"
 
 /** Statements for runs that end, in the transaction that records their end. */
@@ -17,4 +21,71 @@ const parts: readonly AfterRunsEnded[] = [noteScheduledRuns, emitRunEvents]
 export function* afterRunsEnded(dialect: Dialect, ended: readonly EndedRun[]): Statements<void> {
   if (ended.length === 0) return
   for (const part of parts) yield* part(dialect, ended)
+}
+
+const limits = {
+  /** Of the message of an error. The run itself has the rest. */
+  messageCharsMax: 1_000,
+}
+
+/** Part of a transaction that ends runs: emits their events to the owners of their vals. */
+function* emitRunEvents(dialect: Dialect, ended: readonly EndedRun[]): Statements<void> {
+  const ownerIds = new Set<string>()
+  for (const run of ended) if (typeOf(run) !== undefined) ownerIds.add(run.ownerId)
+  const subscribed = yield* findSubscribed([...ownerIds])
+  if (subscribed.size === 0) return
+  yield* emitEvents(
+    dialect,
+    ended.filter((run) => subscribed.has(run.ownerId)).flatMap((run) => toEvent(run) ?? []),
+  )
+}
+
+/** One statement for nearly all batches: thousands of runs per second ask it. */
+function* findSubscribed(ownerIds: readonly string[]): Statements<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const batch of inBatches(ownerIds)) {
+    for (const row of yield* rows<{ owner_id: string }>(sql`
+      select owner_id from webhooks where owner_id in (${list(batch)}) and has_run_events = 1 and status = 'active'`))
+      found.add(row.owner_id)
+  }
+  return found
+}
+
+/** A cancelled run has neither failed nor succeeded. */
+function typeOf({ status, version }: EndedRun): EventType | undefined {
+  if (version === unsavedVersion) return undefined
+  if (status === "succeeded") return "run.succeeded"
+  return status === "failed" || status === "timed_out" || status === "crashed"
+    ? "run.failed"
+    : undefined
+}
+
+function toEvent(run: EndedRun): NewEvent | undefined {
+  const type = typeOf(run)
+  const { id, valId, ownerId, source, status, version, startedAt, endedAt, depth } = run
+  return (
+    type && {
+      type,
+      ownerId,
+      valId,
+      depth,
+      key: `${type}/${id}`,
+      at: endedAt,
+      data: {
+        run: {
+          id,
+          status,
+          source,
+          version,
+          runStartAt: new Date(startedAt).toISOString(),
+          runEndAt: new Date(endedAt).toISOString(),
+          durationMs: endedAt - startedAt,
+          error: run.error && {
+            name: run.error.name,
+            message: run.error.message.slice(0, limits.messageCharsMax),
+          },
+        },
+      },
+    }
+  )
 }

@@ -1,5 +1,6 @@
 import type { Page, PageRequest } from "../../domain/paging.ts"
 import type { Run, RunFilter, RunPosition, RunStatus } from "../../domain/runs/runs.ts"
+import { replaceEach, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
@@ -138,13 +139,16 @@ function matchOf({ statuses, text }: RunFilter): Statement {
  */
 function contains(text: string): Statement {
   const plain = toPattern(text)
-  const json = toPattern(JSON.stringify(text).slice(1, -1))
+  const json = toPattern(toOwnJson(text).slice(1, -1))
   return sql`and (lower(r.last_line) like ${`%${plain}%`} escape '\\'
     or lower(r.request) like ${`%"url":"%${json}%","status":%`} escape '\\'
     or lower(r.error) like ${`{"name":"%${json}%`} escape '\\')`
 }
 
+/** A text to search for, in JSON. */
+const patternCharsMax = 10_000
+
 function toPattern(text: string): string {
-  const lower = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-  return lower.replaceAll(/[\\%_]/g, "\\$&")
+  const lower = replaceEach(text, /[A-Z]/g, (letter) => letter.toLowerCase(), patternCharsMax)
+  return replaceEach(lower, /[\\%_]/g, "\\$&", patternCharsMax)
 }

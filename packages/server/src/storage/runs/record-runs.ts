@@ -1,4 +1,4 @@
-import type { EndedRun } from "../../domain/queue/queued-run.ts"
+import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import {
   type RunError,
   type RunRecord,
@@ -11,7 +11,6 @@ import { type RunValues, rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
-import { type KeptResponse, recordResponses } from "./run-responses.ts"
 import { fromJson, toJson } from "./run-rows.ts"
 
 const columns = [
@@ -166,7 +165,11 @@ const [sourceColumn, statusColumn, errorColumn, accountColumn, ownerColumn] = [
 
 function toEndedRun({ values, id, valId, version, startedAt, endedAt }: Row): EndedRun {
   return {
-    ...{ id, valId, version, startedAt, endedAt: endedAt ?? startedAt },
+    id,
+    valId,
+    version,
+    startedAt,
+    endedAt: endedAt ?? startedAt,
     accountId: values[accountColumn] as string,
     ownerId: values[ownerColumn] as string,
     source: values[sourceColumn] as RunSource,
@@ -243,7 +246,7 @@ export function* updateLatest(dialect: Dialect, runs: readonly RunTimes[]): Stat
     where id = run_val_id and (run_started_at is null or run_started_at <= new_started_at)`
   yield sql`update versions set run_started_at = new_started_at, run_ended_at = new_ended_at
     from ${toRows((run) => `${run.valId}/${run.version}`)}
-    where val_id = run_val_id and version = run_version and (run_started_at is null or run_started_at <= new_started_at)`
+    where branch_id = run_val_id and version = run_version and (run_started_at is null or run_started_at <= new_started_at)`
 }
 
 /**
@@ -261,4 +264,31 @@ function latestOf(
     if (!other || other.startedAt <= run.startedAt) latest.set(key, run)
   }
   return [...latest].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, run]) => run)
+}
+
+/** The response that a run keeps, as JSON. */
+export interface KeptResponse {
+  readonly id: string
+  readonly response: string
+}
+
+/** Writes the responses of runs that end, in the transaction that records their end. */
+export function* recordResponses(responses: readonly KeptResponse[]): Statements<void> {
+  for (const chunk of inBatches(responses)) yield insertResponses(chunk)
+}
+
+const texts = new Map<number, string>()
+
+// Not built with the `sql` tag, as with the runs themselves: there are thousands per second.
+function insertResponses(responses: readonly KeptResponse[]): Statement {
+  const values: SqlValue[] = []
+  for (const { id, response } of responses) values.push(id, response)
+  let text = texts.get(responses.length)
+  if (text === undefined) {
+    const groups = responses.map((_, row) => `($${2 * row + 1}, $${2 * row + 2})`)
+    text = `insert into run_responses (run_id, response) values ${groups.join(", ")}
+      on conflict (run_id) do update set response = excluded.response`
+    texts.set(responses.length, text)
+  }
+  return { text, values }
 }

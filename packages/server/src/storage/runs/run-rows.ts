@@ -1,5 +1,5 @@
 import type { RunEgress } from "../../domain/egress.ts"
-import type { RunEmail } from "../../domain/mail/mail.ts"
+import type { RunEmail } from "../../domain/mail/inbound/mail.ts"
 import {
   evalName,
   type LogGap,
@@ -7,6 +7,7 @@ import {
   type Run,
   type RunDetail,
   type RunError,
+  type RunInput,
   type RunMessage,
   type RunRequest,
   type RunSource,
@@ -14,6 +15,7 @@ import {
   unsavedVersion,
 } from "../../domain/runs/runs.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { raw } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
 
@@ -121,10 +123,28 @@ export function toRunDetail(row: RunDetailRow): RunDetail {
 
 /** The JSON text of a value; null for a value without JSON, such as undefined. */
 export function toJson(value: unknown): string | null {
-  return value === null || value === undefined ? null : (JSON.stringify(value) ?? null)
+  return value === null || value === undefined ? null : (toOwnJson(value) ?? null)
 }
 
 /** The parsed JSON of a column; null where it is null. */
 export function fromJson<T>(text: string | null): T | null {
-  return text === null ? null : (JSON.parse(text) as T)
+  return text === null ? null : (parseOwnJson(text) as T)
+}
+
+/** What earlier versions of the server stored of a request. */
+interface OldRequestInput {
+  readonly contentType: string | null
+  readonly body: string
+}
+
+/** The JSON of the column. */
+export type StoredRunInput = RunInput | OldRequestInput
+
+/** What a run is started with, from its column. */
+export function fromStoredInput(stored: StoredRunInput | null): RunInput | undefined {
+  if (stored === null || "headers" in stored || "kind" in stored) return stored ?? undefined
+  return {
+    headers: stored.contentType === null ? [] : [["content-type", stored.contentType]],
+    body: stored.body,
+  }
 }

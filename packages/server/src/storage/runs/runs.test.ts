@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test"
+import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
+import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
 import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createRunStore } from "./runs.ts"
 
 const user = Bun.randomUUIDv7()
-const cancelled = { name: "Cancelled", message: "The run was cancelled" }
 const everything = { error: undefined, sources: undefined, since: undefined, until: undefined }
 
 describeEachDatabase("createRunStore", (open) => {
@@ -16,41 +17,14 @@ describeEachDatabase("createRunStore", (open) => {
     await db.write(function* () {
       yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
       for (const [index, val] of vals.entries()) {
-        yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
-          values (${val}, ${user}, ${`val${index}`}, ${`val${index}`}, 'public', 'script', 1, 1, 1, 1)`
-        yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
+        yield* insertValRows({ id: val, ownerId: user, name: `val${index}` })
       }
     })
     return { db, vals, val: vals[0] ?? "", runs: createRunStore(db), nodes: createNodeStore(db) }
   }
 
-  function toRun(valId: string, more: Partial<RunRecord> = {}): RunRecord {
-    const about = {
-      id: Bun.randomUUIDv7(),
-      valId,
-      version: 1,
-      accountId: user,
-      ownerId: user,
-      parentId: null,
-    }
-    const result = {
-      error: null,
-      request: null,
-      args: [],
-      returnValue: null,
-      logs: [],
-      logsTruncated: false,
-    }
-    return {
-      ...about,
-      ...result,
-      source: "api",
-      status: "succeeded",
-      startedAt: 1,
-      endedAt: 2,
-      ...more,
-    }
-  }
+  const toRun = (valId: string, more: Partial<RunRecord> = {}) =>
+    toEndedRun({ valId, ownerId: user, ...more })
 
   test("record writes any number of runs of many vals, and skips those of deleted vals", async () => {
     const { db, runs, vals } = await setUp(10)
@@ -130,13 +104,13 @@ describeEachDatabase("createRunStore", (open) => {
     await nodes.add({ id: node, host: "h", pid: 1, pidStarted: "" }, 60_000)
     const run = toRun(val, { status: "queued", endedAt: null, nodeId: node })
     await runs.record([run, toRun(val, { status: "running", endedAt: null, nodeId: node })])
-    expect(await runs.requestCancel(run.id, cancelled, 5)).toBe(true)
+    expect(await runs.requestCancel(run.id, 5)).toBe(true)
     await runs.record([{ ...run, status: "running" }])
     expect(await runs.listCancelRequests()).toEqual([run.id])
     await runs.record([{ ...run, status: "cancelled", endedAt: 6, nodeId: null }])
     expect(await runs.listCancelRequests()).toEqual([])
-    expect(await runs.requestCancel(run.id, cancelled, 7)).toBe(false)
-    expect(await runs.requestCancel(Bun.randomUUIDv7(), cancelled, 7)).toBe(false)
+    expect(await runs.requestCancel(run.id, 7)).toBe(false)
+    expect(await runs.requestCancel(Bun.randomUUIDv7(), 7)).toBe(false)
   })
 
   test("purgeOlder deletes by the time in the id, a batch at a time", async () => {

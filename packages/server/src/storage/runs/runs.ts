@@ -4,22 +4,22 @@ import type { Database, RunWrite } from "../database/database.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
-import { requestCancel } from "../queue/take-over-runs.ts"
+import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
-import { sizesOf } from "./purge-runs.ts"
 import { toRunValues } from "./record-runs.ts"
-import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import {
   fromJson,
+  fromStoredInput,
   isOfNoVal,
   type RunDetailRow,
   runColumns,
   runDetailColumns,
   runJoins,
+  type StoredRunInput,
   toRunDetail,
 } from "./run-rows.ts"
-import { writeRuns } from "./write-runs.ts"
+import { sizesOf, writeRuns } from "./write-runs.ts"
 
 const limits = {
   /** Cancel requests that are read at a time. Those that were carried out make room for others. */
@@ -72,7 +72,8 @@ export function createRunStore(db: Database): RunStore {
       ])
       return lost
     },
-    requestCancel: (id, error, at) => db.write(() => requestCancel(db.dialect, id, error, at)),
+    requestCancel: (id, at) => db.write(() => requestCancel(db.dialect, id, at)),
+    onCancelRequest: (listener) => db.listen(cancelChannel, listener),
     async listCancelRequests() {
       const found = await db.read<{ id: string }>(sql`
         select id from runs where cancel_requested = 1 and ended_at is null and id > ${firstId}

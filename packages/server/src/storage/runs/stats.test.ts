@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
+import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
+import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import { addUser } from "../../../test/support/users.ts"
+import type { Caller } from "../../domain/access.ts"
 import type { RunRecord, RunStatus } from "../../domain/runs/runs.ts"
-import {
-  getAccountStats,
-  getActivity,
-  getValStats,
-  type StatDeps,
-} from "../../domain/stats/stats.ts"
-import type { Privacy } from "../../domain/vals/vals.ts"
+import { createRunStats, type StatLimits } from "../../domain/stats/stats.ts"
+import { type CodeParser, createSources } from "../../domain/vals/val-source.ts"
+import { createVals, type Privacy, type Vals } from "../../domain/vals/vals.ts"
 import { sql } from "../database/sql.ts"
 import { createValStore } from "../vals/vals.ts"
 import { createRunStore } from "./runs.ts"
@@ -98,13 +97,21 @@ describeEachDatabase("createStatStore", (open) => {
     return runs
   }
 
-  function toDeps(runsAtOnceMax: number, now = start + 4 * hour): StatDeps {
+  function toStats(runsAtOnceMax: number, now = start + 4 * hour, limits?: StatLimits) {
     const { db } = scene.database
-    return {
-      stats: createStatStore(db, { runsAtOnceMax }),
-      vals: createValStore(db),
-      now: () => now,
-    }
+    return createRunStats(
+      createStatStore(db, { runsAtOnceMax }),
+      toVals(db),
+      { now: () => now },
+      limits,
+    )
+  }
+
+  /** Reading is all that statistics do with vals. */
+  function toVals(db: TestDatabase["db"]): Vals {
+    const sources = createSources({} as CodeParser, { baseUrls: [] }, createValStore(db))
+    const clock = { now: () => 0, newId: () => "" }
+    return createVals(createValStore(db), sources, { retire() {} }, { wake() {} }, clock)
   }
 
   const queries = fc
@@ -119,7 +126,7 @@ describeEachDatabase("createStatStore", (open) => {
       buckets,
     }))
 
-  test("getAccountStats equals counting run by run, whatever the batch size", async () => {
+  test("getOfAccount equals counting run by run, whatever the batch size", async () => {
     await fc.assert(
       fc.asyncProperty(
         draws,
@@ -131,7 +138,7 @@ describeEachDatabase("createStatStore", (open) => {
             const visible = runs.filter(
               (run) => run.accountId === userId && canSee(scene, userId, run.valId),
             )
-            const found = await getAccountStats(toDeps(atOnce), toCaller(userId), query)
+            const found = await toStats(atOnce).getOfAccount(toCaller(userId), query)
             expect(found).toEqual({ ...countOneByOne(visible, query), isPartial: false })
           }
         },
@@ -154,7 +161,7 @@ describeEachDatabase("createStatStore", (open) => {
               const visible = runs.filter(
                 (run) => run.valId === valId && (isOwner || run.accountId === userId),
               )
-              const found = await getValStats(toDeps(atOnce), toCaller(userId), valId, query)
+              const found = await toStats(atOnce).getOfVal(toCaller(userId), valId, query)
               expect(found).toEqual({ ...countOneByOne(visible, query), isPartial: false })
             }
           }
@@ -196,7 +203,7 @@ describeEachDatabase("createStatStore", (open) => {
                 lastRequest: own[0]?.request ?? null,
               }
             })
-            const found = await getActivity(toDeps(3), toCaller(userId), { hours, buckets })
+            const found = await toStats(3).getActivity(toCaller(userId), { hours, buckets })
             expect(found).toEqual({
               ...span,
               vals,
@@ -226,11 +233,11 @@ describeEachDatabase("createStatStore", (open) => {
       })),
     )
     const query = { since: start - 1, until: start + 9, buckets: 10 }
-    const limits = { runsMax, activityValsMax: 10 }
+    const stats = toStats(3, undefined, { runsMax, activityValsMax: 10 })
     const [ada = ""] = scene.users
     for (const found of [
-      await getAccountStats(toDeps(3), toCaller(ada), query, limits),
-      await getValStats(toDeps(3), toCaller(ada), scene.vals[0] ?? "", query, limits),
+      await stats.getOfAccount(toCaller(ada), query),
+      await stats.getOfVal(toCaller(ada), scene.vals[0] ?? "", query),
     ]) {
       expect([found.total.runs, found.isPartial]).toEqual([counted, isPartial])
       expect(found.buckets.map((it) => it.runs)).toEqual([
@@ -252,7 +259,7 @@ describeEachDatabase("createStatStore", (open) => {
     )
     const query = { since: start, until: start + 5, buckets: 1 }
     for (const atOnce of [1, 2, 5, 12, 13]) {
-      const found = await getAccountStats(toDeps(atOnce), toCaller(scene.users[0] ?? ""), query)
+      const found = await toStats(atOnce).getOfAccount(toCaller(scene.users[0] ?? ""), query)
       expect([atOnce, found.total.runs]).toEqual([atOnce, 12])
     }
   })
@@ -266,10 +273,8 @@ describeEachDatabase("createStatStore", (open) => {
     ])
     const query = { since: start - 1, until: start + 20, buckets: 1 }
     const count = async (runsMax: number) => {
-      const found = await getAccountStats(toDeps(2), toCaller(scene.users[0] ?? ""), query, {
-        runsMax,
-        activityValsMax: 1,
-      })
+      const stats = toStats(2, undefined, { runsMax, activityValsMax: 1 })
+      const found = await stats.getOfAccount(toCaller(scene.users[0] ?? ""), query)
       return [found.total.runs, found.total.errors, found.total.p95Ms, found.isPartial]
     }
     expect(await count(6)).toEqual([1, 1, 1, false])
@@ -281,13 +286,9 @@ describeEachDatabase("createStatStore", (open) => {
       [0, 1, 0, 1].map((val, offset) => ({ val, account: 0, offset, ms: 1, status: "succeeded" })),
     )
     const tell = async (activityValsMax: number) => {
-      const limits = { runsMax: 100, activityValsMax }
-      const found = await getActivity(
-        toDeps(3, start + hour - 1),
-        toCaller(scene.users[0] ?? ""),
-        { hours: 1, buckets: 1 },
-        limits,
-      )
+      const stats = toStats(3, start + hour - 1, { runsMax: 100, activityValsMax })
+      const caller = toCaller(scene.users[0] ?? "")
+      const found = await stats.getActivity(caller, { hours: 1, buckets: 1 })
       return [found.vals.map((it) => [scene.vals.indexOf(it.valId), it.runs[0]]), found.isPartial]
     }
     expect(await tell(2)).toEqual([
@@ -326,11 +327,11 @@ describeEachDatabase("createStatStore", (open) => {
         return db.read(statement)
       },
     }
-    const stats = createStatStore(watched, { runsAtOnceMax: 5 })
-    const deps = { ...toDeps(5), stats }
+    const store = createStatStore(watched, { runsAtOnceMax: 5 })
+    const stats = createRunStats(store, toVals(db), { now: () => start + 4 * hour })
     const query = { since: start - 1, until: start + 20, buckets: 1 }
     const found = await Promise.all(
-      Array.from({ length: 4 }, () => getAccountStats(deps, toCaller(scene.users[0] ?? ""), query)),
+      Array.from({ length: 4 }, () => stats.getOfAccount(toCaller(scene.users[0] ?? ""), query)),
     )
     isOver = true
     expect(found.map((it) => it.total.runs)).toEqual([20, 20, 20, 20])
@@ -356,9 +357,7 @@ async function insertVal(
   privacy: Privacy,
 ): Promise<void> {
   await db.write(function* () {
-    yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
-      values (${id}, ${ownerId}, ${`v${id}`}, ${`v${id}`}, ${privacy}, 'script', 1, 1, 1, 1)`
-    yield sql`insert into versions (val_id, version, created_at, code) values (${id}, 1, 1, '1')`
+    yield* insertValRows({ id, ownerId, name: `v${id}`, privacy })
   })
 }
 
@@ -371,27 +370,18 @@ async function removeVal({ db }: TestDatabase, id: string): Promise<void> {
 function toRun(scene: Scene, { val, account, offset, ms, status }: Draw): RunRecord {
   const valId = scene.vals[val] ?? ""
   const startedAt = start + offset
-  return {
-    ...{
-      id: Bun.randomUUIDv7(),
-      valId,
-      version: 1,
-      parentId: null,
-      source: "api",
-      status,
-      startedAt,
-    },
-    ...{
-      accountId: scene.users[account] ?? "",
-      ownerId: ownerOf(scene, valId),
-      endedAt: ms === null ? null : startedAt + ms,
-    },
-    ...{ error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false },
-  }
+  return toEndedRun({
+    valId,
+    ownerId: ownerOf(scene, valId),
+    accountId: scene.users[account] ?? "",
+    status,
+    startedAt,
+    endedAt: ms === null ? null : startedAt + ms,
+  })
 }
 
 function toCaller(userId: string) {
-  return { userId } as Parameters<typeof getAccountStats>[1]
+  return { userId } as Caller
 }
 
 function kindOf({ vals }: Scene, valId: string) {

@@ -1,6 +1,6 @@
 import type { RunRequest, RunStatus } from "../../domain/runs/runs.ts"
-import type { RunSample } from "../../domain/stats/run-tally.ts"
-import type { RunBatches, Span, StatStore } from "../../domain/stats/stats.ts"
+import type { RunBatches, RunSample, Span, StatStore } from "../../domain/stats/stats.ts"
+import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Database } from "../database/database.ts"
 import { firstId } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
@@ -60,7 +60,7 @@ export function createStatStore(db: Database, given: Partial<typeof limits> = {}
         const rows = await db.read<{ id: string; request: string }>(
           sql`select id, request from runs where request is not null and id in (${join(ids, ", ")})`,
         )
-        for (const row of rows) found.set(row.id, JSON.parse(row.request) as RunRequest)
+        for (const row of rows) found.set(row.id, parseOwnJson(row.request) as RunRequest)
       }
       return found
     },

@@ -1,6 +1,8 @@
-import type { RunWrite, Script } from "../database/database.ts"
+import type { RunPosition } from "../../domain/runs/runs.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
+import { firstRow, type RunWrite, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns } from "./purge-runs.ts"
+import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { recordRuns } from "./record-runs.ts"
 
 /** The script of this change. It returns whether the same change, made again, may find more to do. */
@@ -18,4 +20,74 @@ export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
     case "purge_from":
       return yield* purgeFrom(write.accountId, write.from, write.runsMax)
   }
+}
+
+/** Deletes some of the runs of deleted vals. */
+function* purgeRuns(runsMax: number): Script<boolean> {
+  const purge = yield* firstRow<{ val_id: string }>(sql`select val_id from run_purges limit 1`)
+  if (!purge) return false
+  const doomed = yield* rows<{ id: string }>(
+    sql`select id from runs where val_id = ${purge.val_id} limit ${runsMax}`,
+  )
+  yield* deleteRuns(doomed)
+  if (doomed.length < runsMax) yield sql`delete from run_purges where val_id = ${purge.val_id}`
+  return true
+}
+
+/** Deletes some of the runs whose ids were created before that time. */
+function* purgeOlder(before: number, runsMax: number): Script<boolean> {
+  const doomed = yield* rows<{ id: string }>(
+    sql`select id from runs where id < ${firstIdOf(before)} order by id limit ${runsMax}`,
+  )
+  yield* deleteRuns(doomed)
+  return doomed.length === runsMax
+}
+
+/** Deletes some of the val's runs beyond its latest ones, but none that waits in the queue. */
+function* purgeBeyond(valId: string, keptMax: number, runsMax: number): Script<boolean> {
+  const doomed = yield* rows<{ id: string }>(sql`
+    select id from runs where val_id = ${valId} and due_at is null order by started_at desc, id desc limit ${runsMax} offset ${keptMax}`)
+  yield* deleteRuns(doomed)
+  return doomed.length === runsMax
+}
+
+/** The sizes of the runs of an account, the latest first. Reads an index only. */
+export function sizesOf(
+  accountId: string,
+  after: RunPosition | undefined,
+  runsMax: number,
+): Statement {
+  const rest = after ? sql`and (started_at, id) < (${after.startedAt}, ${after.id})` : raw("")
+  return sql`
+    select id, started_at, bytes from runs where account_id = ${accountId} ${rest} order by started_at desc, id desc limit ${runsMax}`
+}
+
+/** Deletes some of the runs of an account that do not wait: the given one and earlier ones. */
+function* purgeFrom(
+  accountId: string,
+  { startedAt, id }: RunPosition,
+  runsMax: number,
+): Script<boolean> {
+  const doomed = yield* rows<{ id: string }>(sql`
+    select id from runs where account_id = ${accountId} and (started_at, id) <= (${startedAt}, ${id}) and due_at is null
+    order by started_at desc, id desc limit ${runsMax}`)
+  yield* deleteRuns(doomed)
+  return doomed.length === runsMax
+}
+
+/** Deletes runs with what belongs to them. */
+export function* deleteRuns(doomed: readonly { readonly id: string }[]): Statements<void> {
+  for (const chunk of inBatches(doomed.map(({ id }) => id))) {
+    yield sql`delete from run_responses where run_id in (${list(chunk)})`
+    yield sql`delete from runs where id in (${list(chunk)})`
+  }
+}
+
+/**
+ * The smallest id of that time: no id created then or later sorts before it, because the first 48
+ * bits of an id are its time.
+ */
+function firstIdOf(at: number): string {
+  const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }

@@ -1,6 +1,12 @@
-import type { NewQueuedRun } from "../../domain/queue/queued-run.ts"
+import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import { toRecordedInterval } from "../../domain/runs/run-arguments.ts"
-import { type DueDecision, type DueSchedule, decideDue } from "../../domain/schedules/due.ts"
+import {
+  type DueDecision,
+  type DueSchedule,
+  decideDue,
+  dueLimits,
+  findCorrection,
+} from "../../domain/schedules/due.ts"
 import type {
   CatchUp,
   FiredBatch,
@@ -8,16 +14,22 @@ import type {
   ScheduleWork,
 } from "../../domain/schedules/schedules.ts"
 import type { ValType } from "../../domain/vals/vals.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
+import { entryType } from "../vals/branch-rows.ts"
 import { toTime } from "../vals/val-rows.ts"
 
 const limits = {
   /** Runs on an account that wait, beyond which schedules that allow overlap start no others. */
   waitingMax: 1_000,
+  /** How long one transaction computes due times. The schedules that are left are due in the next. */
+  decideMsMax: 20,
+  /** Of the reason why a schedule was paused. */
+  reasonCharsMax: 200,
 }
 
 interface DueRow {
@@ -56,6 +68,8 @@ interface Fired {
   readonly row: DueRow
   readonly decision: DueDecision
   readonly id: string
+  /** Set if its times cannot be computed. */
+  readonly error?: unknown
 }
 
 /**
@@ -73,21 +87,50 @@ export function* fireDue(
       last_run_id, released_at, ${dialect.now} as now
     from schedules where next_at <= ${dialect.now} and waits_for_id is null
     order by next_at limit ${countMax} ${dialect.skipLocked}`)
-  if (due.length === 0) return { delaysMs: [], dropped: 0 }
+  if (due.length === 0) return { delaysMs: [], dropped: 0, errors: [] }
   // Read after the lock: only then a run that another node has started just now is visible.
   const states = yield* readStates(dialect, due)
-  const fired = due.map((row) => ({
-    row,
-    id: newId(),
-    decision: decideDue(toDue(row, states.get(row.val_id)), Number(row.now)),
-  }))
+  const fired = decideAll(due, states, newId)
   const started = fired.filter(({ decision }) => decision.kind === "run")
   yield* enqueueRuns(dialect, started.map(toQueuedRun))
   yield moveOn(dialect, fired)
+  const failed = fired.filter(({ error }) => error !== undefined)
+  for (const one of failed) yield pause(dialect, one)
   return {
     delaysMs: started.map(({ row, decision }) => Number(row.now) - decision.dueAt),
     dropped: fired.filter(({ decision }) => decision.kind === "drop").length,
+    errors: failed.map(({ error }) => error),
   }
+}
+
+function decideAll(
+  due: readonly DueRow[],
+  states: ReadonlyMap<string, StateRow>,
+  newId: () => string,
+): readonly Fired[] {
+  const startedMs = performance.now()
+  const fired: Fired[] = []
+  for (const row of due) {
+    fired.push({ row, id: newId(), ...decide(row, states.get(row.val_id)) })
+    if (performance.now() - startedMs > limits.decideMsMax) break
+  }
+  return fired
+}
+
+/** A schedule whose times cannot be computed does not stop the others. */
+function decide(row: DueRow, state: StateRow | undefined): Pick<Fired, "decision" | "error"> {
+  try {
+    return { decision: decideDue(toDue(row, state), Number(row.now)) }
+  } catch (error) {
+    return { decision: { kind: "drop", dueAt: Number(row.next_at), nextAt: null }, error }
+  }
+}
+
+/** Its owner sees the reason, and can set another timing. */
+function pause(dialect: Dialect, { row, error }: Fired): Statement {
+  const message = error instanceof Error ? error.message : String(error)
+  return sql`update schedules set is_paused = 1, paused_reason = ${message.slice(0, limits.reasonCharsMax)},
+    updated_at = ${dialect.now} where val_id = ${row.val_id}`
 }
 
 function* readStates(
@@ -96,12 +139,12 @@ function* readStates(
 ): Statements<ReadonlyMap<string, StateRow>> {
   const ids = due.map((row) => ({ due_val_id: row.val_id }))
   const found = yield* rows<StateRow>(sql`
-    select s.val_id, v.type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
+    select s.val_id, ${entryType} as type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
       case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
       case when s.overlap <> 'allow' then 0 when exists (select 1 from runs q where q.account_id = s.owner_id
         and q.due_at is not null order by q.due_at, q.id limit 1 offset ${limits.waitingMax - 1}) then 1 else 0 end as is_crowded
     from ${dialect.tableOf(ids, { due_val_id: "id" })} join schedules s on s.val_id = due_val_id
-    join vals v on v.id = s.val_id join users u on u.id = s.owner_id
+    join branches b on b.id = s.val_id join users u on u.id = s.owner_id
     left join runs r on r.id = s.last_run_id`)
   return new Map(found.map((state) => [state.val_id, state]))
 }
@@ -166,6 +209,7 @@ export async function findWork(db: Database): Promise<ScheduleWork> {
       ${db.dialect.now} as now, (select notice from schedules where notice is not null and val_id > ${firstId} order by val_id limit 1) as notice`)
   const nextAt = toTime(row?.next_at ?? null)
   return {
+    now: Number(row?.now),
     nextInMs: nextAt === null ? undefined : Math.max(0, nextAt - Number(row?.now)),
     hasNotices: row !== undefined && row.notice !== null,
   }
@@ -177,4 +221,64 @@ export function* releaseWaiting(dialect: Dialect): Script<void> {
     update schedules set waits_for_id = null, released_at = ${dialect.now}
     where waits_for_id is not null
       and not exists (select 1 from runs r where r.id = schedules.waits_for_id and r.ended_at is null)`
+}
+
+interface WaitingRow {
+  readonly val_id: string
+  readonly cron: string | null
+  readonly every: string | null
+  readonly time_zone: string
+  readonly anchor_at: number | string
+  readonly next_at: number | string
+  readonly last_run_at: number | string | null
+  readonly now: number | string
+}
+
+/**
+ * Corrects some schedules whose next due time is later than their timing allows: the clock was ahead
+ * when it was computed, and they would stand still until then.
+ */
+export async function correctTimes(
+  db: Database,
+  after: string | undefined,
+  countMax: number,
+): Promise<string | undefined> {
+  const found = await db.read<WaitingRow>(sql`
+    select val_id, cron, every, time_zone, anchor_at, next_at, last_run_at, ${db.dialect.now} as now
+    from schedules where val_id > ${after ?? firstId} and next_at > ${db.dialect.now} + ${dueLimits.lateMsMax}
+    order by val_id limit ${countMax}`)
+  const yieldIfDue = createTimeSlice()
+  for (const row of found) {
+    await correct(db, row)
+    await yieldIfDue()
+  }
+  return found.length < countMax ? undefined : found.at(-1)?.val_id
+}
+
+async function correct(db: Database, row: WaitingRow): Promise<void> {
+  const correction = find(row)
+  if (!correction) return
+  const { anchorAt, nextAt } = correction
+  // Only if nothing has changed meanwhile.
+  await db.write(function* () {
+    yield sql`update schedules set anchor_at = ${anchorAt}, next_at = ${nextAt}
+      where val_id = ${row.val_id} and next_at = ${Number(row.next_at)}`
+  })
+}
+
+function find(row: WaitingRow): ReturnType<typeof findCorrection> {
+  try {
+    return findCorrection(
+      {
+        timing: { cron: row.cron, every: row.every, timeZone: row.time_zone },
+        anchorAt: Number(row.anchor_at),
+        nextAt: Number(row.next_at),
+        lastRunAt: toTime(row.last_run_at),
+      },
+      Number(row.now),
+    )
+  } catch {
+    // Its times cannot be computed: it is paused when it is due.
+    return undefined
+  }
 }

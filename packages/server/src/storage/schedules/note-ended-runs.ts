@@ -1,4 +1,4 @@
-import type { EndedRun } from "../../domain/queue/queued-run.ts"
+import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import { findNotice, isFailure, toPausedReason } from "../../domain/schedules/failures.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
@@ -46,13 +46,13 @@ function byVal(one: EndedRun, other: EndedRun): number {
   return one.valId < other.valId ? -1 : 1
 }
 
-// A run that was cancelled says nothing about the val.
+// A run that was cancelled, or ended with its server, says nothing about the val.
 function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<void> {
-  const values = runs.map(({ id, valId, status }) => ({
-    run_id: id,
-    run_val_id: valId,
-    run_status: status,
-    has_failed: isFailure(status) ? 1 : 0,
+  const values = runs.map((run) => ({
+    run_id: run.id,
+    run_val_id: run.valId,
+    run_status: run.status,
+    has_failed: isFailure(run) ? 1 : 0,
   }))
   const schedules = yield* rows<CountRow>(sql`
     update schedules set
@@ -62,7 +62,7 @@ function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<voi
       waits_for_id = case when waits_for_id = run_id then null else waits_for_id end
     from ${dialect.tableOf(values, columns)}
     where val_id = run_val_id returning val_id, failure_count, is_paused`)
-  const failed = new Set(runs.filter(({ status }) => isFailure(status)).map(({ valId }) => valId))
+  const failed = new Set(runs.filter(isFailure).map(({ valId }) => valId))
   for (const schedule of schedules)
     if (failed.has(schedule.val_id)) yield* noteFailure(dialect, schedule)
 }

@@ -6,21 +6,15 @@ import type {
   ScheduleState,
   ScheduleStore,
 } from "../../domain/schedules/schedules.ts"
+import type { Timing } from "../../domain/schedules/timing.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"
-import {
-  type ScheduledValRow,
-  type ScheduleRow,
-  scheduleColumns,
-  scheduledValColumns,
-  scheduleJoins,
-  toSchedule,
-  toScheduledVal,
-} from "./schedule-rows.ts"
+import { asBoolean, asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
+import { entryType } from "../vals/branch-rows.ts"
+import { correctTimes, findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"
 import { tellOwners } from "./tell-owners.ts"
 
 /** Schedules in the database. `toValPage` gives the address of a val's page, for notices. */
@@ -32,11 +26,11 @@ export function createScheduleStore(
   const { dialect } = db
   return {
     async find(valId) {
-      const [row] = await db.read<ScheduleRow>(selectSchedule(valId))
+      const [row] = await db.read<object>(selectSchedule(valId))
       return row && toSchedule(row)
     },
     async listOfOwner(ownerId, page) {
-      const rows = await db.read<ScheduleRow>(sql`
+      const rows = await db.read<{ created_at: number | string; val_id: string }>(sql`
         select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}
           ${afterCursor(page, "s.created_at, s.val_id", ["time", "id"])}
         order by s.created_at desc, s.val_id desc ${limitTo(page)}`)
@@ -47,6 +41,7 @@ export function createScheduleStore(
     findWork: () => findWork(db),
     fireDue: (countMax) => db.write(() => fireDue(dialect, countMax, newId)),
     releaseWaiting: () => db.write(() => releaseWaiting(dialect)),
+    correctTimes: (after, countMax) => correctTimes(db, after, countMax),
     tellOwners: (countMax) => db.write(() => tellOwners(dialect, countMax, newId, toValPage)),
   }
 }
@@ -56,8 +51,8 @@ function selectSchedule(valId: string): Statement {
 }
 
 function* findVal(valId: string): Statements<ScheduledVal | undefined> {
-  const row = yield* firstRow<ScheduledValRow>(sql`
-    select ${scheduledValColumns} from vals v join users u on u.id = v.owner_id where v.id = ${valId}`)
+  const row = yield* firstRow<object>(sql`
+    select ${scheduledValColumns} from vals v join branches b on b.id = v.id join users u on u.id = v.owner_id where v.id = ${valId}`)
   return row && toScheduledVal(row)
 }
 
@@ -74,7 +69,7 @@ function* putSchedule(
   yield sql`select id from users where id = ${val.ownerId} ${dialect.forUpdate}`
   yield sql`select val_id from schedules where val_id = ${valId} ${dialect.forUpdate}`
   const clock = yield* firstRow<{ now: number | string }>(sql`select ${dialect.now} as now`)
-  const row = yield* firstRow<ScheduleRow>(selectSchedule(valId))
+  const row = yield* firstRow<object>(selectSchedule(valId))
   const now = Number(clock?.now)
   const current = row && toSchedule(row)
   const changed = change({ val, current, now })
@@ -85,7 +80,7 @@ function* putSchedule(
     if (Number(others?.count) >= countMax) return "full"
   }
   yield upsertSchedule(val, changed, now)
-  const after = yield* firstRow<ScheduleRow>(selectSchedule(valId))
+  const after = yield* firstRow<object>(selectSchedule(valId))
   return after && toSchedule(after)
 }
 
@@ -116,3 +111,54 @@ function* deleteSchedule(
   )
   return deleted !== undefined
 }
+
+/** The columns of the val of a schedule; `v` is the val, `b` its main branch, `u` its owner. */
+const scheduledValColumns = raw(
+  `v.id as val_id, v.name, b.version, v.privacy, ${entryType.text} as type, v.owner_id, u.username as owner_name`,
+)
+
+/**
+ * The columns of a schedule; `s` is the schedule, `r` its last run. The schedule has the status of
+ * a run that was deleted; of others it is read from the run.
+ */
+const scheduleColumns = raw(`${scheduledValColumns.text}, s.cron, s.every, s.time_zone,
+  s.overlap, s.catch_up, s.is_paused, s.paused_reason, s.anchor_at, s.next_at, s.last_run_at,
+  s.last_run_id, coalesce(r.status, s.last_status) as last_status, s.failure_count, s.created_at,
+  s.updated_at`)
+
+/** The joins for these columns. */
+const scheduleJoins =
+  raw(`join vals v on v.id = s.val_id join branches b on b.id = v.id join users u on u.id = s.owner_id
+  left join runs r on r.id = s.last_run_id`)
+
+/** Makes the val of a schedule. */
+const toScheduledVal = createReader<ScheduledVal>({
+  id: (_, row: { readonly val_id: string }) => row.val_id,
+  name: asIs,
+  version: asIs,
+  privacy: asIs,
+  type: asIs,
+  ownerId: asIs,
+  ownerName: asIs,
+})
+
+/** Makes the timing of a schedule. */
+const toTiming = createReader<Timing>({ cron: asIs, every: asIs, timeZone: asIs })
+
+/** Makes a schedule of the domain. */
+const toSchedule = createReader<Schedule>({
+  val: (_, row: object) => toScheduledVal(row),
+  timing: (_, row: object) => toTiming(row),
+  overlap: asIs,
+  catchUp: asIs,
+  isPaused: asBoolean,
+  pausedReason: asIs,
+  anchorAt: asNumber,
+  nextAt: asNumberOrNull,
+  lastRunAt: asNumberOrNull,
+  lastRunId: asIs,
+  lastStatus: asIs,
+  failureCount: asIs,
+  createdAt: asNumber,
+  updatedAt: asNumber,
+})

@@ -9,8 +9,8 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
-import { addNotice } from "../emails/add-notice.ts"
 import { emitEvent } from "../events/emit-events.ts"
+import { addNotice } from "../mail/outbound/add-notice.ts"
 import { addNotification } from "../notifications/add-notification.ts"
 import { fromJson } from "../runs/run-rows.ts"
 
@@ -47,8 +47,11 @@ export function* tellOwners(
       const text = toNotice(row.notice, toFailing(row, toValPage))
       yield* emitEvent(dialect, toEvent(row))
       yield* addNotification(dialect, {
-        ...{ type: `schedule.${row.notice}`, ownerId: row.owner_id, valId: row.val_id },
-        ...{ key: `schedule/${row.val_id}/${row.now}`, actorId: null },
+        type: `schedule.${row.notice}`,
+        ownerId: row.owner_id,
+        valId: row.val_id,
+        key: `schedule/${row.val_id}/${row.now}`,
+        actorId: null,
       })
       yield* addNotice(dialect, { id: newId(), userId: row.owner_id, ...text, at: Number(row.now) })
     }

@@ -1,16 +1,8 @@
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { sqliteDdl } from "../database/ddl.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { nothing, raw, sql } from "../database/sql.ts"
 import { sqliteSearchIndex } from "./search-index.ts"
-
-/** Without shadow tables, in which a virtual table stores its data: they are not our schema. */
-const catalog: readonly Statement[] = [
-  sql`
-    select sql as line from sqlite_schema
-    where sql is not null and name not glob 'sqlite_*'
-      and name not in (select name from pragma_table_list where type = 'shadow')
-    order by tbl_name, case type when 'table' then 0 when 'index' then 1 else 2 end, name`,
-]
 
 const columns = sql`
   select t.name as table_name, c.name as column_name, case lower(c.type) when 'integer' then 'integer' when 'blob' then 'bytes' else 'text' end as type
@@ -29,14 +21,13 @@ export const sqliteDialect: Dialect = {
       Object.keys(columns)
         .map((name) => `value ->> '$.${name}' as ${name}`)
         .join(", "),
-    )} from json_each(${JSON.stringify(rows)}))`,
+    )} from json_each(${toOwnJson(rows)}))`,
   gather: undefined,
   lockName: () => [],
   explain: (statement) => sql`explain query plan ${statement}`,
   search: sqliteSearchIndex,
   // Every write transaction begins immediate, which locks the whole file across processes.
   migrationLock: [],
-  catalog,
   columns,
   // Row ids ascend, and the oldest rows are deleted first.
   estimateRows: (table) =>

@@ -1,5 +1,5 @@
-import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
+import { lowerPriority } from "../../shared/threads/lower-priority.ts"
 import { type RunWrite, runScript } from "../database/database.ts"
 import type { Statement } from "../database/sql.ts"
 import { writeRuns } from "../runs/write-runs.ts"
@@ -7,16 +7,13 @@ import { connect } from "./connection.ts"
 import { sqliteDialect } from "./dialect.ts"
 import type { RunWriterOptions, RunWriterReply } from "./run-writer.ts"
 
-const niceness = 5
-
 // The thread of the run writer. A message is the JSON of a write, which is cheaper to send than
 // objects are, or an empty text that stops the thread.
 const options = workerData as RunWriterOptions
 const connection = connect(options.path, options, false)
-// Requests have priority. On Linux, 0 means the calling thread; elsewhere it would mean the whole
-// process. Under full load the thread still gets a third of the CPU time of the server, and needs
-// less than that to keep up.
-if (process.platform === "linux") setPriority(0, niceness)
+// Requests have priority. Under full load the thread still gets a third of the CPU time of the
+// server, and needs less than that to keep up.
+lowerPriority()
 const send = (reply: RunWriterReply) => parentPort?.postMessage(reply)
 
 parentPort?.on("message", (message: string) => {

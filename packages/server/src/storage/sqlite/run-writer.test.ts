@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
+import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
 import type { Database, RunWrite } from "../database/database.ts"
@@ -30,9 +32,7 @@ beforeEach(async () => {
   await migrate(db, migrations)
   await db.write(function* () {
     yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
-    yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
-      values (${val}, ${user}, 'hello', 'hello', 'public', 'http', 1, 1, 1, 1)`
-    yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
+    yield* insertValRows({ id: val, ownerId: user, name: "hello", type: "http" })
   })
   notices = []
   writer = new SqliteRunWriter(path, limits, (channel) => void notices.push(channel))
@@ -46,33 +46,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-function toRun(more: Partial<RunRecord> = {}): RunRecord {
-  const about = {
-    id: Bun.randomUUIDv7(),
-    valId: val,
-    version: 1,
-    accountId: user,
-    ownerId: user,
-    parentId: null,
-  }
-  const result = {
-    error: null,
-    request: null,
-    args: [],
-    returnValue: null,
-    logs: [],
-    logsTruncated: false,
-  }
-  return {
-    ...about,
-    ...result,
-    source: "http",
-    status: "succeeded",
-    startedAt: 1,
-    endedAt: 2,
-    ...more,
-  }
-}
+const toRun = (more: Partial<RunRecord> = {}) =>
+  toEndedRun({ valId: val, ownerId: user, source: "http", ...more })
 
 const toRuns = (count: number, more: Partial<RunRecord> = {}) =>
   Array.from({ length: count }, () => toRun(more))

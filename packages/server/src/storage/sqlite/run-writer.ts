@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RunValues, RunWrite } from "../database/database.ts"
 import { countRunBytes } from "../runs/record-runs.ts"
 import type { ConnectLimits } from "./connection.ts"
@@ -68,7 +69,7 @@ export class SqliteRunWriter {
    */
   async write(write: RunWrite): Promise<{ readonly value: boolean } | "failed"> {
     if (this.#state !== "ready") return "failed"
-    const reply = await this.#send(JSON.stringify(write))
+    const reply = await this.#send(toOwnJson(write))
     if (typeof reply !== "object") return "failed"
     for (const channel of reply.notices) this.#onNotice(channel)
     return reply

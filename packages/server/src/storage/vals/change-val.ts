@@ -1,25 +1,25 @@
 import { AppError } from "../../domain/app-error.ts"
+import type { ValSource } from "../../domain/vals/val-source.ts"
 import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
-import { insertLockfile } from "../modules/lockfiles.ts"
 import {
   type AddedTarget,
   countOutgoing,
-  insertImports,
   relinkIncoming,
   relinkOutgoing,
 } from "../references/links.ts"
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
+import { entryPath, type MainBranch, readmePath } from "./branch-rows.ts"
+import { type ChangedFile, insertFiles, insertVersions } from "./write-version.ts"
 
 /** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
 export interface LockedVal {
   readonly val: Val
-  /** The highest version number it has ever had. */
-  readonly versionLast: number
+  readonly main: MainBranch
   readonly hasDependencies: boolean
   readonly locks: LinkLocks
 }
@@ -35,35 +35,85 @@ export function* changeVal(
   at: number,
   depth: number,
 ): Script<SavedVal> {
-  const { val: before, locks } = locked
+  const { val: before, main, locks } = locked
   const source = change.source && change.source.code !== before.code ? change.source : undefined
-  const after = applyChange(
-    before,
-    change,
-    source && { code: source.code, version: locked.versionLast + 1, versionCreatedAt: at },
-    at,
-  )
-  if (!source && isSame(before, after)) return { val: before, isNewVersion: false }
+  const described = applyChange(before, change, at)
+  const isNewVersion = source !== undefined || !hasSameFiles(before, described)
+  const after = isNewVersion
+    ? {
+        ...described,
+        ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
+        versionCreatedAt: at,
+      }
+    : described
+  const isNewCode = source !== undefined
+  if (!isNewVersion && hasSameSettings(before, after))
+    return { val: before, isNewVersion, isNewCode }
   if (after.name.toLowerCase() !== before.name.toLowerCase())
     yield* assertNameIsFree(before, after.name)
   // The references from this val are uncounted before the change and counted again after it.
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locks, before.id, -1)
-  yield writeVal(before, after, Math.max(after.version, locked.versionLast))
-  if (source) {
-    yield sql`insert into versions (val_id, version, code, created_at) values (${after.id}, ${after.version}, ${after.code}, ${at})`
-    yield* insertImports(before, after.version, source.imports)
-    if (source.isRemote) yield insertLockfile(after.id, after.version, at)
-  }
+  yield writeVal(before, after)
+  if (isNewVersion) yield* writeVersion(dialect, locked, after, source, at)
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
-  yield* emitSaved(dialect, after, source ? "version" : "settings", depth)
+  yield* emitSaved(dialect, after, isNewVersion ? "version" : "settings", depth)
   yield* emitReferenced(dialect, after, targets, depth)
   if (after.privacy === "public" && before.privacy !== "public")
     yield* emitPublished(dialect, after, depth)
   const val = referenceCount === after.referenceCount ? after : { ...after, referenceCount }
-  return { val, isNewVersion: source !== undefined }
+  return { val, isNewVersion, isNewCode }
+}
+
+/** Writes the files of a val that have changed, as the next version of its main branch. */
+function* writeVersion(
+  dialect: Dialect,
+  { val: before, main }: LockedVal,
+  after: Val,
+  source: ValSource | undefined,
+  at: number,
+): Script<void> {
+  const { version } = after
+  const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
+  const readme = main.readme ?? { path: readmePath, fileId: Bun.randomUUIDv7(), since: version }
+  const isEntryChanged = source !== undefined || after.type !== before.type
+  const isReadmeChanged = after.readme !== before.readme
+  const changed: ChangedFile[] = []
+  if (isEntryChanged)
+    changed.push({
+      ...{ path: entry.path, fileId: entry.fileId, type: after.type, content: after.code },
+      imports: source?.imports ?? { same: entry },
+    })
+  if (isReadmeChanged)
+    changed.push({
+      ...{ path: readmePath, fileId: readme.fileId, imports: [], content: after.readme },
+      type: after.readme === null ? null : "file",
+    })
+  yield* insertFiles(after.id, [
+    ...(main.entry || !isEntryChanged ? [] : [entry]),
+    ...(main.readme || after.readme === null ? [] : [readme]),
+  ])
+  yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${at},
+    entry_type = ${after.type} where id = ${after.id}`
+  yield* insertVersions(
+    dialect,
+    before,
+    [
+      {
+        ...{ version, createdAt: at, changed },
+        entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
+        readmeSince: isReadmeChanged
+          ? after.readme === null
+            ? undefined
+            : version
+          : main.readme?.since,
+        packages: source ? (source.isRemote ? "fetch" : undefined) : { of: before.version },
+      },
+    ],
+    at,
+  )
 }
 
 /** Writes the search text of a val. */
@@ -80,17 +130,9 @@ export function writeSearchText(
   return { key: id, run: () => dialect.search.replace(toText()) }
 }
 
-type NewVersion = Pick<Val, "code" | "version" | "versionCreatedAt">
-
-function applyChange(
-  before: Val,
-  change: ValChange,
-  version: NewVersion | undefined,
-  at: number,
-): Val {
+function applyChange(before: Val, change: ValChange, at: number): Val {
   return {
     ...before,
-    ...version,
     updatedAt: at,
     name: change.name ?? before.name,
     privacy: change.privacy ?? before.privacy,
@@ -99,13 +141,13 @@ function applyChange(
   }
 }
 
-function isSame(before: Val, after: Val): boolean {
-  return (
-    before.name === after.name &&
-    before.privacy === after.privacy &&
-    before.type === after.type &&
-    before.readme === after.readme
-  )
+function hasSameSettings(before: Val, after: Val): boolean {
+  return before.name === after.name && before.privacy === after.privacy
+}
+
+/** The type is that of the entry file, and the readme is a file. */
+function hasSameFiles(before: Val, after: Val): boolean {
+  return before.type === after.type && before.readme === after.readme
 }
 
 function* assertNameIsFree(val: Val, name: string): Script<void> {
@@ -124,14 +166,13 @@ function nameTaken(name: string): AppError {
 }
 
 // Without `returning`, for which SQLite would begin a nested transaction.
-function writeVal(before: Val, after: Val, versionLast: number): Statement {
+function writeVal(before: Val, after: Val): Statement {
   // SQLite rewrites each index that contains a column of the `set` list, even if its value stays the
-  // same. A save of code alone sets no indexed column.
-  const described = isSame(before, after)
+  // same. A save of files alone sets no indexed column.
+  const described = hasSameSettings(before, after)
     ? nothing
-    : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy}, type = ${after.type}, readme = ${after.readme},`
-  return sql`update vals set ${described} updated_at = ${after.updatedAt}, version = ${after.version}, version_last = ${versionLast}
-    where id = ${after.id}`
+    : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy},`
+  return sql`update vals set ${described} updated_at = ${after.updatedAt} where id = ${after.id}`
 }
 
 /** Returns the new reference count of the val, and the vals that it did not depend on before. */

@@ -15,7 +15,7 @@ import {
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { emitCommented } from "../events/val-events.ts"
-import { isVisible } from "./val-rows.ts"
+import { isVisible, lockAccess } from "./val-rows.ts"
 
 interface CommentRow {
   readonly id: string
@@ -32,21 +32,15 @@ interface CommentRow {
 }
 
 const columns =
-  raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val_id, v.name, v.version, v.privacy,
+  raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val_id, v.name, b.version, v.privacy,
   v.owner_id, o.username as owner_name`)
 const joins = raw(
-  "join users a on a.id = c.author_id join vals v on v.id = c.val_id join users o on o.id = v.owner_id",
+  "join users a on a.id = c.author_id join vals v on v.id = c.val_id join branches b on b.id = v.id join users o on o.id = v.owner_id",
 )
 
 /** Comments in the database. */
 export function createCommentStore(db: Database): CommentStore {
   return {
-    async find(id) {
-      const [row] = await db.read<CommentRow>(
-        sql`select ${columns} from comments c ${joins} where c.id = ${id}`,
-      )
-      return row && toComment(row)
-    },
     async listOfVal(valId, page) {
       const rows = await db.read<CommentRow>(sql`
         select ${columns} from comments c ${joins} where c.val_id = ${valId} ${isAfter(page)}
@@ -57,14 +51,11 @@ export function createCommentStore(db: Database): CommentStore {
       const rows = await db.read<CommentRow>(listOfUser(userId, relationship, period, page))
       return toPage(rows, page, toComment, newestFirst.toKeys)
     },
-    add(comment) {
+    add(comment, authorize) {
       const depth = findCallDepth()
-      return writeOnce(db, () => addComment(db.dialect, comment, depth))
+      return writeOnce(db, () => addComment(db.dialect, comment, depth, authorize))
     },
-    delete: (id) =>
-      db.write(function* () {
-        yield sql`delete from comments where id = ${id}`
-      }),
+    delete: (id, authorize) => db.write(() => deleteComment(db.dialect, id, authorize)),
   }
 }
 
@@ -101,22 +92,40 @@ function* addComment(
   dialect: Dialect,
   comment: NewComment,
   depth: number,
+  authorize: Parameters<CommentStore["add"]>[1],
 ): Script<Comment | undefined> {
-  const val = yield* firstRow<{ owner_id: string }>(
-    sql`select owner_id from vals where id = ${comment.valId} ${dialect.forUpdate}`,
-  )
+  const val = yield* lockAccess(dialect, comment.valId)
   if (!val) return undefined
+  authorize(val)
   yield sql`insert into comments (id, val_id, val_owner_id, author_id, comment, created_at)
-    values (${comment.id}, ${comment.valId}, ${val.owner_id}, ${comment.authorId}, ${comment.comment}, ${comment.at})`
-  const row = yield* firstRow<CommentRow>(
-    sql`select ${columns} from comments c ${joins} where c.id = ${comment.id}`,
-  )
+    values (${comment.id}, ${comment.valId}, ${val.ownerId}, ${comment.authorId}, ${comment.comment}, ${comment.at})`
+  const row = yield* firstRow<CommentRow>(selectComment(comment.id))
   if (!row) return undefined
   yield* emitCommented(dialect, {
     ...comment,
-    ...{ userId: comment.authorId, authorName: row.author_name, ownerId: val.owner_id, depth },
+    ...{ userId: comment.authorId, authorName: row.author_name, ownerId: val.ownerId, depth },
   })
   return toComment(row)
+}
+
+function* deleteComment(
+  dialect: Dialect,
+  id: string,
+  authorize: Parameters<CommentStore["delete"]>[1],
+): Script<boolean> {
+  const found = yield* firstRow<CommentRow>(selectComment(id))
+  if (!found) return false
+  // Read again, since it may have changed before the val was locked.
+  yield* lockAccess(dialect, found.val_id)
+  const row = yield* firstRow<CommentRow>(selectComment(id))
+  if (!row) return false
+  authorize(toComment(row))
+  yield sql`delete from comments where id = ${id}`
+  return true
+}
+
+function selectComment(id: string): Statement {
+  return sql`select ${columns} from comments c ${joins} where c.id = ${id}`
 }
 
 function toComment(row: CommentRow): Comment {

@@ -2,12 +2,13 @@ import { findCallDepth } from "../../domain/call-depth.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
+import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { addNotification } from "../notifications/add-notification.ts"
-import { toVal, type ValRow, valColumns, withOrigin } from "./val-rows.ts"
+import { toVal, type ValRow, valColumns, withVersions } from "./val-rows.ts"
 import { createValRow } from "./vals.ts"
 
 interface ImportRow {
@@ -25,10 +26,13 @@ export function createForkStore(db: Database): ForkStore {
     async findImports(valId, version) {
       const rows = await db.read<ImportRow>(sql`
         select i.username_key, i.name_key, i.specifiers, i.pinned_val_id, i.pinned_version,
-          coalesce(i.pinned_at, c.created_at) as pinned_at
-        from imports i join versions c on c.val_id = i.val_id and c.version = i.version
-        where i.val_id = ${valId} and i.version = ${version} order by i.username_key, i.name_key`)
-      return rows.every(({ specifiers }) => specifiers !== null) ? rows.map(toImport) : undefined
+          coalesce(i.pinned_at, s.created_at) as pinned_at
+        from versions n join states s on s.branch_id = n.branch_id and s.path = n.entry_path and s.since = n.entry_since
+        join imports i on i.branch_id = s.branch_id and i.path = s.path and i.since = s.since
+        where n.branch_id = ${valId} and n.version = ${version}`)
+      if (rows.some(({ specifiers }) => specifiers === null)) return undefined
+      const toName = (row: ImportRow) => `${row.username_key}/${row.name_key}`
+      return rows.toSorted((left, right) => (toName(left) < toName(right) ? -1 : 1)).map(toImport)
     },
     create(fork, assert, at) {
       const depth = findCallDepth()
@@ -44,7 +48,7 @@ function toImport(row: ImportRow): ValImport {
     username: row.username_key,
     name: row.name_key,
     version,
-    specifiers: JSON.parse(row.specifiers ?? "[]") as string[],
+    specifiers: parseOwnJson(row.specifiers ?? "[]") as string[],
     ...(isPinned ? { pin: { valId, version, at: Number(row.pinned_at) } } : {}),
   }
 }
@@ -59,8 +63,7 @@ function* createFork(
 ): Script<Val | undefined> {
   const created = yield* createValRow(dialect, fork, at, depth)
   const original = yield* firstRow<ValRow>(sql`
-    select ${valColumns} from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id ${withOrigin}
-    where v.id = ${fork.forkOf.id} and c.version = ${fork.forkOf.version}`)
+    select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`)
   assert(original && toVal(original))
   if (created && original && fork.privacy === "public")
     yield* addNotification(dialect, {

@@ -13,9 +13,10 @@ import type { Dialect } from "../database/dialect.ts"
 import { join, nothing, type Statement, sql } from "../database/sql.ts"
 import { LinksMoved, writeLinks } from "../references/row-locks.ts"
 import { changeVal } from "./change-val.ts"
-import { insertVal, insertVersions } from "./insert-val.ts"
-import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { insertVal, toVersion } from "./insert-val.ts"
+import { toVal, type ValRow, valColumns, withCode, withCurrentVersion } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
+import { insertVersions } from "./write-version.ts"
 
 type Plan = (existing: ExistingVal | undefined) => ImportPlan
 
@@ -76,16 +77,22 @@ function* importVal(
   // or none.
   if (
     locked?.val.updatedAt !== existing.val.updatedAt ||
-    locked.versionLast !== existing.versionLast
+    locked.main.versionLast !== existing.versionLast
   )
     throw new LinksMoved()
   const { versions, settings } = planned
   const last = versions.at(-1)
   if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at, depth)).val)
-  yield* insertVersions(locked.val, versions.slice(0, -1), at)
+  const { entry, readme } = locked.main
+  if (!entry) throw new LinksMoved()
+  const earlier = versions
+    .slice(0, -1)
+    .map((version) => toVersion(version, entry, entry.type, readme?.since))
+  yield* insertVersions(dialect, locked.val, earlier, at)
   // Makes `changeVal` add the last version with its own number, even if its code equals the current
   // code.
-  const before = { ...locked, versionLast: last.version - 1, val: { ...locked.val, code: "" } }
+  const main = { ...locked.main, versionLast: last.version - 1 }
+  const before = { ...locked, main, val: { ...locked.val, code: "" } }
   const change = { ...settings, source: last.source }
   return toOne(planned, (yield* changeVal(dialect, before, change, last.createdAt, depth)).val)
 }
@@ -131,7 +138,7 @@ function* findExisting(val: ValToImport): Script<ExistingVal | undefined> {
 }
 
 function selectExisting({ ownerId, name }: ValToImport): Statement {
-  return sql`select ${valColumns}, v.version_last from vals v ${withCurrentVersion}
+  return sql`select ${valColumns}, b.version_last from vals v ${withCurrentVersion}
     where v.owner_id = ${ownerId} and v.name_key = ${name.toLowerCase()}`
 }
 
@@ -140,10 +147,10 @@ function* selectKnown(valId: string, { history }: ValToImport): Generator<Statem
   if (!history.isNumbered) return
   for (const some of inBatches<ImportedVersion>(history.versions)) {
     const same = some.map(
-      ({ version, source }) => sql`(version = ${version} and code = ${source.code})`,
+      ({ version, source }) => sql`(n.version = ${version} and c.content = ${source.code})`,
     )
     const numbers = list(some.map(({ version }) => version))
-    yield sql`select version from versions where val_id = ${valId} and version in (${numbers}) and (${join(same, " or ")})`
+    yield sql`select n.version from versions n ${withCode} where n.branch_id = ${valId} and n.version in (${numbers}) and (${join(same, " or ")})`
   }
 }
 

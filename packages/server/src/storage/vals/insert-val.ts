@@ -1,19 +1,15 @@
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
-import type { NewVal, Val } from "../../domain/vals/vals.ts"
+import type { NewVal } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
-import { copyLockfile, insertLockfile } from "../modules/lockfiles.ts"
-import {
-  addToForkCount,
-  insertImports,
-  relinkIncoming,
-  relinkOutgoing,
-} from "../references/links.ts"
+import { addToForkCount, relinkIncoming, relinkOutgoing } from "../references/links.ts"
 import { lockNames, lockVals, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
+import { entryPath, type FileState, type FileType, readmePath } from "./branch-rows.ts"
+import { type ChangedFile, insertFiles, insertVersions, type NewVersion } from "./write-version.ts"
 
 /** The versions that a val begins with, oldest first. */
 type Beginning = Pick<ImportedHistory, "versions" | "last" | "createdAt" | "updatedAt">
@@ -36,13 +32,14 @@ export function* insertVal(
   const origin = val.forkOf?.id
   yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow(sql`
-    insert into vals (id, owner_id, name, name_key, privacy, type, readme, version, version_last, created_at, updated_at,
-      forked_from_id, forked_from_version)
-    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.privacy}, ${val.type}, ${val.readme}, ${version}, ${version},
-      ${createdAt}, ${updatedAt}, ${origin ?? null}, ${val.forkOf?.version ?? null})
+    insert into vals (id, owner_id, name, name_key, privacy, created_at, updated_at, forked_from_id, forked_from_version)
+    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.privacy}, ${createdAt}, ${updatedAt},
+      ${origin ?? null}, ${val.forkOf?.version ?? null})
     on conflict (owner_id, name_key) do nothing returning id`)
   if (!inserted) return false
-  yield* insertVersions(val, beginning.versions, at)
+  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at)
+    values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${val.type}, ${createdAt}, ${updatedAt})`
+  yield* insertBeginning(dialect, val, beginning.versions, at)
   const isPublic = val.privacy === "public"
   yield writeNewText(
     sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`,
@@ -83,22 +80,38 @@ function writeNewText(row: Statement): NewTexts {
   }
 }
 
-/** Inserts versions of a val, with their imports. */
-export function* insertVersions(
-  val: Pick<Val, "id" | "ownerId" | "ownerName">,
+/** The entry file has the id of its val, and the readme is the same in all versions. */
+function* insertBeginning(
+  dialect: Dialect,
+  val: Omit<NewVal, "source">,
   versions: readonly ImportedVersion[],
   at: number,
 ): Script<void> {
-  for (const some of inBatches(versions)) {
-    const values = some.map(
-      ({ version, source, createdAt }) =>
-        sql`(${val.id}, ${version}, ${source.code}, ${createdAt})`,
-    )
-    yield sql`insert into versions (val_id, version, code, created_at) values ${join(values, ", ")}`
-  }
-  for (const { version, source } of versions) {
-    yield* insertImports(val, version, source.imports)
-    if (source.lock) yield* copyLockfile(val.id, version, source.lock, at)
-    else if (source.isRemote) yield insertLockfile(val.id, version, at)
+  const entry = { path: entryPath, fileId: val.id }
+  const readme = val.readme === null ? undefined : { path: readmePath, fileId: Bun.randomUUIDv7() }
+  yield* insertFiles(val.id, readme ? [entry, readme] : [entry])
+  const readmeSince = readme && versions[0]?.version
+  const [first, ...rest] = versions.map((version) =>
+    toVersion(version, entry, val.type, readmeSince),
+  )
+  if (!first) return
+  const readmes: readonly ChangedFile[] = readme
+    ? [{ ...readme, type: "file", content: val.readme, imports: [] }]
+    : []
+  const all = [{ ...first, changed: [...first.changed, ...readmes] }, ...rest]
+  yield* insertVersions(dialect, val, all, at)
+}
+
+/** A version of an imported history: its code is the entry file. */
+export function toVersion(
+  { version, source, createdAt }: ImportedVersion,
+  { path, fileId }: Pick<FileState, "path" | "fileId">,
+  type: FileType,
+  readmeSince: number | undefined,
+): NewVersion {
+  return {
+    ...{ version, createdAt, readmeSince, entry: { path, since: version } },
+    changed: [{ path, fileId, type, content: source.code, imports: source.imports }],
+    packages: source.lock ?? (source.isRemote ? "fetch" : undefined),
   }
 }

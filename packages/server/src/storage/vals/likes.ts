@@ -7,7 +7,14 @@ import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { emitLiked } from "../events/val-events.ts"
 import { readVals } from "./read-vals.ts"
-import { isVisible, toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
+import {
+  isVisible,
+  lockAccess,
+  toListedColumns,
+  toVal,
+  type ValRow,
+  withCurrentVersion,
+} from "./val-rows.ts"
 
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
@@ -18,9 +25,9 @@ export function createLikeStore(db: Database): LikeStore {
       )
       return rows.length > 0
     },
-    add(userId, valId, at) {
+    add(userId, valId, at, authorize) {
       const depth = findCallDepth()
-      return db.write(() => addLike(db.dialect, userId, valId, at, depth))
+      return db.write(() => addLike(db.dialect, { userId, valId, at, depth }, authorize))
     },
     remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
     async list(userId, page) {
@@ -34,26 +41,31 @@ export function createLikeStore(db: Database): LikeStore {
   }
 }
 
+interface NewLike {
+  readonly userId: string
+  readonly valId: string
+  readonly at: number
+  readonly depth: number
+}
+
 // Both lock the val first. If one of them locked the like first, two transactions could wait for
 // each other.
 function* addLike(
   dialect: Dialect,
-  userId: string,
-  valId: string,
-  at: number,
-  depth: number,
-): Script<void> {
-  const val = yield* firstRow<{ owner_id: string; trend: number | string }>(
-    sql`select owner_id, trend from vals where id = ${valId} ${dialect.forUpdate}`,
-  )
-  if (!val) return
+  { userId, valId, at, depth }: NewLike,
+  authorize: Parameters<LikeStore["add"]>[3],
+): Script<boolean> {
+  const val = yield* lockAccess(dialect, valId)
+  if (!val) return false
+  authorize(val)
   const added = yield* firstRow(sql`
     insert into likes (user_id, val_id, created_at) values (${userId}, ${valId}, ${at})
     on conflict (user_id, val_id) do nothing returning val_id`)
-  if (!added) return
-  const trend = addToTrend(Number(val.trend), at)
+  if (!added) return true
+  const trend = addToTrend(val.trend, at)
   yield sql`update vals set like_count = like_count + 1, trend = ${trend} where id = ${valId}`
-  yield* emitLiked(dialect, { userId, valId, ownerId: val.owner_id, at, depth })
+  yield* emitLiked(dialect, { userId, valId, ownerId: val.ownerId, at, depth })
+  return true
 }
 
 /** Removes a like. */

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
+import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
-import type { OwnValFilter, OwnValSort } from "../../domain/vals/own-vals.ts"
+import type { OwnValFilter, OwnValSort } from "../../domain/vals/val-lists.ts"
 import type { Privacy, ValType } from "../../domain/vals/vals.ts"
 import { sql } from "../database/sql.ts"
 import { createOwnValStore } from "./own-vals.ts"
@@ -100,10 +101,9 @@ describeEachDatabase("createOwnValStore", (open) => {
 })
 
 function* insertVal(ownerId: string, val: Placed) {
-  yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at, like_count, run_started_at)
-    values (${val.id}, ${ownerId}, ${val.name}, ${val.name.toLowerCase()}, ${val.privacy}, ${val.type}, 1, 1,
-      ${val.created}, ${val.updated}, ${val.likes}, ${val.run})`
-  yield sql`insert into versions (val_id, version, created_at, code) values (${val.id}, 1, 1, '1')`
+  const { id, name, privacy, type, created: createdAt, updated: updatedAt } = val
+  yield* insertValRows({ id, ownerId, name, privacy, type, createdAt, updatedAt })
+  yield sql`update vals set like_count = ${val.likes}, run_started_at = ${val.run} where id = ${id}`
 }
 
 function expectedOf(

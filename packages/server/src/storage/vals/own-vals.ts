@@ -1,9 +1,11 @@
 import type { CursorKeys } from "@hamlet/contract"
 import type { PageRequest } from "../../domain/paging.ts"
-import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/own-vals.ts"
+import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/val-lists.ts"
+import { replaceEach } from "../../shared/hostile-input/bounded.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, findCursor, type KeyKind, limitTo, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { entryType } from "./branch-rows.ts"
 import { readVals } from "./read-vals.ts"
 import { toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
@@ -56,7 +58,7 @@ function listOwn(
   const isIndexed = indexedSorts.includes(sort)
   const own = isIndexed
     ? sql`vals own where own.owner_id = ${ownerId}`
-    : sql`(select id, name_key, privacy, type, updated_at, like_count, run_started_at from vals where owner_id = ${ownerId}
+    : sql`(select id, name_key, privacy, updated_at, like_count, run_started_at from vals where owner_id = ${ownerId}
         order by created_at desc, id desc limit ${sortedMax}) own where 1 = 1`
   // Vals that have never run come last in both directions. The databases disagree on the default.
   const direction = isIndexed ? order : `${order} nulls last`
@@ -91,9 +93,13 @@ function afterSorted(page: PageRequest, sort: OwnValSort, order: "asc" | "desc")
 
 function conditionsOf({ query, privacy, type }: OwnValFilter): Statement {
   return sql`${query ? sql`and own.name_key like ${`%${escapeLike(query.toLowerCase())}%`} escape '\\'` : nothing}
-    ${privacy ? sql`and own.privacy = ${privacy}` : nothing} ${type ? sql`and own.type = ${type}` : nothing}`
+    ${privacy ? sql`and own.privacy = ${privacy}` : nothing} ${
+      type
+        ? sql`and exists (select 1 from branches b where b.id = own.id and ${entryType} = ${type})`
+        : nothing
+    }`
 }
 
 function escapeLike(text: string): string {
-  return text.replaceAll(/[\\%_]/g, "\\$&")
+  return replaceEach(text, /[\\%_]/g, "\\$&", 10_000)
 }

@@ -32,7 +32,7 @@ describeEachDatabase("lists of vals", (open) => {
         type: "script",
       } as const
       await vals.create({ ...val, source: { code, imports: [] } }, index)
-      await createLikeStore(db).add(ownerId, id, index)
+      await createLikeStore(db).add(ownerId, id, index, () => {})
     }
     const toTexts = (list: {
       readonly items: readonly { readonly code: string; readonly readme: string | null }[]

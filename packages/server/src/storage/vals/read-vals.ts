@@ -1,7 +1,7 @@
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Database } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
-import type { ValRow } from "./val-rows.ts"
+import { type ValRow, withEntry } from "./val-rows.ts"
 
 /**
  * The rows of a list with `toListedColumns`. Long texts are read afterwards, one val at a time, with
@@ -15,7 +15,7 @@ export async function readVals<Row extends ValRow = ValRow>(
     await db.read<Omit<ValRow, "code"> & OptionalCode>(list),
     async ({ id, version }) => {
       const [texts] = await db.read<Pick<ValRow, "code" | "readme">>(sql`
-      select c.code, v.readme from vals v join versions c on c.val_id = v.id where v.id = ${id} and c.version = ${version}`)
+      select c.content as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${id} and n.version = ${version}`)
       // It was deleted a moment ago.
       return texts ?? { code: "", readme: null }
     },

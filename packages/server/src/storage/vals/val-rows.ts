@@ -1,9 +1,18 @@
 import type { OmittedText, PageRequest } from "../../domain/paging.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
-import type { ForkOrigin, Privacy, Val, ValState, ValType } from "../../domain/vals/vals.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import type {
+  ForkOrigin,
+  Privacy,
+  Val,
+  ValAccess,
+  ValState,
+  ValType,
+} from "../../domain/vals/vals.ts"
+import { firstRow } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
-/** A val joined with its owner and one of its versions. */
+/** A val joined with its owner and one of the versions of its main branch. */
 export interface ValRow {
   readonly id: string
   readonly owner_id: string
@@ -15,6 +24,7 @@ export interface ValRow {
   readonly type: ValType
   readonly readme: string | null
   readonly version: number
+  /** Of the entry file. */
   readonly code: string
   readonly version_created_at: number | string
   readonly like_count: number
@@ -34,10 +44,10 @@ export interface ValRow {
 }
 
 /**
- * The columns of a ValRow; `v` is the val, `u` its owner, `c` the version with the code, and `o` and
- * `ou` are from `withOrigin`.
+ * The columns of a ValRow; `v` is the val, `u` its owner, `n` the version, `c` its entry file, `d` its
+ * readme, and `o` and `ou` are from `withOrigin`.
  */
-export const valColumns = toColumns("v.readme", "c.code")
+export const valColumns = toColumns("d.content", "c.content")
 
 /**
  * Code and readme that are longer than this together are not read with a list, but one val at a
@@ -51,8 +61,8 @@ const listedTextBytesMax = 32_768
  */
 export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): Statement {
   const texts = {
-    code: { column: "c.code", bytes: "octet_length(c.code)" },
-    readme: { column: "v.readme", bytes: "coalesce(octet_length(v.readme), 0)" },
+    code: { column: "c.content", bytes: "coalesce(octet_length(c.content), 0)" },
+    readme: { column: "d.content", bytes: "coalesce(octet_length(d.content), 0)" },
   } as const satisfies Record<OmittedText, object>
   const lengths = Object.entries(texts)
     .filter(([name]) => !omit.includes(name as OmittedText))
@@ -69,15 +79,19 @@ export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): State
 
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
-  u.suspended_at as owner_suspended_at, v.name, v.privacy, v.type, ${readme} as readme,
-  c.version, ${code} as code, c.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at,
+  u.suspended_at as owner_suspended_at, v.name, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
+  n.version, ${code} as code, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at,
   v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
   o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
 }
 
-/** The code of a version in a list, `null` where it is long. */
+/**
+ * The code of a version `n` in a list, `null` where it is long. As a subquery, it is read for the rows
+ * of the page only.
+ */
 export const listedCode = raw(
-  `case when octet_length(code) > ${listedTextBytesMax} then null else code end as code`,
+  `(select case when octet_length(c.content) > ${listedTextBytesMax} then null else c.content end
+    from states c where c.branch_id = n.branch_id and c.path = n.entry_path and c.since = n.entry_since) as code`,
 )
 
 /** Joins the val that `v` is a fork of, and its owner. */
@@ -85,9 +99,25 @@ export const withOrigin = raw(
   "left join vals o on o.id = v.forked_from_id left join users ou on ou.id = o.owner_id",
 )
 
-/** Joins the owner, the current version and the original to the val `v`. */
+/** Joins the entry file of the version `n`. */
+export const withCode = raw(
+  "left join states c on c.branch_id = n.branch_id and c.path = n.entry_path and c.since = n.entry_since",
+)
+
+/** Joins the entry file and the readme of the version `n`. */
+export const withEntry = raw(
+  `${withCode.text}
+  left join states d on d.branch_id = n.branch_id and d.path = 'README.md' and d.since = n.readme_since`,
+)
+
+/** Joins the owner, all versions of the main branch, their texts and the original to the val `v`. */
+export const withVersions = sql`
+  join users u on u.id = v.owner_id join versions n on n.branch_id = v.id ${withEntry} ${withOrigin}`
+
+/** Joins the owner, the current version of the main branch `b`, and the original to the val `v`. */
 export const withCurrentVersion = sql`
-  join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version ${withOrigin}`
+  join users u on u.id = v.owner_id join branches b on b.id = v.id
+  join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}`
 
 /** Converts a row to a val of the domain. */
 export function toVal(row: ValRow): Val {
@@ -170,4 +200,17 @@ export function isListed(alias: string, viewerId: string | undefined): Statement
 export function isVisible(viewerId: string | undefined): Statement {
   const isForAll = raw("v.privacy <> 'private'")
   return viewerId === undefined ? isForAll : sql`(${isForAll} or v.owner_id = ${viewerId})`
+}
+
+/** What decides who may see a val, and may like or comment on it. */
+export interface LockedAccess extends ValAccess {
+  readonly trend: number
+}
+
+/** Reads that and keeps others from changing the val until the transaction ends. */
+export function* lockAccess(dialect: Dialect, valId: string): Statements<LockedAccess | undefined> {
+  const row = yield* firstRow<{ owner_id: string; privacy: Privacy; trend: number | string }>(
+    sql`select owner_id, privacy, trend from vals where id = ${valId} ${dialect.forUpdate}`,
+  )
+  return row && { ownerId: row.owner_id, privacy: row.privacy, trend: Number(row.trend) }
 }

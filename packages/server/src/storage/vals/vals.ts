@@ -28,6 +28,7 @@ import {
   writeLinks,
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
+import { entryType, type MainRow, mainColumns, toMainBranch } from "./branch-rows.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
 import { insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
@@ -41,6 +42,7 @@ import {
   type ValStateRow,
   valColumns,
   withCurrentVersion,
+  withEntry,
   withOrigin,
 } from "./val-rows.ts"
 
@@ -53,7 +55,8 @@ export function createValStore(db: Database): ValStore {
     async findByName(username, name, viewerId) {
       const [row] = await db.read<ValRow>(sql`
         select ${valColumns} from users u
-        join vals v on v.owner_id = u.id join versions c on c.val_id = v.id and c.version = v.version ${withOrigin}
+        join vals v on v.owner_id = u.id join branches b on b.id = v.id
+        join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}
         where u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()} and ${isVisible(viewerId)}`)
       return row && toVal(row)
     },
@@ -68,7 +71,8 @@ export function createValStore(db: Database): ValStore {
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
       const found = await db.read<ValStateRow>(sql`
-        select id, name, version, privacy, type, updated_at from vals where owner_id = ${ownerId} order by name_key ${limitTo(page)}`)
+        select v.id, v.name, b.version, v.privacy, ${entryType} as type, v.updated_at from vals v join branches b on b.id = v.id
+        where v.owner_id = ${ownerId} order by v.name_key ${limitTo(page)}`)
       return toPage(found, page, toValState)
     },
     listRanked: (ranking, ownerId, page) => listRanked(db, ranking, ownerId, page),
@@ -169,21 +173,20 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   // other tables.
   const locks = yield* lockVals(dialect, change)
   const row = yield* firstRow<LockedRow>(sql`
-    select ${valColumns}, v.version_last, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies
+    select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
   // SQLite returns 1, PostgreSQL true.
   return (
     row && {
       val: toVal(row),
-      versionLast: row.version_last,
+      main: toMainBranch(row),
       hasDependencies: Boolean(row.has_dependencies),
       locks,
     }
   )
 }
 
-interface LockedRow extends ValRow {
-  readonly version_last: number
+interface LockedRow extends ValRow, MainRow {
   readonly has_dependencies: number | boolean
 }
 
@@ -254,7 +257,7 @@ function* createOrChange(
     assert(undefined)
     const created = yield* createValRow(dialect, val, at, depth)
     if (!created) throw new LinksMoved()
-    return { val: created, isNewVersion: true }
+    return { val: created, isNewVersion: true, isNewCode: true }
   }
   const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
   if (locked?.val.name.toLowerCase() !== nameKey) throw new LinksMoved()

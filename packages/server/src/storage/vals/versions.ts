@@ -4,13 +4,22 @@ import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/v
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { join, sql } from "../database/sql.ts"
+import { join, nothing, raw, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
+import { selectImports } from "./branch-rows.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
-import { listedCode, toTime, toVal, type ValRow, valColumns, withOrigin } from "./val-rows.ts"
+import {
+  listedCode,
+  toTime,
+  toVal,
+  type ValRow,
+  valColumns,
+  withCode,
+  withVersions,
+} from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
 interface VersionRow {
@@ -31,17 +40,16 @@ export function createVersionStore(db: Database): VersionStore {
   return {
     async find(valId, version) {
       const [row] = await db.read<ValRow>(sql`
-        select ${valColumns} from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id ${withOrigin}
-        where v.id = ${valId} and c.version = ${version}`)
+        select ${valColumns} from vals v ${withVersions} where v.id = ${valId} and n.version = ${version}`)
       return row && toVal(row)
     },
     async list(valId, page) {
       const found = await db.read<VersionRow>(sql`
-        select val_id, version, ${listedCode}, created_at, run_started_at, run_ended_at from versions
-        where val_id = ${valId} ${afterCursor(page, "version", ["integer"])} order by version desc ${limitTo(page)}`)
+        select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.run_started_at, n.run_ended_at from versions n
+        where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`)
       const complete = await withTexts<VersionRow>(found, async ({ version }) => {
         const [text] = await db.read<Pick<VersionRow, "code">>(
-          sql`select code from versions where val_id = ${valId} and version = ${version}`,
+          sql`select c.content as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${version}`,
         )
         return text ?? { code: "" }
       })
@@ -75,7 +83,7 @@ function* deleteVersion(
 ): Script<VersionDeletion> {
   // If it is the current version, the one before it becomes current, and its imports are resolved.
   const newest = yield* rows<{ version: number }>(
-    sql`select version from versions where val_id = ${valId} order by version desc limit 2`,
+    sql`select version from versions where branch_id = ${valId} order by version desc limit 2`,
   )
   const imported = yield* listImports(
     valId,
@@ -91,31 +99,46 @@ function* deleteVersion(
   const { val, locks } = locked
   assert(val)
   const found = yield* firstRow(
-    sql`select version from versions where val_id = ${valId} and version = ${version}`,
+    sql`select version from versions where branch_id = ${valId} and version = ${version}`,
   )
   if (!found) return "no_version"
-  const highest = yield* firstRow<{ version: number; code: string }>(sql`
-    select version, code from versions where val_id = ${valId} and version <> ${version} order by version desc limit 1`)
+  const highest = yield* firstRow<ValRow>(sql`
+    select ${valColumns} from vals v ${withVersions} where v.id = ${valId} and n.version <> ${version} order by n.version desc limit 1`)
   if (!highest) return "last_version"
   if (version === val.version) {
     const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
     if (!(yield* listImports(valId, [highest.version])).every(isLocked)) throw new LinksMoved()
-    const next = { ...val, version: highest.version, code: highest.code }
-    yield* makeCurrent(dialect, locks, next, at, depth)
+    yield* makeCurrent(dialect, locks, { ...toVal(highest), updatedAt: at }, at, depth)
   }
-  yield sql`delete from versions where val_id = ${valId} and version = ${version}`
+  yield* deleteStates(valId, version)
+  yield sql`delete from versions where branch_id = ${valId} and version = ${version}`
   return "deleted"
+}
+
+/** Deletes the states that no version but this one shows. */
+function* deleteStates(branchId: string, version: number): Script<void> {
+  const neighbours = yield* firstRow<{ before: number | null; after: number | null }>(sql`
+    select (select version from versions where branch_id = ${branchId} and version < ${version} order by version desc limit 1) as before,
+      (select version from versions where branch_id = ${branchId} and version > ${version} order by version limit 1) as after`)
+  const isReplaced =
+    neighbours?.after == null
+      ? nothing
+      : sql`and exists (select 1 from states s where s.branch_id = states.branch_id and s.path = states.path
+          and s.since > states.since and s.since <= ${neighbours.after})`
+  yield sql`delete from states where branch_id = ${branchId} and since > ${neighbours?.before ?? -1} and since <= ${version} ${isReplaced}`
 }
 
 /** The imports of some versions of the val. */
 function* listImports(valId: string, versions: readonly number[]): Script<readonly ImportRow[]> {
   if (versions.length === 0) return []
-  const numbers = join(
-    versions.map((version) => sql`${version}`),
-    ", ",
+  const parts = versions.map((version) =>
+    selectImports(
+      sql`cast(${version} as ${raw("integer")}) as version, i.username_key as username, i.name_key as name`,
+      valId,
+      version,
+    ),
   )
-  return yield* rows<ImportRow>(sql`
-    select version, username_key as username, name_key as name from imports where val_id = ${valId} and version in (${numbers})`)
+  return yield* rows<ImportRow>(join(parts, " union all "))
 }
 
 function* makeCurrent(
@@ -125,7 +148,8 @@ function* makeCurrent(
   at: number,
   depth: number,
 ): Script<void> {
-  yield sql`update vals set version = ${val.version}, updated_at = ${at} where id = ${val.id}`
+  yield sql`update vals set updated_at = ${at} where id = ${val.id}`
+  yield sql`update branches set version = ${val.version}, updated_at = ${at}, entry_type = ${val.type} where id = ${val.id}`
   const targets = yield* relinkOutgoing(
     locks,
     { id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" },

@@ -1,30 +1,33 @@
-import type { OutboxClaim } from "../../domain/outbox.ts"
+import type { Claim } from "../../domain/claims.ts"
 import type {
+  Attempt,
   Delivery,
+  DeliveryDetail,
   DeliveryStore,
+  DueDelivery,
+  ReceiverResponse,
   RecordedAttempt,
+  SentRequest,
   WebhookRun,
 } from "../../domain/webhooks/deliveries.ts"
+import type { Message, MessageType, StoredData } from "../../domain/webhooks/events.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import type { RowClaims } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
-import { nothing, type Statement, type Statements, sql } from "../database/sql.ts"
+import {
+  afterCursor,
+  limitTo,
+  type NewestRow,
+  newestFirst,
+  toPage,
+} from "../database/pagination.ts"
+import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { countRoom } from "../events/emit-events.ts"
-import type { Outbox } from "../outbox/outbox.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
-import { toJson } from "../runs/run-rows.ts"
-import {
-  type DeliveryRow,
-  type DetailRow,
-  type DueRow,
-  deliveryColumns,
-  detailColumns,
-  dueColumns,
-  toDelivery,
-  toDetail,
-  toDue,
-} from "./delivery-rows.ts"
+import { fromJson, toJson } from "../runs/run-rows.ts"
 
 const limits = {
   /** A webhook whose attempts have all failed for this long is disabled. */
@@ -32,11 +35,11 @@ const limits = {
 }
 
 /** Deliveries in the database. */
-export function createDeliveryStore(db: Database, outbox: Outbox): DeliveryStore {
-  const scripts = createScripts(db, outbox)
+export function createDeliveryStore(db: Database, claims: RowClaims): DeliveryStore {
+  const scripts = createScripts(db, claims)
   return {
     async list(ownerId, webhookId, status, page) {
-      const found = await db.read<DeliveryRow>(sql`
+      const found = await db.read<NewestRow>(sql`
         select ${deliveryColumns} from webhook_deliveries
         where webhook_id = ${webhookId} and owner_id = ${ownerId} ${status === undefined ? nothing : sql`and status = ${status}`}
           ${afterCursor(page, "created_at, id", newestFirst.kinds)}
@@ -88,11 +91,11 @@ export function createDeliveryStore(db: Database, outbox: Outbox): DeliveryStore
 }
 
 /** The transactions. */
-function createScripts(db: Database, outbox: Outbox) {
+function createScripts(db: Database, claims: RowClaims) {
   const { now } = db.dialect
 
   function* read(id: string): Script<Delivery | undefined> {
-    const row = yield* firstRow<DeliveryRow>(
+    const row = yield* firstRow<object>(
       sql`select ${deliveryColumns} from webhook_deliveries where id = ${id}`,
     )
     return row && toDelivery(row)
@@ -110,7 +113,7 @@ function createScripts(db: Database, outbox: Outbox) {
   function* disable(webhookId: string, reason: string): Statements<void> {
     yield sql`update webhooks set status = 'disabled', disabled_reason = ${reason}
       where id = ${webhookId} and status = 'active'`
-    yield sql`update webhook_deliveries set status = 'failed', next_attempt_at = null, ended_at = ${now},
+    yield sql`update webhook_deliveries set status = 'failed', next_attempt_at = null, node_id = null, ended_at = ${now},
       error = 'The webhook was disabled' where webhook_id = ${webhookId} and next_attempt_at is not null`
   }
 
@@ -125,7 +128,7 @@ function createScripts(db: Database, outbox: Outbox) {
       )
       if (!webhook) return undefined
       if ((yield* countRoom(webhookId)) <= 0) return "full"
-      const data = JSON.stringify({ message: "This is a test", webhookId })
+      const data = toOwnJson({ message: "This is a test", webhookId })
       yield sql`insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, is_manual, status,
           next_attempt_at, tried_since, created_at)
         values (${id}, ${webhookId}, ${ownerId}, 'webhook.test', ${`webhook.test/${id}`}, ${now}, 1, ${data}, 1, 'waiting',
@@ -136,21 +139,16 @@ function createScripts(db: Database, outbox: Outbox) {
     *retry(ownerId: string, webhookId: string, id: string): Script<Delivery | undefined> {
       const found = yield* firstRow(sql`
         update webhook_deliveries set status = 'waiting', is_manual = 1, lane = null, next_attempt_at = ${now},
-          tried_since = ${now}, attempts_before = attempts_before + attempts, attempts = 0, fence = fence + 1, ended_at = null,
-          run_id = null
+          tried_since = ${now}, attempts_before = attempts_before + attempts, attempts = 0, fence = fence + 1, node_id = null,
+          ended_at = null, run_id = null
         where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId} returning id`)
       return found === undefined ? undefined : yield* read(id)
     },
-    *end(
-      claim: OutboxClaim,
-      webhookId: string,
-      attempt: RecordedAttempt,
-      isGone: boolean,
-    ): Script<void> {
+    *end(claim: Claim, webhookId: string, attempt: RecordedAttempt, isGone: boolean): Script<void> {
       const isDelivered = attempt.error === null
       const status = isDelivered ? "delivered" : "failed"
       const set = sql`status = ${status}, ended_at = ${now}, ${toColumns(attempt)}`
-      if (!(yield* outbox.end(claim, set))) return
+      if (!(yield* claims.end(claim, set))) return
       if (!attempt.isTried) return
       if (isDelivered) return void (yield clearFailure(webhookId))
       const failingMs = yield* noteFailure(webhookId)
@@ -158,20 +156,20 @@ function createScripts(db: Database, outbox: Outbox) {
       else if (failingMs >= limits.failingMsMax) yield* disable(webhookId, failedForDays)
     },
     *postpone(
-      claim: OutboxClaim,
+      claim: Claim,
       webhookId: string,
       attempt: RecordedAttempt,
       delayMs: number,
     ): Script<void> {
-      if (!(yield* outbox.postpone(claim, delayMs, toColumns(attempt)))) return
+      if (!(yield* claims.postpone(claim, delayMs, toColumns(attempt)))) return
       const failingMs = yield* noteFailure(webhookId)
       if (failingMs >= limits.failingMsMax) yield* disable(webhookId, failedForDays)
     },
-    *startRun(claim: OutboxClaim, run: WebhookRun, attempt: RecordedAttempt): Script<void> {
+    *startRun(claim: Claim, run: WebhookRun, attempt: RecordedAttempt): Script<void> {
       const { id, valId, ownerId, depth, args } = run
       const set = sql`status = 'delivered', ended_at = ${now}, run_id = ${id}, ${toColumns(attempt)}`
       // Without a valid claim, another node starts the run.
-      if (!(yield* outbox.end(claim, set))) return
+      if (!(yield* claims.end(claim, set))) return
       const added = yield* enqueueRuns(db.dialect, [
         { id, valId, version: "current", accountId: ownerId, source: "api", depth, args },
       ])
@@ -199,4 +197,101 @@ function* purge(select: Statement, countMax: number): Script<boolean> {
   for (const batch of inBatches(found.map(({ id }) => id)))
     yield sql`delete from webhook_deliveries where id in (${list(batch)})`
   return found.length === countMax
+}
+
+/** The columns of a delivery. */
+const deliveryColumns = raw(
+  "id, webhook_id, type, status, attempts_before + attempts as attempts, created_at, next_attempt_at, ended_at, response_status, error, run_id",
+)
+
+interface DetailRow {
+  readonly type: MessageType
+  readonly at: number | string
+  readonly data: string
+  readonly request: string | null
+  readonly response: string | null
+  readonly attempt_list: string | null
+}
+
+/** The further columns of a DetailRow. */
+const detailColumns = raw("at, data, request, response, attempt_list")
+
+interface DueRow {
+  readonly type: MessageType
+  readonly at: number | string
+  readonly data: string
+  readonly depth: number
+  readonly is_manual: number
+  readonly tried_since: number | string
+  readonly now: number | string
+  readonly attempt_list: string | null
+  readonly webhook_id: string
+  readonly owner_id: string
+  readonly suspended_at: number | string | null
+  readonly webhook_status: DueDelivery["webhook"]["status"]
+  readonly url: string | null
+  readonly target_val_id: string | null
+  readonly key_id: string
+  readonly sealed: Uint8Array
+}
+
+/** The columns of a DueRow, without the clock; `d` is the delivery, `w` its webhook, `u` its owner. */
+const dueColumns =
+  raw(`d.type, d.at, d.data, d.depth, d.is_manual, d.tried_since, d.attempt_list, d.webhook_id,
+  w.owner_id, u.suspended_at, w.status as webhook_status, w.url, w.target_val_id, w.key_id, w.sealed`)
+
+const toDelivery = createReader<Delivery>({
+  id: asIs,
+  webhookId: asIs,
+  type: asIs,
+  status: asIs,
+  attempts: asIs,
+  createdAt: asNumber,
+  nextAttemptAt: asNumberOrNull,
+  endedAt: asNumberOrNull,
+  responseStatus: asIs,
+  error: asIs,
+  runId: asIs,
+})
+
+function toDetail(row: DetailRow): DeliveryDetail {
+  return {
+    ...toDelivery(row),
+    message: toMessage(row),
+    request: fromJson<SentRequest>(row.request),
+    response: fromJson<ReceiverResponse>(row.response),
+    attemptList: fromJson<readonly Attempt[]>(row.attempt_list) ?? [],
+  }
+}
+
+function toDue(row: DueRow): DueDelivery {
+  return {
+    message: toMessage(row),
+    depth: row.depth,
+    triedSince: Number(row.tried_since),
+    now: Number(row.now),
+    isManual: row.is_manual === 1,
+    isOwnerSuspended: row.suspended_at !== null,
+    attemptList: fromJson<readonly Attempt[]>(row.attempt_list) ?? [],
+    webhook: {
+      id: row.webhook_id,
+      ownerId: row.owner_id,
+      status: row.webhook_status,
+      url: row.url,
+      targetValId: row.target_val_id,
+      sealed: { keyId: row.key_id, bytes: row.sealed },
+    },
+  }
+}
+
+function toMessage({
+  type,
+  at,
+  data,
+}: {
+  readonly type: MessageType
+  readonly at: number | string
+  readonly data: string
+}): Message {
+  return { type, at: Number(at), data: parseOwnJson(data) as StoredData }
 }

@@ -1,11 +1,16 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase, type OpenDatabase } from "../../../test/support/databases.ts"
 import { createCipher } from "../../domain/secrets/cipher.ts"
-import { openWebhookSecrets, sealWebhookSecrets } from "../../domain/webhooks/webhook-secrets.ts"
-import { resealWebhooks } from "../../domain/webhooks/webhooks.ts"
+import { resealAll } from "../../domain/secrets/secrets.ts"
+import {
+  openWebhookSecrets,
+  sealWebhookSecrets,
+  toWebhookPurpose,
+} from "../../domain/webhooks/signature.ts"
+import { createRowClaims } from "../claims/row-claims.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
-import { createOutbox } from "../outbox/outbox.ts"
+import { createNodeStore } from "../nodes.ts"
 import { createDeliveryStore } from "./deliveries.ts"
 import { createWebhookStore } from "./webhooks.ts"
 
@@ -39,7 +44,7 @@ async function addDelivery(
 }
 
 describeEachDatabase("createWebhookStore", (open) => {
-  test("secrets are readable with the new key alone after resealWebhooks", async () => {
+  test("secrets are readable with the new key alone after resealAll", async () => {
     const db = await openWithOwner(open)
     const webhooks = createWebhookStore(db)
     const ids = Array.from({ length: 5 }, () => Bun.randomUUIDv7())
@@ -50,7 +55,8 @@ describeEachDatabase("createWebhookStore", (open) => {
       await webhooks.create({ ...settings, id, ownerId: owner, sealed, isPaused: false, at: 1 }, 20)
     }
 
-    const count = await resealWebhooks({ webhooks, cipher: createCipher([newKey, oldKey]) }, 2)
+    const cipher = createCipher([newKey, oldKey])
+    const count = await resealAll(webhooks, cipher, toWebhookPurpose, 2)
 
     const found = await db.read<{ id: string; key_id: string; sealed: Uint8Array }>(
       sql`select id, key_id, sealed from webhooks order by id`,
@@ -67,15 +73,17 @@ describeEachDatabase("createWebhookStore", (open) => {
 describeEachDatabase("createDeliveryStore", (open) => {
   async function setUp() {
     const db = await openWithOwner(open)
-    const outbox = createOutbox(db, {
+    const nodeId = Bun.randomUUIDv7()
+    await createNodeStore(db).add({ id: nodeId, host: "", pid: 1, pidStarted: "" }, 60_000)
+    const claims = createRowClaims(db, {
       ...{ table: "webhook_deliveries", owner: "owner_id", hasLanes: true },
-      ...{ leaseMs: 60_000, perOwnerMax: 10 },
+      ...{ nodeId, perOwnerMax: 10 },
     })
     const listIds = async () =>
       (await db.read<{ id: string }>(sql`select id from webhook_deliveries order by id`)).map(
         ({ id }) => id,
       )
-    return { db, deliveries: createDeliveryStore(db, outbox), outbox, listIds }
+    return { db, deliveries: createDeliveryStore(db, claims), claims, listIds }
   }
 
   test("purgeOlder deletes what ended long ago, in batches, and nothing that waits", async () => {
@@ -103,9 +111,9 @@ describeEachDatabase("createDeliveryStore", (open) => {
   })
 
   test("drop deletes a claimed delivery whose webhook is gone", async () => {
-    const { db, deliveries, outbox, listIds } = await setUp()
+    const { db, deliveries, claims, listIds } = await setUp()
     await addDelivery(db, crypto.randomUUID(), null)
-    const [claim] = await outbox.claim(1, new Map())
+    const [claim] = await claims.claim(1, [])
     if (!claim) throw new Error("The claim must exist")
 
     expect(await deliveries.findDue(claim.id)).toBeUndefined()

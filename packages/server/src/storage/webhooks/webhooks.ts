@@ -1,4 +1,4 @@
-import type { EventType } from "../../domain/webhooks/events.ts"
+import type { EventType, EventVal } from "../../domain/webhooks/events.ts"
 import type {
   NewWebhook,
   SealedWebhook,
@@ -6,33 +6,20 @@ import type {
   WebhookChange,
   WebhookStore,
 } from "../../domain/webhooks/webhooks.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { ConstraintError } from "../database/errors.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  limitTo,
+  type NewestRow,
+  newestFirst,
+  toPage,
+} from "../database/pagination.ts"
+import { asIs, asJson, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { toTime } from "../vals/val-rows.ts"
-
-interface WebhookRow {
-  readonly id: string
-  readonly owner_id: string
-  readonly username: string
-  readonly url: string | null
-  readonly target_val_id: string | null
-  readonly target_name: string | null
-  readonly events: string
-  readonly val_id: string | null
-  readonly val_name: string | null
-  readonly description: string | null
-  readonly status: Webhook["status"]
-  readonly disabled_reason: string | null
-  readonly failing_since: number | string | null
-  readonly dropped_count: number
-  readonly previous_until: number | string | null
-  readonly created_at: number | string
-  readonly updated_at: number | string
-}
 
 interface SealedRow {
   readonly id: string
@@ -42,7 +29,8 @@ interface SealedRow {
 
 const columns =
   raw(`w.id, w.owner_id, u.username, w.url, w.target_val_id, t.name as target_name, w.events, w.val_id,
-  v.name as val_name, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count, w.previous_until,
+  v.name as val_name, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count as dropped_events,
+  w.previous_until as previous_secret_until,
   w.created_at, w.updated_at`)
 const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = w.target_val_id
   left join vals v on v.id = w.val_id and v.owner_id = w.owner_id`)
@@ -51,14 +39,14 @@ const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = 
 export function createWebhookStore(db: Database): WebhookStore {
   return {
     async list(ownerId, page) {
-      const found = await db.read<WebhookRow>(sql`
+      const found = await db.read<NewestRow>(sql`
         select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}
           ${afterCursor(page, "w.created_at, w.id", newestFirst.kinds)}
         order by w.created_at desc, w.id desc ${limitTo(page)}`)
       return toPage(found, page, toWebhook, newestFirst.toKeys)
     },
     async find(ownerId, id) {
-      const [row] = await db.read<WebhookRow>(selectWebhook(ownerId, id))
+      const [row] = await db.read<object>(selectWebhook(ownerId, id))
       return row && toWebhook(row)
     },
     create: (webhook, countMax) =>
@@ -86,7 +74,7 @@ function selectWebhook(ownerId: string, id: string): Statement {
 }
 
 function* readWebhook(ownerId: string, id: string): Script<Webhook | undefined> {
-  const row = yield* firstRow<WebhookRow>(selectWebhook(ownerId, id))
+  const row = yield* firstRow<object>(selectWebhook(ownerId, id))
   return row && toWebhook(row)
 }
 
@@ -113,7 +101,7 @@ function* createWebhook(
   if (last) return "full"
   yield sql`insert into webhooks (id, owner_id, url, target_val_id, events, has_run_events, val_id, description, status,
       key_id, sealed, created_at, updated_at)
-    values (${id}, ${ownerId}, ${target.url}, ${target.targetValId}, ${JSON.stringify(events)}, ${hasRunEvents(events)}, ${valId},
+    values (${id}, ${ownerId}, ${target.url}, ${target.targetValId}, ${toOwnJson(events)}, ${hasRunEvents(events)}, ${valId},
       ${description}, ${webhook.isPaused ? "paused" : "active"}, ${sealed.keyId}, ${sealed.bytes}, ${at}, ${at})`
   return yield* readWebhook(ownerId, id)
 }
@@ -127,8 +115,7 @@ function* changeWebhook(
   const { target, events, valId, description, isPaused } = change
   const set = [sql`updated_at = ${at}`]
   if (target) set.push(sql`url = ${target.url}, target_val_id = ${target.targetValId}`)
-  if (events)
-    set.push(sql`events = ${JSON.stringify(events)}, has_run_events = ${hasRunEvents(events)}`)
+  if (events) set.push(sql`events = ${toOwnJson(events)}, has_run_events = ${hasRunEvents(events)}`)
   if (valId !== undefined) set.push(sql`val_id = ${valId}`)
   if (description !== undefined) set.push(sql`description = ${description}`)
   if (isPaused) set.push(raw("status = 'paused'"))
@@ -172,25 +159,32 @@ function toSealed({ id, key_id, sealed }: SealedRow): SealedWebhook {
   return { id, sealed: { keyId: key_id, bytes: sealed } }
 }
 
-function toWebhook(row: WebhookRow): Webhook {
-  const { username } = row
-  const toVal = (id: string | null, name: string | null) =>
-    id === null || name === null ? null : { id, name, username }
-  return {
-    id: row.id,
-    ownerId: row.owner_id,
-    url: row.url,
-    targetVal: toVal(row.target_val_id, row.target_name),
-    events: JSON.parse(row.events) as readonly EventType[],
-    valId: row.val_id,
-    val: toVal(row.val_id, row.val_name),
-    description: row.description,
-    status: row.status,
-    disabledReason: row.disabled_reason,
-    failingSince: toTime(row.failing_since),
-    droppedEvents: row.dropped_count,
-    previousSecretUntil: toTime(row.previous_until),
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-  }
+interface NamesRow {
+  readonly username: string
+  readonly target_val_id: string | null
+  readonly target_name: string | null
+  readonly val_id: string | null
+  readonly val_name: string | null
+}
+
+const toWebhook = createReader<Webhook>({
+  id: asIs,
+  ownerId: asIs,
+  url: asIs,
+  targetVal: (_, row: NamesRow) => toVal(row.target_val_id, row.target_name, row.username),
+  events: asJson,
+  valId: asIs,
+  val: (_, row: NamesRow) => toVal(row.val_id, row.val_name, row.username),
+  description: asIs,
+  status: asIs,
+  disabledReason: asIs,
+  failingSince: asNumberOrNull,
+  droppedEvents: asIs,
+  previousSecretUntil: asNumberOrNull,
+  createdAt: asNumber,
+  updatedAt: asNumber,
+})
+
+function toVal(id: string | null, name: string | null, username: string): EventVal | null {
+  return id === null || name === null ? null : { id, name, username }
 }

@@ -2,6 +2,8 @@ import { noPermission, type ValProbe } from "./val-probe.ts"
 
 const { run, ffi, sys } = noPermission
 const anyFfi = /^NotCapable: Cannot load native code: a val cannot load native code/
+const noSignal =
+  /^NotCapable: Cannot send SIGKILL to process 1: a val shares its process with other runs$/
 const anyRun = /^NotCapable: Cannot start or control a program: /
 /** Of a process of one's own Node gives no error but one that says how it ended. */
 const noChild = /^(Error|NotCapable): Cannot start "/
@@ -58,25 +60,44 @@ const worker = new Worker("const { parentPort } = require('node:worker_threads')
 const answer = await new Promise((resolve, reject) => { worker.once("message", resolve); worker.once("error", reject) })
 await worker.terminate()
 throw Object.assign(new Error(), { name: "worker", message: answer })`,
-    denied: /^worker: NotCapable: Requires read access to /,
+    denied: /^worker: NotFound: Cannot read "\/etc\/passwd": no such file or directory/,
+  },
+  {
+    tries: "to load the host's files through a folder called node_modules",
+    code: `const { createRequire } = await import("node:module")
+Deno.mkdirSync("/tmp/node_modules", { recursive: true })
+return createRequire("/tmp/a.js")("/tmp/node_modules/../../etc/passwd")`,
+    denied: /Cannot find module|Cannot read "/,
   },
   {
     tries: "to read the host's files from a worker that inherits its permissions",
     code: `const worker = new Worker("data:application/javascript,postMessage(Deno.readTextFileSync('/etc/passwd'))", { type: "module" })
 return await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = (event) => { event.preventDefault(); reject(new Error(event.message)) } })`,
-    denied: /^Error: Uncaught \(in promise\) NotCapable: Requires read access to /,
+    denied: /^Error: Uncaught \(in promise\) NotFound: Cannot read "\/etc\/passwd"/,
   },
   {
     tries: "to get the network back in a worker",
     code: `const worker = new Worker("data:application/javascript,Deno.connect({transport:'unix',path:'/run/val/in.sock'}).then(()=>postMessage('connected'),(error)=>postMessage(error.name+': '+error.message))", { type: "module" })
 const answer = await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = (event) => { event.preventDefault(); reject(new Error(event.message)) } })
 throw Object.assign(new Error(), { name: "worker", message: answer })`,
-    denied: /^worker: NotCapable: Requires (read|net) access to /,
+    denied: /^worker: NotCapable: Cannot connect to "\/run\/val\/in\.sock": /,
   },
-  // Deno exits at once when code uses an unstable feature that was not enabled.
+  {
+    tries: "to read the host's files from a worker with the permissions that it names as inherited",
+    code: `const worker = new Worker("data:application/javascript,postMessage(Deno.readTextFileSync('/etc/passwd'))", { type: "module", deno: { permissions: "inherit" } })
+return await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = (event) => { event.preventDefault(); reject(new Error(event.message)) } })`,
+    denied: /^Error: Uncaught \(in promise\) NotFound: Cannot read "\/etc\/passwd"/,
+  },
   {
     tries: "to give a worker more permissions than it has itself",
     code: `new Worker("data:application/javascript,postMessage(Deno.readTextFileSync('/etc/passwd'))", { type: "module", deno: { permissions: { read: true, net: true, run: true, ffi: true } } }); await new Promise(() => {})`,
+    denied: /^TypeError: Cannot start a Worker with permissions of its own: /,
+  },
+  // Deno exits at once when code uses an unstable feature that was not enabled.
+  {
+    tries: "to give a worker more permissions after the guest has looked",
+    code: `let looks = 0; const options = { type: "module", get deno() { return ++looks < 2 ? undefined : { permissions: { read: true } } } }
+new Worker("data:application/javascript,postMessage(Deno.readTextFileSync('/etc/passwd'))", options); await new Promise(() => {})`,
     ends: /^crashed /,
   },
   {
@@ -130,12 +151,12 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
     gets: null,
   },
   // It is process 1 of its PID namespace, which the kernel does not let its own processes kill.
-  { tries: "to kill process 1", code: `Deno.kill(1, "SIGKILL")`, gets: "nothing" },
+  { tries: "to kill process 1", code: `Deno.kill(1, "SIGKILL")`, denied: noSignal },
   { tries: "to kill every process there is", code: `Deno.kill(-1, "SIGKILL")`, denied: anyRun },
   {
     tries: "to kill process 1 as Node does",
     code: `(await import("node:process")).default.kill(1, "SIGKILL")`,
-    gets: "nothing",
+    denied: noSignal,
   },
   {
     tries: "to kill its whole group as Node does",

@@ -128,8 +128,8 @@ export class AttackServer {
       HAMLET_SECRET_KEY: secretKey,
       HAMLET_PROCESSES_MAX: "64",
       // As many as probes run at once would otherwise be started again at the end of a suite.
-      HAMLET_PROCESSES_READY: "2",
-      HAMLET_PROCESSES_READY_MAX: "4",
+      HAMLET_PROCESSES_READY: "1",
+      HAMLET_PROCESSES_READY_MAX: "2",
       HAMLET_IDLE_SECONDS: "5",
       HAMLET_PORT: String(this.port),
       VILLAGE_MARK: markOfHost,

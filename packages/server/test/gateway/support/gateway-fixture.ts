@@ -3,9 +3,8 @@ import { dirname } from "node:path"
 import { listen } from "../../../src/commands/listen.ts"
 import { compose, type Hamlet, type Replacements } from "../../../src/compose.ts"
 import { loadConfig } from "../../../src/config/config.ts"
-import { createUser } from "../../../src/domain/accounts/users.ts"
 import type { RunDetail } from "../../../src/domain/runs/runs.ts"
-import { createVal, type Val } from "../../../src/domain/vals/vals.ts"
+import type { Val } from "../../../src/domain/vals/vals.ts"
 import type { TestUser } from "../../support/api.ts"
 import { databases, type OpenDatabase } from "../../support/databases.ts"
 import { waitUntil } from "../../support/wait-until.ts"
@@ -65,9 +64,9 @@ export async function openGatewayFixture(
     resolver: null,
   })
   starting.resolve(hamlet)
-  hamlet.deps.queue.start()
+  hamlet.nouns.queue.start()
   const addUser = async (username: string): Promise<TestUser> => {
-    const { user, token } = await createUser(hamlet.deps, { username, email: null })
+    const { user, token } = await hamlet.nouns.users.create({ username, email: null })
     return { id: user.id, username, token }
   }
   const ada = await addUser("ada")
@@ -97,7 +96,7 @@ function createActions({
   return {
     addVal(name, val = () => new Response(name), more = {}) {
       runner.serve(`ada/${name}`, val)
-      return createVal(hamlet.deps, caller, {
+      return hamlet.nouns.vals.create(caller, {
         name,
         code: "export default 1",
         privacy: "public",
@@ -119,7 +118,7 @@ function createActions({
     runOf(response) {
       const id = typeof response === "string" ? response : (response.headers.get("x-run-id") ?? "")
       return waitUntil(async () => {
-        const run = await hamlet.deps.runs.find(ada.id, id)
+        const run = await hamlet.stores.runs.find(ada.id, id)
         return run && run.endedAt !== null && run
       })
     },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test"
 import { createTransport, type SendMailOptions } from "nodemailer"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../../support/api.ts"
-import { describeEachDatabase } from "../../support/databases.ts"
+import { describeSqlite } from "../../support/databases.ts"
 import { FakeRunner } from "../../support/fakes/fake-runner.ts"
 import { waitUntil } from "../../support/wait-until.ts"
 import { TextNameServer } from "./text-name-server.ts"
@@ -34,13 +34,16 @@ export interface MailSuite {
   runsOf(owner: TestUser, valId: string, count: number): Promise<readonly RunView[]>
 }
 
-/** Defines the suite once for each database; `env` are settings of the operator. */
+/**
+ * Defines a suite on SQLite: `mail/stored` has the rows of mails on both databases. `env` are
+ * settings of the operator.
+ */
 export function describeMail(
   title: string,
   define: (suite: MailSuite) => void,
   env: Record<string, string> = {},
 ): void {
-  describeEachDatabase(title, (open) => {
+  describeSqlite(title, (open) => {
     const state: Partial<{ api: TestApi; port: number; names: TextNameServer }> = {}
     beforeAll(async () => {
       const names = await TextNameServer.listen()

@@ -3,6 +3,8 @@ import { connect, type Socket } from "node:net"
 /** A reply of the server: the text of all its lines, each with the code. */
 export type Reply = string
 
+const lastCharsMax = 1_000
+
 /** An SMTP client that sends exactly what a test says. */
 export class SmtpClient {
   readonly #socket: Socket
@@ -88,6 +90,18 @@ export class SmtpClient {
     this.write(message)
     this.write("\r\n.\r\n")
     return this.reply()
+  }
+
+  /** Waits until the server closes the connection, and returns the last line that it sent. */
+  async untilClosed(): Promise<Reply> {
+    while (!this.#isClosed) {
+      // The replies to many commands would fill the memory.
+      this.#received = this.#received.slice(-lastCharsMax)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    return this.#received.trimEnd().split("\r\n").at(-1) ?? ""
   }
 
   close(): void {

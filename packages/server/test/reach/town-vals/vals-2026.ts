@@ -188,9 +188,9 @@ export default async function (req: Request): Promise<Response> {
   {
     title: "2026: a streamed chat, and the error of an unknown model",
     type: "http",
-    code: `import { OpenAI } from "https://esm.town/v/std/openai/main.ts";
+    code: `import { OpenAI, ValTownOpenAI } from "https://esm.town/v/std/openai/main.ts";
 
-const openai = new OpenAI();
+const openai = new ValTownOpenAI();
 
 export default async (req: Request) => {
   const model = new URL(req.url).searchParams.get("model") ?? "echo";
@@ -318,6 +318,42 @@ export default async () => {
 };`,
     async check({ run }) {
       expect((await run()).returned).toBe("ada")
+    },
+  },
+  {
+    title: "2026: Drizzle over std/sqlite, with the web client of libSQL",
+    type: "script",
+    code: `import { createClient } from "npm:@libsql/client@0.18.0/web";
+import { eq } from "npm:drizzle-orm@0.45.4";
+import { drizzle } from "npm:drizzle-orm@0.45.4/libsql/web";
+import { integer, sqliteTable, text } from "npm:drizzle-orm@0.45.4/sqlite-core";
+import { sqlite } from "https://esm.town/v/std/sqlite";
+
+const guests = sqliteTable("guests2026", { id: integer().primaryKey(), name: text() });
+
+export default async () => {
+  await sqlite.execute("create table if not exists guests2026 (id integer primary key, name text)");
+  const db = drizzle({ client: sqlite as unknown as ReturnType<typeof createClient> });
+  await db.insert(guests).values([{ name: "Ada" }, { name: "Bob" }]);
+  const renamed = await db.update(guests).set({ name: "Eve" }).where(eq(guests.name, "Bob")).returning();
+  const [all, names] = await db.batch([db.select().from(guests), db.select({ name: guests.name }).from(guests)]);
+  return [renamed, all.length, names.map(({ name }) => name)];
+};`,
+    async check({ run }) {
+      expect((await run()).returned).toEqual([[{ id: 2, name: "Eve" }], 2, ["Ada", "Eve"]])
+    },
+  },
+  {
+    title: "2024: std/rpc makes a function a web address",
+    type: "http",
+    code: `import { rpc } from "https://esm.town/v/std/rpc?v=5";
+
+export const add_numbers = rpc(async (a: number, b: number) => {
+  return a + b;
+});`,
+    async check({ get }) {
+      expect((await get("/?args=[1,2]")).json).toBe(3)
+      expect((await get("/", { method: "POST", body: "[3,4]" })).json).toBe(7)
     },
   },
 ]

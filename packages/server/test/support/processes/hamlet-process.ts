@@ -1,5 +1,7 @@
 import type { Subprocess } from "bun"
 
+/** Of a server that a second signal has ended at once. */
+const impatientExit = 130
 const program = new URL("../../../src/main.ts", import.meta.url).pathname
 
 /** How the program is started. */
@@ -99,7 +101,8 @@ export class HamletProcess {
     const hadGroup = this.#isLeader && killGroup(this.#child.pid)
     if (!this.#isLeader) this.#child.kill("SIGKILL")
     await this.#end()
-    return { wasKilled: hadGroup || this.#child.signalCode === "SIGKILL" }
+    const { signalCode, exitCode } = this.#child
+    return { wasKilled: hadGroup || signalCode === "SIGKILL" || exitCode === impatientExit }
   }
 
   async #end(): Promise<void> {

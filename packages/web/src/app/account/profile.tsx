@@ -3,10 +3,11 @@ import { bindText } from "../../ui/bind.ts"
 import { api } from "../api.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { Avatar } from "../parts/avatar.tsx"
-import { Field } from "../parts/field.tsx"
-import { Form } from "../parts/form.tsx"
+import { LinkButton } from "../parts/buttons/link-button.tsx"
+import { Field } from "../parts/forms/field.tsx"
+import { Form } from "../parts/forms/form.tsx"
+import { Section } from "../parts/section.tsx"
 import { changeMe, currentUser } from "../session/session.ts"
-import { EmailConfirmation } from "./email-confirmation.tsx"
 
 const bioCharsMax = 2_000
 
@@ -25,7 +26,7 @@ export function Profile() {
   return (
     <>
       <Form onSubmit={save} label="Save" isReady={isChanged}>
-        <div class="profile-head">
+        <div class="row profile-head">
           <Avatar name={me.username} size="large" />
           <div>
             <p class="profile-name">{me.username}</p>
@@ -44,5 +45,36 @@ export function Profile() {
         <a href="/mail">The mail that your vals have sent and received</a>
       </p>
     </>
+  )
+}
+
+/** Asks for the code that was sent to the user's address. Vals write to a confirmed address only. */
+function EmailConfirmation({ email }: { email: string }) {
+  const code = useSignal("")
+  const confirmCode = async () => {
+    changeMe(await api.confirmEmail({ code: code.value }))
+    showDone("The address is confirmed")
+  }
+  const sendCode = async () => {
+    await api.sendEmailCode()
+    showDone(`A code is on its way to ${email}`)
+  }
+  return (
+    <Section title="Confirm your address">
+      <p>Mail of your vals, and about them, goes to {email} once you have confirmed it.</p>
+      <Form onSubmit={confirmCode} label="Confirm" isReady={code.value.trim() !== ""}>
+        <Field label="Code" hint="From the mail that was sent to the address.">
+          <input
+            class="input input-mono"
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            {...bindText(code)}
+          />
+        </Field>
+      </Form>
+      <p>
+        <LinkButton action={sendCode}>Send a new code</LinkButton>
+      </p>
+    </Section>
   )
 }

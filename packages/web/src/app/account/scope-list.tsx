@@ -1,14 +1,18 @@
 import type { Input } from "@hamlet/contract/client"
 import type { Signal } from "@preact/signals"
+import { CheckList } from "../parts/forms/check-list.tsx"
 
 /** What a token may do. */
 export type Scope = Input<"createToken">["scopes"][number]
 
+/** Code can read and do all that the account of its owner can, whatever the other scopes are. */
+const withAll = "whose code can use your secrets, blobs, database and mail"
+
 const meanings: readonly (readonly [Scope, string])[] = [
   ["val:read", "read vals"],
-  ["val:write", "create and change vals"],
+  ["val:write", `create and change vals, ${withAll}`],
   ["run:read", "read runs and logs"],
-  ["run:write", "run vals"],
+  ["run:write", `run vals and other code, ${withAll}`],
   ["user:read", "read your account"],
   ["user:write", "change your account, create tokens"],
   ["blob:read", "read blobs"],
@@ -26,29 +30,6 @@ export function ScopeList(props: {
   readonly offered?: readonly Scope[]
 }) {
   const { label, chosen, offered } = props
-  const toggle = (scope: Scope) => {
-    const next = new Set(chosen.value)
-    if (!next.delete(scope)) next.add(scope)
-    chosen.value = next
-  }
   const shown = meanings.filter(([scope]) => offered === undefined || offered.includes(scope))
-  return (
-    <fieldset>
-      <legend class="field-label">{label}</legend>
-      <div class="scopes">
-        {shown.map(([scope, meaning]) => (
-          <label key={scope} class="check">
-            <input
-              type="checkbox"
-              checked={chosen.value.has(scope)}
-              onChange={() => toggle(scope)}
-            />
-            <span>
-              {meaning} <code>{scope}</code>
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  )
+  return <CheckList label={label} meanings={shown} chosen={chosen} />
 }

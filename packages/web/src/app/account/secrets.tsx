@@ -2,18 +2,17 @@ import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { bindText, setTo } from "../../ui/bind.ts"
-import { Dialog } from "../../ui/dialog.tsx"
-import { Icon } from "../../ui/icon.tsx"
+import { Check } from "../../ui/check.tsx"
 import { EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
-import { LoadedPages } from "../data/loaded.tsx"
 import { type UsedPages, usePages } from "../data/pages.ts"
 import { showDone } from "../frame/toast-list.ts"
-import { DataTable } from "../parts/data-table.tsx"
-import { Field } from "../parts/field.tsx"
-import { Form } from "../parts/form.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { LinkButton } from "../parts/buttons/link-button.tsx"
+import { Field } from "../parts/forms/field.tsx"
+import { FormDialog } from "../parts/forms/form-dialog.tsx"
+import { LoadedTable } from "../parts/lists/loaded-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { useAction } from "../parts/use-action.ts"
 
 type Secret = Item<"listSecrets">
 
@@ -56,14 +55,20 @@ export function SecretList(props: {
 }) {
   const { secrets, actions, intro, empty } = props
   const edited = useSignal<Pick<Secret, "name" | "hosts"> | undefined>(undefined)
+  const remove = async (name: string) => {
+    if (!confirm(`Delete the secret ${name}? Vals can no longer read it.`)) return
+    await actions.remove(name)
+    showDone(`${name} is deleted`)
+    secrets.reload()
+  }
   return (
     <>
-      <div class="toolbar">
+      <div class="row wrap toolbar">
         <p class="quiet">{intro}</p>
-        <span class="toolbar-push" />
-        <button type="button" class="button" onClick={setTo(edited, { name: "", hosts: null })}>
-          <Icon name="plus" /> New secret
-        </button>
+        <span class="push" />
+        <Button icon="plus" onClick={setTo(edited, { name: "", hosts: null })}>
+          New secret
+        </Button>
       </div>
       {edited.value ? (
         <SecretDialog
@@ -76,65 +81,37 @@ export function SecretList(props: {
           }}
         />
       ) : null}
-      <LoadedPages of={secrets} rows={3} empty={empty}>
-        {(items) => (
-          <SecretTable
-            secrets={items}
-            actions={actions}
-            onChange={secrets.reload}
-            onReplace={(secret) => {
-              edited.value = secret
-            }}
-          />
-        )}
-      </LoadedPages>
+      <LoadedTable
+        of={secrets}
+        rows={3}
+        empty={empty}
+        toKey={({ name }) => name}
+        columns={[
+          ["Name", "token-name", ({ name }) => <code>{name}</code>],
+          [
+            "Only for hosts",
+            "table-wide quiet",
+            ({ hosts }) => hosts?.join(", ") ?? "readable by your vals",
+          ],
+          ["Changed", "only-wide quiet", ({ updatedAt }) => <TimeAgo at={updatedAt} />],
+          [
+            "Actions",
+            "table-number",
+            (secret) => (
+              <>
+                <LinkButton about={secret.name} onClick={setTo(edited, secret)}>
+                  Replace
+                </LinkButton>
+                <LinkButton isDanger about={secret.name} onClick={() => remove(secret.name)}>
+                  Delete
+                </LinkButton>
+              </>
+            ),
+          ],
+        ]}
+        isScrolling
+      />
     </>
-  )
-}
-
-function SecretTable(props: {
-  secrets: readonly Secret[]
-  actions: SecretActions
-  onChange: () => void
-  onReplace: (secret: Secret) => void
-}) {
-  const { run } = useAction()
-  const remove = ({ name }: Secret) =>
-    run(async () => {
-      if (!confirm(`Delete the secret ${name}? Vals can no longer read it.`)) return
-      await props.actions.remove(name)
-      showDone(`${name} is deleted`)
-      props.onChange()
-    })
-  return (
-    <DataTable
-      columns={{ Name: "", "Only for hosts": "", Changed: "only-wide", Actions: "hidden" }}
-      isScrolling
-    >
-      {props.secrets.map((secret) => (
-        <tr key={secret.name}>
-          <td class="token-name">
-            <code>{secret.name}</code>
-          </td>
-          <td class="table-wide quiet">{secret.hosts?.join(", ") ?? "readable by your vals"}</td>
-          <td class="only-wide quiet">
-            <TimeAgo at={secret.updatedAt} />
-          </td>
-          <td class="table-number">
-            <button type="button" class="link-button" onClick={() => props.onReplace(secret)}>
-              Replace<span class="visually-hidden"> {secret.name}</span>
-            </button>
-            <button
-              type="button"
-              class="link-button link-danger"
-              onClick={() => void remove(secret)}
-            >
-              Delete<span class="visually-hidden"> {secret.name}</span>
-            </button>
-          </td>
-        </tr>
-      ))}
-    </DataTable>
   )
 }
 
@@ -158,49 +135,47 @@ function SecretDialog(props: {
   }
   const shared = { class: "input input-mono", autocomplete: "off" } as const
   return (
-    <Dialog title={isNew ? "New secret" : `Replace ${name.value}`} onClose={props.onClose}>
-      <Form onSubmit={save} label="Save" foot="dialog-foot">
-        {isNew ? (
-          <Field label="Name" hint="The environment variable, in capital letters: API_KEY.">
-            <input
-              {...shared}
-              required
-              pattern="[A-Z_][A-Z0-9_]*"
-              title="Capital letters, digits and _"
-              spellcheck={false}
-              {...bindText(name)}
-            />
-          </Field>
-        ) : null}
-        <Field label="Value" hint="It can have several lines, like a PEM key.">
-          <textarea
+    <FormDialog
+      title={isNew ? "New secret" : `Replace ${name.value}`}
+      onClose={props.onClose}
+      onSubmit={save}
+      label="Save"
+    >
+      {isNew ? (
+        <Field label="Name" hint="The environment variable, in capital letters: API_KEY.">
+          <input
             {...shared}
-            class={`input input-mono ${isShown.value ? "" : "masked"}`}
             required
+            pattern="[A-Z_][A-Z0-9_]*"
+            title="Capital letters, digits and _"
             spellcheck={false}
-            {...bindText(value)}
+            {...bindText(name)}
           />
         </Field>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isShown.value}
-            onChange={setTo(isShown, !isShown.value)}
-          />
-          <span>Show the value</span>
-        </label>
-        <Field
-          label="Only for these hosts (optional)"
-          hint="Vals then read a placeholder, and the server puts the value into the headers of requests to these hosts."
-        >
-          <input
-            {...shared}
-            placeholder="api.example.com"
-            spellcheck={false}
-            {...bindText(hostText)}
-          />
-        </Field>
-      </Form>
-    </Dialog>
+      ) : null}
+      <Field label="Value" hint="It can have several lines, like a PEM key.">
+        <textarea
+          {...shared}
+          class={`input input-mono ${isShown.value ? "" : "masked"}`}
+          required
+          spellcheck={false}
+          {...bindText(value)}
+        />
+      </Field>
+      <Check checked={isShown.value} onChange={setTo(isShown, !isShown.value)}>
+        Show the value
+      </Check>
+      <Field
+        label="Only for these hosts (optional)"
+        hint="Vals then read a placeholder, and the server puts the value into the headers of requests to these hosts."
+      >
+        <input
+          {...shared}
+          placeholder="api.example.com"
+          spellcheck={false}
+          {...bindText(hostText)}
+        />
+      </Field>
+    </FormDialog>
   )
 }

@@ -1,35 +1,48 @@
-import type { Item, Output } from "@hamlet/contract/client"
+import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import { setTo } from "../../ui/bind.ts"
-import { CopyButton } from "../../ui/copy-button.tsx"
-import { Icon } from "../../ui/icon.tsx"
+import { bindChoice, bindText, setTo } from "../../ui/bind.ts"
 import { EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
-import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { showDone } from "../frame/toast-list.ts"
-import { DataTable } from "../parts/data-table.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { MadeBox } from "../parts/buttons/copy-text.tsx"
+import { LinkButton } from "../parts/buttons/link-button.tsx"
+import { Field, Select } from "../parts/forms/field.tsx"
+import { FormDialog } from "../parts/forms/form-dialog.tsx"
+import { LoadedTable } from "../parts/lists/loaded-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { useAction } from "../parts/use-action.ts"
-import { NewToken } from "./new-token.tsx"
+import { type Scope, ScopeList } from "./scope-list.tsx"
+
+const toAgoOrNever = (at: string | null) => (at ? <TimeAgo at={at} /> : "never")
 
 /** Tokens that act for the user elsewhere: in a terminal, in CI, in other programs. */
 export function Tokens() {
   const tokens = usePages("listTokens", {})
   const isFormOpen = useSignal(false)
   const created = useSignal<Output<"createToken"> | undefined>(undefined)
+  const revoke = async (id: string, name: string) => {
+    if (!confirm(`Revoke "${name}"? Programs that use it stop working at once.`)) return
+    await api.revokeToken({ token_id: id })
+    showDone(`${name} is revoked`)
+    tokens.reload()
+  }
   return (
     <>
-      <div class="toolbar">
+      <div class="row wrap toolbar">
         <p class="quiet">
           A token acts for you within its scopes. It is shown once, when it is created.
         </p>
-        <span class="toolbar-push" />
-        <button type="button" class="button" onClick={setTo(isFormOpen, true)}>
-          <Icon name="plus" /> New token
-        </button>
+        <span class="push" />
+        <Button icon="plus" onClick={setTo(isFormOpen, true)}>
+          New token
+        </Button>
       </div>
-      {created.value ? <CreatedToken token={created.value} /> : null}
+      {created.value ? (
+        <MadeBox text={created.value.token} label="Copy the token">
+          <strong>{created.value.name}</strong> is created. Copy it now: it is not shown again.
+        </MadeBox>
+      ) : null}
       {isFormOpen.value ? (
         <NewToken
           onClose={setTo(isFormOpen, false)}
@@ -40,7 +53,7 @@ export function Tokens() {
           }}
         />
       ) : null}
-      <LoadedPages
+      <LoadedTable
         of={tokens}
         rows={3}
         empty={
@@ -48,69 +61,68 @@ export function Tokens() {
             <p>Create one to use the command line or the API.</p>
           </EmptyState>
         }
-      >
-        {(items) => <TokenTable tokens={items} onChange={tokens.reload} />}
-      </LoadedPages>
+        columns={[
+          ["Name", "token-name", ({ name }) => name],
+          [
+            "Scopes",
+            "only-wide table-wide quiet",
+            ({ scopes }) => <span title={scopes.join(" ")}>{scopes.join(" ")}</span>,
+          ],
+          ["Created", "only-wide quiet", ({ createdAt }) => toAgoOrNever(createdAt)],
+          ["Last used", "quiet", ({ lastUsedAt }) => toAgoOrNever(lastUsedAt)],
+          ["Expires", "only-wide quiet", ({ expiresAt }) => toAgoOrNever(expiresAt)],
+          [
+            "Actions",
+            "table-number",
+            ({ id, name }) => (
+              <LinkButton isDanger about={name} onClick={() => revoke(id, name)}>
+                Revoke
+              </LinkButton>
+            ),
+          ],
+        ]}
+        isScrolling
+      />
     </>
   )
 }
 
-function CreatedToken({ token: { name, token } }: { token: Output<"createToken"> }) {
-  return (
-    <div class="made card card-pad" role="status">
-      <p>
-        <strong>{name}</strong> is created. Copy it now: it is not shown again.
-      </p>
-      <p class="made-text">
-        <code>{token}</code>
-        <CopyButton text={token} label="Copy the token" />
-      </p>
-    </div>
-  )
-}
+const lifetimes = [
+  { value: "", label: "Never" },
+  { value: "7", label: "In 7 days" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+] as const
 
-function TokenTable(props: { tokens: readonly Item<"listTokens">[]; onChange: () => void }) {
-  const { run } = useAction()
-  const revoke = ({ id, name }: Item<"listTokens">) =>
-    run(async () => {
-      if (!confirm(`Revoke "${name}"? Programs that use it stop working at once.`)) return
-      await api.revokeToken({ token_id: id })
-      showDone(`${name} is revoked`)
-      props.onChange()
-    })
-  const toAgoOrNever = (at: string | null) => (at ? <TimeAgo at={at} /> : "never")
+function NewToken(props: {
+  readonly onClose: () => void
+  readonly onDone: (token: Output<"createToken">) => void
+}) {
+  const name = useSignal("")
+  const chosen = useSignal<ReadonlySet<Scope>>(
+    new Set(["val:read", "val:write", "run:read", "run:write", "user:read"]),
+  )
+  const days = useSignal<(typeof lifetimes)[number]["value"]>("90")
+  const create = async () => {
+    const lifetimeMs = Number(days.value) * 86_400_000
+    const expiresAt = days.value === "" ? null : new Date(Date.now() + lifetimeMs).toISOString()
+    const input = { name: name.value.trim(), scopes: [...chosen.value], expiresAt }
+    props.onDone(await api.createToken(input))
+  }
   return (
-    <DataTable
-      columns={{
-        Name: "",
-        Scopes: "only-wide",
-        Created: "only-wide",
-        "Last used": "",
-        Expires: "only-wide",
-        Actions: "hidden",
-      }}
-      isScrolling
+    <FormDialog
+      title="New token"
+      onClose={props.onClose}
+      onSubmit={create}
+      label="Create"
+      isReady={chosen.value.size > 0}
     >
-      {props.tokens.map((token) => (
-        <tr key={token.id}>
-          <td class="token-name">{token.name}</td>
-          <td class="only-wide table-wide quiet" title={token.scopes.join(" ")}>
-            {token.scopes.join(" ")}
-          </td>
-          <td class="only-wide quiet">{toAgoOrNever(token.createdAt)}</td>
-          <td class="quiet">{toAgoOrNever(token.lastUsedAt)}</td>
-          <td class="only-wide quiet">{toAgoOrNever(token.expiresAt)}</td>
-          <td class="table-number">
-            <button
-              type="button"
-              class="link-button link-danger"
-              onClick={() => void revoke(token)}
-            >
-              Revoke<span class="visually-hidden"> {token.name}</span>
-            </button>
-          </td>
-        </tr>
-      ))}
-    </DataTable>
+      <Field label="Name" hint="Its purpose, so that you recognize it later.">
+        <input class="input" required maxLength={100} autocomplete="off" {...bindText(name)} />
+      </Field>
+      <ScopeList label="Scopes" chosen={chosen} />
+      <Select label="Expires" choices={lifetimes} {...bindChoice(days)} />
+    </FormDialog>
   )
 }

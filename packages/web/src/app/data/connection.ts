@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals"
+import { pause } from "./pause.ts"
 
 const limits = { probeMs: 1_500, probeMsMax: 5_000 }
 
@@ -16,7 +17,7 @@ export async function noteNoResponse(): Promise<void> {
   isProbing = true
   while (!(await isReachable())) {
     isServerLost.value = true
-    await new Promise((resolve) => setTimeout(resolve, limits.probeMs))
+    await pause(limits.probeMs)
   }
   isProbing = false
   if (!isServerLost.peek()) return

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Bars, EmptyState, FailureState, PageSkeleton } from "../../ui/page-states.tsx"
+import { Button } from "../parts/buttons/button.tsx"
 import { isEmbedded } from "../settings.ts"
 import { isServerLost } from "./connection.ts"
 import { explain, isConnectionError, isNotFound } from "./explain.ts"
@@ -25,8 +26,8 @@ export function Loaded<Data>(props: {
   return <FailureState message={explain(state.error)} onRetry={reload} isWholePage={isWholePage} />
 }
 
-/** A list that is fetched page by page, with a button for the next page. */
-export function LoadedPages<Element>(props: {
+/** How a list that is fetched page by page is shown. */
+export interface LoadedPagesProps<Element> {
   readonly of: UsedPages<Element>
   /** Grey rows that are shown while the list loads. */
   readonly rows: number
@@ -36,7 +37,10 @@ export function LoadedPages<Element>(props: {
   /** The label of the button. */
   readonly moreLabel?: string
   readonly children: (items: readonly Element[]) => ComponentChildren
-}) {
+}
+
+/** A list that is fetched page by page, with a button for the next page. */
+export function LoadedPages<Element>(props: LoadedPagesProps<Element>) {
   const { of, rows, empty, emptySoFar = empty, moreLabel = "Show more", children } = props
   const { state, isLoadingMore } = of
   const hasMore = state.kind === "ready" && state.data.next !== undefined
@@ -47,18 +51,26 @@ export function LoadedPages<Element>(props: {
         {({ items }) => (items.length > 0 ? children(items) : hasMore ? emptySoFar : empty)}
       </Loaded>
       {hasMore ? (
-        <p class="more">
-          <button
-            type="button"
-            class="button button-quiet"
-            disabled={isBusy}
-            onClick={() => void of.more()}
-          >
-            {isLoadingMore ? "Loading…" : moreLabel}
-          </button>
-        </p>
+        <MoreButton isBusy={isBusy} onClick={of.more}>
+          {isLoadingMore ? "Loading…" : moreLabel}
+        </MoreButton>
       ) : null}
     </>
+  )
+}
+
+/** The button for the next page of a list. */
+export function MoreButton(props: {
+  readonly isBusy?: boolean
+  readonly onClick: () => unknown
+  readonly children: string
+}) {
+  return (
+    <p class="more">
+      <Button kind="quiet" disabled={props.isBusy ?? false} onClick={props.onClick}>
+        {props.children}
+      </Button>
+    </p>
   )
 }
 

@@ -1,21 +1,32 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
+import { setTo } from "../../ui/bind.ts"
+import { Dialog } from "../../ui/dialog.tsx"
+import { Icon, IconButton } from "../../ui/icon.tsx"
 import { FailureState, PageSkeleton } from "../../ui/page-states.tsx"
 import { comebacks, isServerLost, noteNoResponse } from "../data/connection.ts"
 import { NotFound } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
 import { findPage, type PageRow } from "../pages.ts"
 import { session } from "../session/session.ts"
-import { SessionEnded } from "../session/session-ended.tsx"
 import { loadSession } from "../session/sign-in.ts"
-import { SignInFirst } from "../session/sign-in-form.tsx"
+import { SignInFirst, SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
 import { isEmbedded } from "../settings.ts"
 import { CommandPalette } from "./command-palette.tsx"
 import { currentLocation } from "./location.ts"
 import { Shell } from "./shell.tsx"
 import { ShortcutKeys } from "./shortcut-keys.tsx"
-import { Toasts } from "./toasts.tsx"
+import { dismiss, showDone, toasts } from "./toast-list.ts"
+
+// Parts of nearly every page. In the first script they are compressed with everything else; small
+// scripts of their own would not be compressed at all.
+import "../data/poll.ts"
+import "../parts/badges.tsx"
+import "../parts/forms/query-choice.tsx"
+import "../parts/lists/data-table.tsx"
+import "../parts/section.tsx"
+import "../parts/time-ago.tsx"
 
 /** The whole app: the frame, and the page at the current address. */
 export function App() {
@@ -82,4 +93,35 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
 /** Another val is another page; another tab of the same val is the same page. */
 function toKey(row: PageRow, { tab: _, section: __, ...props }: PageProps): string {
   return `${row.pattern.replace(/\/\{(?:tab|section)\}$/, "")} ${Object.values(props).join("/")}`
+}
+
+/** The messages in the corner; screen readers announce them. */
+function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, kind, text }) => (
+        <div key={id} class={`toast toast-${kind}`}>
+          <Icon name={kind === "done" ? "check" : "warning"} />
+          <span>{text}</span>
+          <IconButton icon="close" label="Dismiss" onClick={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Asks to sign in again when the session has ended. It covers the page, so that no input is lost. */
+function SessionEnded() {
+  const { value } = session
+  if (value.kind !== "ended") return null
+  return (
+    <Dialog title="You have been signed out" onClose={setTo(session, { kind: "signed-out" })}>
+      <p>
+        The session of {value.me.username} has ended. Sign in again to continue; nothing on this
+        page is lost.
+      </p>
+      <SignInForm onDone={() => showDone("Signed in again")} />
+      <SignInHelp />
+    </Dialog>
+  )
 }

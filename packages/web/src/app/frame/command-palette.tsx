@@ -5,8 +5,9 @@ import { Icon } from "../../ui/icon.tsx"
 import { setTheme } from "../../ui/theme.ts"
 import { api } from "../api.ts"
 import { withoutTexts } from "../data/pages.ts"
+import { reportFailure } from "../parts/buttons/use-action.ts"
 import { currentUser, session } from "../session/session.ts"
-import { signOut } from "../session/sign-in.ts"
+import { leave } from "../session/sign-in.ts"
 import {
   isPaletteOpen,
   openPalette,
@@ -16,7 +17,6 @@ import {
 import { navigate } from "./location.ts"
 import { rankCommands } from "./rank-commands.ts"
 import { openShortcuts } from "./shortcut-keys.tsx"
-import { showError } from "./toast-list.ts"
 
 const limits = { shownMax: 30, foundMax: 8, pauseMs: 120 }
 
@@ -76,10 +76,10 @@ function Palette() {
         if (event.target === element.current) close()
       }}
     >
-      <div class="palette-box">
+      <div class="row palette-box">
         <Icon name="search" />
         <input
-          class="palette-input"
+          class="bare palette-input"
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-list"
@@ -104,7 +104,7 @@ function Palette() {
           <div
             key={at}
             id={`palette-${at}`}
-            class="palette-row"
+            class="row palette-row"
             role="option"
             aria-selected={at === current}
             onClick={() => choose(command)}
@@ -200,11 +200,7 @@ function globalCommands(): readonly PaletteCommand[] {
         go("Tokens", "key", "/account/tokens"),
         go("Secrets", "secret", "/account/secrets"),
         go("Usage", "usage", "/account/usage"),
-        {
-          label: "Sign out",
-          icon: "signOut" as const,
-          run: () => void signOut().then(() => navigate("/"), showError),
-        },
+        { label: "Sign out", icon: "signOut" as const, run: () => void reportFailure(leave) },
       ]
     : [go("Sign in", "signIn", "/sign-in")]
   return [

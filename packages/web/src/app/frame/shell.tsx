@@ -1,14 +1,19 @@
 import type { ComponentChildren } from "preact"
 import { Brand } from "../../ui/brand.tsx"
 import { Icon } from "../../ui/icon.tsx"
+import { setTheme, theme, themeLabels } from "../../ui/theme.ts"
+import { themes } from "../../ui/theme-storage.ts"
 import { isServerLost } from "../data/connection.ts"
-import { session } from "../session/session.ts"
+import { Avatar } from "../parts/avatar.tsx"
+import { Menu, MenuItem } from "../parts/buttons/menu.tsx"
+import { isAdministrator, type Me, session } from "../session/session.ts"
+import { leave } from "../session/sign-in.ts"
 import { settings } from "../settings.ts"
-import { AccountMenu } from "./account-menu.tsx"
 import { Bell } from "./bell.tsx"
 import { openPalette } from "./command-palette-state.ts"
 import { currentLocation } from "./location.ts"
-import { isMac } from "./platform.ts"
+import { openShortcuts } from "./shortcut-keys.tsx"
+import { isMac } from "./shortcuts.ts"
 
 /** The frame around every page. It is the same in every state, so that nothing jumps. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -17,7 +22,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <header class="top-bar">
+      <header class="row top-bar">
         <Brand href="/" label="Hamlet, home" />
         <nav class="top-nav" aria-label="Main">
           <NavLink href="/" label="Home" />
@@ -32,7 +37,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <NavLink href="/templates" label="Templates" />
           <a href="/docs">API</a>
         </nav>
-        <button type="button" class="top-search" onClick={openPalette} aria-haspopup="dialog">
+        <button
+          type="button"
+          class="row boxed top-search"
+          onClick={openPalette}
+          aria-haspopup="dialog"
+        >
           <Icon name="search" />
           <span class="top-search-text">Search or run a command…</span>
           <kbd>{isMac() ? "⌘K" : "Ctrl K"}</kbd>
@@ -45,7 +55,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           : null}
       </p>
       {settings.notice === null ? null : (
-        <aside class="notice" aria-label="About this server">
+        <aside class="row wrap notice" aria-label="About this server">
           {settings.notice}
         </aside>
       )}
@@ -69,7 +79,7 @@ function NavLink({ href, label }: { href: string; label: string }) {
 function AccountArea() {
   const { value } = session
   return (
-    <span class="top-account">
+    <span class="row top-account">
       {value.kind === "signed-out" ? (
         <a class="button" href="/sign-in">
           Sign in
@@ -86,5 +96,44 @@ function AccountArea() {
         </>
       ) : null}
     </span>
+  )
+}
+
+/** The menu of the signed-in user. */
+function AccountMenu({ me }: { me: Me }) {
+  return (
+    <Menu
+      label={`Account of ${me.username}`}
+      buttonClass="avatar-button"
+      button={<Avatar name={me.username} />}
+    >
+      <MenuItem icon="account" label="Your page" href={`/u/${me.username}`} />
+      <MenuItem icon="settings" label="Account" href="/account" />
+      <MenuItem icon="data" label="Data" href="/data" />
+      <MenuItem icon="timer" label="Schedules" href="/schedules" />
+      <MenuItem icon="mail" label="Mail" href="/mail" />
+      <MenuItem icon="webhook" label="Webhooks" href="/webhooks" />
+      {isAdministrator() ? <MenuItem icon="account" label="People" href="/people" /> : null}
+      <hr />
+      <MenuItem icon="template" label="Templates" href="/templates" />
+      <MenuItem icon="guide" label="Your first hour" href="/guide" />
+      <MenuItem icon="external" label="API" href="/docs" />
+      <MenuItem icon="keyboard" label="Shortcuts" onClick={openShortcuts} />
+      <hr />
+      {themes.map((name) => (
+        <button
+          key={name}
+          type="button"
+          role="menuitemradio"
+          aria-checked={theme.value === name}
+          onClick={() => setTheme(name)}
+        >
+          <Icon name={name} /> {themeLabels[name]}
+          {theme.value === name ? <Icon name="check" /> : null}
+        </button>
+      ))}
+      <hr />
+      <MenuItem icon="signOut" label="Sign out" onClick={leave} />
+    </Menu>
   )
 }

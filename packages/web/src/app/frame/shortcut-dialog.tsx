@@ -1,7 +1,6 @@
 import { editorShortcuts } from "../../editor/shortcuts.ts"
 import { Dialog } from "../../ui/dialog.tsx"
-import { isMac } from "./platform.ts"
-import { appShortcuts, type Shortcut, valShortcuts } from "./shortcuts.ts"
+import { appShortcuts, isMac, type Shortcut, valShortcuts } from "./shortcuts.ts"
 
 /** All shortcuts. */
 export function ShortcutDialog({ onClose }: { onClose: () => void }) {

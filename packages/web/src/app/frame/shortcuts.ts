@@ -27,3 +27,8 @@ export const valShortcuts: readonly Shortcut[] = [
 export function findTarget(keys: string): string | undefined {
   return appShortcuts.find((shortcut) => shortcut.keys === keys)?.to
 }
+
+/** Whether the keys are those of a Mac: ⌘ instead of Ctrl. */
+export function isMac(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.platform)
+}

@@ -6,9 +6,9 @@ import { usePoll } from "../data/poll.ts"
 import { StatusBadge } from "../parts/badges.tsx"
 import { Section } from "../parts/section.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { FailingSchedules } from "./failing-schedules.tsx"
+import { ScheduleBadge } from "../schedules/schedule-marks.tsx"
 
-const limits = { shownMax: 6, pollMs: 3_000 }
+const limits = { shownMax: 6, pollMs: 3_000, schedules: 100, schedulesMs: 30_000 }
 
 /** Recent activity: runs, importers of the user's vals, liked vals. */
 export function HomeAside() {
@@ -28,11 +28,9 @@ export function HomeAside() {
       >
         {(run) => (
           <>
-            <span class="aside-name">{run.val.name}</span>
+            <span class="ellipsis aside-name">{run.val.name}</span>
             <StatusBadge status={run.status} />
-            <span class="quiet">
-              <TimeAgo at={run.runStartAt} />
-            </span>
+            <TimeAgo at={run.runStartAt} class="quiet" />
           </>
         )}
       </AsideList>
@@ -44,13 +42,11 @@ export function HomeAside() {
       >
         {({ reference, dependsOn, referencedAt }) => (
           <>
-            <span class="aside-name">
+            <span class="ellipsis aside-name">
               {reference.username}/{reference.name}
             </span>
-            <span class="quiet aside-name">uses {dependsOn.name}</span>
-            <span class="quiet">
-              <TimeAgo at={referencedAt} />
-            </span>
+            <span class="quiet ellipsis aside-name">uses {dependsOn.name}</span>
+            <TimeAgo at={referencedAt} class="quiet" />
           </>
         )}
       </AsideList>
@@ -61,7 +57,7 @@ export function HomeAside() {
         toHref={({ author, name }) => `/u/${author.username}/${name}`}
       >
         {({ author, name }) => (
-          <span class="aside-name">
+          <span class="ellipsis aside-name">
             {author.username}/{name}
           </span>
         )}
@@ -89,7 +85,7 @@ function AsideList<Element>(props: {
             <ul>
               {items.map((item, index) => (
                 <li key={index}>
-                  <a class="aside-row" href={toHref(item)}>
+                  <a class="row aside-row" href={toHref(item)}>
                     {children(item)}
                   </a>
                 </li>
@@ -98,6 +94,35 @@ function AsideList<Element>(props: {
           )
         }
       </Loaded>
+    </Section>
+  )
+}
+
+/** The schedules that need their owner; nothing while all is well. */
+function FailingSchedules() {
+  const schedules = usePages("listMySchedules", {}, limits.schedules)
+  usePoll(limits.schedulesMs, schedules.refresh)
+  const { state } = schedules
+  const failing =
+    state.kind === "ready"
+      ? state.data.items.filter(({ isFailing, pausedReason }) => isFailing || pausedReason !== null)
+      : []
+  if (failing.length === 0) return null
+  return (
+    <Section title="Failing schedules" kind="aside-block" end={<a href="/schedules">All</a>}>
+      <ul>
+        {failing.map((schedule) => (
+          <li key={schedule.val.id}>
+            <a
+              class="row aside-row"
+              href={`/u/${schedule.val.username}/${schedule.val.name}/schedule`}
+            >
+              <span class="ellipsis aside-name">{schedule.val.name}</span>
+              <ScheduleBadge schedule={schedule} />
+            </a>
+          </li>
+        ))}
+      </ul>
     </Section>
   )
 }

@@ -1,18 +1,29 @@
 import { EmptyState } from "../../ui/page-states.tsx"
+import { api } from "../api.ts"
 import { LoadedPages } from "../data/loaded.tsx"
 import { usePages, withoutTexts } from "../data/pages.ts"
+import { usePoll } from "../data/poll.ts"
+import { useResource } from "../data/resource.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
 import { privacyChoices, typeChoices } from "../parts/badges.tsx"
-import { Select } from "../parts/field.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { QuerySelect, readChoice } from "../parts/forms/query-choice.tsx"
 import { SearchBox } from "../search/search-box.tsx"
 import type { Me } from "../session/session.ts"
 import { templates } from "../templates/catalog.ts"
 import { TemplateCards } from "../templates/template-cards.tsx"
 import { HomeAside } from "./home-aside.tsx"
-import { MyVals } from "./my-vals.tsx"
-import { useValNews } from "./val-news.ts"
+import { MyVals, type ValNews } from "./my-vals.tsx"
 
-const limits = { valsAtOnce: 100, templatesFirst: 6, queryCharsMax: 512 }
+const limits = {
+  valsAtOnce: 100,
+  templatesFirst: 6,
+  queryCharsMax: 512,
+  activityMs: 5_000,
+  schedulesMs: 30_000,
+  newsMax: 100,
+  dayMs: 86_400_000,
+}
 
 const sorts = [
   { value: "updated", label: "Last changed" },
@@ -24,7 +35,7 @@ const sorts = [
 
 /** The user's vals and their recent activity. The address contains the filters. */
 export function MyHome({ me }: { me: Me }) {
-  const filter = readFilter(currentLocation.value.query)
+  const filter = readFilter()
   const vals = usePages("listMyVals", { ...filter, ...withoutTexts }, limits.valsAtOnce)
   const news = useValNews()
   const isFiltered =
@@ -54,13 +65,12 @@ export function MyHome({ me }: { me: Me }) {
 function NoMatches() {
   return (
     <EmptyState icon="search" title="No val matches">
-      <button
-        type="button"
-        class="button button-quiet"
+      <Button
+        kind="quiet"
         onClick={() => setQuery({ q: undefined, privacy: undefined, type: undefined })}
       >
         Show all vals
-      </button>
+      </Button>
     </EmptyState>
   )
 }
@@ -81,50 +91,77 @@ function FirstSteps({ name }: { name: string }) {
   )
 }
 
+const privacies = [{ value: "", label: "Any privacy" }, ...privacyChoices] as const
+const types = [{ value: "", label: "Any type" }, ...typeChoices] as const
+
 function Filters() {
-  const { query } = currentLocation.value
   return (
-    <search class="toolbar">
+    <search class="row wrap toolbar">
       <SearchBox
         label="Filter by name"
-        value={query.get("q") ?? ""}
+        value={currentLocation.value.query.get("q") ?? ""}
         onChange={(q) => setQuery({ q })}
       />
-      <Select
-        label="Privacy"
-        isLabelHidden
-        value={query.get("privacy") ?? ""}
-        choices={[{ value: "", label: "Any privacy" }, ...privacyChoices]}
-        onChange={(privacy) => setQuery({ privacy })}
-      />
-      <Select
-        label="Type"
-        isLabelHidden
-        value={query.get("type") ?? ""}
-        choices={[{ value: "", label: "Any type" }, ...typeChoices]}
-        onChange={(type) => setQuery({ type })}
-      />
-      <Select
-        label="Order"
-        isLabelHidden
-        value={query.get("sort") ?? "updated"}
-        choices={sorts}
-        onChange={(sort) => setQuery({ sort: sort === "updated" ? undefined : sort })}
-      />
+      <QuerySelect name="privacy" label="Privacy" choices={privacies} />
+      <QuerySelect name="type" label="Type" choices={types} />
+      <QuerySelect name="sort" label="Order" choices={sorts} />
     </search>
   )
 }
 
 /** Reads the filters from the address; unknown values are ignored. */
-function readFilter(query: URLSearchParams) {
-  const privacy = privacyChoices.find(({ value }) => value === query.get("privacy"))?.value
-  const type = typeChoices.find(({ value }) => value === query.get("type"))?.value
-  const sort = sorts.find(({ value }) => value === query.get("sort"))?.value ?? "updated"
-  const text = (query.get("q") ?? "").slice(0, limits.queryCharsMax)
+function readFilter() {
+  const { value: privacy } = readChoice("privacy", privacies)
+  const { value: type } = readChoice("type", types)
+  const query = (currentLocation.value.query.get("q") ?? "").slice(0, limits.queryCharsMax)
   return {
-    sort,
-    ...(text === "" ? {} : { query: text }),
-    ...(privacy ? { privacy } : {}),
-    ...(type ? { type } : {}),
+    sort: readChoice("sort", sorts).value,
+    ...(query === "" ? {} : { query }),
+    ...(privacy === "" ? {} : { privacy }),
+    ...(type === "" ? {} : { type }),
   }
+}
+
+/** What has happened since yesterday. Three small requests for all vals together. */
+function useValNews(): ValNews {
+  const activity = useResource("activity", (signal) =>
+    api.listMyActivity({ hours: 24, buckets: 24 }, { signal }),
+  )
+  const schedules = usePages("listMySchedules", {}, limits.newsMax)
+  const comments = useResource("comments", (signal) => {
+    const since = new Date(Date.now() - limits.dayMs).toISOString()
+    return api.listMyComments(
+      { relationship: "received", since, limit: limits.newsMax },
+      { signal },
+    )
+  })
+  usePoll(limits.activityMs, activity.reload)
+  usePoll(limits.schedulesMs, () => {
+    comments.reload()
+    return schedules.refresh()
+  })
+  return {
+    activity: toMap(activity.state, ({ data }) => data.map((row) => [row.valId, row])),
+    schedules: toMap(schedules.state, ({ items }) => items.map((row) => [row.val.id, row])),
+    hasAllSchedules: schedules.state.kind === "ready" && schedules.state.data.next === undefined,
+    comments:
+      comments.state.kind === "ready"
+        ? countBy(comments.state.data.data.map(({ val }) => val.id))
+        : undefined,
+  }
+}
+
+type State<Data> = { readonly kind: string; readonly data?: Data }
+
+function toMap<Data, Row>(
+  { kind, data }: State<Data>,
+  toEntries: (data: Data) => readonly (readonly [string, Row])[],
+): ReadonlyMap<string, Row> | undefined {
+  return kind === "ready" && data !== undefined ? new Map(toEntries(data)) : undefined
+}
+
+function countBy(ids: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return counts
 }

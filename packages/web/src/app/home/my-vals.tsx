@@ -1,10 +1,8 @@
 import type { Item, Output } from "@hamlet/contract/client"
 import { Icon } from "../../ui/icon.tsx"
-import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
-import { DataTable } from "../parts/data-table.tsx"
+import { PrivacyBadge, StatusBadge, TypeBadge } from "../parts/badges.tsx"
+import { DataTable } from "../parts/lists/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { LastRun } from "./last-run.tsx"
-import { SparkLine } from "./spark-line.tsx"
 
 type Val = Item<"listMyVals">
 type Activity = Output<"listMyActivity">["data"][number]
@@ -14,6 +12,8 @@ type Schedule = Item<"listMySchedules">
 export interface ValNews {
   readonly activity: ReadonlyMap<string, Activity> | undefined
   readonly schedules: ReadonlyMap<string, Schedule> | undefined
+  /** Whether a val that is not among them has none: there may be more than are fetched. */
+  readonly hasAllSchedules: boolean
   /** Comments by others since yesterday. */
   readonly comments: ReadonlyMap<string, number> | undefined
 }
@@ -22,53 +22,57 @@ export interface ValNews {
 export function MyVals({ vals, news }: { vals: readonly Val[]; news: ValNews }) {
   return (
     <DataTable
-      columns={{
-        Val: "",
-        Type: "only-wide",
-        "Last run": "",
-        "Last 24 hours": "only-wide",
-        Changed: "only-wide table-number",
-      }}
-    >
-      {vals.map((val) => (
-        <Row key={val.id} val={val} news={news} />
-      ))}
-    </DataTable>
+      rows={vals}
+      columns={[
+        ["Val", "table-wide", (val) => <NameAndPlace val={val} news={news} />],
+        [
+          "Type",
+          "only-wide",
+          ({ type, privacy }) => (
+            <span class="my-val-kind">
+              <TypeBadge type={type} />
+              <PrivacyBadge privacy={privacy} />
+            </span>
+          ),
+        ],
+        [
+          "Last run",
+          "my-val-last",
+          ({ id, runStartAt }) => (
+            <LastRun activity={news.activity?.get(id)} runStartAt={runStartAt} />
+          ),
+        ],
+        [
+          "Last 24 hours",
+          "only-wide",
+          (val) => (
+            <a class="row spark-link" href={`${toPage(val)}/runs`}>
+              <Runs activity={news.activity?.get(val.id)} />
+            </a>
+          ),
+        ],
+        ["Changed", "only-wide table-number quiet", ({ updatedAt }) => <TimeAgo at={updatedAt} />],
+      ]}
+    />
   )
 }
 
-function Row({ val, news }: { val: Val; news: ValNews }) {
-  const path = `/u/${val.author.username}/${val.name}`
-  const activity = news.activity?.get(val.id)
+function toPage({ author, name }: Val): string {
+  return `/u/${author.username}/${name}`
+}
+
+function NameAndPlace({ val, news }: { val: Val; news: ValNews }) {
+  const path = toPage(val)
   return (
-    <tr>
-      <td class="table-wide">
-        <span class="my-val-name">
-          <a class="table-name row-link" href={path}>
-            {val.name}
-          </a>
-          <Facts val={val} path={path} comments={news.comments?.get(val.id) ?? 0} />
-        </span>
-        <Place val={val} schedule={news.schedules?.get(val.id)} path={path} />
-      </td>
-      <td class="only-wide">
-        <span class="my-val-kind">
-          <TypeBadge type={val.type} />
-          <PrivacyBadge privacy={val.privacy} />
-        </span>
-      </td>
-      <td class="my-val-last">
-        <LastRun activity={activity} runStartAt={val.runStartAt} />
-      </td>
-      <td class="only-wide">
-        <a class="spark-link" href={`${path}/runs`}>
-          <Runs activity={activity} />
+    <>
+      <span class="row my-val-name">
+        <a class="table-name row-link" href={path}>
+          {val.name}
         </a>
-      </td>
-      <td class="only-wide table-number quiet">
-        <TimeAgo at={val.updatedAt} />
-      </td>
-    </tr>
+        <Facts val={val} path={path} comments={news.comments?.get(val.id) ?? 0} />
+      </span>
+      <Place val={val} news={news} path={path} />
+    </>
   )
 }
 
@@ -94,25 +98,24 @@ function Facts(props: { readonly val: Val; readonly path: string; readonly comme
 }
 
 /** Where the val is reached: its web address, its mail address, or its next time. */
-function Place(props: {
-  readonly val: Val
-  readonly schedule: Schedule | undefined
-  readonly path: string
-}) {
-  const { val, schedule, path } = props
+function Place(props: { readonly val: Val; readonly news: ValNews; readonly path: string }) {
+  const { val, news, path } = props
   const { endpoint } = val.links
+  const schedule = news.schedules?.get(val.id)
   if (endpoint !== undefined)
     return (
       <a class="my-val-place" href={endpoint} target="_blank" rel="noreferrer">
-        {new URL(endpoint).host}
+        <Host name={new URL(endpoint).host} />
       </a>
     )
   if (val.emailAddress !== undefined) return <span class="my-val-place">{val.emailAddress}</span>
-  if (val.type !== "interval" || !schedule) return null
-  const [next] = schedule.nextAt
+  if (val.type !== "interval" || !(schedule || news.hasAllSchedules)) return null
+  const [next] = schedule?.nextAt ?? []
   return (
     <a class="my-val-place my-val-time" href={`${path}/schedule`}>
-      {next === undefined ? (
+      {!schedule ? (
+        <span class="my-val-none">No schedule</span>
+      ) : next === undefined ? (
         "Paused"
       ) : (
         <>
@@ -120,6 +123,17 @@ function Place(props: {
         </>
       )}
     </a>
+  )
+}
+
+/** A host name. It may wrap anywhere but in its end: half a port is another address. */
+function Host({ name }: { name: string }) {
+  const end = Math.max(0, name.lastIndexOf("."))
+  return (
+    <>
+      {name.slice(0, end)}
+      <span class="my-val-port">{name.slice(end)}</span>
+    </>
   )
 }
 
@@ -138,5 +152,91 @@ function Runs({ activity }: { activity: Activity | undefined }) {
         </span>
       ) : null}
     </>
+  )
+}
+
+/** How the last run of a val ended: success is quiet, failure is not. */
+function LastRun(props: {
+  readonly activity: Activity | undefined
+  readonly runStartAt: string | null
+}) {
+  const { activity, runStartAt } = props
+  if (!activity)
+    return runStartAt === null ? (
+      <span class="quiet">Never</span>
+    ) : (
+      <TimeAgo at={runStartAt} class="quiet" />
+    )
+  const { lastRequest: request, lastStatus, lastRunId, lastRunAt } = activity
+  return (
+    <a class="row last-run" href={`/runs/${lastRunId}`}>
+      {request?.status != null && lastStatus === "succeeded" ? (
+        <span class={request.status < 400 ? "last-ok" : "last-bad"}>{request.status}</span>
+      ) : lastStatus === "succeeded" ? (
+        <span class="last-ok">OK</span>
+      ) : (
+        <StatusBadge status={lastStatus} />
+      )}
+      {request ? (
+        <code class="ellipsis last-request" title={`${request.method} ${request.url}`}>
+          {request.method} {toPath(request.url)}
+        </code>
+      ) : null}
+      <TimeAgo at={lastRunAt} class="quiet" />
+    </a>
+  )
+}
+
+function toPath(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : url
+}
+
+const size = { width: 96, height: 24, gap: 1 }
+
+/** Runs as small bars, with failures in red at the bottom. The label says the same in words. */
+function SparkLine(props: {
+  readonly runs: readonly number[]
+  readonly errors: readonly number[]
+  readonly label: string
+}) {
+  const { runs, errors, label } = props
+  const most = Math.max(1, ...runs)
+  const step = size.width / Math.max(1, runs.length)
+  const toHeight = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * size.height))
+  return (
+    <svg
+      class="spark"
+      viewBox={`0 0 ${size.width} ${size.height}`}
+      width={size.width}
+      height={size.height}
+      role="img"
+      aria-label={label}
+    >
+      <title>{label}</title>
+      <line
+        class="spark-ground"
+        x1="0"
+        x2={size.width}
+        y1={size.height - 0.5}
+        y2={size.height - 0.5}
+      />
+      {runs.map((count, index) => {
+        const height = toHeight(count)
+        const failed = Math.min(height, toHeight(errors[index] ?? 0))
+        const x = index * step
+        const width = Math.max(1, step - size.gap)
+        return count === 0 ? null : (
+          <g key={index}>
+            <rect
+              class="spark-bar"
+              {...{ x, width }}
+              y={size.height - height}
+              height={height - failed}
+            />
+            <rect class="spark-error" {...{ x, width }} y={size.height - failed} height={failed} />
+          </g>
+        )
+      })}
+    </svg>
   )
 }

@@ -1,6 +1,6 @@
 import { LazyCodeEditor } from "../../editor/lazy.tsx"
 import { Icon } from "../../ui/icon.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import { useTitle } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
@@ -13,11 +13,11 @@ export function Page({ username = "", valName = "" }: PageProps) {
     api.getValByName({ username, val_name: valName }, { signal }),
   )
   return (
-    <main class="embed">
+    <main class="column embed">
       <Loaded of={val}>
         {({ name, author, code, url, links, version }) => (
           <>
-            <header class="embed-head">
+            <header class="row embed-head">
               <h1 class="embed-title">
                 <a class="table-name" href={url} target="_blank" rel="noopener noreferrer">
                   <Icon name="mark" /> {author.username}/{name}
@@ -35,7 +35,7 @@ export function Page({ username = "", valName = "" }: PageProps) {
                 </a>
               ) : null}
             </header>
-            <div class="code-host">
+            <div class="column fill code-host">
               <LazyCodeEditor
                 value={code}
                 language="typescript"

@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals"
-import { Brand } from "../../ui/brand.tsx"
 import { CopyButton } from "../../ui/copy-button.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import { useTitle } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
-import { Form } from "../parts/form.tsx"
-import { ProviderButton } from "../session/provider-button.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { Form } from "../parts/forms/form.tsx"
 import { currentUser } from "../session/session.ts"
 import { signIn } from "../session/sign-in.ts"
-import { UsernameField } from "../session/username-field.tsx"
+import { ProviderButton } from "../session/sign-in-form.tsx"
+import { SignInPage, UsernameField } from "../session/sign-in-page.tsx"
 
 /** Accepts an invitation: the user chooses a name, is signed in, and sees the first token once. */
 export function Page() {
@@ -16,27 +16,22 @@ export function Page() {
   const code = useSignal(new URLSearchParams(currentLocation.value.hash.slice(1)).get("code"))
   const token = useSignal<string | undefined>(undefined)
   return (
-    <main class="sign-in">
-      <div class="sign-in-card">
-        <Brand href="/" kind="large" />
-        {token.value !== undefined ? (
-          <Welcome token={token.value} />
-        ) : code.value === null ? (
-          <p role="alert">
-            This link is incomplete: it ends with a code after #. Ask for it again.
-          </p>
-        ) : (
-          <Accept
-            code={code.value}
-            onDone={(created) => {
-              // The code is used: it must not stay in the history.
-              history.replaceState(null, "", location.pathname)
-              token.value = created
-            }}
-          />
-        )}
-      </div>
-    </main>
+    <SignInPage>
+      {token.value !== undefined ? (
+        <Welcome token={token.value} />
+      ) : code.value === null ? (
+        <p role="alert">This link is incomplete: it ends with a code after #. Ask for it again.</p>
+      ) : (
+        <Accept
+          code={code.value}
+          onDone={(created) => {
+            // The code is used: it must not stay in the history.
+            history.replaceState(null, "", location.pathname)
+            token.value = created
+          }}
+        />
+      )}
+    </SignInPage>
   )
 }
 
@@ -77,9 +72,7 @@ function Welcome({ token }: { token: string }) {
         <code class="token">{token}</code> <CopyButton text={token} label="Copy the token" />
       </p>
       <div class="sign-in-form">
-        <button type="button" class="button" onClick={() => navigate("/", { replace: true })}>
-          Continue
-        </button>
+        <Button onClick={() => navigate("/", { replace: true })}>Continue</Button>
       </div>
     </>
   )

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
-import { bindText } from "../../ui/bind.ts"
-import { useTitle } from "../../ui/page-title.ts"
+import { bindChoice, bindText } from "../../ui/bind.ts"
 import { api } from "../api.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
-import { Field, Select, valNameInput } from "../parts/field.tsx"
-import { Form } from "../parts/form.tsx"
+import { Field, Select, valNameInput } from "../parts/forms/field.tsx"
+import { Form } from "../parts/forms/form.tsx"
+import { PageHead } from "../parts/page-head.tsx"
 import { Section } from "../parts/section.tsx"
 import { templates } from "../templates/catalog.ts"
 import { TemplateCards } from "../templates/template-cards.tsx"
@@ -25,7 +25,6 @@ const starts = {
 
 /** Creates a val: from an example with one click, or by name. */
 export function Page() {
-  useTitle("New val")
   const name = useSignal("")
   const wanted = currentLocation.value.query.get("type")
   const type = useSignal(typeChoices.find(({ value }) => value === wanted)?.value ?? "http")
@@ -42,9 +41,7 @@ export function Page() {
   }
   return (
     <>
-      <div class="page-head">
-        <h1>New val</h1>
-      </div>
+      <PageHead title="New val" />
       <Form onSubmit={submit} label="Create" busyLabel="Creating…">
         <Field
           label="Name"
@@ -52,22 +49,8 @@ export function Page() {
         >
           <input name="name" {...valNameInput} {...bindText(name)} />
         </Field>
-        <Select
-          label="Type"
-          value={type.value}
-          choices={withMeaning(typeChoices)}
-          onChange={(value) => {
-            type.value = value
-          }}
-        />
-        <Select
-          label="Privacy"
-          value={privacy.value}
-          choices={withMeaning(privacyChoices)}
-          onChange={(value) => {
-            privacy.value = value
-          }}
-        />
+        <Select label="Type" choices={withMeaning(typeChoices)} {...bindChoice(type)} />
+        <Select label="Privacy" choices={withMeaning(privacyChoices)} {...bindChoice(privacy)} />
         {type.value === "http" && privacy.value === "private" ? (
           <p class="field-hint">
             The address of a private val works only for you. The address of an unlisted val works

@@ -1,26 +1,21 @@
 import { EmptyState } from "../../ui/page-states.tsx"
-import { useTitle } from "../../ui/page-title.ts"
-import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { usePoll } from "../data/poll.ts"
-import { DataTable } from "../parts/data-table.tsx"
+import { LoadedTable } from "../parts/lists/loaded-table.tsx"
+import { PageHead } from "../parts/page-head.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
 import { LastOutcome, ScheduleBadge } from "../schedules/schedule-marks.tsx"
-import type { Schedule } from "../schedules/timing.ts"
 
 const pollMs = 5_000
 
 /** All schedules of the account, with their last outcomes. */
 export function Page() {
-  useTitle("Schedules")
   const schedules = usePages("listMySchedules", {})
   usePoll(pollMs, schedules.refresh)
   return (
     <>
-      <div class="page-head">
-        <h1>Schedules</h1>
-      </div>
-      <LoadedPages
+      <PageHead title="Schedules" />
+      <LoadedTable
         of={schedules}
         rows={5}
         empty={
@@ -34,45 +29,30 @@ export function Page() {
             </a>
           </EmptyState>
         }
-      >
-        {(items) => (
-          <DataTable
-            columns={{
-              State: "",
-              Val: "",
-              Next: "",
-              "Last run": "only-wide",
-            }}
-          >
-            {items.map((schedule) => (
-              <Row key={schedule.val.id} schedule={schedule} />
-            ))}
-          </DataTable>
-        )}
-      </LoadedPages>
+        toKey={({ val }) => val.id}
+        columns={[
+          ["State", "", (schedule) => <ScheduleBadge schedule={schedule} />],
+          [
+            "Val",
+            "table-wide",
+            ({ val, description, pausedReason }) => (
+              <>
+                <a class="table-name row-link" href={`/u/${val.username}/${val.name}/schedule`}>
+                  {val.name}
+                </a>
+                <span class="my-val-place my-val-time">{description}</span>
+                {pausedReason ? <span class="run-reason">{pausedReason}</span> : null}
+              </>
+            ),
+          ],
+          ["Next", "quiet", ({ nextAt: [next] }) => (next ? <TimeAgo at={next} /> : "—")],
+          [
+            "Last run",
+            "only-wide schedule-last",
+            (schedule) => <LastOutcome schedule={schedule} />,
+          ],
+        ]}
+      />
     </>
-  )
-}
-
-function Row({ schedule }: { schedule: Schedule }) {
-  const { val, description, nextAt, pausedReason } = schedule
-  const [next] = nextAt
-  return (
-    <tr>
-      <td>
-        <ScheduleBadge schedule={schedule} />
-      </td>
-      <td class="table-wide">
-        <a class="table-name row-link" href={`/u/${val.username}/${val.name}/schedule`}>
-          {val.name}
-        </a>
-        <span class="my-val-place my-val-time">{description}</span>
-        {pausedReason ? <span class="run-reason">{pausedReason}</span> : null}
-      </td>
-      <td class="quiet">{next === undefined ? "—" : <TimeAgo at={next} />}</td>
-      <td class="only-wide schedule-last">
-        <LastOutcome schedule={schedule} />
-      </td>
-    </tr>
   )
 }

@@ -1,20 +1,22 @@
-import { EmptyState } from "../../ui/page-states.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import type { Item } from "@hamlet/contract/client"
+import { EmptyState, useTitle } from "../../ui/page-states.tsx"
 import { LoadedPages } from "../data/loaded.tsx"
 import { usePages, withoutTexts } from "../data/pages.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
-import { Segments } from "../parts/segments.tsx"
-import { ValList } from "../parts/val-list.tsx"
+import { TypeBadge } from "../parts/badges.tsx"
+import { readChoice } from "../parts/forms/query-choice.tsx"
+import { QuerySegments } from "../parts/forms/segments.tsx"
+import { ValList } from "../parts/lists/val-list.tsx"
+import { findHitLines, type HitLine, markHits } from "../search/find-hits.ts"
 import { SearchBox } from "../search/search-box.tsx"
-import { SearchHits } from "../search/search-hits.tsx"
 
 const limits = { hitsAtOnce: 30, queryCharsMax: 512 }
 
 const orders = [
-  { name: "trend", label: "Trending" },
-  { name: "likes", label: "Most liked" },
-  { name: "runs", label: "Most run" },
-  { name: "created", label: "Newest" },
+  { value: "trend", label: "Trending" },
+  { value: "likes", label: "Most liked" },
+  { value: "runs", label: "Most run" },
+  { value: "created", label: "Newest" },
 ] as const
 
 /** Finds vals by name, code or readme; without a query it shows public vals by rank. */
@@ -26,7 +28,7 @@ export function Page() {
       <div class="page-head">
         <h1>Explore</h1>
       </div>
-      <search class="toolbar">
+      <search class="row wrap toolbar">
         <SearchBox
           label="A name, or a piece of code or of a readme"
           value={query}
@@ -39,18 +41,12 @@ export function Page() {
 }
 
 function Ranked() {
-  const wanted = currentLocation.value.query.get("sort")
-  const sort = orders.find(({ name }) => name === wanted)?.name ?? "trend"
+  const { value: sort } = readChoice("sort", orders)
   const list = { privacy: "public", sort, ...withoutTexts } as const
   const vals = usePages("listVals", list, limits.hitsAtOnce)
   return (
     <>
-      <Segments
-        label="Order"
-        choices={orders}
-        current={sort}
-        onChange={(name) => setQuery({ sort: name === "trend" ? undefined : name })}
-      />
+      <QuerySegments name="sort" label="Order" choices={orders} />
       <LoadedPages
         of={vals}
         rows={8}
@@ -81,4 +77,48 @@ function Hits({ query }: { query: string }) {
       {(items) => <SearchHits vals={items} query={query} />}
     </LoadedPages>
   )
+}
+
+/** The vals that match a search, with the matching lines. */
+function SearchHits(props: { vals: readonly Item<"searchVals">[]; query: string }) {
+  const { vals, query } = props
+  return (
+    <ul class="val-list">
+      {vals.map((val) => {
+        const inReadme = findHitLines(val.readme ?? "", query)
+        const inCode = findHitLines(val.code, query)
+        return (
+          <li key={val.id} class="val-item">
+            <div class="row wrap val-item-head">
+              <a class="table-name" href={`/u/${val.author.username}/${val.name}`}>
+                <span class="quiet">{val.author.username}/</span>
+                <Marked parts={markHits(val.name, query)} />
+              </a>
+              <TypeBadge type={val.type} />
+            </div>
+            {inReadme.map((line) => (
+              <p key={line.number} class="ellipsis val-item-text">
+                <Marked parts={line.parts} />
+              </p>
+            ))}
+            {inCode.length > 0 ? (
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area needs keyboard access
+              <pre class="boxed hit-code" tabIndex={0}>
+                {inCode.map((line) => (
+                  <div key={line.number}>
+                    <span class="hit-number">{line.number}</span>
+                    <Marked parts={line.parts} />
+                  </div>
+                ))}
+              </pre>
+            ) : null}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function Marked({ parts }: { parts: HitLine["parts"] }) {
+  return parts.map(({ text, isHit }, index) => (isHit ? <mark key={index}>{text}</mark> : text))
 }

@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { Brand } from "../../ui/brand.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import { useTitle } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { explain } from "../data/explain.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
+import { Button } from "../parts/buttons/button.tsx"
 import { toOwnPath } from "../session/own-path.ts"
-import { ProviderButton } from "../session/provider-button.tsx"
 import { currentUser, session } from "../session/session.ts"
 import { signIn } from "../session/sign-in.ts"
-import { SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
+import { ProviderButton, SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
+import { SignInPage } from "../session/sign-in-page.tsx"
 
 type Step =
   | { readonly kind: "waiting" | "checking" | "signing-in" }
@@ -48,28 +48,24 @@ export function Page() {
     checkLink(code).catch(fail)
   }, [code, isKnown])
   return (
-    <main class="sign-in">
-      <div class="sign-in-card">
-        <Brand href="/" kind="large" />
-        <h1>Sign in</h1>
-        {code !== null && step.value.kind === "confirming" ? (
-          <ConfirmLink username={step.value.username} onConfirm={confirmLink} onStay={continueTo} />
-        ) : code !== null && step.value.kind !== "failed" ? (
-          <p role="status">
-            {step.value.kind === "signing-in" ? "Signing in…" : "Checking the link…"}
+    <SignInPage title="Sign in">
+      {code !== null && step.value.kind === "confirming" ? (
+        <ConfirmLink username={step.value.username} onConfirm={confirmLink} onStay={continueTo} />
+      ) : code !== null && step.value.kind !== "failed" ? (
+        <p role="status">
+          {step.value.kind === "signing-in" ? "Signing in…" : "Checking the link…"}
+        </p>
+      ) : (
+        <>
+          <p class="field-error" role="alert">
+            {step.value.kind === "failed" ? step.value.message : ""}
           </p>
-        ) : (
-          <>
-            <p class="field-error" role="alert">
-              {step.value.kind === "failed" ? step.value.message : ""}
-            </p>
-            <ProviderButton to={toOwnPath(query.get("to"))} />
-            <SignInForm onDone={continueTo} />
-            <SignInHelp />
-          </>
-        )}
-      </div>
-    </main>
+          <ProviderButton to={toOwnPath(query.get("to"))} />
+          <SignInForm onDone={continueTo} />
+          <SignInHelp />
+        </>
+      )}
+    </SignInPage>
   )
 }
 
@@ -84,14 +80,10 @@ function ConfirmLink(props: { username: string; onConfirm: () => void; onStay: (
         account: what you do afterwards belongs to it.
       </p>
       <div class="sign-in-form">
-        {me ? (
-          <button type="button" class="button" onClick={onStay}>
-            Continue as {me.username}
-          </button>
-        ) : null}
-        <button type="button" class={me ? "button button-quiet" : "button"} onClick={onConfirm}>
+        {me ? <Button onClick={onStay}>Continue as {me.username}</Button> : null}
+        <Button {...(me ? { kind: "quiet" } : {})} onClick={onConfirm}>
           Sign in as {username}
-        </button>
+        </Button>
       </div>
     </>
   )

@@ -1,14 +1,13 @@
-import { EmptyState } from "../../ui/page-states.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import { EmptyState, useTitle } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { Loaded, LoadedPages } from "../data/loaded.tsx"
 import { usePages, withoutTexts } from "../data/pages.ts"
 import { useResource } from "../data/resource.ts"
 import type { PageProps } from "../page-props.ts"
 import { Avatar } from "../parts/avatar.tsx"
+import { ValList } from "../parts/lists/val-list.tsx"
 import { Section } from "../parts/section.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { ValList } from "../parts/val-list.tsx"
 
 /** A user and their vals. */
 export function Page({ username = "" }: PageProps) {

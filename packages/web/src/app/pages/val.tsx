@@ -1,22 +1,152 @@
-import { useTitle } from "../../ui/page-title.ts"
+import { useComputed } from "@preact/signals"
+import { useEffect, useMemo } from "preact/hooks"
+import { EmptyState, useTitle } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
-import { Loaded } from "../data/loaded.tsx"
+import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
+import { guardNavigation, navigate } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
-import { session } from "../session/session.ts"
-import { ValView } from "../val/val-view.tsx"
+import { RunsView } from "../runs/list/runs-view.tsx"
+import { session, viewer } from "../session/session.ts"
+import { useCodeActions } from "../val/code/code-actions.ts"
+import { CodeButtons } from "../val/code/code-buttons.tsx"
+import { CodeTab } from "../val/code/code-tab.tsx"
+import { type Val, ValEditing } from "../val/code/val-editing.ts"
+import { useValRun } from "../val/code/val-run.ts"
+import { DiscussionTab } from "../val/discussion-tab.tsx"
+import { GraphTab } from "../val/graph-tab.tsx"
+import { RecentRuns } from "../val/panes/recent-runs.ts"
+import { ValRequests } from "../val/preview/val-requests.ts"
+import { ReadmeEditing } from "../val/readme/readme-editing.ts"
+import { ReadmeTab } from "../val/readme/readme-tab.tsx"
+import { SettingsTab } from "../val/settings-tab.tsx"
+import { ValBar } from "../val/val-bar.tsx"
+import type { ValTabProps } from "../val/val-tab-props.ts"
+import { VersionsTab } from "../val/versions/versions-tab.tsx"
 
 /** The page of a val. */
 export function Page({ username = "", valName = "", tab = "" }: PageProps) {
   const tabName = tab.charAt(0).toUpperCase() + tab.slice(1)
   useTitle(`${username}/${valName}${tab === "" ? "" : ` · ${tabName}`}`)
   // After signing in, a user may see more. After the session has ended, the val and the input stay.
-  const viewer =
-    session.value.kind === "signed-in" || session.value.kind === "ended" ? session.value.me.id : ""
-  const val = useResource(`${username}/${valName} ${viewer}`, (signal) =>
+  const val = useResource(`${username}/${valName} ${viewer()?.id ?? ""}`, (signal) =>
     api.getValByName({ username, val_name: valName }, { signal }),
   )
   return (
     <Loaded of={val}>{(loaded) => <ValView key={loaded.id} loaded={loaded} tab={tab} />}</Loaded>
+  )
+}
+
+const tabs = {
+  "": CodeTab,
+  readme: ReadmeTab,
+  versions: VersionsTab,
+  runs: RunsTab,
+  discussion: DiscussionTab,
+  graph: GraphTab,
+  // The code stays; the pane beside it shows them.
+  run: CodeTab,
+  schedule: CodeTab,
+  mail: CodeTab,
+  settings: SettingsTab,
+} as const
+
+/** A val with its tabs. Unsaved input stays when the tab changes. */
+function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
+  const isOwn = useComputed(() => viewer()?.id === loaded.author.id).value
+  const { editing, readme, recent, requests } = useMemo(
+    () => open(loaded, isOwn),
+    [loaded.id, isOwn],
+  )
+  const run = useValRun(editing, isOwn)
+  const { name, author, type } = editing.val.value
+  const base = `/u/${author.username}/${name}`
+  const pane = toPane(tab, type, isOwn)
+  const showRun = () => {
+    if (pane !== "run") navigate(`${base}/run`)
+  }
+  const actions = useCodeActions({ editing, run, requests, isOwn, showRun })
+  useEffect(
+    () => () => {
+      editing.stop()
+      readme.stop()
+      requests.stop()
+    },
+    [editing, readme, requests],
+  )
+  useEffect(
+    () =>
+      guardNavigation(
+        (path) => isWithin(editing, path) || !(editing.mayLose() || readme.mayLose()),
+      ),
+    [editing, readme],
+  )
+  if (!isTab(tab) || (["schedule", "settings"].includes(tab) && !isOwn)) return <NotFound />
+  const Tab = tabs[tab]
+  const props = { editing, readme, run, requests, recent, actions, isOwn, base, tab, pane }
+  const isCode = Tab === CodeTab
+  return (
+    <div class={`column val-page ${isCode ? "val-page-code" : ""}`}>
+      <ValBar {...props} tab={isCode ? "" : tab}>
+        {isCode ? <CodeButtons {...props} /> : null}
+      </ValBar>
+      {isCode ? (
+        <Tab {...props} />
+      ) : (
+        <div class="val-part">
+          <Tab {...props} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function open(loaded: Val, isOwn: boolean) {
+  const editing = new ValEditing(loaded, isOwn)
+  const recent = new RecentRuns(loaded.id)
+  return {
+    editing,
+    readme: new ReadmeEditing(editing, isOwn),
+    recent,
+    requests: new ValRequests(editing, isOwn ? recent : undefined),
+  }
+}
+
+/** What is beside the code: at first, what makes the val run. */
+function toPane(tab: string, type: Val["type"], isOwn: boolean): ValTabProps["pane"] {
+  if (tab === "run" || tab === "schedule" || tab === "mail") return tab
+  if (type === "interval" && isOwn) return "schedule"
+  return type === "email" && isOwn ? "mail" : "run"
+}
+
+/** Whether a path belongs to the same val, where unsaved input stays. */
+function isWithin(editing: ValEditing, path: string | undefined): boolean {
+  const { author, name } = editing.val.peek()
+  const base = `/u/${author.username}/${name}`
+  return path === base || path?.startsWith(`${base}/`) === true
+}
+
+function isTab(tab: string): tab is keyof typeof tabs {
+  return Object.hasOwn(tabs, tab)
+}
+
+/** The runs of a val: all for its owner, their own for other users. */
+function RunsTab({ editing, isOwn }: ValTabProps) {
+  if (session.value.kind !== "signed-in")
+    return (
+      <EmptyState icon="lock" title="Sign in to see your runs">
+        <p>
+          Only the owner of a val and the user who started a run can see it.{" "}
+          <a href="/sign-in">Sign in</a>
+        </p>
+      </EmptyState>
+    )
+  const { id, name } = editing.val.value
+  return (
+    <RunsView
+      valId={id}
+      isOwn={isOwn}
+      liveHref={isOwn ? `/runs/live?val=${encodeURIComponent(name)}` : undefined}
+    />
   )
 }

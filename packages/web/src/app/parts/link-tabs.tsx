@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { Icon, type IconName } from "../../ui/icon.tsx"
+import { useMoreHint } from "../../ui/use-more-hint.ts"
 
 /** A tab with its own address. */
 export interface LinkTab {
@@ -17,6 +18,7 @@ export function LinkTabs(props: {
 }) {
   const { label, tabs, current } = props
   const list = useRef<HTMLElement>(null)
+  useMoreHint(list)
   // On a narrow screen the current tab may be outside the visible part.
   useLayoutEffect(() => {
     const tab = list.current?.querySelector("[aria-current]")?.getBoundingClientRect()

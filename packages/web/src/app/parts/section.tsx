@@ -12,7 +12,7 @@ export function Section(props: {
   const id = useId()
   return (
     <section class={props.kind ?? "section"} aria-labelledby={id}>
-      <div class="section-head">
+      <div class="wrap section-head">
         <h2 id={id}>{props.title}</h2>
         {props.end}
       </div>

@@ -8,9 +8,10 @@ setInterval(() => {
 }, 15_000)
 
 /** A relative time that is kept up to date; the exact time on hover. */
-export function TimeAgo({ at }: { at: string }) {
+export function TimeAgo(props: { readonly at: string; readonly class?: "quiet" }) {
+  const { at, ...rest } = props
   return (
-    <time dateTime={at} title={toMoment(at)}>
+    <time {...rest} dateTime={at} title={toMoment(at)}>
       {toAgo(at, Math.max(now.value, Date.now()))}
     </time>
   )

@@ -1,7 +1,7 @@
 import type { Output } from "@hamlet/contract/client"
 import { type Signal, useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
-import { Field } from "../parts/field.tsx"
+import { Field } from "../parts/forms/field.tsx"
 
 /** The quotas of a user. */
 export type Quotas = Output<"getUserQuotas">

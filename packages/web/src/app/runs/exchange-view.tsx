@@ -9,7 +9,7 @@ type Exchange = Pick<RunDetail, "request" | "requestContent" | "responseContent"
 
 /** The request that started a run and the response of the val, as far as they are kept. */
 export function ExchangeView({ run }: { readonly run: Exchange }) {
-  const { request, requestContent, responseContent } = run
+  const { request, requestContent } = run
   if (!request) return null
   return (
     <div class="exchange">
@@ -18,12 +18,20 @@ export function ExchangeView({ run }: { readonly run: Exchange }) {
         label="Request"
         message={requestContent}
       />
-      <MessageView
-        title={request.status === null ? "No response" : `Response ${request.status}`}
-        label="Response"
-        message={responseContent}
-      />
+      <RecordedResponse run={run} />
     </div>
+  )
+}
+
+/** The response of the val alone. */
+export function RecordedResponse({ run }: { readonly run: Exchange }) {
+  const status = run.request?.status ?? null
+  return (
+    <MessageView
+      title={status === null ? "No response" : `Response ${status}`}
+      label="Response"
+      message={run.responseContent}
+    />
   )
 }
 

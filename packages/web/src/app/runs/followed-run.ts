@@ -2,8 +2,10 @@ import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { api } from "../api.ts"
+import { pause } from "../data/pause.ts"
 import { type UsedResource, useResource } from "../data/resource.ts"
 import { getEndedRun, type LogLine } from "../val/code/val-run.ts"
+import { isGoingOn } from "./list/run-kinds.ts"
 
 /** A run with all recorded details. */
 export type RunDetail = Output<"getRun">
@@ -14,8 +16,7 @@ const limits = { retryMs: 2_000, startMs: 500 }
 export function useFollowedRun(runId: string): UsedResource<RunDetail> {
   const run = useResource(runId, (signal) => api.getRun({ run_id: runId }, { signal }))
   const { state } = run
-  const isRunning =
-    state.kind === "ready" && (state.data.status === "running" || state.data.status === "queued")
+  const isRunning = state.kind === "ready" && isGoingOn(state.data)
   const attempt = useSignal(0)
   useEffect(() => {
     if (!isRunning || state.kind !== "ready") return
@@ -82,6 +83,6 @@ async function whenBegun(id: string, isKnown: () => boolean, signal: AbortSignal
       .getRun({ run_id: id }, { signal })
       .catch(() => ({ status: "queued" }))
     if (status !== "queued") return
-    await new Promise((resolve) => setTimeout(resolve, limits.startMs))
+    await pause(limits.startMs, signal)
   }
 }

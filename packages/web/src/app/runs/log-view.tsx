@@ -1,11 +1,14 @@
 import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
-import { bindText } from "../../ui/bind.ts"
+import { bindChoice, bindText } from "../../ui/bind.ts"
 import { CopyButton } from "../../ui/copy-button.tsx"
-import { Icon } from "../../ui/icon.tsx"
-import { Select } from "../parts/field.tsx"
+import { IconButton } from "../../ui/icon.tsx"
+import { Select } from "../parts/forms/field.tsx"
 import { toClock } from "../parts/time.ts"
+import { saveFile } from "../storage/save-file.ts"
 import type { LogLine } from "../val/code/val-run.ts"
+import type { RunDetail } from "./followed-run.ts"
+import { isGoingOn } from "./list/run-kinds.ts"
 import {
   describeGap,
   filterLines,
@@ -53,7 +56,7 @@ export function LogView<Line extends LogLine>(props: {
       ) : isTruncated ? (
         <p class="log-omitted">A line was too long and is not kept completely.</p>
       ) : null}
-      <div class="log-bar">
+      <div class="row wrap log-bar">
         <input
           class="input"
           type="search"
@@ -64,14 +67,11 @@ export function LogView<Line extends LogLine>(props: {
         <Select
           label="Level"
           isLabelHidden
-          value={level.value}
           choices={levels.map((value) => ({
             value,
             label: value === levels[0] ? "All levels" : `${value} and worse`,
           }))}
-          onChange={(value) => {
-            level.value = value
-          }}
+          {...bindChoice(level)}
         />
         <span class="quiet log-count" role="status">
           {shown.length === lines.length
@@ -79,20 +79,30 @@ export function LogView<Line extends LogLine>(props: {
             : `${shown.length} of ${toCount(lines.length)}`}
         </span>
         <CopyButton text={() => toText(shown, toOrigin)} label="Copy the logs" />
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Download the logs"
-          title="Download the logs"
-          onClick={() => download(toText(shown, toOrigin))}
-        >
-          <Icon name="download" />
-        </button>
+        <IconButton
+          icon="download"
+          label="Download the logs"
+          onClick={() => saveFile(toFile(toText(shown, toOrigin)), "logs.txt")}
+        />
       </div>
       <Lines lines={shown} isLive={isLive} toOrigin={toOrigin} />
     </div>
   )
 }
+
+/** The log of a run, as far as it has come. */
+export function RunLog({ run }: { readonly run: LoggedRun }) {
+  return (
+    <LogView
+      lines={run.logs}
+      isLive={isGoingOn(run)}
+      isTruncated={run.logsTruncated}
+      omitted={run.logsOmitted}
+    />
+  )
+}
+
+type LoggedRun = Pick<RunDetail, "status" | "logs" | "logsTruncated" | "logsOmitted">
 
 function Lines<Line extends LogLine>(props: {
   readonly lines: readonly Line[]
@@ -151,7 +161,7 @@ function Lines<Line extends LogLine>(props: {
 
 function Origin({ label, href }: LineOrigin) {
   return (
-    <a class="log-origin" href={href} title={`Open the run of ${label}`}>
+    <a class="ellipsis log-origin" href={href} title={`Open the run of ${label}`}>
       {label}
     </a>
   )
@@ -173,11 +183,6 @@ function toText<Line extends LogLine>(
     .join("")
 }
 
-function download(text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }))
-  const link = document.createElement("a")
-  link.href = url
-  link.download = "logs.txt"
-  link.click()
-  URL.revokeObjectURL(url)
+function toFile(text: string): Blob {
+  return new Blob([text], { type: "text/plain" })
 }

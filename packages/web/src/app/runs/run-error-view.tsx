@@ -9,7 +9,7 @@ export function RunErrorView(props: { error: RunError; onGoTo?: (line: number) =
   const { title, details } = splitError(error)
   return (
     <div class="run-error" role="alert">
-      <p class="run-error-title">
+      <p class="bad">
         <strong>{error.name}</strong>: {title}
       </p>
       {details ? (

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
+import { setTo } from "../../ui/bind.ts"
 import { CopyButton } from "../../ui/copy-button.tsx"
-import { Segments } from "../parts/segments.tsx"
+import { Segments } from "../parts/forms/segments.tsx"
 import { asPicture, asTable, type TableValue } from "./as-table.ts"
 
 const viewNames = { tree: "Tree", table: "Table", picture: "Picture" } as const
@@ -18,16 +19,14 @@ export function ValueView({ value }: { value: unknown }) {
     ...(picture ? ["picture" as const] : []),
   ]
   return (
-    <div class="value-box">
-      <div class="value-bar">
+    <div class="boxed value-box">
+      <div class="row value-bar">
         {views.length > 1 ? (
           <Segments
             label="Show as"
-            choices={views.map((name) => ({ name, label: viewNames[name] }))}
-            current={current}
-            onChange={(name) => {
-              view.value = name
-            }}
+            choices={views.map((value) => ({ value, label: viewNames[value] }))}
+            value={current}
+            onChange={(value) => setTo(view, value)()}
           />
         ) : null}
         <CopyButton

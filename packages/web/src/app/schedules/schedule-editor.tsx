@@ -1,11 +1,14 @@
+import { ApiError, type Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
 import { api } from "../api.ts"
+import { explain } from "../data/explain.ts"
 import { showDone } from "../frame/toast-list.ts"
-import { Field, Select } from "../parts/field.tsx"
-import { Form } from "../parts/form.tsx"
-import { Segments } from "../parts/segments.tsx"
-import { NextTimes } from "./next-times.tsx"
-import { type Preview, useSchedulePreview } from "./schedule-preview.ts"
+import { LinkButton } from "../parts/buttons/link-button.tsx"
+import { Field, Select } from "../parts/forms/field.tsx"
+import { Form } from "../parts/forms/form.tsx"
+import { Segments } from "../parts/forms/segments.tsx"
+import { TimeAgo } from "../parts/time-ago.tsx"
 import {
   firstTiming,
   listTimeZones,
@@ -50,7 +53,7 @@ export function ScheduleEditor(props: {
   }
   const isChanged = !schedule || toKey(draft.value) !== toKey(toDraft(schedule))
   return (
-    <div class="schedule">
+    <div class="beside">
       <Form
         onSubmit={save}
         label="Save the schedule"
@@ -97,10 +100,10 @@ function TimingFields(props: {
       <Segments
         label="Kind of schedule"
         choices={[
-          { name: "every", label: "Every …" },
-          { name: "cron", label: "Cron" },
+          { value: "every", label: "Every …" },
+          { value: "cron", label: "Cron" },
         ]}
-        current={kind}
+        value={kind}
         onChange={(kind) => onChange({ kind })}
       />
       <div class="field">
@@ -128,17 +131,12 @@ function TimingFields(props: {
         <p class="field-error" role="alert">
           {preview.kind === "invalid" ? preview.message : null}
         </p>
-        <p class="schedule-examples">
+        <p class="wrap schedule-examples">
           <span class="quiet">For example:</span>
           {timingExamples[kind].map(({ label, text }) => (
-            <button
-              key={text}
-              type="button"
-              class="link-button"
-              onClick={() => onChange({ [kind]: text })}
-            >
+            <LinkButton key={text} onClick={() => onChange({ [kind]: text })}>
               {label}
-            </button>
+            </LinkButton>
           ))}
         </p>
       </div>
@@ -178,4 +176,84 @@ function toShownZone({ kind, timeZone }: Draft): string {
 
 function toSentence(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+/** The next times of a schedule, in its time zone. */
+function NextTimes({ times, timeZone }: { times: readonly string[]; timeZone: string }) {
+  const day = new Intl.DateTimeFormat("en", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    timeZone,
+  })
+  const hasSeconds = times.some((at) => new Date(at).getUTCSeconds() !== 0)
+  const clock = new Intl.DateTimeFormat("en-GB", {
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(hasSeconds ? { second: "2-digit" as const } : {}),
+    // Shows when the clocks change.
+    timeZoneName: "short",
+    timeZone,
+  })
+  return (
+    <ol class="next-times">
+      {times.map((at) => (
+        <li key={at}>
+          <span class="next-time">{clock.format(new Date(at))}</span>
+          <span>{day.format(new Date(at))}</span>
+          <TimeAgo at={at} class="quiet" />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** The meaning of an expression, or why it has none. */
+type Preview =
+  | { readonly kind: "none" }
+  | ({ readonly kind: "valid" } & Output<"previewSchedule">)
+  | { readonly kind: "invalid"; readonly message: string }
+
+const limits = { pauseMs: 200, aheadMsMax: 3_600_000 }
+
+/** Explains an expression while it is typed. The last explanation stays until the next arrives. */
+function useSchedulePreview(timing: Timing): Preview {
+  const preview = useSignal<Preview>({ kind: "none" })
+  const input = toTimingInput(timing)
+  useEffect(() => {
+    const controller = new AbortController()
+    let timer: ReturnType<typeof setTimeout>
+    const load = async () => {
+      const next = await fetchPreview(input, controller.signal)
+      if (controller.signal.aborted) return
+      preview.value = next
+      const [first] = next.kind === "valid" ? next.nextAt : []
+      // When the first time has passed, the list begins with the next one.
+      if (first !== undefined) {
+        const ms = Date.parse(first) - Date.now() + limits.pauseMs
+        timer = setTimeout(load, Math.min(Math.max(ms, 1_000), limits.aheadMsMax))
+      }
+    }
+    timer = setTimeout(load, limits.pauseMs)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [JSON.stringify(input)])
+  return preview.value
+}
+
+async function fetchPreview(
+  input: ReturnType<typeof toTimingInput>,
+  signal: AbortSignal,
+): Promise<Preview> {
+  if ((input.cron ?? input.every) === "") return { kind: "none" }
+  try {
+    return { kind: "valid", ...(await api.previewSchedule(input, { signal })) }
+  } catch (error) {
+    const issues = error instanceof ApiError ? error.issues : []
+    const reasons = issues.map(({ message }) => `This ${message}`)
+    return { kind: "invalid", message: reasons[0] ?? explain(error) }
+  }
 }

@@ -1,4 +1,4 @@
-import { StatusBadge } from "../parts/badges.tsx"
+import { Mark, StatusBadge } from "../parts/badges.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
 import type { Schedule } from "./timing.ts"
 
@@ -7,20 +7,10 @@ export function ScheduleBadge({ schedule }: { schedule: Schedule }) {
   const { isPaused, isFailing, pausedReason } = schedule
   if (isPaused)
     return (
-      <span
-        class={`badge status status-${pausedReason === null ? "cancelled" : "failed"}`}
-        {...(pausedReason === null ? {} : { title: pausedReason })}
-      >
-        Paused
-      </span>
+      <Mark of={["Paused", pausedReason === null ? "cancelled" : "failed"]} title={pausedReason} />
     )
-  return isFailing ? (
-    <span class="badge status status-failed" title={toFailures(schedule)}>
-      Failing
-    </span>
-  ) : (
-    <span class="badge status status-succeeded">Active</span>
-  )
+  if (isFailing) return <Mark of={["Failing", "failed"]} title={toFailures(schedule)} />
+  return <Mark of={["Active", "succeeded"]} />
 }
 
 /** How the last run ended. */
@@ -30,9 +20,7 @@ export function LastOutcome({ schedule }: { schedule: Schedule }) {
   const outcome = (
     <>
       {lastStatus === null ? null : <StatusBadge status={lastStatus} />}{" "}
-      <span class="quiet">
-        <TimeAgo at={lastRunAt} />
-      </span>
+      <TimeAgo at={lastRunAt} class="quiet" />
     </>
   )
   return lastRunId === null ? (

@@ -22,6 +22,12 @@ export function currentUser(): Me | undefined {
   return value.kind === "signed-in" ? value.me : undefined
 }
 
+/** The user who sees the page: also after the session has ended, when the input stays. */
+export function viewer(): Me | undefined {
+  const { value } = session
+  return "me" in value ? value.me : undefined
+}
+
 /** Notes a change of the signed-in user's profile. */
 export function changeMe(change: Partial<Me>): void {
   const { value } = session

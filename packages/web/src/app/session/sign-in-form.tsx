@@ -1,8 +1,10 @@
 import { useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
 import { Icon } from "../../ui/icon.tsx"
-import { Form } from "../parts/form.tsx"
-import { ProviderButton } from "./provider-button.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { Form } from "../parts/forms/form.tsx"
+import { settings } from "../settings.ts"
+import { visitProvider } from "./provider.ts"
 import { signIn } from "./sign-in.ts"
 
 /** Asks for a token. The server exchanges it for a cookie; it is not stored. */
@@ -53,5 +55,24 @@ export function SignInHelp() {
       The server prints a sign-in link when it starts on your own machine. In a signed-in terminal,
       <code>hamlet open</code> creates another one.
     </p>
+  )
+}
+
+/** Signs in with the provider of this server, if it has one. */
+export function ProviderButton(props: {
+  /** The path to continue with. */
+  readonly to: string
+  readonly invitation?: string | undefined
+}) {
+  const { to, invitation } = props
+  const { providerName } = settings
+  if (providerName === null) return null
+  return (
+    <div class="sign-in-provider">
+      <Button action={() => visitProvider({ purpose: "sign-in", to, invitation })}>
+        {invitation === undefined ? "Sign in" : "Accept"} with {providerName}
+      </Button>
+      <p class="quiet">or</p>
+    </div>
   )
 }

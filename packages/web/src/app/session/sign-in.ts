@@ -2,6 +2,7 @@ import { ApiError } from "@hamlet/contract/client"
 import { readPageKey, storePageKey } from "../../ui/page-key.ts"
 import { api } from "../api.ts"
 import { explain } from "../data/explain.ts"
+import { navigate } from "../frame/location.ts"
 import { session } from "./session.ts"
 
 /** Loads the user of the session. */
@@ -33,16 +34,10 @@ export async function enterSession(pageKey: string): Promise<void> {
   await loadSession()
 }
 
-/** Signs this browser out. */
-export async function signOut(): Promise<void> {
-  await api.signOut()
+/** Signs this browser out, or every browser, and shows the home page. */
+export async function leave({ isEverywhere = false } = {}): Promise<void> {
+  await (isEverywhere ? api.deleteAllSessions() : api.signOut())
   storePageKey(null)
   session.value = { kind: "signed-out" }
-}
-
-/** Signs every browser out. */
-export async function signOutEverywhere(): Promise<void> {
-  await api.deleteAllSessions()
-  storePageKey(null)
-  session.value = { kind: "signed-out" }
+  navigate("/")
 }

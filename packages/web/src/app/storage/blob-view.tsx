@@ -1,16 +1,16 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { setTo } from "../../ui/bind.ts"
 import { CodeBlock } from "../../ui/code/code-block.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
-import { Icon } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { toBytes } from "../../ui/units.ts"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { showDone } from "../frame/toast-list.ts"
-import { useAction } from "../parts/use-action.ts"
+import { Button } from "../parts/buttons/button.tsx"
 import { saveFile } from "./save-file.ts"
 
 type Entry = Output<"listBlobs">[number]
@@ -24,7 +24,6 @@ export function BlobView(props: {
   readonly onDelete: () => void
 }) {
   const { key, size } = props.entry
-  const { isBusy, run } = useAction()
   const isSure = useSignal(false)
   const download = async () => {
     const content = await (await api.getBlob({ key })).blob()
@@ -45,33 +44,17 @@ export function BlobView(props: {
       )}
       <div class="dialog-foot">
         {isSure.value ? (
-          <button
-            type="button"
-            class="button button-danger"
-            disabled={isBusy}
-            onClick={() => void run(remove)}
-          >
+          <Button kind="danger" action={remove}>
             Delete for good
-          </button>
+          </Button>
         ) : (
-          <button
-            type="button"
-            class="button button-danger-quiet"
-            onClick={() => {
-              isSure.value = true
-            }}
-          >
-            <Icon name="trash" /> Delete
-          </button>
+          <Button kind="danger-quiet" icon="trash" onClick={setTo(isSure, true)}>
+            Delete
+          </Button>
         )}
-        <button
-          type="button"
-          class="button button-quiet"
-          disabled={isBusy}
-          onClick={() => void run(download)}
-        >
-          <Icon name="download" /> Download
-        </button>
+        <Button kind="quiet" icon="download" action={download}>
+          Download
+        </Button>
       </div>
     </Dialog>
   )

@@ -2,17 +2,17 @@ import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
-import { Icon } from "../../ui/icon.tsx"
 import { Bars, EmptyState } from "../../ui/page-states.tsx"
 import { toBytes } from "../../ui/units.ts"
 import { api } from "../api.ts"
-import { Loaded } from "../data/loaded.tsx"
+import { Loaded, MoreButton } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
-import { DataTable } from "../parts/data-table.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { useAction } from "../parts/buttons/use-action.ts"
+import { DataTable } from "../parts/lists/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { useAction } from "../parts/use-action.ts"
 import { SearchBox } from "../search/search-box.tsx"
 import { BlobView } from "./blob-view.tsx"
 
@@ -32,7 +32,7 @@ export function Blobs() {
   )
   return (
     <>
-      <search class="toolbar">
+      <search class="row wrap toolbar">
         <SearchBox
           label="Beginning of the key"
           value={prefix}
@@ -48,17 +48,9 @@ export function Blobs() {
             <>
               <BlobTable entries={entries} onOpen={(entry) => setTo(opened, entry)()} />
               {hasMore ? (
-                <p class="more">
-                  <button
-                    type="button"
-                    class="button button-quiet"
-                    onClick={() => {
-                      count.value += limits.rowsAtOnce
-                    }}
-                  >
-                    Show more
-                  </button>
-                </p>
+                <MoreButton onClick={setTo(count, count.value + limits.rowsAtOnce)}>
+                  Show more
+                </MoreButton>
               ) : null}
             </>
           )
@@ -88,25 +80,27 @@ function BlobTable(props: {
   readonly onOpen: (entry: Entry) => void
 }) {
   return (
-    <DataTable columns={{ Key: "", Size: "table-number", Changed: "table-number" }}>
-      {props.entries.map((entry) => (
-        <tr key={entry.key}>
-          <td class="table-wide">
+    <DataTable
+      rows={props.entries}
+      toKey={({ key }) => key}
+      columns={[
+        [
+          "Key",
+          "table-wide",
+          (entry) => (
             <button
               type="button"
-              class="table-name row-link blob-key"
+              class="table-name row-link ellipsis bare blob-key"
               onClick={() => props.onOpen(entry)}
             >
               {entry.key}
             </button>
-          </td>
-          <td class="table-number">{toBytes(entry.size)}</td>
-          <td class="table-number quiet">
-            <TimeAgo at={entry.lastModified} />
-          </td>
-        </tr>
-      ))}
-    </DataTable>
+          ),
+        ],
+        ["Size", "table-number", ({ size }) => toBytes(size)],
+        ["Changed", "table-number quiet", ({ lastModified }) => <TimeAgo at={lastModified} />],
+      ]}
+    />
   )
 }
 
@@ -136,9 +130,9 @@ function UploadButton({ prefix, onDone }: { prefix: string; onDone: () => void }
           if (files.length > 0) void run(() => upload(files))
         }}
       />
-      <button type="button" class="button" disabled={isBusy} onClick={() => input.current?.click()}>
-        <Icon name="upload" /> {isBusy ? "Uploading…" : "Upload"}
-      </button>
+      <Button icon="upload" disabled={isBusy} onClick={() => input.current?.click()}>
+        {isBusy ? "Uploading…" : "Upload"}
+      </Button>
     </>
   )
 }

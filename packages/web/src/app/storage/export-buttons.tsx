@@ -1,5 +1,4 @@
-import { Icon } from "../../ui/icon.tsx"
-import { useAction } from "../parts/use-action.ts"
+import { Button } from "../parts/buttons/button.tsx"
 import { type SqlResult, toCsv, toJson } from "./result-text.ts"
 import { saveFile } from "./save-file.ts"
 
@@ -9,26 +8,18 @@ export function ExportButtons(props: {
   readonly name: string
   readonly load: () => Promise<SqlResult>
 }) {
-  const { isBusy, run } = useAction()
-  const save = (ending: "csv" | "json") =>
-    run(async () => {
-      const result = await props.load()
-      const [text, type] =
-        ending === "csv" ? [toCsv(result), "text/csv"] : [toJson(result), "application/json"]
-      saveFile(new Blob([text], { type }), `${props.name}.${ending}`)
-    })
+  const save = async (ending: "csv" | "json") => {
+    const result = await props.load()
+    const [text, type] =
+      ending === "csv" ? [toCsv(result), "text/csv"] : [toJson(result), "application/json"]
+    saveFile(new Blob([text], { type }), `${props.name}.${ending}`)
+  }
   return (
     <span class="export">
       {(["csv", "json"] as const).map((ending) => (
-        <button
-          key={ending}
-          type="button"
-          class="button button-quiet button-small"
-          disabled={isBusy}
-          onClick={() => void save(ending)}
-        >
-          <Icon name="download" /> {ending.toUpperCase()}
-        </button>
+        <Button kind="quiet small" icon="download" key={ending} action={() => save(ending)}>
+          {ending.toUpperCase()}
+        </Button>
       ))}
     </span>
   )

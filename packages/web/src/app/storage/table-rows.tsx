@@ -1,10 +1,12 @@
 import { useSignal } from "@preact/signals"
+import { setTo } from "../../ui/bind.ts"
 import { CodeBlock } from "../../ui/code/code-block.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
+import { Button } from "../parts/buttons/button.tsx"
 import { Section } from "../parts/section.tsx"
 import { ExportButtons } from "./export-buttons.tsx"
 import { ResultTable } from "./result-table.tsx"
@@ -47,29 +49,23 @@ export function TableRows(props: {
               <ResultTable result={shown} label={`Rows of ${table}`} />
               {page.value > 0 || hasMore ? (
                 <p class="pager">
-                  <button
-                    type="button"
-                    class="button button-quiet button-small"
+                  <Button
+                    kind="quiet small"
                     disabled={page.value === 0}
-                    onClick={() => {
-                      page.value -= 1
-                    }}
+                    onClick={setTo(page, page.value - 1)}
                   >
                     Previous
-                  </button>
+                  </Button>
                   <span class="quiet">
                     Rows {from + 1} to {from + shown.rows.length}
                   </span>
-                  <button
-                    type="button"
-                    class="button button-quiet button-small"
+                  <Button
+                    kind="quiet small"
                     disabled={!hasMore}
-                    onClick={() => {
-                      page.value += 1
-                    }}
+                    onClick={setTo(page, page.value + 1)}
                   >
                     Next
-                  </button>
+                  </Button>
                 </p>
               ) : null}
             </>

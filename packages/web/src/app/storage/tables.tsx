@@ -72,7 +72,7 @@ function List(props: { readonly entries: readonly TableEntry[]; readonly chosen:
         <li key={name}>
           <button
             type="button"
-            class="tables-entry"
+            class="row bare tables-entry"
             aria-current={name === props.chosen}
             onClick={() => setQuery({ table: name })}
           >

@@ -2,7 +2,6 @@ import { ApiError, type Output } from "@hamlet/contract/client"
 import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
 import { showError } from "../frame/toast-list.ts"
-import { loadSource } from "./load-source.ts"
 import type { Template, TemplateSource } from "./template.ts"
 
 const limits = { triesMax: 20, nameCharsMax: 48 }
@@ -48,4 +47,12 @@ async function create({ type }: Template, source: TemplateSource, name: string) 
     if (error instanceof ApiError && error.code === "name_taken") return undefined
     throw error
   }
+}
+
+/** The code of a template. All of it is one bundle, which only pages with templates load. */
+export async function loadSource(key: string): Promise<TemplateSource> {
+  const { sources } = await import("./sources.ts")
+  const source = sources[key]
+  if (!source) throw new Error(`Cannot find the template "${key}"`)
+  return source
 }

@@ -37,7 +37,7 @@ export function TemplateFace(props: { readonly template: Template; readonly summ
   const { icon, title } = props.template
   return (
     <>
-      <span class="template-title">
+      <span class="row template-title">
         <Icon name={icon} />
         {title}
       </span>

@@ -1,10 +1,11 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import { Icon } from "../../ui/icon.tsx"
+import { IconButton } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { toDuration } from "../../ui/units.ts"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
+import { pause } from "../data/pause.ts"
 import { usePoll } from "../data/poll.ts"
 import { useResource } from "../data/resource.ts"
 import { StatusBadge } from "../parts/badges.tsx"
@@ -38,7 +39,7 @@ async function waitForPackages({ id, version }: Val, signal: AbortSignal): Promi
     const { state } = await api.getVersionLock({ val_id: id, version }, { signal })
     // A failed lock is not the end: the run says what is missing.
     if (state !== "pending" || Date.now() > until) return state
-    await new Promise((resolve) => setTimeout(resolve, limits.pollMs))
+    await pause(limits.pollMs, signal)
   }
 }
 
@@ -49,20 +50,17 @@ function LivePage({ val }: { val: Val }) {
     <Loaded of={address} skeleton={<Bars count={4} />}>
       {({ url }) => (
         <>
-          <p class="trial-bar">
+          <p class="row trial-bar">
             <a href={url} target="_blank" rel="noreferrer">
               {new URL(url).host}
             </a>
-            <button
-              type="button"
-              class="icon-button"
-              aria-label="Reload"
+            <IconButton
+              icon="refresh"
+              label="Reload"
               onClick={() => {
                 count.value += 1
               }}
-            >
-              <Icon name="refresh" />
-            </button>
+            />
           </p>
           <iframe
             key={count.value}
@@ -91,7 +89,7 @@ function FirstRun({ val }: { val: Val }) {
     <Loaded of={run} skeleton={<Bars count={4} />}>
       {({ id, status, durationMs, returnValue, error, logs }) => (
         <div class="trial-run">
-          <p class="run-line">
+          <p class="row run-line">
             <StatusBadge status={status} />
             <span class="quiet">{toDuration(durationMs)}</span>
             <a class="run-link" href={`/runs/${id}`}>

@@ -17,7 +17,7 @@ export function DiffDialog(props: {
   return (
     <Dialog title={title} kind="wide" onClose={onClose}>
       <p>{text}</p>
-      <div class="conflict-diff">
+      <div class="boxed conflict-diff">
         <LazyDiffView before={theirs} after={mine} layout="inline" path={path} label={label} />
       </div>
       <div class="dialog-foot">{children}</div>

@@ -7,9 +7,11 @@ import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { Avatar } from "../parts/avatar.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { LinkButton } from "../parts/buttons/link-button.tsx"
+import { useAction } from "../parts/buttons/use-action.ts"
 import { Markdown } from "../parts/markdown.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { useAction } from "../parts/use-action.ts"
 import { currentUser, session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -87,14 +89,13 @@ function CommentForm({ valId, onDone }: { valId: string; onDone: () => void }) {
         <button type="submit" class="button" disabled={isBusy || text.value.trim() === ""}>
           Comment
         </button>
-        <button
-          type="button"
-          class="button button-quiet"
+        <Button
+          kind="quiet"
           disabled={text.value.trim() === ""}
           onClick={setTo(isPreview, !isPreview.value)}
         >
           {isPreview.value ? "Write" : "Preview"}
-        </button>
+        </Button>
       </div>
     </form>
   )
@@ -106,34 +107,26 @@ function Comment(props: {
   readonly onChange: () => void
 }) {
   const { comment, isValOwn, onChange } = props
-  const { run } = useAction()
   const mayDelete = isValOwn || currentUser()?.id === comment.author.id
-  const remove = () =>
-    run(async () => {
-      if (!confirm("Delete this comment?")) return
-      await api.deleteComment({ comment_id: comment.id })
-      showDone("The comment is deleted")
-      onChange()
-    })
+  const remove = async () => {
+    if (!confirm("Delete this comment?")) return
+    await api.deleteComment({ comment_id: comment.id })
+    showDone("The comment is deleted")
+    onChange()
+  }
   return (
     <li class="comment">
       <Avatar name={comment.author.username} />
       <div class="comment-body">
-        <p class="comment-head">
+        <p class="wrap comment-head">
           <a class="table-name" href={`/u/${comment.author.username}`}>
             {comment.author.username}
           </a>
-          <span class="quiet">
-            <TimeAgo at={comment.createdAt} />
-          </span>
+          <TimeAgo at={comment.createdAt} class="quiet" />
           {mayDelete ? (
-            <button
-              type="button"
-              class="link-button link-danger comment-delete"
-              onClick={() => void remove()}
-            >
+            <LinkButton isDanger class="push" onClick={remove}>
               Delete
-            </button>
+            </LinkButton>
           ) : null}
         </p>
         <Markdown text={comment.comment} />

@@ -1,12 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
 import { CopyButton } from "../../ui/copy-button.tsx"
+import { Bars } from "../../ui/page-states.tsx"
+import { toDuration } from "../../ui/units.ts"
 import { api } from "../api.ts"
-import { readAttachments } from "../mail/read-attachments.ts"
-import { Field } from "../parts/field.tsx"
-import { Form } from "../parts/form.tsx"
+import { Loaded } from "../data/loaded.tsx"
+import { StatusBadge } from "../parts/badges.tsx"
+import { Field } from "../parts/forms/field.tsx"
+import { Form } from "../parts/forms/form.tsx"
 import { Section } from "../parts/section.tsx"
-import { RunSummary } from "../runs/run-summary.tsx"
+import { useFollowedRun } from "../runs/followed-run.ts"
+import { isGoingOn } from "../runs/list/run-kinds.ts"
+import { RunLog } from "../runs/log-view.tsx"
+import { RunErrorView } from "../runs/run-error-view.tsx"
 import { currentUser } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -23,7 +29,7 @@ export function EmailTab({ editing, isOwn }: ValTabProps) {
       ) : (
         <section aria-label="Mail address">
           <p>Mail to this address runs the val:</p>
-          <p class="mail-address">
+          <p class="row mail-address">
             <code>{emailAddress}</code>
             <CopyButton text={emailAddress} label="Copy the address" />
           </p>
@@ -67,7 +73,7 @@ function TestMessage({ valId }: { valId: string }) {
   }
   return (
     <Section title="Send a test message">
-      <div class="mail-test">
+      <div class="beside">
         <Form onSubmit={send} label="Send" busyLabel="Sending…">
           <Field label="From" hint="Any address: the message itself does not leave this server.">
             <input class="input" type="email" autocomplete="off" {...bindText(from)} />
@@ -96,5 +102,49 @@ function TestMessage({ valId }: { valId: string }) {
         )}
       </div>
     </Section>
+  )
+}
+
+/** Reads files as the API takes attachments: in base64. */
+function readAttachments(files: readonly File[]) {
+  return Promise.all(
+    files.map(async (file) => ({
+      filename: file.name,
+      content: await toBase64(file),
+      ...(file.type === "" ? {} : { type: file.type }),
+    })),
+  )
+}
+
+async function toBase64(file: Blob): Promise<string> {
+  const reader = new FileReader()
+  const done = new Promise<string>((resolve, reject) => {
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error)
+  })
+  reader.readAsDataURL(file)
+  const url = await done
+  return url.slice(url.indexOf(",") + 1)
+}
+
+/** A run that was just started: its outcome and its logs, while they arrive. */
+function RunSummary({ runId }: { runId: string }) {
+  const run = useFollowedRun(runId)
+  return (
+    <Loaded of={run} skeleton={<Bars count={3} />}>
+      {(data) => (
+        <div class="run-summary">
+          <p class="row run-line">
+            <StatusBadge status={data.status} />
+            {isGoingOn(data) ? null : <span class="quiet">{toDuration(data.durationMs)}</span>}
+            <a class="run-link" href={`/runs/${data.id}`}>
+              Open the run
+            </a>
+          </p>
+          {data.error ? <RunErrorView error={data.error} /> : null}
+          <RunLog run={data} />
+        </div>
+      )}
+    </Loaded>
   )
 }

@@ -1,10 +1,9 @@
-import { Icon } from "../../ui/icon.tsx"
 import { api } from "../api.ts"
 import { LoadedPages } from "../data/loaded.tsx"
 import { usePages, withoutTexts } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
-import { useAction } from "../parts/use-action.ts"
-import { ValList } from "../parts/val-list.tsx"
+import { CountButton } from "../parts/buttons/link-button.tsx"
+import { ValList } from "../parts/lists/val-list.tsx"
 import { session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -12,23 +11,14 @@ type Props = Pick<ValTabProps, "editing">
 
 /** Copies the val to the user's own vals and opens the copy. */
 export function ForkButton({ editing }: Props) {
-  const { isBusy, run } = useAction()
   if (session.value.kind !== "signed-in") return null
   const { id, forkCount } = editing.val.value
-  const fork = () =>
-    run(async () => {
-      const copy = await api.forkVal({ val_id: id })
-      navigate(new URL(copy.url).pathname)
-    })
+  const fork = async () => {
+    const copy = await api.forkVal({ val_id: id })
+    navigate(new URL(copy.url).pathname)
+  }
   return (
-    <button
-      type="button"
-      class="icon-button counted"
-      disabled={isBusy}
-      title="Fork: copy it to your vals"
-      onClick={() => void fork()}
-    >
-      <Icon name="fork" />
+    <CountButton icon="fork" title="Fork: copy it to your vals" action={fork}>
       <span class="visually-hidden">Fork</span>
       {forkCount > 0 ? (
         <>
@@ -37,7 +27,7 @@ export function ForkButton({ editing }: Props) {
           <span class="visually-hidden"> forks</span>
         </>
       ) : null}
-    </button>
+    </CountButton>
   )
 }
 
@@ -48,7 +38,7 @@ export function ForkedFrom({ editing }: Props) {
   const { name, author, version } = forkedFrom
   const path = `/u/${author.username}/${name}`
   return (
-    <p class="val-origin">
+    <p class="ellipsis val-origin">
       Forked from{" "}
       <a href={path}>
         {author.username}/{name}

@@ -134,7 +134,7 @@ function List({ title, ends }: { title: string; ends: readonly End[] }) {
         <ul>
           {ends.map((end) => (
             <li key={end.id}>
-              <a class="aside-row" href={`/u/${toLabel(end)}`}>
+              <a class="row aside-row" href={`/u/${toLabel(end)}`}>
                 {toLabel(end)}
               </a>
             </li>

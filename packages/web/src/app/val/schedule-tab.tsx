@@ -1,12 +1,12 @@
 import { ApiError } from "@hamlet/contract/client"
-import { Icon } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { usePoll } from "../data/poll.ts"
 import { useResource } from "../data/resource.ts"
 import { showDone } from "../frame/toast-list.ts"
-import { useAction } from "../parts/use-action.ts"
+import { Mark } from "../parts/badges.tsx"
+import { Button } from "../parts/buttons/button.tsx"
 import { ScheduleEditor } from "../schedules/schedule-editor.tsx"
 import { LastOutcome, ScheduleBadge, toFailures } from "../schedules/schedule-marks.tsx"
 import type { Schedule } from "../schedules/timing.ts"
@@ -23,7 +23,14 @@ export function ScheduleTab({ editing }: ValTabProps) {
     <Loaded of={schedule} skeleton={<Bars count={6} />}>
       {(found) => (
         <>
-          {found ? <ScheduleState schedule={found} onChange={schedule.set} /> : null}
+          {found ? (
+            <ScheduleState schedule={found} onChange={schedule.set} />
+          ) : (
+            <p class="row wrap schedule-none">
+              <Mark of={["No schedule", "cancelled"]} />
+              The val does not run by itself. Choose when it should, and save.
+            </p>
+          )}
           <ScheduleEditor
             key={found ? "saved" : "new"}
             valId={id}
@@ -51,42 +58,29 @@ function ScheduleState(props: {
 }) {
   const { schedule, onChange } = props
   const { isPaused, isFailing, pausedReason, val } = schedule
-  const { isBusy, run } = useAction()
-  const pause = () =>
-    run(async () => {
-      onChange(await api.putSchedule({ val_id: val.id, isPaused: !isPaused }))
-      showDone(isPaused ? "The schedule runs again" : "The schedule is paused")
-    })
-  const remove = () =>
-    run(async () => {
-      if (!confirm("Remove the schedule? The val and its runs stay.")) return
-      await api.deleteSchedule({ val_id: val.id })
-      onChange(undefined)
-      showDone("The schedule is removed")
-    })
+  const pause = async () => {
+    onChange(await api.putSchedule({ val_id: val.id, isPaused: !isPaused }))
+    showDone(isPaused ? "The schedule runs again" : "The schedule is paused")
+  }
+  const remove = async () => {
+    if (!confirm("Remove the schedule? The val and its runs stay.")) return
+    await api.deleteSchedule({ val_id: val.id })
+    onChange(undefined)
+    showDone("The schedule is removed")
+  }
   return (
     <section class="schedule-state card card-pad" aria-label="State of the schedule">
-      <p class="schedule-line">
+      <p class="row wrap schedule-line">
         <ScheduleBadge schedule={schedule} />
         <span class="quiet">Last run:</span>
         <LastOutcome schedule={schedule} />
         <span class="schedule-actions">
-          <button
-            type="button"
-            class="button button-quiet button-small"
-            disabled={isBusy}
-            onClick={() => void pause()}
-          >
-            <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Resume" : "Pause"}
-          </button>
-          <button
-            type="button"
-            class="button button-danger-quiet button-small"
-            disabled={isBusy}
-            onClick={() => void remove()}
-          >
+          <Button kind="quiet small" icon={isPaused ? "play" : "pause"} action={pause}>
+            {isPaused ? "Resume" : "Pause"}
+          </Button>
+          <Button kind="danger-quiet small" action={remove}>
             Remove
-          </button>
+          </Button>
         </span>
       </p>
       {pausedReason ? <p class="bad">{pausedReason}</p> : null}

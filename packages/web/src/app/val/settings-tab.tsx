@@ -1,17 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { bindText, setTo } from "../../ui/bind.ts"
-import { CopyButton } from "../../ui/copy-button.tsx"
-import { Dialog } from "../../ui/dialog.tsx"
+import { SecretList } from "../account/secrets.tsx"
 import { api } from "../api.ts"
+import { usePages } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
-import { Field, Select, valNameInput } from "../parts/field.tsx"
-import { Form } from "../parts/form.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { CopyText } from "../parts/buttons/copy-text.tsx"
+import { Field, Select, valNameInput } from "../parts/forms/field.tsx"
+import { Form } from "../parts/forms/form.tsx"
+import { FormDialog } from "../parts/forms/form-dialog.tsx"
 import { Section } from "../parts/section.tsx"
-import { useAction } from "../parts/use-action.ts"
 import { forgetHistory } from "./preview/request-history.ts"
-import { ValSecrets } from "./val-secrets.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 /** The name, privacy and type of a val, and its deletion. */
@@ -74,10 +75,7 @@ function Embed({ editing }: Pick<ValTabProps, "editing">) {
   const line = `<iframe src="${address}" title="${name}" width="100%" height="400"></iframe>`
   return (
     <Section title="Show the code in another page">
-      <p class="made-text">
-        <code>{line}</code>
-        <CopyButton text={line} label="Copy the line" />
-      </p>
+      <CopyText text={line} label="Copy the line" />
       <p>
         <a href={address} target="_blank" rel="noopener noreferrer">
           See what it looks like
@@ -91,16 +89,12 @@ function DeleteVal(props: { id: string; name: string; onDelete: () => Promise<vo
   const { id, name, onDelete } = props
   const isAsking = useSignal(false)
   const typed = useSignal("")
-  const { isBusy, run } = useAction()
-  const remove = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      await api.deleteVal({ val_id: id })
-      // Afterwards there is no unsaved input that would block the navigation.
-      await onDelete()
-      showDone(`${name} is deleted`)
-      navigate("/")
-    })
+  const remove = async () => {
+    await api.deleteVal({ val_id: id })
+    // Afterwards there is no unsaved input that would block the navigation.
+    await onDelete()
+    showDone(`${name} is deleted`)
+    navigate("/")
   }
   return (
     <section class="section danger-zone" aria-labelledby="delete-title">
@@ -108,34 +102,52 @@ function DeleteVal(props: { id: string; name: string; onDelete: () => Promise<vo
       <p>
         This also deletes its versions, runs, comments and likes. Vals that import it stop working.
       </p>
-      <button
-        type="button"
-        class="button button-danger-quiet"
+      <Button
+        kind="danger-quiet"
         onClick={() => {
           typed.value = ""
           isAsking.value = true
         }}
       >
         Delete…
-      </button>
+      </Button>
       {isAsking.value ? (
-        <Dialog title={`Delete ${name}?`} onClose={setTo(isAsking, false)}>
-          <form class="form" onSubmit={remove}>
-            <Field label={`Type its name, ${name}, to confirm`}>
-              <input class="input" autocomplete="off" spellcheck={false} {...bindText(typed)} />
-            </Field>
-            <div class="dialog-foot">
-              <button
-                type="submit"
-                class="button button-danger"
-                disabled={typed.value !== name || isBusy}
-              >
-                Delete permanently
-              </button>
-            </div>
-          </form>
-        </Dialog>
+        <FormDialog
+          title={`Delete ${name}?`}
+          onClose={setTo(isAsking, false)}
+          onSubmit={remove}
+          label="Delete permanently"
+          isReady={typed.value === name}
+          isDanger
+        >
+          <Field label={`Type its name, ${name}, to confirm`}>
+            <input class="input" autocomplete="off" spellcheck={false} {...bindText(typed)} />
+          </Field>
+        </FormDialog>
       ) : null}
     </section>
+  )
+}
+
+/** The secrets of one val, which take the place of the account's of the same name. */
+function ValSecrets({ valId }: { valId: string }) {
+  return (
+    <Section title="Secrets of this val">
+      <SecretList
+        secrets={usePages("listValSecrets", { val_id: valId })}
+        actions={{
+          put: (secret) => api.putValSecret({ val_id: valId, ...secret }),
+          remove: (name) => api.deleteValSecret({ val_id: valId, name }),
+        }}
+        intro={
+          <>
+            Only this val reads them, before the{" "}
+            <a href="/account/secrets">secrets of your account</a> of the same name. Forks do not
+            get them.
+          </>
+        }
+        empty={<p class="quiet">None.</p>}
+      />
+    </Section>
   )
 }

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact"
-import { Icon } from "../../ui/icon.tsx"
 import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
 import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
+import { CountButton } from "../parts/buttons/link-button.tsx"
 import { type LinkTab, LinkTabs } from "../parts/link-tabs.tsx"
-import { useAction } from "../parts/use-action.ts"
 import { session } from "../session/session.ts"
 import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
@@ -28,7 +27,7 @@ export function ValBar(
   ]
   return (
     <header class="val-bar">
-      <div class="val-name">
+      <div class="column val-name">
         <h1 class="val-title">
           <a href={`/u/${author.username}`}>{author.username}</a>
           <span class="val-slash">/</span>
@@ -36,7 +35,7 @@ export function ValBar(
         </h1>
         <ForkedFrom editing={editing} />
       </div>
-      <div class="val-badges">
+      <div class="row val-badges">
         <a class="badge" href={`${base}/versions`} title="The current version">
           v{version}
         </a>
@@ -56,31 +55,29 @@ export function ValBar(
 }
 
 function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
-  const { isBusy, run } = useAction()
   const { id, likeCount } = editing.val.value
   const isSignedIn = session.value.kind === "signed-in"
   const like = useResource(isSignedIn ? id : undefined, (signal) =>
     api.getLike({ val_id: id }, { signal }),
   )
   const isLiked = like.state.kind === "ready" && like.state.data.liked
-  const toggle = () =>
-    run(async () => {
-      await (isLiked ? api.unlikeVal({ val_id: id }) : api.likeVal({ val_id: id }))
-      like.set({ liked: !isLiked })
-      const { likeCount } = await api.getVal({ val_id: id })
-      editing.val.value = { ...editing.val.value, likeCount }
-    })
+  const toggle = async () => {
+    await (isLiked ? api.unlikeVal({ val_id: id }) : api.likeVal({ val_id: id }))
+    like.set({ liked: !isLiked })
+    const { likeCount } = await api.getVal({ val_id: id })
+    editing.val.value = { ...editing.val.value, likeCount }
+  }
   return (
-    <button
-      type="button"
-      class="icon-button counted like-button"
+    <CountButton
+      icon="heart"
+      class="like-button"
       aria-pressed={isLiked}
-      disabled={like.state.kind !== "ready" || isBusy}
+      disabled={like.state.kind !== "ready"}
       title={!isSignedIn ? "Sign in to like it" : isLiked ? "Unlike" : "Like"}
-      onClick={() => void toggle()}
+      action={toggle}
     >
-      <Icon name="heart" /> {likeCount}
+      {likeCount}
       <span class="visually-hidden"> likes</span>
-    </button>
+    </CountButton>
   )
 }

@@ -20,4 +20,6 @@ export interface ValTabProps {
   readonly base: string
   /** The current tab; empty for the code. */
   readonly tab: string
+  /** What is shown beside the code. */
+  readonly pane: "run" | "schedule" | "mail"
 }

@@ -1,15 +1,22 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
-import { bindText } from "../../ui/bind.ts"
-import { Dialog } from "../../ui/dialog.tsx"
+import { bindChoice, bindText } from "../../ui/bind.ts"
 import { api } from "../api.ts"
-import { useResource } from "../data/resource.ts"
-import { Field } from "../parts/field.tsx"
-import { Form } from "../parts/form.tsx"
-import { Segments } from "../parts/segments.tsx"
+import { CheckList } from "../parts/forms/check-list.tsx"
+import { Field } from "../parts/forms/field.tsx"
+import { FormDialog } from "../parts/forms/form-dialog.tsx"
+import { Segments } from "../parts/forms/segments.tsx"
+import { useChosenVal } from "../runs/list/val-filter.tsx"
 import { type EventName, events, type NewWebhook, type Webhook } from "./events.ts"
 
 type MyVal = { readonly id: string; readonly name: string }
+
+const receivers = [
+  { value: "url", label: "A web address" },
+  { value: "val", label: "One of your vals" },
+] as const
+
+const meanings = Object.entries(events) as [EventName, string][]
 
 /** The form for a new webhook, or for a change. */
 export function WebhookForm(props: {
@@ -25,7 +32,7 @@ export function WebhookForm(props: {
   const valName = useSignal(webhook?.val?.name ?? "")
   const description = useSignal(webhook?.description ?? "")
   const chosen = useSignal<ReadonlySet<EventName>>(new Set(webhook?.events ?? ["run.failed"]))
-  const vals = useMyVals()
+  const { vals } = useChosenVal(null, true)
   const save = async () => {
     const input = {
       ...(kind.value === "url"
@@ -42,86 +49,48 @@ export function WebhookForm(props: {
     )
   }
   return (
-    <Dialog title={webhook ? "Change the webhook" : "New webhook"} onClose={onClose}>
-      <Form
-        onSubmit={save}
-        label={webhook ? "Save" : "Create"}
-        isReady={chosen.value.size > 0}
-        foot="dialog-foot"
-      >
-        <Segments
-          label="Receiver"
-          choices={[
-            { name: "url", label: "A web address" },
-            { name: "val", label: "One of your vals" },
-          ]}
-          current={kind.value}
-          onChange={(name) => {
-            kind.value = name
-          }}
-        />
-        {kind.value === "url" ? (
-          // The keys keep the fields apart: Chromium crashes when a URL field gets a list.
-          <Field key="url" label="Address" hint="It gets a POST request for each event.">
-            <input
-              class="input input-mono"
-              type="url"
-              required
-              placeholder="https://example.com/hook"
-              autocomplete="off"
-              spellcheck={false}
-              {...bindText(url)}
-            />
-          </Field>
-        ) : (
-          <ValField
-            key="val"
-            label="Val"
-            hint="It is called with the event, as a run of your account."
-            vals={vals}
-            name={targetName}
-            isRequired
+    <FormDialog
+      title={webhook ? "Change the webhook" : "New webhook"}
+      onClose={onClose}
+      onSubmit={save}
+      label={webhook ? "Save" : "Create"}
+      isReady={chosen.value.size > 0}
+    >
+      <Segments label="Receiver" choices={receivers} {...bindChoice(kind)} />
+      {kind.value === "url" ? (
+        // The keys keep the fields apart: Chromium crashes when a URL field gets a list.
+        <Field key="url" label="Address" hint="It gets a POST request for each event.">
+          <input
+            class="input input-mono"
+            type="url"
+            required
+            placeholder="https://example.com/hook"
+            autocomplete="off"
+            spellcheck={false}
+            {...bindText(url)}
           />
-        )}
-        <EventChoice chosen={chosen} />
-        <ValField
-          label="Only events of this val (optional)"
-          hint="Otherwise it gets the events of all your vals."
-          vals={vals}
-          name={valName}
-        />
-        <Field label="Description (optional)">
-          <input class="input" maxLength={200} autocomplete="off" {...bindText(description)} />
         </Field>
-      </Form>
-    </Dialog>
-  )
-}
-
-function EventChoice({ chosen }: { chosen: { value: ReadonlySet<EventName> } }) {
-  const toggle = (name: EventName) => {
-    const next = new Set(chosen.value)
-    if (!next.delete(name)) next.add(name)
-    chosen.value = next
-  }
-  return (
-    <fieldset>
-      <legend class="field-label">Events</legend>
-      <div class="scopes">
-        {Object.entries(events).map(([name, meaning]) => (
-          <label key={name} class="check">
-            <input
-              type="checkbox"
-              checked={chosen.value.has(name as EventName)}
-              onChange={() => toggle(name as EventName)}
-            />
-            <span>
-              {meaning} <code>{name}</code>
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
+      ) : (
+        <ValField
+          key="val"
+          label="Val"
+          hint="It is called with the event, as a run of your account."
+          vals={vals}
+          name={targetName}
+          isRequired
+        />
+      )}
+      <CheckList label="Events" meanings={meanings} chosen={chosen} />
+      <ValField
+        label="Only events of this val (optional)"
+        hint="Otherwise it gets the events of all your vals."
+        vals={vals}
+        name={valName}
+      />
+      <Field label="Description (optional)">
+        <input class="input" maxLength={200} autocomplete="off" {...bindText(description)} />
+      </Field>
+    </FormDialog>
   )
 }
 
@@ -129,7 +98,7 @@ function ValField(props: {
   readonly label: string
   readonly hint: string
   readonly vals: readonly MyVal[]
-  readonly name: { value: string }
+  readonly name: Signal<string>
   readonly isRequired?: boolean
 }) {
   const { label, hint, vals, name, isRequired = false } = props
@@ -144,10 +113,7 @@ function ValField(props: {
           placeholder="The name of a val"
           autocomplete="off"
           spellcheck={false}
-          value={name.value}
-          onInput={(event) => {
-            name.value = event.currentTarget.value
-          }}
+          {...bindText(name)}
         />
       </Field>
       <datalist id={listId}>
@@ -157,14 +123,6 @@ function ValField(props: {
       </datalist>
     </>
   )
-}
-
-function useMyVals(): readonly MyVal[] {
-  const { state } = useResource(
-    "val states",
-    async (signal) => (await api.listMyValStates({}, { signal })).data,
-  )
-  return state.kind === "ready" ? state.data : []
 }
 
 function findVal(vals: readonly MyVal[], name: string): string {

@@ -1,5 +1,6 @@
 import type { Item } from "@hamlet/contract/client"
-import { CopyButton } from "../../ui/copy-button.tsx"
+import { Mark } from "../parts/badges.tsx"
+import { MadeBox } from "../parts/buttons/copy-text.tsx"
 import type { NewWebhook, Webhook } from "./events.ts"
 
 const states = {
@@ -17,36 +18,20 @@ const outcomes = {
 /** Whether a webhook sends events. */
 export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   const { status, disabledReason, failingSince } = webhook
-  if (status === "active" && failingSince !== null)
-    return <span class="badge status status-failed">Failing</span>
-  const [label, kind] = states[status]
-  return (
-    <span
-      class={`badge status status-${kind}`}
-      {...(disabledReason === null ? {} : { title: disabledReason })}
-    >
-      {label}
-    </span>
-  )
+  if (status === "active" && failingSince !== null) return <Mark of={["Failing", "failed"]} />
+  return <Mark of={states[status]} title={disabledReason} />
 }
 
 /** Whether an event has reached its receiver. */
 export function DeliveryBadge({ status }: { status: Item<"listDeliveries">["status"] }) {
-  const [label, kind] = outcomes[status]
-  return <span class={`badge status status-${kind}`}>{label}</span>
+  return <Mark of={outcomes[status]} />
 }
 
 /** The secret of a new webhook, or a new secret. */
 export function SecretBox({ webhook: { secret } }: { webhook: NewWebhook }) {
   return (
-    <div class="made card card-pad" role="status">
-      <p>
-        Your receiver verifies the signatures with this secret. Copy it now: it is not shown again.
-      </p>
-      <p class="made-text">
-        <code>{secret}</code>
-        <CopyButton text={secret} label="Copy the secret" />
-      </p>
-    </div>
+    <MadeBox text={secret} label="Copy the secret">
+      Your receiver verifies the signatures with this secret. Copy it now: it is not shown again.
+    </MadeBox>
   )
 }

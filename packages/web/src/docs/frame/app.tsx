@@ -3,8 +3,7 @@ import { setTo } from "../../ui/bind.ts"
 import { Brand } from "../../ui/brand.tsx"
 import { CloseButton, useModal } from "../../ui/dialog.tsx"
 import { Icon } from "../../ui/icon.tsx"
-import { EmptyState, FailureState, PageSkeleton } from "../../ui/page-states.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import { EmptyState, FailureState, PageSkeleton, useTitle } from "../../ui/page-states.tsx"
 import { type Api, findOperation } from "../operations/api.ts"
 import {
   type DocumentState,
@@ -25,7 +24,7 @@ export function DocsApp() {
   return (
     <>
       <SkipButton />
-      <header class="top-bar">
+      <header class="row top-bar">
         <button
           type="button"
           class="icon-button"

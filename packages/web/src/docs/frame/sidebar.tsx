@@ -13,13 +13,16 @@ export function Sidebar({ api }: { api: Api | undefined }) {
   const root = useRef<HTMLElement>(null)
   const id = currentId.value
   useLayoutEffect(() => {
-    root.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" })
+    const [list, current] = [".sidebar-list", "[aria-current]"].map((selector) =>
+      root.current?.querySelector(selector),
+    )
+    if (list && current) scrollWithin(list, current)
   }, [id, api])
   const groups = api ? filterGroups(api.groups, filter.value) : []
   return (
-    <nav ref={root} class="sidebar" aria-label="Operations" onKeyDown={moveByArrow}>
+    <nav ref={root} class="column sidebar" aria-label="Operations" onKeyDown={moveByArrow}>
       <div class="sidebar-head">
-        <div class="sidebar-brand">
+        <div class="row sidebar-brand">
           <Brand href="#overview" version={api?.version} />
           <ThemeButton />
         </div>
@@ -49,6 +52,13 @@ export function Sidebar({ api }: { api: Api | undefined }) {
       </div>
     </nav>
   )
+}
+
+/** Not `scrollIntoView`: in Chromium the Tab key goes on from there, behind the skip button. */
+function scrollWithin(list: Element, item: Element): void {
+  const [frame, place] = [list.getBoundingClientRect(), item.getBoundingClientRect()]
+  if (place.top < frame.top) list.scrollTop -= frame.top - place.top
+  else if (place.bottom > frame.bottom) list.scrollTop += place.bottom - frame.bottom
 }
 
 function Group({ group, id }: { group: OperationGroup; id: string }) {

@@ -1,6 +1,6 @@
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { Icon } from "../../ui/icon.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import { useTitle } from "../../ui/page-states.tsx"
 import { isTryItOpen } from "../requests/exchange.ts"
 import { RequestCard } from "../requests/request-card.tsx"
 import { ResponseCard } from "../requests/response-card.tsx"
@@ -32,7 +32,7 @@ export function OperationPage({ api, operation }: OperationPageProps) {
             <InlineText>{operation.description}</InlineText>
           </p>
         ) : null}
-        <div class="endpoint">
+        <div class="row endpoint">
           <MethodBadge method={operation.method} />
           <PathText path={operation.path} />
           <CopyButton text={operation.path} label="Copy the path" />

@@ -1,6 +1,6 @@
 import { CodeBlock } from "../../ui/code/code-block.tsx"
 import { CopyButton } from "../../ui/copy-button.tsx"
-import { useTitle } from "../../ui/page-title.ts"
+import { useTitle } from "../../ui/page-states.tsx"
 import { TokenField } from "../requests/token-field.tsx"
 import type { Api, OperationGroup } from "./api.ts"
 import { MethodBadge, PathText } from "./endpoint.tsx"

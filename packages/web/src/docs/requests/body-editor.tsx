@@ -48,7 +48,7 @@ export function BodyEditor({ schemas, body, draft, onChange }: BodyEditorProps) 
   }
   return (
     <div class="body-editor">
-      <div class="body-head">
+      <div class="row wrap body-head">
         <span class="input-label">Body</span>
         <Tabs
           label="Type the body as"

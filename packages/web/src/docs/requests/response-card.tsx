@@ -28,7 +28,7 @@ export function ResponseCard({ api, operation }: { api: Api; operation: Operatio
   const card = useScrollWhenReceived(state.value)
   return (
     <section ref={card} class="card" aria-label="Response">
-      <div class="card-head">
+      <div class="row card-head">
         <Tabs
           label="Response or example"
           tabs={hasResponse ? [responseTab, exampleTab] : [exampleTab]}
@@ -121,7 +121,7 @@ function ExampleView({ example }: { example: ResponseExample | undefined }) {
 function ResponseView({ state }: { state: SendState }) {
   return (
     <>
-      <div class="response-line" role="status">
+      <div class="row wrap response-line" role="status">
         {state.kind === "received" ? <ResponseFacts response={state.response} /> : null}
         {state.kind === "sending" ? <span class="quiet">Waiting for the response…</span> : null}
         {state.kind === "failed" ? (

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
 import { bindText, setTo } from "../../ui/bind.ts"
+import { Check } from "../../ui/check.tsx"
 import { signedInAs } from "./session.ts"
 import { isTokenKept, token } from "./token.ts"
 
@@ -41,14 +42,13 @@ export function TokenField({ isOptional = false }: { isOptional?: boolean }) {
           Requests are sent as {me}, who is signed in to the app.
         </p>
       ) : null}
-      <label class="check token-keep">
-        <input
-          type="checkbox"
-          checked={isTokenKept.value}
-          onChange={setTo(isTokenKept, !isTokenKept.value)}
-        />
-        <span>Keep it until this tab is closed</span>
-      </label>
+      <Check
+        class="token-keep"
+        checked={isTokenKept.value}
+        onChange={setTo(isTokenKept, !isTokenKept.value)}
+      >
+        Keep it until this tab is closed
+      </Check>
     </div>
   )
 }

@@ -45,7 +45,7 @@ export function SchemaRow({ schemas, field, description, isResponse = false }: S
   const values = allowedValues(schemas, schema)
   return (
     <li class="field">
-      <div class="field-head">
+      <div class="wrap field-head">
         <code class={field.kind === "field" ? "field-name" : "field-name field-alternative"}>
           {field.name}
         </code>
@@ -74,7 +74,7 @@ export function SchemaRow({ schemas, field, description, isResponse = false }: S
         </p>
       ) : null}
       {values.length > 0 ? (
-        <p class="field-values">
+        <p class="wrap field-values">
           {values.map((value) => (
             <code key={value}>{value}</code>
           ))}

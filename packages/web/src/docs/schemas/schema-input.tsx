@@ -1,4 +1,5 @@
 import { useId } from "preact/hooks"
+import { Check } from "../../ui/check.tsx"
 import { checkValue } from "./check-value.ts"
 import { allowedValues } from "./describe-schema.ts"
 import { type FieldKind, fieldKind, toItems, valueToText } from "./field-value.ts"
@@ -64,17 +65,10 @@ function isTall(kind: FieldKind): boolean {
   return kind === "lines" || kind === "list" || kind === "json"
 }
 
-function Input({
-  schemas,
-  schema,
-  name,
-  location,
-  value,
-  onInput,
-  id,
-  kind,
-  adviceId,
-}: SchemaInputProps & { id: string; kind: FieldKind; adviceId: string | undefined }) {
+function Input(
+  props: SchemaInputProps & { id: string; kind: FieldKind; adviceId: string | undefined },
+) {
+  const { schemas, schema, name, location, value, onInput, id, kind, adviceId } = props
   const shared = {
     id,
     class: "input input-mono",
@@ -126,32 +120,20 @@ function Input({
   )
 }
 
-function Choices({
-  schemas,
-  schema,
-  name,
-  location,
-  value,
-  onInput,
-  label,
-}: SchemaInputProps & { label: preact.ComponentChildren }) {
+function Choices(props: SchemaInputProps & { label: preact.ComponentChildren }) {
+  const { schemas, schema, name, location, value, onInput, label } = props
   const picked = toItems(value)
   const all = allowedValues(schemas, schema)
-  const toggle = (one: string, isOn: boolean) =>
-    onInput(all.filter((other) => (other === one ? isOn : picked.includes(other))).join("\n"))
+  const toggle = (one: string) =>
+    onInput(all.filter((other) => picked.includes(other) !== (other === one)).join("\n"))
   return (
     <fieldset class="input-row input-row-tall" data-location={location} data-name={name}>
       <legend class="input-label">{label}</legend>
-      <div class="choices-list">
+      <div class="wrap choices-list">
         {all.map((one) => (
-          <label key={one} class="check">
-            <input
-              type="checkbox"
-              checked={picked.includes(one)}
-              onChange={(event) => toggle(one, event.currentTarget.checked)}
-            />
-            <span>{one}</span>
-          </label>
+          <Check key={one} checked={picked.includes(one)} onChange={() => toggle(one)}>
+            {one}
+          </Check>
         ))}
       </div>
     </fieldset>

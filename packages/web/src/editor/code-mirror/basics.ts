@@ -1,6 +1,14 @@
 import { closeBrackets } from "@codemirror/autocomplete"
 import { history } from "@codemirror/commands"
-import { bracketMatching, foldGutter, indentOnInput, indentUnit } from "@codemirror/language"
+import {
+  bracketMatching,
+  foldGutter,
+  getIndentation,
+  indentOnInput,
+  indentService,
+  indentUnit,
+} from "@codemirror/language"
+import { lintGutter } from "@codemirror/lint"
 import { highlightSelectionMatches, search } from "@codemirror/search"
 import { EditorState, type Extension } from "@codemirror/state"
 import {
@@ -43,6 +51,23 @@ export function basics(language: EditorLanguage): Extension {
     search({ top: true }),
     isProse
       ? EditorView.lineWrapping
-      : [foldGutter(), indentOnInput(), highlightSelectionMatches()],
+      : [foldGutter(), indentOnInput(), indentNewLine, highlightSelectionMatches()],
+    // From the start: the types, which are loaded later, would move the code to the right.
+    language === "typescript" ? lintGutter() : [],
   ]
 }
+
+/**
+ * The indentation of a new line. CodeMirror asks the parser about the line before it is broken, where
+ * `import a from "b"|export default 1` is one statement that goes on: it is asked about the lines
+ * after the break. Between brackets there are two breaks, and nothing follows the first.
+ */
+const indentNewLine = indentService.of((context, position) => {
+  const { state, simulatedBreak } = context
+  if (simulatedBreak === null) return undefined
+  const isBetween =
+    context.textAfterPos(position) === "" && position < state.doc.lineAt(position).to
+  const insert = state.lineBreak.repeat(isBetween ? 2 : 1)
+  const broken = state.update({ changes: { from: simulatedBreak, insert } }).state
+  return getIndentation(broken, simulatedBreak + 1)
+})

@@ -1,17 +1,20 @@
-import { openSearchPanel } from "@codemirror/search"
-import { Annotation, Compartment, EditorState } from "@codemirror/state"
-import { EditorView } from "@codemirror/view"
+import { acceptCompletion, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete"
+import { defaultKeymap, historyKeymap, indentWithTab } from "@codemirror/commands"
+import { foldKeymap } from "@codemirror/language"
+import { lintKeymap } from "@codemirror/lint"
+import { openSearchPanel, searchKeymap } from "@codemirror/search"
+import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state"
+import { EditorView, keymap } from "@codemirror/view"
 import type {
   CodeEditorHandle,
   EditorLanguage,
   FormatCode,
   FormatOutcome,
 } from "../code-editor-props.ts"
+import { textOf } from "../text-of.ts"
 import type { TypeService } from "../type-service/type-service.ts"
 import { basics } from "./basics.ts"
-import { findChanges } from "./find-changes.ts"
-import { formatDocument } from "./format-document.ts"
-import { keys } from "./keys.ts"
+import { type Change, findChanges } from "./find-changes.ts"
 import type { LanguageContext } from "./language/language-context.ts"
 import { typesOf } from "./language/types.ts"
 import { loadLanguage } from "./languages.ts"
@@ -81,7 +84,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
           const isTyped =
             update.docChanged &&
             !update.transactions.some((transaction) => transaction.annotation(byPage))
-          if (isTyped) options.onChange(update.state.doc.toString())
+          if (isTyped) options.onChange(textOf(update.state.doc))
         }),
       ],
     }),
@@ -89,27 +92,24 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   if (loaded instanceof Promise)
     void loaded.then((extension) => view.dispatch({ effects: languagePart.reconfigure(extension) }))
 
-  async function format(): Promise<FormatOutcome> {
-    const outcome = await formatDocument(view, { ...options, service })
-    options.onFormat(outcome)
-    return outcome
-  }
+  const format = () => formatDocument(view, { ...options, service })
 
   function onFormat(): boolean {
-    void format()
+    void format().then(options.onFormat)
     return true
   }
 
   return {
-    getText: () => view.state.doc.toString(),
+    getText: () => textOf(view.state.doc),
     setText(text) {
-      const changes = findChanges(view.state.doc.toString(), text)
+      const changes = findChanges(textOf(view.state.doc), text)
       if (changes.length > 0) view.dispatch({ changes, annotations: byPage.of(true) })
     },
     goToLine: (line, column) => goTo(view, line, column),
     focus: () => view.focus(),
     openSearch: () => void openSearchPanel(view),
     format,
+    findSyntaxError: async () => findSyntaxError(view, service, path),
     findParameters: async () => service?.query(path, view.state.doc, "parameters", {}),
     setReadOnly: (isReadOnly) =>
       view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
@@ -128,6 +128,17 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   }
 }
 
+async function findSyntaxError(
+  { state: { doc } }: EditorView,
+  service: TypeService | undefined,
+  path: string,
+): ReturnType<CodeEditorHandle["findSyntaxError"]> {
+  const found = await service?.query(path, doc, "diagnose", {})
+  const first = found?.find(({ isSyntax }) => isSyntax)
+  if (!first) return found && null
+  return { message: first.message, line: doc.lineAt(Math.min(first.from, doc.length)).number }
+}
+
 /** A read-only editor can still be focused, selected and searched. */
 function readOnlyOf(isReadOnly: boolean) {
   return isReadOnly
@@ -143,4 +154,83 @@ function goTo(view: EditorView, line: number, column = 1): void {
     selection: { anchor },
     effects: EditorView.scrollIntoView(anchor, { y: "center" }),
   })
+}
+
+/** They return whether the key was handled. */
+interface KeyListeners {
+  readonly onSave: () => boolean
+  readonly onRun: () => boolean
+  readonly onFormat: () => boolean
+}
+
+/**
+ * The key bindings. Tab indents, which would trap keyboard users: after Escape, Tab leaves the
+ * editor, and Control-M turns indenting off, both built into CodeMirror.
+ */
+function keys({ onSave, onRun, onFormat }: KeyListeners): Extension {
+  const own = keymap.of([
+    { key: "Mod-s", run: onSave },
+    { key: "Mod-Enter", run: onRun },
+    { key: "Shift-Alt-f", run: onFormat },
+    { key: "Tab", run: acceptCompletion },
+  ])
+  const usual = [
+    closeBracketsKeymap,
+    defaultKeymap,
+    searchKeymap,
+    historyKeymap,
+    foldKeymap,
+    completionKeymap,
+    lintKeymap,
+    [indentWithTab],
+  ]
+  return [Prec.high(own), keymap.of(usual.flat())]
+}
+
+interface Formatting {
+  readonly language: EditorLanguage
+  readonly path: string
+  readonly service: TypeService | undefined
+  readonly formatCode: FormatCode | undefined
+}
+
+/** Formats the text as one change. On failure nothing changes. */
+async function formatDocument(
+  view: EditorView,
+  { language, path, service, formatCode }: Formatting,
+): Promise<FormatOutcome> {
+  if (view.state.readOnly) return refuse("it is read only")
+  if (language === "json") return formatJson(view)
+  if (language !== "typescript") return { ok: true, isChanged: false }
+  const { doc } = view.state
+  const text = doc.toString()
+  const result = await formatCode?.(text)
+  if (result && !result.ok) return result
+  if (result && view.state.doc === doc) return apply(view, findChanges(text, result.text))
+  const formatted = await service?.query(path, doc, "format", {})
+  if (!formatted) return refuse("the formatter is not loaded")
+  if (!formatted.ok) return formatted
+  if (view.state.doc !== doc) return refuse("it has changed in the meantime")
+  return apply(
+    view,
+    formatted.edits.map(({ from, to, text }) => ({ from, to, insert: text })),
+  )
+}
+
+function formatJson(view: EditorView): FormatOutcome {
+  const text = view.state.doc.toString()
+  try {
+    return apply(view, findChanges(text, `${JSON.stringify(JSON.parse(text), null, 2)}\n`))
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function apply(view: EditorView, changes: readonly Change[]): FormatOutcome {
+  if (changes.length > 0) view.dispatch({ changes, userEvent: "format", scrollIntoView: true })
+  return { ok: true, isChanged: changes.length > 0 }
+}
+
+function refuse(reason: string): FormatOutcome {
+  return { ok: false, message: `Cannot format the code: ${reason}` }
 }

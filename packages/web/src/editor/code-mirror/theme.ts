@@ -40,7 +40,13 @@ const textTheme = EditorView.theme({
   ".cm-gutters.cm-gutters-before": { borderRightWidth: "1px" },
   ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "var(--sunken)" },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 10px", minWidth: "34px" },
-  ".cm-foldGutter .cm-gutterElement": { padding: "0 3px", cursor: "pointer" },
+  // The width of its glyph would depend on the font, and plain.css has the same.
+  ".cm-foldGutter .cm-gutterElement": {
+    width: "16px",
+    padding: "0",
+    textAlign: "center",
+    cursor: "pointer",
+  },
   ".cm-foldPlaceholder": {
     color: "var(--text-soft)",
     backgroundColor: "var(--sunken)",

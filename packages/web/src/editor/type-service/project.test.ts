@@ -178,6 +178,13 @@ describe("complete", () => {
     expect(names).toEqual(["text", "z"])
   })
 
+  test("has TypeScript's order, with internal names after their equals", async () => {
+    const code = "declare const z: { _default: 1; $brand: 2; any: 3; text: 5 }\nz."
+    const { project } = await openProject(code)
+    const names = complete(project, path, code.length, false)?.options.map(({ name }) => name)
+    expect(names).toEqual(["any", "text", "_default", "$brand"])
+  })
+
   test("offers modules inside the string of an import", async () => {
     const code = 'import {} from ""'
     const { project } = await openProject(code)

@@ -3,6 +3,7 @@ import { createOwnVals, knownFileName, offeredStandard, toKnownCode } from "./kn
 import { createModuleLoader, type ModuleLoader } from "./module-loader.ts"
 import { createNodeTypes, type NodeTypes, type NodeTypesOptions } from "./node-types.ts"
 import { createPackageTypes, type LockedVersion, type PackageTypes } from "./package-types.ts"
+import { toSnapshot } from "./snapshot.ts"
 
 /** The global type files; the compiler options add TypeScript's own libraries. */
 const rootLibs = ["/lib/deno.d.ts", "/lib/prelude.d.ts"] as const
@@ -118,9 +119,11 @@ export function createProject(options: ProjectOptions): Project {
     },
     setText(path, text) {
       const fileName = toFileName(path)
-      documents.set(fileName, { text, version: (documents.get(fileName)?.version ?? 0) + 1 })
+      const before = documents.get(fileName)
+      documents.set(fileName, { text, version: (before?.version ?? 0) + 1 })
       files.changes += 1
-      loader.load(text, fileName)
+      // Scanning a large file for its imports takes longer than the rest of a key.
+      if (findImportLines(before?.text ?? "") !== findImportLines(text)) loader.load(text, fileName)
     },
     setLocked: (path, locked) => packages.load(toFileName(path), locked),
     listPackages: () => packages.listSpecifiers(),
@@ -177,7 +180,7 @@ function createHost(files: ProjectFiles): ts.LanguageServiceHost {
     },
     getScriptSnapshot(fileName) {
       const text = read(fileName)
-      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
+      return text === undefined ? undefined : toSnapshot(text)
     },
     getCurrentDirectory: () => "/",
     getDefaultLibFileName: () => "/lib/lib.esnext.d.ts",
@@ -214,6 +217,11 @@ function findFile(
 
 function toFileName(path: string): string {
   return `/v/${path.replace(/^\/+/, "").replace(/(\.tsx?)?$/, (extension) => extension || ".tsx")}`
+}
+
+/** What may be an import, with the text after it: it differs if the imports do. */
+function findImportLines(code: string): string {
+  return code.match(/\b(?:import|from)\b\s*\(?\s*.*/g)?.join("\n") ?? ""
 }
 
 function listImports(code: string): readonly string[] {

@@ -88,6 +88,7 @@ export interface Span {
 export interface Completions extends Span {
   /** They are modules, whose names contain any characters. */
   readonly isModule?: boolean
+  /** In the order in which they are shown where they match equally well. */
   readonly options: readonly CompletionOption[]
 }
 
@@ -178,6 +179,8 @@ export interface Part {
 export interface Problem extends Span {
   readonly severity: "error" | "warning"
   readonly message: string
+  /** The code does not parse. */
+  readonly isSyntax?: true
 }
 
 export type Formatted =

@@ -1,6 +1,6 @@
+import { textOf } from "../text-of.ts"
 import type { LockedVersion } from "./package-types.ts"
 import type { FromPage, FromWorker, ToWorker, TypeQueries, TypeQueryName } from "./protocol.ts"
-import { toWorkerUrl } from "./worker-url.ts"
 
 /** The types of the edited code. Until the worker is loaded, every query returns undefined. */
 export interface TypeService {
@@ -102,7 +102,7 @@ class WorkerTypeService implements TypeService {
     if (this.#state !== "ready" || !document) return Promise.resolve(undefined)
     this.#lastId += 1
     const id = this.#lastId
-    const changed = document.sent === text ? undefined : text.toString()
+    const changed = document.sent === text ? undefined : textOf(text)
     this.#post({ kind: "query", id, path, name, input, text: changed })
     document.sent = text
     return new Promise((resolve) => {
@@ -206,4 +206,32 @@ function whenIdle(run: () => void): void {
   if (typeof requestIdleCallback === "function")
     requestIdleCallback(run, { timeout: limits.idleMsMax })
   else setTimeout(run)
+}
+
+/** The used part of trusted types, which not every browser has. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(url: string): string },
+  ): { createScriptURL(url: string): unknown }
+}
+
+let policy: ReturnType<TrustedTypes["createPolicy"]> | undefined
+
+/**
+ * The address of a worker for a page whose CSP allows only scripts of the trusted-types policy
+ * `hamlet`. A page can create a policy once, so only this file does.
+ */
+function toWorkerUrl(address: string): unknown {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
+  if (!trustedTypes) return toOwnUrl(address)
+  policy ??= trustedTypes.createPolicy("hamlet", { createScriptURL: toOwnUrl })
+  return policy.createScriptURL(address)
+}
+
+function toOwnUrl(address: string): string {
+  const url = new URL(address, location.href)
+  if (url.origin !== location.origin)
+    throw new Error(`Cannot load the script "${address}": it is not from this server`)
+  return url.href
 }

@@ -7,7 +7,7 @@ import { type Elsewhere, startElsewhere } from "./elsewhere.ts"
 import { hostileHttp } from "./hostile-vals.ts"
 
 /** A signed-in victim (Ada), an attacker (Eve), and another site. */
-export interface AttackScene extends AsyncDisposable, Pick<App, "open" | "stage"> {
+export interface AttackScene extends AsyncDisposable, Pick<App, "open" | "openTyped" | "stage"> {
   readonly ada: Person
   readonly eve: Person
   /** Ada's tab. */
@@ -30,7 +30,7 @@ export interface AttackScene extends AsyncDisposable, Pick<App, "open" | "stage"
 }
 
 /** Creates the users, the vals and the other site. */
-export async function openAttackScene({ open, stage }: App): Promise<AttackScene> {
+export async function openAttackScene({ open, openTyped, stage }: App): Promise<AttackScene> {
   const elsewhere = startElsewhere()
   const [ada, eve] = [await stage.person("ada"), await stage.person("eve")]
   await eve.client.createVal({ name: "plain", code: "export default 1\n", privacy: "public" })
@@ -50,6 +50,7 @@ export async function openAttackScene({ open, stage }: App): Promise<AttackScene
   const canary = await releaseCanary(tab.context, stage.valsDomain)
   return {
     open,
+    openTyped,
     stage,
     ada,
     eve,
@@ -63,6 +64,7 @@ export async function openAttackScene({ open, stage }: App): Promise<AttackScene
       await page.getByText(text).first().waitFor()
     },
     async findFrame() {
+      await page.getByRole("button", { name: "Load the page" }).click()
       await page.frameLocator("iframe").getByText("x-hostile").waitFor()
       const frame = page.frames().find((frame) => frame !== page.mainFrame())
       if (!frame) throw new Error("there is no frame")

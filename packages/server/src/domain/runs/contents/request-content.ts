@@ -1,38 +1,37 @@
 import type { Caller } from "../../access.ts"
-import { type OpenDeps, openSecrets } from "../../secrets/open-secrets.ts"
+import type { SecretOpener } from "../../secrets/open-secrets.ts"
 import { createMask } from "../../secrets/secret-mask.ts"
 import { isRequestInput, type RunDetail, type RunMessage, type RunStore } from "../runs.ts"
 import { keepHeaders, toText } from "./response-keeper.ts"
 
-/** What reading the request of a run needs. */
-export interface RequestContentDeps extends OpenDeps {
-  readonly runs: Pick<RunStore, "findInput">
-}
+/** Reads the requests that started runs. */
+export type RequestContents = ReturnType<typeof createRequestContents>
 
-/**
- * The request that started a run of an http val, for the val's owner. It is stored as it came, for a
- * replay, but without credentials; the values of the val's secrets are masked here. Null if it was
- * too large to be stored.
- */
-export async function getRequestContent(
-  deps: RequestContentDeps,
-  caller: Caller,
-  run: RunDetail,
-): Promise<RunMessage | null> {
-  if (run.request === null || run.val.ownerId !== caller.userId) return null
-  const input = await deps.runs.findInput(run.id)
-  if (!input || !isRequestInput(input)) return null
-  const { values, substitutions } = await openSecrets(deps, run.val)
-  const mask = await createMask(
-    new Map([...values, ...substitutions.map(({ name, value }) => [name, value] as const)]),
-  )
-  const bytes = Buffer.from(input.body, "base64")
-  const text = toText(bytes, bytes.length, mask)
+/** Creates the reader of stored requests. */
+export function createRequestContents(store: Pick<RunStore, "findInput">, secrets: SecretOpener) {
   return {
-    headers: keepHeaders(input.headers, Number.POSITIVE_INFINITY, mask),
-    body: bytes.length === 0 ? null : (text ?? null),
-    bytes: bytes.length,
-    isBinary: text === undefined,
-    isTruncated: false,
+    /**
+     * The request that started a run of an http val, for the val's owner. It is stored as it came,
+     * for a replay, but without credentials; the values of the val's secrets are masked here. Null if
+     * it was too large to be stored.
+     */
+    async get(caller: Caller, run: RunDetail): Promise<RunMessage | null> {
+      if (run.request === null || run.val.ownerId !== caller.userId) return null
+      const input = await store.findInput(run.id)
+      if (!input || !isRequestInput(input)) return null
+      const { values, substitutions } = await secrets.open(run.val)
+      const mask = await createMask(
+        new Map([...values, ...substitutions.map(({ name, value }) => [name, value] as const)]),
+      )
+      const bytes = Buffer.from(input.body, "base64")
+      const text = toText(bytes, bytes.length, mask)
+      return {
+        headers: keepHeaders(input.headers, Number.POSITIVE_INFINITY, mask),
+        body: bytes.length === 0 ? null : (text ?? null),
+        bytes: bytes.length,
+        isBinary: text === undefined,
+        isTruncated: false,
+      }
+    },
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller } from "../../access.ts"
 import type { ValMention } from "../../vals/comments.ts"
-import { canSee } from "../../vals/vals.ts"
+import { canSee, type ValStore } from "../../vals/vals.ts"
 import type { RecordedRun } from "../live-run.ts"
 import type { LiveEvent, LiveRuns } from "../live-runs.ts"
 import { numberLines } from "../run-log.ts"
@@ -8,8 +8,8 @@ import {
   evalName,
   type LogLine,
   type Run,
-  type RunDeps,
   type RunDetail,
+  type RunStore,
   unsavedVersion,
 } from "../runs.ts"
 
@@ -27,9 +27,11 @@ export type AccountEvent =
   /** That many events are missing: there were more than could be sent. */
   | { readonly kind: "skipped"; readonly events: number }
 
-/** What following an account needs. */
-export interface FollowAccountDeps extends RunDeps {
+/** Where the runs of an account are found: those of this node, and the records of all. */
+export interface AccountRuns {
   readonly liveRuns: LiveRuns
+  readonly runs: RunStore
+  readonly vals: Pick<ValStore, "findById">
 }
 
 const limits = {
@@ -59,12 +61,12 @@ export interface AccountTimes {
  * that was revoked meanwhile is refused then.
  */
 export async function* followAccount(
-  deps: FollowAccountDeps,
+  account: AccountRuns,
   caller: Caller,
   signal: AbortSignal,
   { pollMs, accountMsMax }: AccountTimes,
 ): AsyncGenerator<readonly AccountEvent[]> {
-  const feed = new AccountFeed(deps, caller, pollMs)
+  const feed = new AccountFeed(account, caller, pollMs)
   const endMs = performance.now() + accountMsMax
   try {
     await feed.findEarlier()
@@ -88,7 +90,7 @@ interface LocalEvent {
 
 /** Collects the events for one client. */
 class AccountFeed {
-  readonly #deps: FollowAccountDeps
+  readonly #account: AccountRuns
   readonly #caller: Caller
   readonly #pollMs: number
   readonly #startedMs = Date.now()
@@ -103,21 +105,20 @@ class AccountFeed {
   #polledMs = performance.now()
   #wake = () => {}
 
-  constructor(deps: FollowAccountDeps, caller: Caller, pollMs: number) {
-    this.#deps = deps
+  constructor(account: AccountRuns, caller: Caller, pollMs: number) {
+    this.#account = account
     this.#caller = caller
     this.#pollMs = pollMs
-    this.#unwatch = deps.liveRuns.watch(caller.userId, (run, event) => this.#note(run, event))
+    this.#unwatch = account.liveRuns.watch(caller.userId, (run, event) => this.#note(run, event))
   }
 
   /** Finds the runs that go on already on other nodes. Only their new lines are sent. */
   async findEarlier(): Promise<void> {
-    const { runs, liveRuns } = this.#deps
+    const { runs, liveRuns } = this.#account
     const { userId } = this.#caller
     const statuses = ["running"] as const
-    const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const page = { limit: limits.runsMax, offset: 0 }
-    const { items } = await runs.listOfAccount(userId, { ...filter, statuses }, page)
+    const { items } = await runs.listOfAccount(userId, { statuses }, page)
     for (const { id } of items) {
       const run = liveRuns.find(id) ? undefined : await runs.find(userId, id)
       if (run) this.#remote.set(id, countLines(run))
@@ -190,7 +191,7 @@ class AccountFeed {
     const { userId: ownerId, username: ownerName } = this.#caller
     if (version === unsavedVersion)
       return { id: valId, name: evalName, version, privacy: "private", ownerId, ownerName }
-    const val = await this.#deps.vals.findById(valId)
+    const val = await this.#account.vals.findById(valId)
     if (!val || !canSee(val, this.#caller)) return undefined
     const { id, name, privacy } = val
     return { id, name, version, privacy, ownerId: val.ownerId, ownerName: val.ownerName }
@@ -198,11 +199,11 @@ class AccountFeed {
 
   /** Reads the runs of other nodes that are new, and those that go on. */
   async #poll(): Promise<readonly AccountEvent[]> {
-    const { runs, liveRuns } = this.#deps
+    const { runs, liveRuns } = this.#account
     const { userId } = this.#caller
     const since = Math.max(this.#startedMs, Date.now() - limits.overlapMs)
-    const filter = { error: undefined, sources: undefined, since, until: undefined }
-    const { items } = await runs.listOfAccount(userId, filter, { limit: limits.runsMax, offset: 0 })
+    const page = { limit: limits.runsMax, offset: 0 }
+    const { items } = await runs.listOfAccount(userId, { since }, page)
     for (const { id } of items.toReversed())
       if (!this.#known.has(id) && !this.#remote.has(id) && !liveRuns.find(id))
         if (this.#remote.size < limits.runsMax) this.#remote.set(id, 0)
@@ -248,8 +249,17 @@ function toRun(run: RecordedRun): Omit<Run, "val"> {
   const { id, parentId, startedAt, endedAt, error, source, status, request, lastLine } = run
   const attempt = run.claim?.attempt ?? 1
   return {
-    ...{ id, parentId, startedAt, endedAt, error, source, status, attempt },
-    ...{ request, mail: null, lastLine },
+    id,
+    parentId,
+    startedAt,
+    endedAt,
+    error,
+    source,
+    status,
+    attempt,
+    request,
+    mail: null,
+    lastLine,
   }
 }
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { codeOf, openRules, type TestRules } from "../../../../test/support/rules.ts"
 import type { Caller } from "../../access.ts"
-import { createVal, updateVal, type Val } from "../../vals/vals.ts"
+import type { Val } from "../../vals/vals.ts"
 import { type LiveRun, LiveRuns } from "../live-runs.ts"
-import type { LogLine, RunRecord } from "../runs.ts"
+import { createRuns, type LogLine, type RunRecord } from "../runs.ts"
 import { type FollowEvent, RunFollowers } from "./follow-run.ts"
 
 const line = (message: string): LogLine => ({
@@ -25,16 +25,11 @@ describe("RunFollowers", () => {
 
   beforeEach(async () => {
     rules = await openRules()
-    live = new LiveRuns({
-      runs: rules.deps.runs,
-      nodeId: rules.deps.newId(),
-      now: Date.now,
-      onError: () => {},
-    })
+    live = new LiveRuns(rules.stores.runs, rules.clock.newId(), { now: Date.now }, () => {})
     followers = open()
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
-    val = await createVal(rules.deps, ada, { code: "1", privacy: "public" })
+    val = await rules.nouns.vals.create(ada, { code: "1", privacy: "public" })
     leaving = new AbortController()
   })
 
@@ -45,10 +40,16 @@ describe("RunFollowers", () => {
   })
 
   const open = (limits = {}) =>
-    new RunFollowers({ ...rules.deps, liveRuns: live }, { pollMs: 1, ...limits })
+    new RunFollowers(
+      createRuns(rules.stores.runs, rules.nouns.vals, live, rules.clock),
+      live,
+      rules.stores.runs,
+      rules.stores.vals,
+      { pollMs: 1, ...limits },
+    )
   const follow = (id: string, from = 0, as = ada) => followers.follow(as, id, from, leaving.signal)
 
-  function begin(id = rules.deps.newId()): Promise<LiveRun> {
+  function begin(id = rules.clock.newId()): Promise<LiveRun> {
     const about = {
       id,
       valId: val.id,
@@ -70,7 +71,7 @@ describe("RunFollowers", () => {
 
   async function record(more: Partial<RunRecord>): Promise<RunRecord> {
     const about = {
-      id: rules.deps.newId(),
+      id: rules.clock.newId(),
       valId: val.id,
       version: 1,
       accountId: bob.userId,
@@ -94,7 +95,7 @@ describe("RunFollowers", () => {
       endedAt: 2,
       ...more,
     }
-    await rules.deps.runs.record([run])
+    await rules.stores.runs.record([run])
     return run
   }
 
@@ -133,14 +134,14 @@ describe("RunFollowers", () => {
       status: "running",
       endedAt: null,
       logs: [line("zero")],
-      nodeId: rules.deps.newId(),
+      nodeId: rules.clock.newId(),
     })
     const steps = await follow(run.id)
     expect(tell((await steps.next()).value)).toEqual(["0 zero"])
     const next = steps.next()
-    await rules.deps.runs.record([{ ...run, logs: [line("zero"), line("one")] }])
+    await rules.stores.runs.record([{ ...run, logs: [line("zero"), line("one")] }])
     expect(tell((await next).value)).toEqual(["1 one"])
-    await rules.deps.runs.record([
+    await rules.stores.runs.record([
       { ...run, status: "succeeded", endedAt: 9, logs: [line("zero"), line("one"), line("two")] },
     ])
     expect(await tellAll(steps)).toEqual(["2 two", end])
@@ -167,7 +168,7 @@ describe("RunFollowers", () => {
     expect(await codeOf(follow(run.id, 0, eve))).toBe("run_not_found")
     const steps = await follow(run.id, 0, bob)
     expect(tell((await steps.next()).value)).toEqual(["0 zero"])
-    await updateVal(rules.deps, ada, val.id, { privacy: "private" }, undefined)
+    await rules.nouns.vals.change(ada, val.id, { privacy: "private" }, undefined)
     expect(await codeOf(steps.next())).toBe("run_not_found")
   })
 
@@ -206,7 +207,7 @@ describe("RunFollowers", () => {
     const steps = followers.followAccount(bob, leaving.signal)
     await steps.next()
     const next = steps.next()
-    await rules.deps.runs.record([{ id, ...rest, logs: [...logs, line("after")] }])
+    await rules.stores.runs.record([{ id, ...rest, logs: [...logs, line("after")] }])
     expect((await next).value).toMatchObject([{ kind: "log", runId: id, line: line("after") }])
     await steps.return(undefined)
   })

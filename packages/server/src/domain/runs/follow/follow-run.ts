@@ -1,20 +1,16 @@
 import { OpenCounts } from "../../../shared/counter.ts"
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
+import type { ValStore } from "../../vals/vals.ts"
 import type { LiveRun, LiveRuns } from "../live-runs.ts"
 import { numberLines } from "../run-log.ts"
-import { getRun, type LogGap, type LogLine, type RunDeps, type RunStatus } from "../runs.ts"
+import type { LogGap, LogLine, RunStatus, RunStore, Runs } from "../runs.ts"
 import { type AccountEvent, type AccountTimes, followAccount } from "./follow-account.ts"
 
 /** The events of a followed run: log lines with their indexes, and its end. */
 export type FollowEvent =
   | { readonly kind: "log"; readonly index: number; readonly line: LogLine }
   | { readonly kind: "end"; readonly status: RunStatus; readonly logsTruncated: boolean }
-
-/** What following needs. */
-export interface FollowDeps extends RunDeps {
-  readonly liveRuns: LiveRuns
-}
 
 /** The limits of following. */
 export interface FollowLimits extends AccountTimes {
@@ -31,14 +27,26 @@ const defaults: FollowLimits = {
 
 /** The followers of runs. */
 export class RunFollowers {
-  readonly #deps: FollowDeps
+  readonly #runs: Runs
+  readonly #liveRuns: LiveRuns
+  readonly #store: RunStore
+  readonly #vals: Pick<ValStore, "findById">
   readonly #limits: FollowLimits
   readonly #perAccount = new OpenCounts()
   readonly #stopping = new AbortController()
   #count = 0
 
-  constructor(deps: FollowDeps, limits: Partial<FollowLimits> = {}) {
-    this.#deps = deps
+  constructor(
+    runs: Runs,
+    liveRuns: LiveRuns,
+    store: RunStore,
+    vals: Pick<ValStore, "findById">,
+    limits: Partial<FollowLimits> = {},
+  ) {
+    this.#runs = runs
+    this.#liveRuns = liveRuns
+    this.#store = store
+    this.#vals = vals
     this.#limits = { ...defaults, ...limits }
   }
 
@@ -52,7 +60,7 @@ export class RunFollowers {
     from: number,
     signal: AbortSignal,
   ): Promise<AsyncGenerator<readonly FollowEvent[]>> {
-    await getRun(this.#deps, caller, id)
+    await this.#runs.get(caller, id)
     this.#assertRoom(caller, `run "${id}"`)
     return this.#counted(
       caller,
@@ -69,7 +77,7 @@ export class RunFollowers {
     return this.#counted(
       caller,
       followAccount(
-        this.#deps,
+        { liveRuns: this.#liveRuns, runs: this.#store, vals: this.#vals },
         caller,
         AbortSignal.any([signal, this.#stopping.signal]),
         this.#limits,
@@ -113,7 +121,7 @@ export class RunFollowers {
   ): AsyncGenerator<readonly FollowEvent[]> {
     let next = from
     while (!signal.aborted) {
-      const live = this.#deps.liveRuns.find(id)
+      const live = this.#liveRuns.find(id)
       // A run that was taken from this node, or whose attempt has failed, goes on elsewhere.
       if (live && !hasMoved(live)) {
         yield* followLive(live, next, signal)
@@ -121,7 +129,7 @@ export class RunFollowers {
         next = Math.max(next, live.logTotal)
       }
       // Checks each time whether the caller may still see the run.
-      const run = await getRun(this.#deps, caller, id)
+      const run = await this.#runs.get(caller, id)
       const isOver = run.endedAt !== null
       const events = toEvents(run, next, isOver)
       next = Math.max(next, run.logs.length + (run.logGap?.lines ?? 0))

@@ -1,23 +1,20 @@
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
+import type { MailInputs } from "../../mail/inbound/receive-mail.ts"
 import type { Val } from "../../vals/vals.ts"
+import type { Versions } from "../../vals/versions.ts"
 import type { ResponseKeeper } from "../contents/response-keeper.ts"
-import {
-  callWith,
-  type ExecuteDeps,
-  type RunWork,
-  type StartedRun,
-  startRun,
-} from "../execute-run.ts"
+import { callWith, type RunStarter, type RunWork, type StartedRun } from "../execute-run.ts"
 import { readCallArgs } from "../run-arguments.ts"
 import type { Client, HeaderList, SlotRequest } from "../runner.ts"
 import {
-  getRun,
   isRequestInput,
   type RequestInput,
   type RunDetail,
   type RunInput,
   type RunRequest,
+  type RunStore,
+  type Runs,
   unsavedVersion,
 } from "../runs.ts"
 import {
@@ -27,25 +24,6 @@ import {
   type ReplayChanges,
   unfitChange,
 } from "./replay-changes.ts"
-
-/** Runs a version with the input of a run again, on the caller's account. */
-export async function replayRun(
-  deps: ExecuteDeps,
-  caller: Caller,
-  id: string,
-  changes: ReplayChanges = {},
-): Promise<StartedRun<unknown>> {
-  const { val, args, input, request, credentials } = await prepareReplay(deps, caller, id, changes)
-  const about = { args, parentId: id, request, input }
-  const work: RunWork<unknown> =
-    request && input && isRequestInput(input)
-      ? sendRequest(deps.responses, request.method, request.url, {
-          ...input,
-          headers: [...input.headers, ...credentials],
-        })
-      : callWith(await readCallArgs(deps, input, args))
-  return startRun(deps, caller, val, about, work)
-}
 
 /** What a replay runs. */
 export interface Replay {
@@ -57,48 +35,77 @@ export interface Replay {
   readonly credentials: HeaderList
 }
 
-/** Finds the version and the input of a run. Throws when one of them is not stored any more. */
-export async function prepareReplay(
-  deps: ExecuteDeps,
-  caller: Caller,
-  id: string,
-  changes: ReplayChanges,
-): Promise<Replay> {
-  const run = await getRun(deps, caller, id)
-  if (run.val.version === unsavedVersion) throw notReplayable(id, "its code was not saved")
-  const val = await findVersion(deps, run, changes.version)
-  const input = await deps.runs.findInput(run.id)
-  if (run.request) {
+/** The rules of replays. */
+export type Replays = ReturnType<typeof createReplays>
+
+/** Creates the rules of replays. */
+export function createReplays(
+  starter: RunStarter,
+  runs: Runs,
+  store: RunStore,
+  versions: Versions,
+  responses: ResponseKeeper,
+  mailInputs: MailInputs,
+) {
+  const findVersion = async (run: RunDetail, version: number | undefined): Promise<Val> => {
+    const found = await versions.find(run.val.id, version ?? run.val.version)
+    if (found) return found
+    if (version !== undefined)
+      throw new AppError(
+        "version_not_found",
+        `Cannot replay run "${run.id}": the val has no version ${version}`,
+      )
+    throw notReplayable(run.id, `version ${run.val.version} of the val was deleted`)
+  }
+  /** Finds the version and the input of a run. Throws when one of them is not stored any more. */
+  const prepare = async (caller: Caller, id: string, changes: ReplayChanges): Promise<Replay> => {
+    const run = await runs.get(caller, id)
+    if (run.val.version === unsavedVersion) throw notReplayable(id, "its code was not saved")
+    const val = await findVersion(run, changes.version)
+    const input = await store.findInput(run.id)
+    if (!run.request) return { val, request: null, credentials: [], ...toArgs(run, input, changes) }
     if (changes.args !== undefined)
       throw unfitChange("args", "must be left out: a request started the run, without arguments")
     return { ...toRequest(val, run, run.request, input, changes), val, args: null }
   }
+  return {
+    prepare,
+    /** Runs a version with the input of a run again, on the caller's account. */
+    async start(
+      caller: Caller,
+      id: string,
+      changes: ReplayChanges = {},
+    ): Promise<StartedRun<unknown>> {
+      const { val, args, input, request, credentials } = await prepare(caller, id, changes)
+      const about = { args, parentId: id, request, input }
+      const work: RunWork<unknown> =
+        request && input && isRequestInput(input)
+          ? sendRequest(responses, request.method, request.url, {
+              ...input,
+              headers: [...input.headers, ...credentials],
+            })
+          : callWith(await readCallArgs(mailInputs, input, args))
+      return starter.start(caller, val, about, work)
+    },
+  }
+}
+
+function toArgs(
+  run: RunDetail,
+  input: RunInput | undefined,
+  changes: ReplayChanges,
+): Pick<Replay, "args" | "input"> {
   const part = findRequestPart(changes)
   if (part) throw unfitChange(part, "must be left out: no request started the run")
   if (changes.args !== undefined) {
     if (input && (isRequestInput(input) || input.kind !== "args"))
       throw unfitChange("args", "must be left out: they come from the schedule or the mail")
-    return { val, args: changes.args, input: null, request: null, credentials: [] }
+    return { args: changes.args, input: null }
   }
   // Truncated arguments are stored as a string.
   if (!Array.isArray(run.args) && input === undefined)
-    throw notReplayable(id, "its arguments were too large to store")
-  return { val, args: run.args, input: input ?? null, request: null, credentials: [] }
-}
-
-async function findVersion(
-  deps: ExecuteDeps,
-  run: RunDetail,
-  version: number | undefined,
-): Promise<Val> {
-  const found = await deps.versions.find(run.val.id, version ?? run.val.version)
-  if (found) return found
-  if (version !== undefined)
-    throw new AppError(
-      "version_not_found",
-      `Cannot replay run "${run.id}": the val has no version ${version}`,
-    )
-  throw notReplayable(run.id, `version ${run.val.version} of the val was deleted`)
+    throw notReplayable(run.id, "its arguments were too large to store")
+  return { args: run.args, input: input ?? null }
 }
 
 function toRequest(

@@ -1,4 +1,4 @@
-import { code, privacy, readme, valName, valType } from "@hamlet/contract"
+import { code, limits, privacy, readme, valName, valType } from "@hamlet/contract"
 import { z } from "zod"
 import { applyDiff, applyEdits } from "../apply-edits.ts"
 import { findVal, findValId, valArgument } from "../find-val.ts"
@@ -60,7 +60,12 @@ const editVal = defineTool({
       .max(toolLimits.editsMax)
       .optional()
       .describe("Replacements, applied in this order, all or none"),
-    diff: z.string().min(1).optional().describe("A unified diff of the code"),
+    diff: z
+      .string()
+      .min(1)
+      .max(toolLimits.diffCharsMax)
+      .optional()
+      .describe("A unified diff of the code"),
     code: code.optional().describe("The whole new code"),
   }),
   output: valSummary.extend({
@@ -78,8 +83,11 @@ const editVal = defineTool({
     const changed =
       code ??
       (edits === undefined
-        ? applyDiff(val.code, diff ?? "", toolLimits.editsMax)
-        : applyEdits(val.code, edits))
+        ? applyDiff(val.code, diff ?? "", {
+            hunksMax: toolLimits.editsMax,
+            charsMax: limits.codeCharsMax,
+          })
+        : applyEdits(val.code, edits, limits.codeCharsMax))
     const { client, signal } = context
     const saved = await client.createVersion(
       { val_id: val.id, code: changed },

@@ -1,75 +1,55 @@
 import { scope } from "@hamlet/contract"
-import { getMe, updateMe } from "../../../domain/accounts/users.ts"
-import { getUsage } from "../../../domain/limits/usage.ts"
-import { listMyRuns } from "../../../domain/runs/runs.ts"
-import { listValStates } from "../../../domain/vals/vals.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import { withEtag } from "../../request/preconditions.ts"
 import { json } from "../../response/api-response.ts"
-import { page } from "../../response/page.ts"
-import { toRunView } from "../../response/run-views.ts"
-import { toValPage } from "../../response/val-response.ts"
+import { listOf } from "../../response/page.ts"
+import { listValsOf } from "../../response/val-response.ts"
 import {
   toCommentView,
   toProfileView,
   toReferenceView,
+  toRunView,
   toUsageView,
-  toValStatesView,
+  toValStateView,
 } from "../../response/views.ts"
 import { toRunFilter } from "../runs.ts"
 
 /** The caller's profile, usage, vals, runs, likes, comments and references. */
-export function meHandlers({ accounts, vals, runs, api: { links } }: Nouns) {
+export function meHandlers(nouns: Nouns) {
+  const { users, usage, valLists, runs, likes, comments, references } = nouns
+  const { links } = nouns.api
   return {
     getMe: async ({ caller }) => {
       const scopes = scope.options.filter((it) => caller.scopes.has(it))
-      return json(200, { ...toProfileView(await getMe(accounts, caller), links), scopes })
+      return json(200, { ...toProfileView(await users.get(caller.userId), links), scopes })
     },
     updateMe: async ({ caller, body }) =>
-      json(200, toProfileView(await updateMe(accounts, caller, body), links)),
-    getMyUsage: async ({ caller }) => json(200, toUsageView(await getUsage(accounts, caller))),
+      json(200, toProfileView(await users.updateMe(caller, body), links)),
+    getMyUsage: async ({ caller }) => json(200, toUsageView(await usage.get(caller))),
     listMyValStates: async ({ caller }) => {
-      const states = toValStatesView(await listValStates(vals, caller))
-      return withEtag(json(200, states), states.data.length)
-    },
-    listMyRuns: async ({ caller, query, request }) =>
-      page(
-        links,
-        request,
-        query,
-        await listMyRuns(runs, caller, query.val_id, toRunFilter(query), query),
-        toRunView,
-      ),
-    listMyVals: async ({ caller, query, request }) =>
-      toValPage(
-        links,
-        request,
-        query,
-        await vals.ownVals.list(caller.userId, query, query),
-        caller,
-      ),
-    listMyLikes: async ({ caller, query, request }) =>
-      toValPage(links, request, query, await vals.likes.list(caller.userId, query), caller),
-    listMyComments: async ({ caller, query, request }) => {
-      const period = { since: query.since, until: query.until }
-      return page(
-        links,
-        request,
-        query,
-        await vals.comments.listOfUser(caller.userId, query.relationship, period, query),
-        toCommentView,
+      const { items, hasMore } = await valLists.listOwnStates(caller)
+      return withEtag(
+        json(200, { data: items.map((it) => toValStateView(it)), hasMore }),
+        items.length,
       )
     },
-    listMyReferences: async ({ caller, query, request }) => {
-      const period = { since: query.since, until: query.until }
-      return page(
-        links,
-        request,
-        query,
-        await vals.references.listToUser(caller.userId, period, query),
-        toReferenceView,
-      )
-    },
+    listMyRuns: listOf(
+      links,
+      ({ caller, query }) => runs.listMine(caller, query.val_id, toRunFilter(query), query),
+      toRunView,
+    ),
+    listMyVals: listValsOf(links, ({ caller, query }) => valLists.listOwn(caller, query, query)),
+    listMyLikes: listValsOf(links, ({ caller, query }) => likes.list(caller, query)),
+    listMyComments: listOf(
+      links,
+      ({ caller, query }) => comments.listMine(caller, query.relationship, query, query),
+      toCommentView,
+    ),
+    listMyReferences: listOf(
+      links,
+      ({ caller, query }) => references.listMine(caller, query, query),
+      toReferenceView,
+    ),
   } satisfies Partial<Handlers>
 }

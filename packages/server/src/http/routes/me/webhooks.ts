@@ -1,38 +1,25 @@
-import {
-  createWebhook,
-  deleteWebhook,
-  getDelivery,
-  getWebhook,
-  listDeliveries,
-  retryDelivery,
-  rotateSecret,
-  testWebhook,
-  updateWebhook,
-  type WebhookSettings,
-  type WebhookTarget,
+import { delivery, deliveryDetail, type newWebhook, webhook } from "@hamlet/contract"
+import type { z } from "zod"
+import type { Delivery, DeliveryDetail } from "../../../domain/webhooks/deliveries.ts"
+import { toEventPayload } from "../../../domain/webhooks/events.ts"
+import type {
+  ShownWebhook,
+  Webhook,
+  WebhookSettings,
+  WebhookTarget,
 } from "../../../domain/webhooks/webhooks.ts"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
-import { json, noContent } from "../../response/api-response.ts"
-import { page } from "../../response/page.ts"
-import {
-  toDeliveryDetailView,
-  toDeliveryView,
-  toNewWebhookView,
-  toWebhookView,
-} from "../../response/webhook-views.ts"
+import { done, json } from "../../response/api-response.ts"
+import type { Links } from "../../response/links.ts"
+import { listOf } from "../../response/page.ts"
+import { createView } from "../../response/view.ts"
 
 /** The caller's webhooks and their deliveries. */
-export function webhookHandlers({ webhooks, api: { links } }: Nouns) {
+export function webhookHandlers({ webhooks, deliveries, api: { links } }: Nouns) {
   return {
-    listWebhooks: async ({ caller, query, request }) =>
-      page(
-        links,
-        request,
-        query,
-        await webhooks.webhooks.list(caller.userId, query),
-        toWebhookView,
-      ),
+    listWebhooks: listOf(links, ({ caller, query }) => webhooks.list(caller, query), toWebhookView),
     createWebhook: async ({ caller, body }) => {
       const settings: WebhookSettings = {
         target: toTarget(body) as WebhookTarget,
@@ -41,45 +28,34 @@ export function webhookHandlers({ webhooks, api: { links } }: Nouns) {
         description: body.description ?? null,
         isPaused: body.isPaused ?? false,
       }
-      return json(201, toNewWebhookView(await createWebhook(webhooks, caller, settings), links))
+      return json(201, toNewWebhookView(await webhooks.create(caller, settings), links))
     },
     getWebhook: async ({ caller, params }) =>
-      json(200, toWebhookView(await getWebhook(webhooks, caller, params.webhook_id), links)),
+      json(200, toWebhookView(await webhooks.get(caller, params.webhook_id), links)),
     updateWebhook: async ({ caller, params, body }) => {
       const { url, targetValId, ...rest } = body
       const target = toTarget({ url, targetValId })
       const change = { ...rest, ...(target && { target }) }
       return json(
         200,
-        toWebhookView(await updateWebhook(webhooks, caller, params.webhook_id, change), links),
+        toWebhookView(await webhooks.update(caller, params.webhook_id, change), links),
       )
     },
-    deleteWebhook: async ({ caller, params }) => {
-      await deleteWebhook(webhooks, caller, params.webhook_id)
-      return noContent()
-    },
+    deleteWebhook: done(({ caller, params }) => webhooks.delete(caller, params.webhook_id)),
     rotateWebhookSecret: async ({ caller, params }) =>
-      json(200, toNewWebhookView(await rotateSecret(webhooks, caller, params.webhook_id), links)),
+      json(200, toNewWebhookView(await webhooks.rotateSecret(caller, params.webhook_id), links)),
     testWebhook: async ({ caller, params }) =>
-      json(202, toDeliveryView(await testWebhook(webhooks, caller, params.webhook_id), links)),
-    listDeliveries: async ({ caller, params, query, request }) =>
-      page(
-        links,
-        request,
-        query,
-        await listDeliveries(webhooks, caller, params.webhook_id, query.status, query),
-        toDeliveryView,
-      ),
+      json(202, toDeliveryView(await deliveries.sendTest(caller, params.webhook_id), links)),
+    listDeliveries: listOf(
+      links,
+      ({ caller, params, query }) =>
+        deliveries.list(caller, params.webhook_id, query.status, query),
+      toDeliveryView,
+    ),
     getDelivery: async ({ caller, params: { webhook_id, delivery_id } }) =>
-      json(
-        200,
-        toDeliveryDetailView(await getDelivery(webhooks, caller, webhook_id, delivery_id), links),
-      ),
+      json(200, toDeliveryDetailView(await deliveries.get(caller, webhook_id, delivery_id), links)),
     retryDelivery: async ({ caller, params: { webhook_id, delivery_id } }) =>
-      json(
-        202,
-        toDeliveryView(await retryDelivery(webhooks, caller, webhook_id, delivery_id), links),
-      ),
+      json(202, toDeliveryView(await deliveries.retry(caller, webhook_id, delivery_id), links)),
   } satisfies Partial<Handlers>
 }
 
@@ -92,3 +68,22 @@ function toTarget(body: {
   if (url !== undefined) return { url, targetValId: null }
   return targetValId === undefined ? undefined : { url: null, targetValId }
 }
+
+const toWebhookView = createView(webhook, (it: Webhook, links: Links) => ({
+  links: { self: links.webhook(it.id), deliveries: `${links.webhook(it.id)}/deliveries` },
+}))
+
+function toNewWebhookView(it: ShownWebhook, links: Links): z.infer<typeof newWebhook> {
+  return { ...toWebhookView(it.webhook, links), secret: it.secret }
+}
+
+const toDeliveryFields = (it: Delivery, links: Links) => ({
+  links: { self: `${links.webhook(it.webhookId)}/deliveries/${it.id}` },
+})
+
+const toDeliveryView = createView(delivery, toDeliveryFields)
+
+const toDeliveryDetailView = createView(deliveryDetail, (it: DeliveryDetail, links: Links) => ({
+  ...toDeliveryFields(it, links),
+  payload: toOwnJson(toEventPayload(it.message, links)),
+}))

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs"
 import type { DenoInfo, InfoDependency, InfoModule, InfoPackage } from "./deno-info.ts"
+import { readPackage } from "./package-json.ts"
 import type { ImportFailure } from "./tool-messages.ts"
 
 const redirectsMax = 20
@@ -98,15 +99,28 @@ export class DenoGraph {
     return path !== undefined && existsSync(path)
   }
 
-  /** Whether all its dependencies are installed too. */
+  /** Whether all its dependencies are installed too, except optional ones, as of other platforms. */
   #isComplete(id: string | undefined): boolean {
     const ids = new Set([id])
     for (const current of ids) {
       if (!this.#isInstalled(current)) return false
-      for (const needed of this.findPackage(current)?.dependencies ?? []) ids.add(needed)
+      const { dependencies = [], localPath = "" } = this.findPackage(current) ?? {}
+      const missing = dependencies.filter((needed) => !this.#isInstalled(needed))
+      const optional = missing.length > 0 ? listOptional(localPath) : noNames
+      for (const needed of dependencies)
+        if (!missing.includes(needed) || !optional.has(this.findPackage(needed)?.name ?? ""))
+          ids.add(needed)
     }
     return true
   }
+}
+
+const noNames: ReadonlySet<string> = new Set()
+
+/** The packages that a package can do without. `npm:name@range` is one under another name. */
+function listOptional(folder: string): ReadonlySet<string> {
+  const entries = Object.entries(readPackage(folder).optionalDependencies ?? {})
+  return new Set(entries.map(([name, range]) => /^npm:(@?[^@]+)/.exec(String(range))?.[1] ?? name))
 }
 
 interface Edge {
@@ -117,7 +131,7 @@ interface Edge {
 /**
  * broken:      the message says why
  * unresolved:  the package itself is missing; the reason is unknown
- * incomplete:  a dependency is missing, perhaps because it is optional on this machine
+ * incomplete:  a dependency is missing; the reason is unknown
  */
 export interface GraphFailure extends ImportFailure {
   readonly kind: "broken" | "unresolved" | "incomplete"

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { toStandardName } from "../../../domain/modules/standard-modules.ts"
@@ -48,7 +48,7 @@ async function readGraph(
   standard: Standard,
 ): Promise<DenoGraph> {
   if (wanted.length === 0) return new DenoGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
-  const main = writeMain(setup, wanted)
+  const main = writeMain(setup.cwd, wanted)
   const replaced = new Set<string>()
   for (;;) {
     const info = await fetchInfo(setup, main)
@@ -83,7 +83,7 @@ function replaceStandard(
 
 /**
  * The broken imports; if there are none, those that Deno cannot fetch alone. `complete` collects
- * those that can be fetched alone and whose missing packages are optional.
+ * those that can be fetched alone although a package seems to be missing.
  */
 async function findFailures<Import extends Wanted>(
   setup: DenoSetup,
@@ -100,8 +100,12 @@ async function findFailures<Import extends Wanted>(
   const broken = judged.filter(({ failure }) => failure.kind === "broken")
   const failures = new Map<Import, ImportFailure>(broken.map(({ one, failure }) => [one, failure]))
   if (broken.length > 0) return failures
+  const alone = join(setup.cwd, "alone")
   for (const { one, failure } of judged) {
-    const message = await findFetchError(setup, writeMain(setup, [one]))
+    // In a folder of its own: Deno removes the packages that its main file does not import.
+    mkdirSync(alone)
+    const message = await findFetchError({ ...setup, cwd: alone }, writeMain(alone, [one]))
+    rmSync(alone, { recursive: true })
     if (message !== undefined) failures.set(one, { message, from: "deno", about: null })
     else if (failure.kind === "incomplete") complete.add(one)
   }
@@ -112,9 +116,9 @@ async function findFailures<Import extends Wanted>(
     : new Map<Import, ImportFailure>(unresolved.map(({ one, failure }) => [one, failure]))
 }
 
-/** Writes a module with these imports. Returns its path. */
-export function writeMain(setup: DenoSetup, wanted: readonly Wanted[]): string {
-  const path = join(setup.cwd, "main.ts")
+/** Writes a module with these imports into a folder. Returns its path. */
+export function writeMain(folder: string, wanted: readonly Wanted[]): string {
+  const path = join(folder, "main.ts")
   const lines = wanted.map(
     ({ specifier, type }) =>
       `import ${JSON.stringify(specifier)}${type === undefined ? "" : ` with { type: ${JSON.stringify(type)} }`};`,

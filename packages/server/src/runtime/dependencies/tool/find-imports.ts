@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type DenoSetup, type InfoDependency, type InfoSpan, readFileInfo } from "./deno-info.ts"
-import { findClauseEnd } from "./find-clause.ts"
+import { findClauseEnd } from "./scan-code.ts"
 import type { TextRange } from "./tool-messages.ts"
 
 /** A specifier in the code, and all its occurrences. */

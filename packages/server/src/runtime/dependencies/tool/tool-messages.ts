@@ -2,6 +2,8 @@ import type { ImportHosts } from "../../../domain/modules/import-address.ts"
 import type { StandardModules } from "../../../domain/modules/standard-modules.ts"
 import type { FileList } from "../../sandbox/packages/file-archive.ts"
 
+const mebibyte = 1024 ** 2
+
 /** The request of the resolve tool: JSON on its standard input. */
 export interface ResolveRequest {
   readonly code: string
@@ -16,34 +18,36 @@ export interface ResolveRequest {
 }
 
 /** What code may import, and how large the result may be. */
-export interface ToolResolveLimits {
+export const importLimits = {
   /** Different specifiers of one val. */
-  readonly importsMax: number
+  importsMax: 100,
   /** How often one specifier may occur. */
-  readonly placesMax: number
+  placesMax: 100,
   /** npm packages, with the dependencies of packages. */
-  readonly packagesMax: number
+  packagesMax: 500,
   /** Modules in a bundle. */
-  readonly modulesMax: number
-  readonly bundleBytesMax: number
+  modulesMax: 20_000,
+  bundleBytesMax: 40 * mebibyte,
   /** Names that one import exports. */
-  readonly exportsMax: number
+  exportsMax: 5_000,
   /** Files of packages, beside the bundle. */
-  readonly filesMax: number
+  filesMax: 10_000,
   /** The size of all of them. */
-  readonly fileBytesTotalMax: number
+  fileBytesTotalMax: 48 * mebibyte,
   /** The size of their paths. The list of links needs room as well. */
-  readonly filePathBytesMax: number
+  filePathBytesMax: 1.75 * mebibyte,
   /** Declaration files, for editors. */
-  readonly typeFilesMax: number
-  readonly typeFileBytesMax: number
+  typeFilesMax: 4_000,
+  typeFileBytesMax: 2 * mebibyte,
   /** The size of all of them. */
-  readonly typeBytesTotalMax: number
+  typeBytesTotalMax: 8 * mebibyte,
   /** The size of their paths. */
-  readonly typePathBytesMax: number
+  typePathBytesMax: 0.5 * mebibyte,
   /** The metadata of the imports, without their code. It is stored with the version. */
-  readonly answerBytesMax: number
+  answerBytesMax: 2 * mebibyte,
 }
+
+export type ToolResolveLimits = Readonly<typeof importLimits>
 
 /**
  * The first response: one line of JSON. If the tool fails later, each import can be reported as

@@ -19,6 +19,9 @@ const addresses: Readonly<Record<string, readonly string[]>> = {
   "a.db.example": ["93.184.216.35"],
   "wiki.corp.example": ["10.0.0.5"],
   "denied.example": ["93.184.216.50"],
+  "web.lan.example": ["93.184.216.36"],
+  vault: ["93.184.216.36"],
+  "web.allowed.internal": ["93.184.216.36"],
 }
 const srv = (name: string) => ({ priority: 0, weight: 0, port: 27_017, name })
 const records: Readonly<Record<string, Records>> = {
@@ -27,6 +30,10 @@ const records: Readonly<Record<string, Records>> = {
   "TXT nothing.example": [["public"]],
   "TXT wiki.corp.example": [["secret"]],
   "TXT vault.lan.example": [["secret"]],
+  "TXT web.lan.example": [["secret"]],
+  "TXT vault": [["secret"]],
+  "MX web.example": [{ priority: 1, exchange: "web.lan.example" }],
+  "TXT web.allowed.internal": [["allowed"]],
   "TXT vault.internal": [["secret"]],
   "TXT vault.allowed.internal": [["allowed"]],
   "TXT denied.example": [["secret"]],
@@ -110,6 +117,11 @@ const table: readonly (readonly [type: RecordsQuery["type"], host: string, outco
   ["SRV", "_ldap._tcp.wiki.corp.example", "wiki.corp.example resolves to a private address"],
   ["TXT", "vault.lan.example", ownNetwork("vault.lan.example")],
   ["TXT", "lan.example", ownNetwork("lan.example")],
+  // Their addresses may be public.
+  ["TXT", "web.lan.example", ownNetwork("web.lan.example")],
+  ["TXT", "Web.Lan.Example.", ownNetwork("web.lan.example")],
+  ["MX", "web.example", hidden],
+  ["TXT", "web.allowed.internal", "TXT web.allowed.internal"],
   ["TXT", "vault.internal", ownNetwork("vault.internal")],
   ["TXT", "_x.vault.internal", ownNetwork("_x.vault.internal")],
   ["TXT", "vault", ownNetwork("vault")],

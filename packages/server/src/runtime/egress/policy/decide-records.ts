@@ -1,4 +1,5 @@
 import type { DnsRecord, RecordType } from "@hamlet/guest/protocol"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { parseAddress } from "./address-rule.ts"
 import type { RoutePolicy } from "./decide.ts"
 import { NotFound, toRefusal } from "./decide-socket.ts"
@@ -37,7 +38,7 @@ export async function decideRecords(
   if (fault) return fault
   const records = await findRecords(policy, ownerId, query.type, name)
   if (records instanceof Refusal) return records
-  if (Buffer.byteLength(JSON.stringify(records)) > limits.recordsBytesMax)
+  if (Buffer.byteLength(toOwnJson(records)) > limits.recordsBytesMax)
     return new Refusal(502, `${name} has too many records`)
   const hosts = new Set(records.flatMap((record) => hostsOf(query.type, record)))
   if (hosts.size > limits.hostsMax) return new Refusal(502, `${name} has too many records`)
@@ -145,15 +146,17 @@ async function checkQuery(
   return name
 }
 
-/** Why a val may not know about this name. A name without addresses may be public all the same. */
+/**
+ * Why a val may not know about this name. A name without addresses may be public all the same, and
+ * one of the machine's own network may have a public address.
+ */
 async function checkName(
   { hosts, privateDomains }: RoutePolicy,
   ownerId: string,
   name: string,
 ): Promise<Refusal | undefined> {
   const decision = await hosts.checkHost({ hostname: name, port: 0, ownerId, use: "lookup" })
-  if (decision.kind === "pass") return undefined
-  if (!decision.isAbsent) return toRefusal(decision)
+  if (decision.kind === "blocked" && !decision.isAbsent) return toRefusal(decision)
   if (decision.isAllowed || !isPrivateName(name.toLowerCase(), privateDomains)) return undefined
   return new Refusal(403, `${name} is a name of the server's own network`)
 }

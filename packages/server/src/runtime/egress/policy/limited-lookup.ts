@@ -1,4 +1,5 @@
 import { OpenCounts } from "../../../shared/counter.ts"
+import { withinTime } from "../../../shared/time/within-time.ts"
 
 /** Why a name cannot be resolved, as words that follow the name. Contains nothing secret. */
 export class CannotResolve extends Error {
@@ -54,7 +55,7 @@ export function limitLookups<Value>(
       ownerId === undefined ? () => {} : perOwner.tryOpen(ownerId, limits.lookupsPerOwnerMax)
     if (!endCount) throw tooMany()
     try {
-      const value = await withinTime(find(key), limits.lookupMsMax)
+      const value = await withinTime(find(key), limits.lookupMsMax, tooSlow)
       store(key, value)
       return value
     } finally {
@@ -82,12 +83,6 @@ function tooMany(): CannotResolve {
   return new CannotResolve("cannot be looked up now: too many other names are being looked up")
 }
 
-async function withinTime<Value>(promise: Promise<Value>, msMax: number): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new CannotResolve("was not found in time")), msMax)
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
+function tooSlow(): CannotResolve {
+  return new CannotResolve("was not found in time")
 }

@@ -29,10 +29,20 @@ export function createReadOwnAddresses({
   return () => {
     const now = nowMs()
     if (now - readAtMs < keptMs) return known
+    const read = tryToRead(list, known)
     readAtMs = now
-    const read = new Set(list().flatMap((text) => parseAddress(withoutZone(text))?.text ?? []))
     if (read.size !== known.size || !read.isSubsetOf(known)) known = read
     return known
+  }
+}
+
+/** Reading takes a file, of which the server may have none left. Then what was read last holds. */
+function tryToRead(list: () => readonly string[], last: ReadonlySet<string>): ReadonlySet<string> {
+  try {
+    return new Set(list().flatMap((text) => parseAddress(withoutZone(text))?.text ?? []))
+  } catch (error) {
+    if (last.size === 0) throw error
+    return last
   }
 }
 

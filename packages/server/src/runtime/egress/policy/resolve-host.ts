@@ -1,23 +1,21 @@
 import { Resolver } from "node:dns/promises"
-import { CannotResolve, type Lookup, type LookupLimits, limitLookups } from "./limited-lookup.ts"
+import { CannotResolve, type Lookup, limitLookups } from "./limited-lookup.ts"
 
 /** Resolves a name to its addresses. Rejects, usually with CannotResolve, when there are none. */
 export type ResolveHost = Lookup<readonly string[]>
 
 /** Limits of name resolution. */
-export interface ResolveLimits extends LookupLimits {
-  /** A name with more addresses is refused, because all of them have to be checked. */
-  readonly addressesMax: number
-}
-
-const resolveLimits: ResolveLimits = {
+const resolveLimits = {
   lookupMsMax: 5_000,
   lookupsMax: 1_024,
   lookupsPerOwnerMax: 128,
+  /** A name with more addresses is refused, because all of them have to be checked. */
   addressesMax: 256,
   cachedMs: 5_000,
   cachedMax: 1_000,
 }
+
+export type ResolveLimits = Readonly<typeof resolveLimits>
 
 /** The resolver and the clock; tests replace them. */
 export interface ResolveParts {

@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises"
-import { readFileSync } from "node:fs"
 import type { DnsRecord, RecordType } from "@hamlet/guest/protocol"
+import { tryReadText } from "../../../shared/files/try-read.ts"
 import { CannotResolve, type LookupLimits, limitLookups } from "./limited-lookup.ts"
 import { isAbsence } from "./resolve-host.ts"
 
@@ -92,16 +92,7 @@ export function joinTexts(found: readonly (readonly string[])[]): string[][] {
 
 /** The domains in which this machine searches for short names: those of its own network. */
 export function readPrivateDomains(path = "/etc/resolv.conf"): readonly string[] {
-  try {
-    return parseSearchDomains(readFileSync(path, "utf8"))
-  } catch {
-    // Other systems have no such file.
-    return []
-  }
-}
-
-function parseSearchDomains(text: string): string[] {
-  const lines = text.matchAll(/^[ \t]*(?:search|domain)[ \t]+(.+)$/gm)
+  const lines = tryReadText(path).matchAll(/^[ \t]*(?:search|domain)[ \t]+(.+)$/gm)
   return [...lines]
     .flatMap(([, domains = ""]) => domains.trim().split(/\s+/))
     .map((domain) => domain.toLowerCase().replace(/^\.|\.$/g, ""))

@@ -1,6 +1,7 @@
 import type { Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { isHopByHopHeader } from "../../../shared/hop-by-hop-headers.ts"
+import { toRegExp } from "../../../shared/hostile-input/bounded.ts"
 
 /** Receives a sentence for the val's owner: why a placeholder was not replaced. */
 export type ReportUnreplaced = (sentence: string) => void
@@ -11,6 +12,9 @@ const limits = {
    * placeholder a thousand times.
    */
   charsAddedMax: 131_072,
+  /** Sentences about one request, and the characters of a header's name in them. */
+  sentencesMax: 10,
+  nameCharsMax: 100,
 }
 
 /**
@@ -39,9 +43,10 @@ export function substituteSecrets(
       charsAdded += value.length
       return value
     }
-    sentences.add(
-      `Cannot replace "${found.placeholder}" in header "${name}" by its secret: ${reason}`,
-    )
+    if (sentences.size < limits.sentencesMax)
+      sentences.add(
+        `Cannot replace "${found.placeholder}" in header "${name.slice(0, limits.nameCharsMax)}" by its secret: ${reason}`,
+      )
     return undefined
   }
 
@@ -129,6 +134,9 @@ function getFinder(substitutions: readonly Substitution[]): Finder {
   return finder
 }
 
+/** The placeholders of as many secrets as a user and a val can have, escaped. */
+const patternCharsMax = 500_000
+
 /**
  * Finds all placeholders, including those for other hosts, and the longest first: the placeholder of
  * KEY must not match within that of KEY2.
@@ -139,7 +147,11 @@ function createFinder(substitutions: readonly Substitution[]): Finder {
   )
   const longestFirst = [...byPlaceholder.keys()].sort((left, right) => right.length - left.length)
   return {
-    pattern: new RegExp(longestFirst.map((text) => RegExp.escape(text)).join("|"), "g"),
+    pattern: toRegExp(
+      longestFirst.map((text) => RegExp.escape(text)).join("|"),
+      "g",
+      patternCharsMax,
+    ),
     byPlaceholder,
   }
 }

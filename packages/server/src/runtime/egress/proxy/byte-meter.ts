@@ -2,28 +2,24 @@ import { RateLimited } from "../../../domain/limits/rate-limit.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { Refusal } from "../policy/refusal.ts"
 
-/** The limits and the allowance that bytes count against. */
-export interface ByteMeterDeps {
-  readonly limits: Pick<EgressLimits, "bytesMax" | "takenBytes">
-  /** Takes bytes from the allowance; throws when it is used up. Undefined for no allowance. */
-  readonly takeBytes: ((bytes: number) => void) | undefined
-}
-
 /**
  * Counts the bytes of one request: heads, and bodies without their chunk framing. Each method throws
  * a Refusal when a limit is reached.
  */
 export class ByteMeter {
-  readonly #deps: ByteMeterDeps
+  readonly #limits: EgressLimits
+  readonly #takeBytes: ((bytes: number) => void) | undefined
   sent = 0
   received = 0
   #untaken = 0
 
-  constructor(deps: ByteMeterDeps) {
-    this.#deps = deps
+  /** `takeBytes` throws when the allowance is used up; undefined for no allowance. */
+  constructor(limits: EgressLimits, takeBytes: ((bytes: number) => void) | undefined) {
+    this.#limits = limits
+    this.#takeBytes = takeBytes
   }
 
-  /** Counts the head of the request. Takes even a few bytes, so that nothing passes without any. */
+  /** Charges the head of the request at once: an account without allowance sends nothing. */
   start(bytes: number): void {
     this.sent = bytes
     this.#untaken = bytes
@@ -32,14 +28,14 @@ export class ByteMeter {
 
   countSent(bytes: number): void {
     this.sent += bytes
-    const { bytesMax } = this.#deps.limits
+    const { bytesMax } = this.#limits
     if (this.sent > bytesMax) throw new Refusal(403, `it has more than ${bytesMax} bytes`)
     this.#count(bytes)
   }
 
   countReceived(bytes: number): void {
     this.received += bytes
-    const { bytesMax } = this.#deps.limits
+    const { bytesMax } = this.#limits
     if (this.received > bytesMax)
       throw new Refusal(403, `the response has more than ${bytesMax} bytes`)
     this.#count(bytes)
@@ -58,14 +54,14 @@ export class ByteMeter {
 
   #count(bytes: number): void {
     this.#untaken += bytes
-    if (this.#untaken >= this.#deps.limits.takenBytes) this.#take()
+    if (this.#untaken >= this.#limits.takenBytes) this.#take()
   }
 
   #take(): void {
     const bytes = this.#untaken
     this.#untaken = 0
     try {
-      this.#deps.takeBytes?.(bytes)
+      this.#takeBytes?.(bytes)
     } catch (error) {
       const when = error instanceof RateLimited ? `, try again in ${error.retryAfterSeconds} s` : ""
       throw new Refusal(429, `the account has used up its outgoing traffic${when}`)

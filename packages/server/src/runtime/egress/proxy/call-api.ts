@@ -1,6 +1,6 @@
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { type PartReader, toStream } from "../../http1/byte-queue.ts"
-import type { ReceivedResponse } from "../../http1/exchange.ts"
+import type { ReceivedResponse } from "../../http1/http1-connection.ts"
 import { Refusal } from "../policy/refusal.ts"
 
 /** A request to the API of this server. */
@@ -11,10 +11,6 @@ export interface ApiRequest {
   /** Null for none; bytes, if all of it has arrived; otherwise its parts. */
   readonly body: Uint8Array | null | PartReader
   readonly signal: AbortSignal
-}
-
-export interface ApiDeps {
-  fetchApi(request: Request): Promise<Response>
   onError(error: unknown): void
 }
 
@@ -24,17 +20,20 @@ const limits = {
 }
 
 /** Calls the API in this process. Throws a Refusal when there is no response. */
-export async function callApi(deps: ApiDeps, call: ApiRequest): Promise<ReceivedResponse> {
+export async function callApi(
+  call: ApiRequest,
+  fetchApi: (request: Request) => Promise<Response>,
+): Promise<ReceivedResponse> {
   const { method, signal } = call
   const request = toRequest(call)
   if (!request)
     throw new Refusal(400, `it is not a valid request to the API, with the method ${method}`)
   try {
-    const response = await deps.fetchApi(request)
-    if (!signal.aborted) return await toReceivedResponse(deps, call, response)
+    const response = await fetchApi(request)
+    if (!signal.aborted) return await toReceivedResponse(call, response)
     response.body?.cancel().catch(() => {})
   } catch (error) {
-    if (!signal.aborted) deps.onError(error)
+    if (!signal.aborted) call.onError(error)
   }
   throw brokenOff
 }
@@ -61,8 +60,7 @@ function toRequest({ method, url, headers, body, signal }: ApiRequest): Request 
 }
 
 async function toReceivedResponse(
-  { onError }: ApiDeps,
-  { method, signal }: ApiRequest,
+  { method, signal, onError }: ApiRequest,
   response: Response,
 ): Promise<ReceivedResponse> {
   const { status } = response

@@ -1,11 +1,11 @@
 import { ByteQueue } from "../../http1/byte-queue.ts"
 import { ChunkDecoder, type Decoded } from "../../http1/chunk-decoder.ts"
 import { HeadBuffer } from "../../http1/head-buffer.ts"
-import type { MessageLimits } from "../../http1/http1-limits.ts"
+import type { Http1Limits } from "../../http1/http1-limits.ts"
 import { SocketWriter } from "../../http1/socket-writer.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { Refusal, toRefusalResponse } from "../policy/refusal.ts"
-import { parseRequestHead, type RequestHead } from "./request-head.ts"
+import { parseRequestHead, type RequestHead } from "./message-heads.ts"
 
 /** The sandbox has closed the connection. */
 export class ClientGone extends Error {
@@ -178,6 +178,11 @@ export class ClientConnection {
     this.#isKept = false
   }
 
+  /** Closes the connection when the response is sent. The response must say so. */
+  closeAfterResponse(): void {
+    this.#isKept = false
+  }
+
   /** Ends the response that was written. */
   finish(): void {
     this.#finish(undefined)
@@ -197,7 +202,7 @@ export class ClientConnection {
       isKept: false,
       isHead: false,
     })
-    this.#close()
+    this.#close({ isRead: false })
   }
 
   /** Closes the connection at once, even in the middle of a response. */
@@ -212,11 +217,16 @@ export class ClientConnection {
   /** Enforces the time limits. */
   sweep(nowMs: number): void {
     if (this.#state === "busy") return
-    const { keptMsMax, headMsMax, lingerMsMax, deferredMsMax } = this.#limits
-    if (this.#deferred && nowMs - this.#sinceMs > deferredMsMax) this.#writeDeferred()
-    const msMax =
-      this.#state === "idle" ? keptMsMax : this.#state === "closing" ? lingerMsMax : headMsMax
-    if (nowMs - this.#sinceMs > msMax) this.terminate()
+    if (this.#deferred && nowMs - this.#sinceMs > this.#limits.deferredMsMax) this.#writeDeferred()
+    if (nowMs - this.#sinceMs > this.#stateMsMax) this.terminate()
+  }
+
+  get #stateMsMax(): number {
+    const { keptMsMax, headMsMax, lingerMsMax, idleMsMax } = this.#limits
+    if (this.#state === "idle") return keptMsMax
+    if (this.#state !== "closing") return headMsMax
+    // The val may read the rest of its response later.
+    return this.#writer.isEmpty ? lingerMsMax : idleMsMax
   }
 
   #receiveHead(bytes: Buffer): void {
@@ -267,7 +277,7 @@ export class ClientConnection {
     const unreadBytes = this.#request?.body.bufferedBytes ?? 0
     this.#request = undefined
     this.#deferred = deferred
-    if (!this.#isKept) return void this.#close()
+    if (!this.#isKept) return void this.#close({ isRead: this.#decoder?.isOver === true })
     this.#enter("discarding")
     this.#discardedBytes = 0
     this.resume()
@@ -302,7 +312,8 @@ export class ClientConnection {
     this.#deferred = undefined
   }
 
-  #close(): void {
+  /** `isRead`: the sandbox sends nothing more that would have to be read. */
+  #close({ isRead }: { readonly isRead: boolean }): void {
     this.#writeDeferred()
     this.#enter("closing")
     this.#head.clear()
@@ -310,7 +321,7 @@ export class ClientConnection {
     this.resume()
     // Half-close: a client that is still sending, such as the close frame of a WebSocket, would
     // otherwise get an error and drop what it has received.
-    this.#writer.finish(() => this.#socket.shutdown())
+    this.#writer.finish(() => (isRead ? this.terminate() : this.#socket.shutdown()))
   }
 
   #enter(state: "idle" | "head" | "busy" | "discarding" | "closing"): void {
@@ -325,7 +336,7 @@ class BodyDecoder {
   #left: number
 
   /** With an infinite length, all bytes that follow are the body. */
-  constructor(framing: number | "chunked", limits: MessageLimits) {
+  constructor(framing: number | "chunked", limits: Http1Limits) {
     this.#chunks = framing === "chunked" ? new ChunkDecoder(limits) : undefined
     this.#left = framing === "chunked" ? 0 : framing
   }

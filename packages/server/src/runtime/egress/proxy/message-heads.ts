@@ -1,9 +1,62 @@
+import { runHeader } from "@hamlet/guest/protocol"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
-import type { ResponseHead } from "../../http1/response-head.ts"
+import { parseHeaderLines } from "../../http1/header-lines.ts"
+import type { ResponseHead } from "../../http1/response-reader.ts"
 import { upgradeLines, type WrittenRequest, writeRequest } from "../../http1/write-request.ts"
 import { forwardedHeaders, isWebSocketUpgrade } from "../policy/forwarded-headers.ts"
 import type { Target } from "../policy/target.ts"
-import type { RequestHead } from "./request-head.ts"
+
+/** The head of a request from the sandbox. */
+export interface RequestHead {
+  readonly method: string
+  /** An absolute URL, if the client is Deno; anything, if it is not. */
+  readonly target: string
+  readonly headers: HeaderList
+  /** The length of the body in bytes, or that it is chunked. */
+  readonly framing: number | "chunked"
+  /** Whether another request may follow on the connection. */
+  readonly isKept: boolean
+  readonly bytes: number
+}
+
+const linePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ([\x21-\x7e]+) HTTP\/1\.1$/
+
+/**
+ * Parses a head, given as Latin-1 and without the empty line at its end. Returns a string that says
+ * what is wrong with it. This is stricter than the parser of responses: the only legitimate client
+ * is Deno, and anything that Deno would not send is an attack.
+ */
+export function parseRequestHead(text: string): RequestHead | string {
+  const lineEnd = text.indexOf("\r\n")
+  const [, method, target] = linePattern.exec(lineEnd < 0 ? text : text.slice(0, lineEnd)) ?? []
+  if (method === undefined || target === undefined)
+    return "its first line is not an HTTP/1.1 request line"
+  // An upstream proxy would open a tunnel that we could not inspect. `fetch` never sends CONNECT.
+  if (method.toUpperCase() === "CONNECT") return "CONNECT is not supported"
+  const lines = parseHeaderLines(text, lineEnd < 0 ? text.length : lineEnd + 2)
+  if (typeof lines === "string") return lines
+  const { headers, length, lengths, coding, isKept } = lines
+  // The upstream server might use the other of the two lengths (request smuggling).
+  if (lengths > 1 || (length !== undefined && coding !== undefined))
+    return "it states the length of its body more than once"
+  const framing = coding === undefined ? Number(length ?? 0) : "chunked"
+  return { method, target, headers, framing, isKept, bytes: text.length }
+}
+
+/**
+ * Parses the head of a request to this server, which a val sends over a socket as any HTTP client
+ * does: with a path for its target. `run` names the run, as `runHeader` does.
+ */
+export function parseOwnHead(text: string, origin: string, run: string): RequestHead | string {
+  const head = parseRequestHead(text)
+  if (typeof head === "string") return head
+  if (!head.target.startsWith("/")) return "its target is not a path"
+  return {
+    ...head,
+    target: origin + head.target,
+    headers: [...head.headers, [runHeader, run]],
+  }
+}
 
 /**
  * Writes a request for the host of its URL, with framing of its own. Undefined when a header cannot
@@ -25,16 +78,21 @@ export interface ClientHead {
   readonly isChunked: boolean
 }
 
-/** Writes the head of the response. The reason phrase is dropped: `fetch` in Deno has none. */
+/**
+ * Writes the head of the response. The reason phrase is dropped: `fetch` in Deno has none. `isKept`:
+ * another request may follow on the connection.
+ */
 export function toClientHead(
   { status, headers, framing }: ResponseHead,
   method: string,
+  isKept: boolean,
 ): ClientHead {
   const isUpgrade = status === 101
   const isBodiless = isUpgrade || method === "HEAD" || status === 204 || status === 304
   const isChunked = !isBodiless && typeof framing !== "number"
   let text = `HTTP/1.1 ${status} \r\n`
   for (const header of forwardedHeaders(headers)) text += `${header[0]}: ${header[1]}\r\n`
+  if (!isUpgrade && !isKept) text += "connection: close\r\n"
   if (isUpgrade) text += upgradeLines
   else if (isChunked) text += "transfer-encoding: chunked\r\n"
   // The response to HEAD has the length that the response to GET would have.

@@ -1,46 +1,26 @@
 import { runHeader } from "@hamlet/guest/protocol"
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
 import type { PartReader } from "../../http1/byte-queue.ts"
-import type { ConnectionPool } from "../../http1/connection-pool.ts"
-import { type Exchange, Http1Failure, type ReceivedResponse } from "../../http1/exchange.ts"
-import { type Destination, Http1Connection } from "../../http1/http1-connection.ts"
+import {
+  type Destination,
+  type Exchange,
+  Http1Connection,
+  Http1Failure,
+  type ReceivedResponse,
+} from "../../http1/http1-connection.ts"
 import { isRepeatable, type WrittenRequest } from "../../http1/write-request.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
-import type { EgressLimits } from "../egress-limits.ts"
-import { type ApiRoute, type ConnectRoute, decide, type RoutePolicy } from "../policy/decide.ts"
+import { explainUpstreamFailure } from "../connect-errors.ts"
+import type { EgressContext } from "../egress-context.ts"
+import { type ApiRoute, type ConnectRoute, decide } from "../policy/decide.ts"
 import { isWebSocketUpgrade } from "../policy/forwarded-headers.ts"
 import { Refusal, toRefusalResponse, toRefusalSentence } from "../policy/refusal.ts"
 import { parseTarget, type Target } from "../policy/target.ts"
 import { ByteMeter } from "./byte-meter.ts"
 import { callApi } from "./call-api.ts"
 import { ClientGone, type ClientRequest } from "./client-connection.ts"
-import { explainUpstreamFailure } from "./connect-errors.ts"
 import { toClientHead, toUpstreamRequest } from "./message-heads.ts"
-import { maskOutgoingRequest } from "./request-record.ts"
-
-/** What the requests of one sandbox share. */
-export interface ProxyContext {
-  readonly limits: EgressLimits
-  readonly policy: RoutePolicy
-  readonly pool: ConnectionPool
-  /** The process in the sandbox. Pending until it is known. */
-  readonly client: Promise<EgressClient>
-  /**
-   * Counts one more open request, or throws a Refusal. The API has rate limits of its own. Returns
-   * a function that ends the count.
-   */
-  openRequest(isApi: boolean): () => void
-  takeBytes(ownerId: string, bytes: number): void
-  countRequest(request: CountedRequest): void
-  onError(error: unknown): void
-}
-
-/** What is counted of a request when it has ended. */
-export interface CountedRequest {
-  readonly isBlocked: boolean
-  readonly bytesSent: number
-  readonly bytesReceived: number
-}
+import { findRunId, recordRequest } from "./request-record.ts"
 
 /** The run that sends the request, as the guest has named it, and its process. */
 interface Sender {
@@ -58,8 +38,8 @@ const unexpected = new Refusal(502, "the server has failed")
  *       └────────────┴─────────────┴────────────┴─────────▲
  */
 export class ProxiedRequest {
-  readonly #context: ProxyContext
-  readonly #request: ClientRequest
+  readonly #context: EgressContext
+  readonly request: ClientRequest
   readonly #at = Date.now()
   readonly #startedMs = performance.now()
   #phase: "deciding" | "connecting" | "waiting" | "responding" | "over" = "deciding"
@@ -74,19 +54,19 @@ export class ProxiedRequest {
   #isTunnel = false
   #status: number | null = null
   /** When a byte was last transferred. */
-  #lastByteMs = this.#startedMs
+  lastByteMs = this.#startedMs
 
-  constructor(context: ProxyContext, request: ClientRequest) {
+  constructor(context: EgressContext, request: ClientRequest) {
     this.#context = context
-    this.#request = request
+    this.request = request
   }
 
   /** Forwards the request and its response. Resolves when both are over; never rejects. */
   async run(): Promise<void> {
-    const { connection } = this.#request
+    const { connection } = this.request
     let refusal: Refusal | undefined
     try {
-      await this.#request.untilAborted(this.#forward())
+      await this.request.untilAborted(this.#forward())
       connection.finish()
     } catch (error) {
       refusal = this.#toRefusal(error)
@@ -99,21 +79,38 @@ export class ProxiedRequest {
     }
   }
 
+  /** Whether it sends a response, not a WebSocket, to a run that has ended. */
+  get isInBackground(): boolean {
+    if (this.#phase !== "responding" || this.#isTunnel || !this.#isActive) return false
+    const { client, run } = this.#sender as Sender
+    return run !== undefined && client.findSocketRun(run) !== run
+  }
+
+  /** Breaks it off and closes its connections, to make room for another request. */
+  end(): void {
+    this.request.abort(new Refusal(429, "its run has ended, and others needed its place"))
+    this.#upstream?.abort()
+    this.request.connection.terminate()
+  }
+
   /** Enforces the time limits. */
   sweep(nowMs: number): void {
-    const { msMax, connectMsMax, responseMsMax, idleMsMax, tunnelIdleMsMax } = this.#context.limits
-    const idleMs = nowMs - this.#lastByteMs
-    const refuse = (reason: string) => this.#request.abort(new Refusal(504, reason))
+    const { msMax, backgroundMsMax, connectMsMax, responseMsMax, idleMsMax, tunnelIdleMsMax } =
+      this.#context.limits
+    const idleMs = nowMs - this.lastByteMs
+    const refuse = (reason: string) => this.request.abort(new Refusal(504, reason))
     const refuseIdle = (ms: number) => refuse(`no bytes were transferred for ${ms / 1000} s`)
     if (this.#isTunnel) {
       if (idleMs > tunnelIdleMsMax) refuseIdle(tunnelIdleMsMax)
     } else if (nowMs - this.#startedMs > msMax) refuse(`it took longer than ${msMax / 1000} s`)
+    else if (this.isInBackground && nowMs - this.#startedMs > backgroundMsMax)
+      refuse("its run has ended, and the time that a run may take")
     else if (this.#phase === "connecting") {
       const connecting = this.#connecting
       // The next address is tried.
       if (connecting && nowMs - connecting.startedMs > connectMsMax)
         connecting.stop(new Http1Failure("slow", "it could not be opened in time"))
-    } else if (this.#phase === "waiting" && this.#request.body.hasEnded) {
+    } else if (this.#phase === "waiting" && this.request.body.hasEnded) {
       if (idleMs > responseMsMax)
         refuse(`${this.#host} has not responded for ${responseMsMax / 1000} s`)
     } else if (this.#phase !== "deciding" && idleMs > idleMsMax) refuseIdle(idleMsMax)
@@ -121,10 +118,10 @@ export class ProxiedRequest {
 
   /** Decides about the request, sends it and writes the response. */
   async #forward(): Promise<void> {
-    const { head } = this.#request
+    const { head } = this.request
     const client = await this.#context.client
     this.#assertActive()
-    const { run, depth } = client.findRun(findRunId(head.headers, client.egressKey))
+    const { run, depth } = client.findRun(findNamedRun(head.headers, client.egressKey))
     this.#sender = { client, run, depth }
     const target = parseTarget(head.target)
     if (target instanceof Refusal) throw target
@@ -148,39 +145,35 @@ export class ProxiedRequest {
 
   /** Counts the request against the limits of the sandbox and of the account. */
   #count(client: EgressClient, target: Target): void {
-    const { limits, policy, takeBytes, openRequest } = this.#context
-    const isApi = policy.own.isApiHost(target.host)
-    this.#closeRequest = openRequest(isApi)
+    const context = this.#context
+    const isApi = context.policy.own.isApiHost(target.host)
+    this.#closeRequest = context.openRequest(isApi)
     // Calls to the API are not outgoing traffic, and the API counts them.
-    const meter = new ByteMeter({
-      limits,
-      takeBytes: isApi ? undefined : (bytes) => takeBytes(client.ownerId, bytes),
-    })
-    this.#meter = meter
-    meter.start(this.#request.head.bytes)
+    const takeBytes = (bytes: number) => context.takeBytes(client.ownerId, bytes)
+    this.#meter = new ByteMeter(context.limits, isApi ? undefined : takeBytes)
+    this.#meter.start(this.request.head.bytes)
   }
 
   #callApi({ headers }: ApiRoute, { href, host }: Target): Promise<ReceivedResponse> {
-    const { policy, onError } = this.#context
-    const { head, body, signal } = this.#request
+    const { policy } = this.#context
+    const { head, body, signal } = this.request
     const { client, run } = this.#sender ?? {}
     const accountId = client?.ownerId ?? ""
     this.#phase = "waiting"
-    return callApi(
-      { fetchApi: (request) => policy.own.fetchApi(request, accountId, run?.id), onError },
-      {
-        method: head.method,
-        url: href,
-        headers: [["host", host], ...headers],
-        body: head.framing === 0 ? null : (this.#countSent(body.takeWhole()) ?? this.#readBody()),
-        signal,
-      },
-    )
+    const call = {
+      method: head.method,
+      url: href,
+      headers: [["host", host], ...headers] as const,
+      body: head.framing === 0 ? null : (this.#countSent(body.takeWhole()) ?? this.#readBody()),
+      signal,
+      onError: (error: unknown) => this.#context.onError(error),
+    }
+    return callApi(call, (request) => policy.own.fetchApi(request, accountId, run?.id))
   }
 
   async #send(route: ConnectRoute, target: Target): Promise<ReceivedResponse> {
     const { pool, limits } = this.#context
-    const request = toUpstreamRequest(this.#request.head, target, route.headers)
+    const request = toUpstreamRequest(this.request.head, target, route.headers)
     if (!request) throw new Refusal(400, "its headers contain a character that cannot be sent")
     const mayRepeat = isRepeatable(request)
     const destinations = toDestinations(route)
@@ -201,7 +194,7 @@ export class ProxiedRequest {
     return new Promise((onResponse, onFailure) => {
       const upstream = connection.send(request, { onResponse, onFailure, onEnd() {} })
       this.#phase = "waiting"
-      this.#lastByteMs = performance.now()
+      this.lastByteMs = performance.now()
       this.#upstream = upstream
       if (request.framing !== 0) this.#startUpload(upstream)
     })
@@ -212,7 +205,7 @@ export class ProxiedRequest {
     this.#phase = "connecting"
     let outcome: Http1Connection | Error = new Refusal(502, "it has no address")
     for (const destination of destinations) {
-      const connection = this.#context.pool.connect(destination)
+      const connection = this.#context.pool.connect(destination, this.#context.openUpstream())
       this.#connecting = connection
       outcome = await connection.opened
       this.#connecting = undefined
@@ -233,14 +226,14 @@ export class ProxiedRequest {
     for (let part = await body.next(); part; part = await body.next()) {
       upstream.write(part)
       await upstream.drained()
-      this.#lastByteMs = performance.now()
+      this.lastByteMs = performance.now()
     }
     upstream.endBody()
   }
 
   /** Reads and counts the body of the request. A failure aborts the request. */
   #readBody(): PartReader {
-    const { body } = this.#request
+    const { body } = this.request
     return {
       next: async () => {
         try {
@@ -248,7 +241,7 @@ export class ProxiedRequest {
           this.#assertActive()
           return this.#countSent(part)
         } catch (error) {
-          if (this.#isActive) this.#request.abort(toError(error))
+          if (this.#isActive) this.request.abort(toError(error))
           throw error
         }
       },
@@ -256,18 +249,19 @@ export class ProxiedRequest {
   }
 
   #countSent(part: Uint8Array | undefined): Uint8Array | undefined {
-    this.#lastByteMs = performance.now()
+    this.lastByteMs = performance.now()
     if (part) this.#meter?.countSent(part.length)
     return part
   }
 
   /** Writes the response, part by part as fast as the sandbox reads it. */
   async #respond({ head, body }: ReceivedResponse): Promise<void> {
-    const { connection, head: requestHead } = this.#request
+    const { connection, head: requestHead } = this.request
     const isTunnel = head.status === 101
     if (isTunnel && !isWebSocketUpgrade(head.headers))
       throw new Refusal(502, `${this.#host} did not respond with a WebSocket`)
-    const { text, isChunked } = toClientHead(head, requestHead.method)
+    const isKept = !isTunnel && this.#keepConnection()
+    const { text, isChunked } = toClientHead(head, requestHead.method, isKept)
     const whole = body instanceof Uint8Array ? body : undefined
     this.#countReceived(text.length + (whole?.length ?? 0))
     this.#phase = "responding"
@@ -283,32 +277,39 @@ export class ProxiedRequest {
       if (isChunked) connection.writeChunk(part)
       else connection.write(part)
       await connection.drained()
-      this.#lastByteMs = performance.now()
+      this.lastByteMs = performance.now()
     }
     this.#assertActive()
     if (isChunked) connection.writeLastChunk()
   }
 
   #openTunnel(): void {
-    this.#request.connection.openTunnel()
+    this.request.connection.openTunnel()
     if (this.#upstream) this.#startUpload(this.#upstream)
   }
 
   #countReceived(bytes: number): void {
-    this.#lastByteMs = performance.now()
+    this.lastByteMs = performance.now()
     this.#meter?.countReceived(bytes)
   }
 
   /** Responds with the reason; in the middle of a response, closes the connection. */
   #refuse(refusal: Refusal): void {
-    const { connection, head } = this.#request
+    const { connection, head } = this.request
     if (this.#phase === "responding") return void connection.terminate()
     const { messageUrlCharsMax } = this.#context.limits
     const sentence = toRefusalSentence(this.#url, refusal.reason, messageUrlCharsMax)
-    const { isKept } = head
+    const isKept = this.#keepConnection()
     connection.respond(
       toRefusalResponse(refusal.status, sentence, { isKept, isHead: head.method === "HEAD" }),
     )
+  }
+
+  #keepConnection(): boolean {
+    const { connection, head } = this.request
+    const isKept = head.isKept && this.#context.keep(connection)
+    if (!isKept) connection.closeAfterResponse()
+    return isKept
   }
 
   /** Undefined when the sandbox has closed the connection, which is not a refusal. */
@@ -322,7 +323,6 @@ export class ProxiedRequest {
 
   /** Releases what the request has taken, and adds it to the list of its run. */
   #record(refusal: Refusal | undefined): void {
-    const { limits, countRequest, onError } = this.#context
     try {
       this.#meter?.end()
       this.#closeRequest?.()
@@ -330,25 +330,25 @@ export class ProxiedRequest {
       const { client, run } = this.#sender
       const bytesSent = this.#isForwarded ? (this.#meter?.sent ?? 0) : 0
       const bytesReceived = this.#isForwarded ? (this.#meter?.received ?? 0) : 0
-      countRequest({ isBlocked: refusal !== undefined, bytesSent, bytesReceived })
-      run?.sent(
-        maskOutgoingRequest(
-          {
-            at: this.#at,
-            method: this.#request.head.method,
-            url: this.#url,
-            status: this.#status,
-            blocked: refusal?.reason ?? null,
-            bytesSent,
-            bytesReceived,
-            durationMs: Math.round(performance.now() - this.#startedMs),
-          },
-          (text) => client.mask(text),
-          limits.listedUrlCharsMax,
-        ),
+      this.#context.countRequest({ isBlocked: refusal !== undefined, bytesSent, bytesReceived })
+      if (!run) return
+      recordRequest(
+        run,
+        {
+          at: this.#at,
+          method: this.request.head.method,
+          url: this.#url,
+          status: this.#status,
+          blocked: refusal?.reason ?? null,
+          bytesSent,
+          bytesReceived,
+          durationMs: Math.round(performance.now() - this.#startedMs),
+        },
+        (text, charsMax) => client.mask(text, charsMax),
+        this.#context.limits.listedUrlCharsMax,
       )
     } catch (error) {
-      onError(error)
+      this.#context.onError(error)
     }
   }
 
@@ -359,16 +359,16 @@ export class ProxiedRequest {
 
   /** To be called after every await: the request may have ended meanwhile. */
   #assertActive(): void {
-    this.#request.throwIfAborted()
+    this.request.throwIfAborted()
     if (!this.#isActive) throw new ClientGone()
   }
 
   get #isActive(): boolean {
-    return this.#phase !== "over" && !this.#request.isAborted
+    return this.#phase !== "over" && !this.request.isAborted
   }
 
   get #url(): string {
-    return this.#target?.href ?? this.#request.head.target
+    return this.#target?.href ?? this.request.head.target
   }
 
   /** For messages. */
@@ -387,10 +387,12 @@ function toDestinations({ addresses, key, port, tls }: ConnectRoute): readonly D
 }
 
 /** The run that the guest has named. The val can add the header too, but does not know the key. */
-function findRunId(headers: HeaderList, egressKey: string): string | undefined {
-  const prefix = `${egressKey} `
-  const header = headers.find((header) => header[0] === runHeader && header[1].startsWith(prefix))
-  return header?.[1].slice(prefix.length)
+function findNamedRun(headers: HeaderList, egressKey: string): string | undefined {
+  for (const [name, value] of headers) {
+    const runId = name === runHeader ? findRunId(value, egressKey) : undefined
+    if (runId !== undefined) return runId
+  }
+  return undefined
 }
 
 function toError(error: unknown): Error {

@@ -2,26 +2,27 @@ import { AppError } from "../../../domain/app-error.ts"
 import { createRateLimiter, type RateLimiter } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import { ConnectionPool } from "../../http1/connection-pool.ts"
-import type { EgressClient, EgressListener } from "../../sandbox/egress-listener.ts"
+import type { EgressClient, EgressListener, EgressPaths } from "../../sandbox/egress-listener.ts"
+import type { CountedRequest, EgressContext, SandboxSocket } from "../egress-context.ts"
 import type { EgressLimits } from "../egress-limits.ts"
+import { PacedListener } from "../paced-listener.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
 import { Refusal } from "../policy/refusal.ts"
-import type { ClientEvents } from "../sockets/socket-context.ts"
 import { SocketListener } from "../sockets/socket-listener.ts"
 import { ClientConnection, type ClientRequest } from "./client-connection.ts"
-import { type CountedRequest, ProxiedRequest, type ProxyContext } from "./proxied-request.ts"
-import { parseOwnHead } from "./request-head.ts"
+import { parseOwnHead } from "./message-heads.ts"
+import { ProxiedRequest } from "./proxied-request.ts"
 
-export interface ProxyListenerDeps {
+/** The egress of all sandboxes, which counts what an account uses in all of them. */
+export interface AccountEgress {
   readonly limits: EgressLimits
-  readonly policy: RoutePolicy
   takeBytes(ownerId: string, bytes: number): void
   /** Counts one more socket of the account, or throws a Refusal. */
   openSocket(ownerId: string): () => void
-  /** Counts one more connection of the account's sandboxes for sockets; undefined at the limit. */
-  admitConnection(ownerId: string): (() => void) | undefined
+  /** Counts one more file that a connection of the account takes; undefined at the limit. */
+  openFile(ownerId: string): (() => void) | undefined
   onError(error: unknown): void
-  onStop(listener: ProxyListener): void
+  noteStop(listener: ProxyListener): void
 }
 
 /** What a listener has counted. */
@@ -41,55 +42,45 @@ export interface ProxySizes {
   readonly requests: number
 }
 
-/** The Unix sockets of one sandbox. */
-export interface ProxyPaths {
-  readonly requests: string
-  /** Undefined if the sandbox has no sockets of its own. */
-  readonly sockets: string | undefined
-}
-
 /**
  * Listens at the Unix sockets of one sandbox, and forwards the requests and the sockets that arrive
  * there.
  */
-export class ProxyListener implements EgressListener {
-  readonly #deps: ProxyListenerDeps
-  readonly #listener: Bun.UnixSocketListener<ClientConnection>
+export class ProxyListener implements EgressListener, EgressContext {
+  readonly limits: EgressLimits
+  readonly policy: RoutePolicy
+  readonly pool: ConnectionPool
+  readonly client: Promise<EgressClient>
+  readonly #egress: AccountEgress
+  readonly #listener: PacedListener<ClientConnection>
   readonly #sockets: SocketListener | undefined
   readonly #limiter: RateLimiter | undefined
-  readonly #pool: ConnectionPool
-  readonly #context: ProxyContext
-  readonly #connections = new Set<ClientConnection>()
+  /** Connections from the sandbox, each with the function that ends the count of its file. */
+  readonly #connections = new Map<ClientConnection, () => void>()
+  /** Those that the sandbox may keep: they are idle, or their response is being sent. */
+  readonly #kept = new Set<ClientConnection>()
   readonly #requests = new Set<ProxiedRequest>()
   readonly #client = Promise.withResolvers<EgressClient>()
   readonly #totals = { requests: 0, blocked: 0, bytesSent: 0, bytesReceived: 0 }
-  /** Undefined until the listener knows its client. */
   #ownerId: string | undefined
   #openCount = 0
   #isStopped = false
 
-  constructor(paths: ProxyPaths, deps: ProxyListenerDeps) {
-    const { limits, policy } = deps
+  constructor(paths: EgressPaths, egress: AccountEgress, policy: RoutePolicy) {
+    const { limits } = egress
     const { requestsPerMinute } = limits
-    this.#deps = deps
-    this.#pool = new ConnectionPool(limits, { acceptsHttp10: true })
+    this.limits = limits
+    this.policy = policy
+    this.pool = new ConnectionPool(limits, { acceptsHttp10: true })
+    this.client = this.#client.promise
+    this.#egress = egress
     this.#limiter =
       requestsPerMinute === undefined ? undefined : createRateLimiter(requestsPerMinute, Date.now)
-    this.#context = {
-      limits,
-      policy,
-      pool: this.#pool,
-      client: this.#client.promise,
-      openRequest: (isApi) => this.#openRequest(isApi),
-      takeBytes: (ownerId, bytes) => this.#takeBytes(ownerId, bytes),
-      countRequest: (request) => this.#countRequest(request),
-      onError: (error) => deps.onError(error),
-    }
-    this.#listener = Bun.listen<ClientConnection>({
-      unix: paths.requests,
-      socket: { ...handlers, open: (socket) => this.#accept(socket) },
-    })
-    this.#sockets = paths.sockets === undefined ? undefined : this.#listenForSockets(paths.sockets)
+    this.#listener = new PacedListener(paths.requests, limits, handlers, (socket) =>
+      this.#accept(socket),
+    )
+    this.#sockets =
+      paths.sockets === undefined ? undefined : new SocketListener(paths.sockets, this)
   }
 
   get totals(): ProxyTotals {
@@ -99,7 +90,7 @@ export class ProxyListener implements EgressListener {
   get sizes(): ProxySizes {
     return {
       clients: this.#connections.size,
-      upstreams: this.#pool.size,
+      upstreams: this.pool.size,
       requests: this.#requests.size,
     }
   }
@@ -107,6 +98,11 @@ export class ProxyListener implements EgressListener {
   /** Connections from the sandbox for sockets of its val. */
   get socketCount(): number {
     return this.#sockets?.size ?? 0
+  }
+
+  /** Undefined until the listener knows its client. */
+  get ownerId(): string | undefined {
+    return this.#ownerId
   }
 
   setClient(client: EgressClient): void {
@@ -121,51 +117,56 @@ export class ProxyListener implements EgressListener {
   /** Enforces the time limits. */
   sweep(nowMs: number): void {
     for (const request of this.#requests) request.sweep(nowMs)
-    for (const connection of this.#connections) connection.sweep(nowMs)
-    this.#pool.sweep(nowMs)
+    for (const connection of this.#connections.keys()) connection.sweep(nowMs)
+    this.pool.sweep(nowMs)
+    this.#listener.sweep(nowMs)
     this.#sockets?.sweep(nowMs)
+  }
+
+  /** Closes a connection that was used and is idle, if there is one. */
+  closeIdle(): boolean {
+    return this.pool.closeIdle() || this.#endFirst(this.#kept.values())
+  }
+
+  /** Breaks off the response, of those whose run has ended, that has been idle for longest. */
+  endBackgroundRequest(): boolean {
+    let longest: ProxiedRequest | undefined
+    for (const request of this.#requests)
+      if (request.isInBackground && !(longest && longest.lastByteMs <= request.lastByteMs))
+        longest = request
+    if (!longest) return false
+    longest.end()
+    this.#forget(longest.request.connection)
+    return true
   }
 
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true
-    // This removes the socket file, too.
-    this.#listener.stop(true)
+    this.#listener.stop()
     this.#sockets?.stop()
-    for (const connection of this.#connections) connection.terminate()
-    this.#connections.clear()
+    for (const connection of [...this.#connections.keys()]) this.#end(connection)
     this.#requests.clear()
-    this.#pool.stop()
-    this.#deps.onStop(this)
+    this.pool.stop()
+    this.#egress.noteStop(this)
   }
 
-  #listenForSockets(path: string): SocketListener {
-    const { openSocket, admitConnection } = this.#deps
-    return new SocketListener(path, {
-      ...this.#context,
-      // Without a client there is no val yet that could open any.
-      admit: () => (this.#ownerId === undefined ? () => {} : admitConnection(this.#ownerId)),
-      serveOwn: (client, origin, run) => this.#serveOwn(client, origin, run),
-      openLookup: () => this.#openRequest(false),
-      openSocket: (ownerId) => {
-        const endCount = this.#openRequest(false)
-        try {
-          const endSocket = openSocket(ownerId)
-          return () => {
-            endSocket()
-            endCount()
-          }
-        } catch (error) {
-          endCount()
-          throw error
-        }
-      },
-    })
+  openSocket(ownerId: string): () => void {
+    const ends = [this.openRequest(false)]
+    const endAll = () => {
+      for (const end of ends) end()
+    }
+    try {
+      ends.push(this.#egress.openSocket(ownerId), this.openUpstream())
+      return endAll
+    } catch (error) {
+      endAll()
+      throw error
+    }
   }
 
-  /** Serves requests to this server that a val sends over a socket. */
-  async #serveOwn(client: Bun.Socket<ClientEvents>, origin: string, run: string): Promise<void> {
-    const connection = new ClientConnection(client, this.#deps.limits, (text) =>
+  async serveOwn(client: SandboxSocket, origin: string, run: string): Promise<void> {
+    const connection = new ClientConnection(client, this.limits, (text) =>
       parseOwnHead(text, origin, run),
     )
     client.data = {
@@ -174,27 +175,64 @@ export class ProxyListener implements EgressListener {
       ended: () => connection.ended(),
       closed: () => connection.closed(),
     }
-    this.#connections.add(connection)
+    // Its file was counted when the socket was accepted.
+    this.#connections.set(connection, () => {})
     await this.#serve(connection)
   }
 
   #accept(socket: Bun.Socket<ClientConnection>): void {
-    const { connectionsMax, sparesMax } = this.#deps.limits
-    const connection = new ClientConnection(socket, this.#deps.limits)
+    const { connectionsMax, sparesMax } = this.limits
+    const connection = new ClientConnection(socket, this.limits)
     socket.data = connection
-    if (this.#connections.size >= connectionsMax + sparesMax) this.#closeIdle()
-    if (this.#isStopped || this.#connections.size >= connectionsMax + sparesMax)
-      return void connection.terminate()
-    this.#connections.add(connection)
+    // Makes room by closing the oldest idle one.
+    if (this.#connections.size >= connectionsMax + sparesMax)
+      this.#endFirst(this.#connections.keys())
+    const isFull = this.#isStopped || this.#connections.size >= connectionsMax + sparesMax
+    const endFile = isFull ? undefined : this.#openClientFile()
+    if (!endFile) return void connection.terminate()
+    this.#connections.set(connection, endFile)
     void this.#serve(connection)
   }
 
-  /** Makes room for a new connection by closing the oldest idle one. */
-  #closeIdle(): void {
-    const idle = this.#connections.values().find(({ isIdle }) => isIdle)
-    if (!idle) return
-    idle.terminate()
-    this.#connections.delete(idle)
+  #openClientFile(): (() => void) | undefined {
+    const isOneOfFew = this.#connections.size < this.limits.connectionsMin
+    return this.openFile() ?? (isOneOfFew ? () => {} : undefined)
+  }
+
+  /** Without a client there is no val yet that could open anything. */
+  openFile(): (() => void) | undefined {
+    return this.#ownerId === undefined ? () => {} : this.#egress.openFile(this.#ownerId)
+  }
+
+  openUpstream(): () => void {
+    const endFile = this.openFile()
+    if (!endFile)
+      throw new Refusal(429, "the vals of the account have too many connections open already")
+    return endFile
+  }
+
+  keep(connection: ClientConnection): boolean {
+    if (this.#kept.size >= this.limits.keptMax) return false
+    this.#kept.add(connection)
+    return true
+  }
+
+  /** Closes the first idle one of these. */
+  #endFirst(connections: IteratorObject<ClientConnection>): boolean {
+    const idle = connections.find(({ isIdle }) => isIdle)
+    if (idle) this.#end(idle)
+    return idle !== undefined
+  }
+
+  #end(connection: ClientConnection): void {
+    connection.terminate()
+    this.#forget(connection)
+  }
+
+  #forget(connection: ClientConnection): void {
+    this.#connections.get(connection)?.()
+    this.#connections.delete(connection)
+    this.#kept.delete(connection)
   }
 
   async #serve(connection: ClientConnection): Promise<void> {
@@ -202,32 +240,34 @@ export class ProxyListener implements EgressListener {
       for (;;) {
         const request = await connection.nextRequest()
         if (!request) break
+        this.#kept.delete(connection)
         if (request instanceof Refusal) this.#refuse(connection, request)
         else await this.#forward(request)
       }
     } catch (error) {
-      this.#deps.onError(error)
+      this.onError(error)
       connection.terminate()
     } finally {
-      this.#connections.delete(connection)
+      this.#forget(connection)
     }
   }
 
   #refuse(connection: ClientConnection, { reason }: Refusal): void {
-    this.#countRequest({ isBlocked: true, bytesSent: 0, bytesReceived: 0 })
+    this.countRequest({ isBlocked: true, bytesSent: 0, bytesReceived: 0 })
     connection.refuse(reason)
   }
 
   async #forward(request: ClientRequest): Promise<void> {
-    const proxied = new ProxiedRequest(this.#context, request)
+    const proxied = new ProxiedRequest(this, request)
     this.#requests.add(proxied)
     await proxied.run()
     this.#requests.delete(proxied)
   }
 
-  #openRequest(isApi: boolean): () => void {
-    const { connectionsMax, requestsPerMinute } = this.#deps.limits
-    if (this.#openCount + this.#pool.abandonedCount >= connectionsMax)
+  openRequest(isApi: boolean): () => void {
+    const { connectionsMax, requestsPerMinute } = this.limits
+    const isFull = this.#openCount + this.pool.abandonedCount >= connectionsMax
+    if (isFull && !this.endBackgroundRequest())
       throw new Refusal(429, `the val has ${connectionsMax} outgoing requests open already`)
     try {
       if (!isApi) this.#limiter?.take("")
@@ -240,20 +280,24 @@ export class ProxyListener implements EgressListener {
     }
   }
 
-  #takeBytes(ownerId: string, bytes: number): void {
+  takeBytes(ownerId: string, bytes: number): void {
     try {
-      this.#deps.takeBytes(ownerId, bytes)
+      this.#egress.takeBytes(ownerId, bytes)
     } catch (error) {
-      if (!(error instanceof AppError)) this.#deps.onError(error)
+      if (!(error instanceof AppError)) this.onError(error)
       throw error
     }
   }
 
-  #countRequest({ isBlocked, bytesSent, bytesReceived }: CountedRequest): void {
+  countRequest({ isBlocked, bytesSent, bytesReceived }: CountedRequest): void {
     this.#totals.requests++
     if (isBlocked) this.#totals.blocked++
     this.#totals.bytesSent += bytesSent
     this.#totals.bytesReceived += bytesReceived
+  }
+
+  onError(error: unknown): void {
+    this.#egress.onError(error)
   }
 }
 

@@ -1,38 +1,68 @@
+import { unescape as unescapeText } from "node:querystring"
 import type { OutgoingRequest } from "../../../domain/egress.ts"
+import type { RunListener } from "../../../domain/runs/runner.ts"
 import { truncateUrl } from "../policy/refusal.ts"
 
-type Mask = (text: string) => string
+/** Masks secrets in a text, of which it reads and returns no more than `charsMax` characters. */
+type Mask = (text: string, charsMax: number) => string
 
-/** Removes secrets from the entry of a run's list, and truncates its URL. */
-export function maskOutgoingRequest(
+const limits = {
+  /** A secret that begins before the end of what is listed is recognized by so many characters. */
+  overlapChars: 128,
+  /** The most characters that one character takes when it is percent-encoded. */
+  escapedCharsMax: 9,
+}
+
+/**
+ * The run that the guest has named, in the text `{key} {runId}`. A val can send a name too, but does
+ * not know the key.
+ */
+export function findRunId(tag: string, egressKey: string): string | undefined {
+  const prefix = `${egressKey} `
+  return tag.startsWith(prefix) ? tag.slice(prefix.length) : undefined
+}
+
+/** Tells a run about a request. Only texts that are listed are searched for secrets. */
+export function recordRequest(
+  run: RunListener,
   request: OutgoingRequest,
   mask: Mask,
   urlCharsMax: number,
-): OutgoingRequest {
-  return {
-    ...request,
-    method: mask(request.method),
-    // Masked before it is truncated: a part of a secret would not be recognized.
-    url: truncateUrl(maskUrl(request.url, mask), urlCharsMax),
-    blocked: request.blocked && mask(request.blocked),
-  }
+): void {
+  const { method, url, blocked } = request
+  if (run.listsRequests === false)
+    run.sent({ ...request, method: "", url: "", blocked: blocked && "" })
+  else
+    run.sent({
+      ...request,
+      method: mask(method, urlCharsMax),
+      url: maskUrl(url, mask, urlCharsMax),
+      blocked: blocked && maskText(blocked, mask, urlCharsMax),
+    })
 }
 
-/** Also finds secrets that are percent-encoded. Then the result shows the decoded URL. */
-function maskUrl(url: string, mask: Mask): string {
-  for (const encoded of /[%+]/.test(url) ? [url, url.replaceAll("+", " ")] : []) {
-    const decoded = encoded.replace(/(%[0-9a-f]{2})+/gi, decodeOrKeep)
-    const masked = mask(decoded)
-    if (masked !== decoded) return masked
+/**
+ * Also finds secrets that are percent-encoded. Then the result shows the decoded URL. The URL may be
+ * long and its escapes invalid, so only what can be listed is decoded, and once.
+ */
+function maskUrl(url: string, mask: Mask, charsMax: number): string {
+  const start = url.slice(0, (charsMax + limits.overlapChars) * limits.escapedCharsMax)
+  // In the query of a form, "+" stands for a space.
+  const texts = [
+    start.includes("%") ? start : [],
+    start.includes("+") ? start.replace(/\+/g, " ") : [],
+  ]
+  for (const encoded of texts.flat()) {
+    const decoded = unescapeText(encoded)
+    if (mask(decoded, charsMax) !== decoded.slice(0, charsMax))
+      return maskText(decoded, mask, charsMax)
   }
-  return mask(url)
+  return maskText(url, mask, charsMax)
 }
 
-/** Escapes that are not valid UTF-8 are kept as they are. */
-function decodeOrKeep(escapes: string): string {
-  try {
-    return decodeURIComponent(escapes)
-  } catch {
-    return escapes
-  }
+function maskText(text: string, mask: Mask, charsMax: number): string {
+  const masked = mask(text, charsMax)
+  return text.length > charsMax
+    ? `${masked.slice(0, charsMax - 1)}…`
+    : truncateUrl(masked, charsMax)
 }

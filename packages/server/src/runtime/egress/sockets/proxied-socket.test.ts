@@ -287,7 +287,7 @@ describe("ProxiedSocket", () => {
   })
 
   test("limits the connections of an account that ask for nothing", async () => {
-    const { fixture } = open(undefined, { limits: { accountSocketsMax: 1, accountSparesMax: 1 } })
+    const { fixture } = open(undefined, { limits: { accountFilesMax: 2 } })
     const kept = [await SocketClient.open(fixture), await SocketClient.open(fixture)]
     clients.push(...kept)
     await waitUntil(() => fixture.listener.socketCount === 2)

@@ -1,20 +1,17 @@
 import type { SocketReply, SocketRequest } from "@hamlet/guest/protocol"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
+import { explainConnect, toErrorCode, toTimeout } from "../connect-errors.ts"
+import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-context.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
 import { decideRecords } from "../policy/decide-records.ts"
 import { decideLookup, decideSocket } from "../policy/decide-socket.ts"
 import { Refusal } from "../policy/refusal.ts"
+import { ClientGone } from "../proxy/client-connection.ts"
+import { findRunId } from "../proxy/request-record.ts"
 import { BytePipe } from "./byte-pipe.ts"
-import type { ClientEvents, SandboxSocket, SocketContext } from "./socket-context.ts"
-import { explainConnectFailure, toErrorCode, toTimeout } from "./socket-errors.ts"
 import { readSocketRequest, toReplyFrame } from "./socket-request.ts"
 import { SocketTraffic } from "./socket-traffic.ts"
-
-/** The sandbox has closed the connection, or has broken the protocol. */
-class ClientGone extends Error {
-  override readonly name = "ClientGone"
-}
 
 type UpstreamSocket = Bun.Socket<ProxiedSocket>
 type ConnectRequest = SocketRequest & { readonly kind: "connect" }
@@ -36,7 +33,7 @@ interface Attempt {
  *     └─────────┴──▶ handed over ─────────────────────┘      requests to this server
  */
 export class ProxiedSocket implements ClientEvents {
-  readonly #context: SocketContext
+  readonly #context: EgressContext
   readonly #client: SandboxSocket
   readonly #aborted = Promise.withResolvers<never>()
   readonly #arrived = Promise.withResolvers<SocketRequest>()
@@ -59,7 +56,7 @@ export class ProxiedSocket implements ClientEvents {
   /** When a byte was last transferred. */
   #lastByteMs = performance.now()
 
-  constructor(context: SocketContext, client: SandboxSocket) {
+  constructor(context: EgressContext, client: SandboxSocket) {
     this.#context = context
     this.#client = client
     this.#aborted.promise.catch(() => {})
@@ -193,15 +190,14 @@ export class ProxiedSocket implements ClientEvents {
     run: RunListener | undefined,
     request: LookupRequest,
   ): Promise<void> {
-    const { policy, openLookup } = this.#context
     const { host } = request
     const isAddress = request.kind === "lookup"
     this.#action = isAddress ? `look up "${host}"` : `look up ${request.type} of "${host}"`
     const url = isAddress ? `dns://${host}` : `dns://${host}?type=${request.type}`
-    this.#traffic = new SocketTraffic({ ...this.#context, client }, { method: "LOOKUP", url }, run)
+    this.#traffic = new SocketTraffic(this.#context, client, { method: "LOOKUP", url }, run)
     this.#traffic.start()
-    this.#release = openLookup()
-    const reply = await toLookupReply(policy, client.ownerId, request)
+    this.#release = this.#context.openRequest(false)
+    const reply = await toLookupReply(this.#context.policy, client.ownerId, request)
     this.#assertActive()
     if (reply instanceof Refusal) throw reply
     // Only what is refused is listed: the connection that follows is listed by itself.
@@ -214,14 +210,13 @@ export class ProxiedSocket implements ClientEvents {
     run: RunListener | undefined,
     request: ConnectRequest,
   ): Promise<void> {
-    const { policy, openSocket } = this.#context
     this.#target = toTargetText(request)
     this.#action = `connect to "${this.#target}"`
     const label = { method: "CONNECT", url: `tcp://${this.#target}` } as const
-    this.#traffic = new SocketTraffic({ ...this.#context, client }, label, run)
+    this.#traffic = new SocketTraffic(this.#context, client, label, run)
     this.#traffic.start()
-    this.#release = openSocket(client.ownerId)
-    const route = await decideSocket(policy, client.ownerId, request)
+    this.#release = this.#context.openSocket(client.ownerId)
+    const route = await decideSocket(this.#context.policy, client.ownerId, request)
     this.#assertActive()
     if (route instanceof Refusal) throw route
     if (route.kind === "own") return await this.#serveOwn(route.origin, request.run)
@@ -270,7 +265,7 @@ export class ProxiedSocket implements ClientEvents {
         data: this,
         socket: { ...upstreamHandlers, open: (socket) => socket.data.opened(socket, attempt) },
       })
-        .catch((error: unknown) => settle(explainConnectFailure(error, this.#target)))
+        .catch((error: unknown) => settle(explainConnect(error, this.#target)))
         .finally(onSettled)
     })
   }
@@ -347,12 +342,6 @@ export class ProxiedSocket implements ClientEvents {
   #assertActive(): void {
     if (this.#state === "over") throw new ClientGone()
   }
-}
-
-/** The run that the guest has named. The val can send a name too, but does not know the key. */
-function findRunId(run: string, egressKey: string): string | undefined {
-  const prefix = `${egressKey} `
-  return run.startsWith(prefix) ? run.slice(prefix.length) : undefined
 }
 
 async function toLookupReply(

@@ -1,21 +1,20 @@
 import type { RunListener } from "../../../domain/runs/runner.ts"
+import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-context.ts"
+import { PacedListener } from "../paced-listener.ts"
 import { clientHandlers, ProxiedSocket } from "./proxied-socket.ts"
-import type { ClientEvents, SandboxSocket, SocketContext } from "./socket-context.ts"
 
 /** Listens at the Unix socket of one sandbox for the TCP connections of its val. */
 export class SocketListener {
-  readonly #context: SocketContext
-  readonly #listener: Bun.UnixSocketListener<ClientEvents>
+  readonly #context: EgressContext
+  readonly #listener: PacedListener<ClientEvents>
   readonly #sockets = new Set<ProxiedSocket>()
   #isStopped = false
 
-  constructor(path: string, context: SocketContext) {
+  constructor(path: string, context: EgressContext) {
     this.#context = context
-    this.#listener = Bun.listen<ClientEvents>({
-      unix: path,
-      allowHalfOpen: true,
-      socket: { ...clientHandlers, open: (socket) => this.#accept(socket) },
-    })
+    this.#listener = new PacedListener(path, context.limits, clientHandlers, (socket) =>
+      this.#accept(socket),
+    )
   }
 
   /** How many connections from the sandbox are open. */
@@ -29,12 +28,12 @@ export class SocketListener {
 
   sweep(nowMs: number): void {
     for (const socket of this.#sockets) socket.sweep(nowMs)
+    this.#listener.sweep(nowMs)
   }
 
   stop(): void {
     this.#isStopped = true
-    // This removes the socket file, too.
-    this.#listener.stop(true)
+    this.#listener.stop()
     for (const socket of this.#sockets) socket.stop()
   }
 
@@ -43,7 +42,7 @@ export class SocketListener {
     const socket = new ProxiedSocket(this.#context, client)
     client.data = socket
     const isFull = this.#isStopped || this.#sockets.size >= connectionsMax + sparesMax
-    const endCount = isFull ? undefined : this.#context.admit()
+    const endCount = isFull ? undefined : this.#context.openFile()
     if (!endCount) return void client.terminate()
     this.#sockets.add(socket)
     void socket.run().then(() => {

@@ -5,6 +5,7 @@ import {
   type SocketRequest,
   socketRequestBytesMax,
 } from "@hamlet/guest/protocol"
+import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 
 const lengthBytes = 2
 
@@ -29,7 +30,7 @@ export function readSocketRequest(bytes: Buffer): ReadSocketRequest {
 
 /** The frame of a reply. Its length must fit into two bytes. */
 export function toReplyFrame(reply: SocketReply): Buffer {
-  const json = Buffer.from(JSON.stringify(reply))
+  const json = Buffer.from(toOwnJson(reply))
   const frame = Buffer.allocUnsafe(lengthBytes + json.length)
   frame.writeUInt16BE(json.length, 0)
   json.copy(frame, lengthBytes)
@@ -40,7 +41,7 @@ export function toReplyFrame(reply: SocketReply): Buffer {
 function parse(text: string): SocketRequest | undefined {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJson(text, socketRequestBytesMax)
   } catch {
     return undefined
   }

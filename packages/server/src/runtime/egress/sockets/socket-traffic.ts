@@ -1,17 +1,9 @@
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
-import type { EgressLimits } from "../egress-limits.ts"
+import type { EgressContext } from "../egress-context.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { ByteMeter } from "../proxy/byte-meter.ts"
-import type { CountedRequest } from "../proxy/proxied-request.ts"
-import { maskOutgoingRequest } from "../proxy/request-record.ts"
-
-export interface SocketTrafficDeps {
-  readonly limits: EgressLimits
-  readonly client: EgressClient
-  takeBytes(ownerId: string, bytes: number): void
-  countRequest(request: CountedRequest): void
-}
+import { recordRequest } from "../proxy/request-record.ts"
 
 /** What the list of a run shows in place of method and URL. */
 export interface SocketLabel {
@@ -33,19 +25,26 @@ interface Share {
  * only run that is active, if there is only one, and otherwise to the account alone.
  */
 export class SocketTraffic {
-  readonly #deps: SocketTrafficDeps
+  readonly #context: EgressContext
+  readonly #client: EgressClient
   readonly #label: SocketLabel
   #share: Share
 
-  constructor(deps: SocketTrafficDeps, label: SocketLabel, run: RunListener | undefined) {
-    this.#deps = deps
+  constructor(
+    context: EgressContext,
+    client: EgressClient,
+    label: SocketLabel,
+    run: RunListener | undefined,
+  ) {
+    this.#context = context
+    this.#client = client
     this.#label = label
     this.#share = this.#begin(run)
   }
 
   /** Throws a Refusal when the account has used up its traffic. */
   start(): void {
-    // Takes a byte, so that nothing passes without any. It is not one of the val's.
+    // Charges one byte up front, so that an account without allowance cannot open a socket.
     this.#share.meter.start(1)
     this.#share.meter.sent = 0
   }
@@ -74,7 +73,7 @@ export class SocketTraffic {
 
   /** Attributes the bytes that follow to the run that uses the socket now. */
   #follow(): void {
-    const run = this.#deps.client.findSocketRun(this.#share.run)
+    const run = this.#client.findSocketRun(this.#share.run)
     if (run !== undefined && run !== this.#share.run) this.#next(run)
   }
 
@@ -84,31 +83,24 @@ export class SocketTraffic {
   }
 
   #begin(run: RunListener | undefined): Share {
-    const { limits, client, takeBytes } = this.#deps
-    const meter = new ByteMeter({ limits, takeBytes: (bytes) => takeBytes(client.ownerId, bytes) })
+    const meter = new ByteMeter(this.#context.limits, (bytes) =>
+      this.#context.takeBytes(this.#client.ownerId, bytes),
+    )
     return { run, at: Date.now(), startedMs: performance.now(), meter }
   }
 
   #record(blocked: string | null): void {
-    const { limits, client, countRequest } = this.#deps
     const { run, at, startedMs, meter } = this.#share
     meter.end()
     const { sent: bytesSent, received: bytesReceived } = meter
-    countRequest({ isBlocked: blocked !== null, bytesSent, bytesReceived })
-    run?.sent(
-      maskOutgoingRequest(
-        {
-          at,
-          ...this.#label,
-          status: null,
-          blocked,
-          bytesSent,
-          bytesReceived,
-          durationMs: Math.round(performance.now() - startedMs),
-        },
-        (text) => client.mask(text),
-        limits.listedUrlCharsMax,
-      ),
+    this.#context.countRequest({ isBlocked: blocked !== null, bytesSent, bytesReceived })
+    if (!run) return
+    const durationMs = Math.round(performance.now() - startedMs)
+    recordRequest(
+      run,
+      { at, ...this.#label, status: null, blocked, bytesSent, bytesReceived, durationMs },
+      (text, charsMax) => this.#client.mask(text, charsMax),
+      this.#context.limits.listedUrlCharsMax,
     )
   }
 }

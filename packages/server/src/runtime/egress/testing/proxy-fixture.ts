@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { OutgoingRequest } from "../../../domain/egress.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
-import { Egress, type EgressDeps } from "../egress.ts"
+import { Egress, type EgressOptions } from "../egress.ts"
 import { type EgressLimits, egressLimits } from "../egress-limits.ts"
 import type { HostDecision } from "../policy/policy.ts"
 import type { ProxyListener } from "../proxy/proxy-listener.ts"
@@ -12,9 +12,9 @@ import { RawClient } from "./raw-client.ts"
 
 /** What a test can replace. */
 export interface ProxyFixtureOptions
-  extends Partial<Pick<EgressDeps, "ca" | "takeBytes" | "resolveRecords">> {
+  extends Partial<Pick<EgressOptions, "ca" | "takeBytes" | "resolveRecords">> {
   readonly limits?: Partial<EgressLimits>
-  readonly own?: Partial<EgressDeps["own"]>
+  readonly own?: Partial<EgressOptions["own"]>
   readonly guest?: Partial<EgressClient>
   readonly decide?: (hostname: string, port: number) => HostDecision | Promise<HostDecision>
   readonly isLate?: boolean
@@ -65,7 +65,7 @@ export class ProxyFixture {
       substitutions: [],
       findRun: (id) => (id === run.id ? { run, depth: run.depth } : { run: undefined, depth: 9 }),
       findSocketRun: (last) => last,
-      mask: (text) => text.replaceAll("s3cret", "***"),
+      mask: (text, charsMax) => text.replaceAll("s3cret", "***").slice(0, charsMax),
       ...guest,
     }
     this.limits = { ...egressLimits, sweepMs: 5, ...limits }
@@ -85,7 +85,7 @@ export class ProxyFixture {
       privateDomains: [],
       onError: (error) => void this.errors.push(error),
     })
-    this.listener = this.egress.open(this.path, { sockets: this.socketsPath })
+    this.listener = this.egress.open({ requests: this.path, sockets: this.socketsPath })
     if (!isLate) this.listener.setClient(this.guest)
   }
 

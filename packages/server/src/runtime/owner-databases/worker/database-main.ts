@@ -1,17 +1,17 @@
 // The program of a database process. It keeps the databases open that were used last.
 import { join } from "node:path"
 import type { SqlRequest } from "../../../domain/owner-databases.ts"
-import { readWorkerSettings, serveFrames } from "../../worker-processes/serve-frames.ts"
+import { serveFrames } from "../../worker-processes/serve-frames.ts"
 import { statementLimits } from "../database-limits.ts"
 import { type DatabaseProcessSettings, doneMark, outcomeMark } from "../database-messages.ts"
 import { OwnerDatabase } from "./owner-database.ts"
 import { toOutcome } from "./sql-errors.ts"
 
-const settings = readWorkerSettings<DatabaseProcessSettings>()
+const settings = JSON.parse(process.argv[2] ?? "{}") as DatabaseProcessSettings
 /** By owner, the one that was used last is the last. */
 const openDatabases = new Map<string, OwnerDatabase>()
 
-serveFrames(settings, (frame) => respond(JSON.parse(frame.toString()) as SqlRequest))
+await serveFrames((frame) => respond(JSON.parse(frame.toString()) as SqlRequest))
 for (const ownerId of [...openDatabases.keys()]) closeDatabase(ownerId)
 
 function respond(request: SqlRequest): readonly (string | Uint8Array)[] {

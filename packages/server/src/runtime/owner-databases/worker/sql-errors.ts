@@ -7,7 +7,7 @@ export class StatementError extends Error {}
 /** A statement writes where that is not allowed. */
 export class WriteRefused extends Error {}
 
-/** What the message needs. */
+/** Where the statement ran, and which one of a batch it was. */
 interface ErrorContext {
   readonly folder: string
   readonly bytesMax: number

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { tryReadText } from "../../../shared/files/try-read.ts"
 
 /** The controllers that sandboxes use. On version 1, `cpuacct` counts CPU time. */
 export type Controller = "memory" | "pids" | "cpu" | "cpuacct"
@@ -17,7 +17,7 @@ const controllers: readonly Controller[] = ["memory", "pids", "cpu", "cpuacct"]
  * Finds the groups of this process. Skips a hierarchy that is not mounted, or whose mount does not
  * include our group.
  */
-export function findOwnGroups(read: (path: string) => string = readText): OwnGroup[] {
+export function findOwnGroups(read: (path: string) => string = tryReadText): OwnGroup[] {
   const memberships = read("/proc/self/cgroup").split("\n").map(parseMembership)
   return read("/proc/self/mountinfo")
     .split("\n")
@@ -76,12 +76,4 @@ function toFolder({ root, folder }: Mount, path: string): string | undefined {
   return path === root || path.startsWith(`${root}/`)
     ? join(folder, path.slice(root.length))
     : undefined
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
 }

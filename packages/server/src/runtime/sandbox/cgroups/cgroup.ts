@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { mkdir, rmdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { tryReadText } from "../../../shared/files/try-read.ts"
+import { killIfAlive } from "../launch/process-identity.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import type { Controller } from "./cgroup-mounts.ts"
 
@@ -52,7 +54,7 @@ export class Cgroup {
     const used = readNumber(
       join(memory.folder, memory.version === 1 ? "memory.usage_in_bytes" : "memory.current"),
     )
-    const stat = readText(join(memory.folder, "memory.stat"))
+    const stat = tryReadText(join(memory.folder, "memory.stat"))
     const fileBytes = readField(stat, "inactive_file") + readField(stat, "active_file")
     return used === undefined ? undefined : Math.max(0, used - fileBytes)
   }
@@ -75,7 +77,11 @@ export class Cgroup {
       return nanoseconds === undefined ? undefined : nanoseconds / 1e6
     }
     if (cpu?.version !== 2) return undefined
-    const microseconds = readField(readText(join(cpu.folder, "cpu.stat")), "usage_usec", Number.NaN)
+    const microseconds = readField(
+      tryReadText(join(cpu.folder, "cpu.stat")),
+      "usage_usec",
+      Number.NaN,
+    )
     return Number.isNaN(microseconds) ? undefined : microseconds / 1e3
   }
 
@@ -85,7 +91,7 @@ export class Cgroup {
     if (!memory) return false
     return (
       readField(
-        readText(
+        tryReadText(
           join(memory.folder, memory.version === 1 ? "memory.oom_control" : "memory.events"),
         ),
         "oom_kill",
@@ -96,7 +102,7 @@ export class Cgroup {
   /** Whether the kernel has refused a new thread or process here. */
   wasOutOfProcesses(): boolean {
     const pids = this.#folders.pids
-    return pids !== undefined && readField(readText(join(pids.folder, "pids.events")), "max") > 0
+    return pids !== undefined && readField(tryReadText(join(pids.folder, "pids.events")), "max") > 0
   }
 
   /**
@@ -164,12 +170,12 @@ export function killGroup(folder: string): number {
   const killPath = join(folder, "cgroup.kill")
   const pids = listGroupPids(folder)
   if (pids.length === 0 || (existsSync(killPath) && write(killPath, 1))) return pids.length
-  for (const pid of pids) killProcess(pid)
+  for (const pid of pids) killIfAlive(pid)
   return pids.length
 }
 
 function listGroupPids(folder: string): number[] {
-  return readText(join(folder, "cgroup.procs")).split("\n").map(Number).filter(isVisible)
+  return tryReadText(join(folder, "cgroup.procs")).split("\n").map(Number).filter(isVisible)
 }
 
 /** A process of another pid namespace is listed as 0, and `kill 0` would kill the server. */
@@ -187,14 +193,6 @@ export async function removeGroup(folder: string): Promise<boolean> {
   }
 }
 
-function killProcess(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL")
-  } catch {
-    // It has just ended.
-  }
-}
-
 function write(path: string, value: number): boolean {
   try {
     writeFileSync(path, String(value))
@@ -204,16 +202,8 @@ function write(path: string, value: number): boolean {
   }
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
-}
-
 function readNumber(path: string): number | undefined {
-  const text = readText(path)
+  const text = tryReadText(path)
   return text === "" ? undefined : Number(text)
 }
 

@@ -1,19 +1,13 @@
 import { rmSync } from "node:fs"
+import { constants, open } from "node:fs/promises"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import type { Socket, UnixSocketListener } from "bun"
 import { hasFewValues } from "../../../shared/has-few-values.ts"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { TokenBucket } from "../../../shared/token-bucket.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import type { ControlScheduler, ReadState } from "./control-scheduler.ts"
 import { parseGuestMessage } from "./guest-message.ts"
-
-type ControlLimits = Pick<
-  SandboxLimits,
-  | "controlLineBytesMax"
-  | "controlBytesPerSecondMax"
-  | "controlMessagesPerSecondMax"
-  | "controlWaitingBytesMax"
->
 
 /** Receives what a guest sends. */
 export interface ControlListener {
@@ -25,6 +19,8 @@ export interface ControlListener {
 const newline = 10
 /** A refused WebSocket has up to 1,000 headers of three values; other messages have up to ten. */
 const lineValuesMax = 10_000
+/** The messages of a file that are processed before others get their turn. */
+const unsentPerTurn = 128
 const empty: Buffer = Buffer.alloc(0)
 
 /**
@@ -39,7 +35,7 @@ export class ControlChannel {
   /** The connection has ended, or there will never be one. */
   readonly closed: Promise<void>
   readonly #path: string
-  readonly #limits: ControlLimits
+  readonly #limits: SandboxLimits
   readonly #listener: ControlListener
   readonly #closed = Promise.withResolvers<void>()
   #server: UnixSocketListener<undefined> | undefined
@@ -52,13 +48,15 @@ export class ControlChannel {
   /** Read, but not processed yet. The socket is paused while this is not empty. */
   #unprocessed: Buffer = empty
   #isUnlimited = false
+  /** The messages so far. */
+  #received = 0
   /** Not yet accepted by the kernel. */
   #unsent: Buffer = empty
   #isOver = false
 
   constructor(
     path: string,
-    limits: ControlLimits,
+    limits: SandboxLimits,
     listener: ControlListener,
     scheduler: ControlScheduler,
   ) {
@@ -90,7 +88,7 @@ export class ControlChannel {
   /** Does nothing before the guest has connected and after it has disconnected. */
   send(message: HostMessage): void {
     if (!this.#socket || this.#isOver) return
-    const line = Buffer.from(`${JSON.stringify(message)}\n`)
+    const line = Buffer.from(`${toOwnJson(message)}\n`)
     if (this.#unsent.length + line.length > this.#limits.controlWaitingBytesMax) {
       this.#fail(
         `it left more than ${this.#limits.controlWaitingBytesMax} bytes of control messages unread`,
@@ -107,6 +105,27 @@ export class ControlChannel {
    */
   liftLimits(): void {
     this.#isUnlimited = true
+  }
+
+  /**
+   * Processes the messages that an ended guest could not send, from its file. The guest may have
+   * written anything: the first line that is not a message ends it.
+   */
+  async receiveUnsent(path: string): Promise<void> {
+    const file = await readUnsent(path, this.#limits.controlUnsentBytesMax)
+    let from = file.indexOf(newline) + 1
+    let number = Number(file.toString("latin1", 0, from))
+    if (!Number.isSafeInteger(number) || number < 1) return
+    for (let end = file.indexOf(newline, from); end !== -1; end = file.indexOf(newline, from)) {
+      const line = file.subarray(from, end)
+      from = end + 1
+      if (number++ <= this.#received) continue
+      const message = parseLine(line)
+      if (!message) return
+      this.#received++
+      this.#listener.onMessage(message, line.length)
+      if (this.#received % unsentPerTurn === 0) await Bun.sleep(0)
+    }
   }
 
   /** Called by the scheduler. */
@@ -200,10 +219,8 @@ export class ControlChannel {
   }
 
   #receive(line: Buffer): void {
-    // A line could hold so many small values that parsing it would block the thread.
-    const message = hasFewValues(line, lineValuesMax)
-      ? parseGuestMessage(line.toString("utf8"))
-      : undefined
+    const message = parseLine(line)
+    this.#received++
     if (message) this.#listener.onMessage(message, line.length)
     else this.#fail("it sent an invalid control message")
   }
@@ -228,6 +245,31 @@ export class ControlChannel {
     this.stop()
     this.#listener.onViolation(message)
   }
+}
+
+/**
+ * Reads the file with the messages that a guest could not send, up to a limit. Empty if there is
+ * none, or the guest has put something else in its place.
+ */
+export async function readUnsent(path: string, bytesMax: number): Promise<Buffer> {
+  try {
+    await using file = await open(
+      path,
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    )
+    const { size } = await file.stat()
+    const buffer = Buffer.alloc(Math.min(size, bytesMax))
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
+    return buffer.subarray(0, bytesRead)
+  } catch {
+    // It was never created: the process ended before.
+    return Buffer.alloc(0)
+  }
+}
+
+/** A line could hold so many small values that parsing it would block the thread. */
+function parseLine(line: Buffer): GuestMessage | undefined {
+  return hasFewValues(line, lineValuesMax) ? parseGuestMessage(line.toString("utf8")) : undefined
 }
 
 /**

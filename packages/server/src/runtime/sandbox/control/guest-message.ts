@@ -1,4 +1,5 @@
 import type { ErrorText, GuestMessage, LogLevel } from "@hamlet/guest/protocol"
+import { parseJson } from "../../../shared/hostile-input/bounded.ts"
 
 /**
  * Parses a line that a guest sent. Undefined when it is not a message of the protocol. Written by
@@ -45,9 +46,12 @@ const timeMsMax = 8.64e15
 const headersMax = 1000
 const levels: ReadonlySet<unknown> = new Set<LogLevel>(["debug", "log", "info", "warn", "error"])
 
+/** As long as a line may be, which the control channel checks in bytes. */
+const lineCharsMax = 1_048_576
+
 function parseObject(line: string): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(line)
+    const value: unknown = parseJson(line, lineCharsMax)
     return isFields(value) ? value : undefined
   } catch {
     return undefined

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs"
+import { readFileSync, statfsSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
-import { identityOf, isAlive, pidOf, readProcessStat } from "./process-identity.ts"
+import { tryList, tryReadText } from "../../../shared/files/try-read.ts"
+import { identityOf, isAlive, killIfAlive, pidOf, readProcessStat } from "./process-identity.ts"
 
 /** The process in which a val runs, as the host sees it. With bubblewrap it is the inner one. */
 export class GuestProcess {
@@ -28,12 +29,7 @@ export class GuestProcess {
 
   /** Never kills another process that has got the same id since. */
   kill(): void {
-    if (!this.isAlive()) return
-    try {
-      process.kill(this.#pid, "SIGKILL")
-    } catch {
-      // It has just ended.
-    }
+    if (this.isAlive()) killIfAlive(this.#pid)
   }
 
   readUsage():
@@ -50,7 +46,7 @@ export class GuestProcess {
 
   /** Its memory without the program and its libraries, which all sandboxes share. */
   readOwnBytes(): number | undefined {
-    const [, resident, shared] = readText(`/proc/${this.#pid}/statm`).split(" ").map(Number)
+    const [, resident, shared] = tryReadText(`/proc/${this.#pid}/statm`).split(" ").map(Number)
     return resident === undefined || shared === undefined
       ? undefined
       : (resident - shared) * readPageBytes()
@@ -71,14 +67,14 @@ export class GuestProcess {
 
   /** Whether one of its threads runs or waits for a core. */
   isRunnable(): boolean {
-    return list(`/proc/${this.#pid}/task`).some(
+    return tryList(`/proc/${this.#pid}/task`).some(
       (thread) => readProcessStat(this.#pid, thread)?.isRunnable,
     )
   }
 
   /** Sets the priority of each thread. Only root can raise it again. */
   setNice(nice: number): void {
-    for (const thread of list(`/proc/${this.#pid}/task`))
+    for (const thread of tryList(`/proc/${this.#pid}/task`))
       ignoreErrors(() => setPriority(Number(thread), nice))
     // With autogroups, the priority of a thread counts only within its session.
     ignoreErrors(() => writeFileSync(`/proc/${this.#pid}/autogroup`, String(nice)))
@@ -108,27 +104,49 @@ function findPageBytes(): number {
   return pageBytesUsual
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    // It has just ended, or this is not Linux.
-    return ""
-  }
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
 function ignoreErrors(act: () => void): void {
   try {
     act()
   } catch {
     // Not permitted, or it has just ended.
   }
+}
+
+/** A tool has a handful of processes. Further ones are not counted. */
+const processesMax = 100
+
+/** What a process and all its descendants use. All 0 where there is no `/proc`. */
+export function readTreeUsage(pid: number): {
+  readonly memoryBytes: number
+  readonly cpuMs: number
+} {
+  const seen = new Set([pid])
+  let [memoryBytes, cpuMs] = [0, 0]
+  for (const current of seen) {
+    const usage = GuestProcess.find(current)?.readUsage()
+    memoryBytes += usage?.memoryBytes ?? 0
+    cpuMs += usage?.cpuMs ?? 0
+    for (const child of listChildren(current)) if (seen.size < processesMax) seen.add(child)
+  }
+  return { memoryBytes, cpuMs }
+}
+
+/** The process inside of shells and bubblewrap, or the process itself if it has no child. */
+export function findInnermost(pid: number): number {
+  const [child] = listChildren(pid)
+  return child === undefined ? pid : findInnermost(child)
+}
+
+/** Kills the innermost processes. Bubblewrap and shells around them end by themselves. */
+export function killInnermost(pid: number): void {
+  const children = listChildren(pid)
+  for (const child of children) killInnermost(child)
+  if (children.length > 0) return
+  killIfAlive(pid)
+}
+
+function listChildren(pid: number): number[] {
+  return tryList(`/proc/${pid}/task`).flatMap((thread) =>
+    tryReadText(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number),
+  )
 }

@@ -1,35 +1,16 @@
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { parseOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import type { Cgroup } from "../cgroups/cgroup.ts"
-import type { Cgroups } from "../cgroups/cgroups.ts"
-import { toShellCommand } from "../commands/launch-script.ts"
-import type { Isolation } from "../isolation.ts"
 import type { ExitFacts, StopCause } from "../sandbox-exit.ts"
-import type { SandboxFolder } from "../sandbox-folder.ts"
-import type { SandboxLimits } from "../sandbox-limits.ts"
-import { bubblewrapFile, processFile } from "../sweep.ts"
-import { GuestProcess } from "./guest-process.ts"
+import { findInnermost, GuestProcess, killInnermost } from "./guest-process.ts"
 
-/** What all sandboxed processes of a server share. */
-export interface LaunchHost {
-  readonly limits: SandboxLimits
-  readonly isolation: Isolation
-  readonly cgroups: Cgroups
-  readonly filterPath: string
-  readonly onError: (error: unknown) => void
-}
-
-/** How one process is started. */
-export interface Launch {
+/** How a process was started. */
+export interface LaunchFacts {
   readonly id: string
-  readonly folder: SandboxFolder
-  readonly command: readonly string[]
-  readonly environment: Readonly<Record<string, string>>
-  readonly limits: SandboxLimits
-  readonly stdin: "ignore" | Uint8Array
-  readonly stdout: "ignore" | "pipe"
-  readonly stderr: "ignore" | "pipe"
-  /** Whether it starts other processes, which have to end with it. */
+  /** A bubblewrap process is around it. */
+  readonly isBoxed: boolean
+  /** Where bubblewrap reports its process id. */
+  readonly reportPath: string | undefined
   readonly hasChildren: boolean
 }
 
@@ -42,20 +23,17 @@ const goneCheckMsMax = 32
 /** Bubblewrap ends after the inner process. After this time it is killed. */
 const outerGraceMs = 1_000
 
-/** A process that the launch script has started, with its limits and its control group. */
+/** A process in a sandbox, with its control group. */
 export class LaunchedProcess {
   readonly child: Bun.Subprocess
   readonly group: Cgroup | undefined
-  readonly #host: LaunchHost
-  readonly #launch: Launch
+  readonly #facts: LaunchFacts
   #inner: GuestProcess | undefined
 
-  /** Takes ownership of the group. */
-  constructor(host: LaunchHost, launch: Launch, group: Cgroup | undefined) {
-    this.#host = host
-    this.#launch = launch
+  constructor(child: Bun.Subprocess, group: Cgroup | undefined, facts: LaunchFacts) {
+    this.child = child
     this.group = group
-    this.child = this.#spawn()
+    this.#facts = facts
   }
 
   /** All its processes that are known. */
@@ -70,14 +48,20 @@ export class LaunchedProcess {
 
   /** The process that does the work: with bubblewrap the inner one. Undefined before it started. */
   findInner(): GuestProcess | undefined {
-    this.#inner ??= this.#host.isolation.hasOuterProcess
-      ? this.#findReported()
-      : GuestProcess.find(this.child.pid)
+    const { isBoxed, reportPath } = this.#facts
+    if (isBoxed && reportPath === undefined) return GuestProcess.find(findInnermost(this.child.pid))
+    this.#inner ??=
+      reportPath === undefined ? GuestProcess.find(this.child.pid) : findReported(reportPath)
     return this.#inner
   }
 
   /** Kills the inner process. Bubblewrap then ends by itself, and reports how the inner one ended. */
   kill(): void {
+    const { isBoxed, reportPath } = this.#facts
+    if (isBoxed && reportPath === undefined) {
+      killInnermost(this.child.pid)
+      return
+    }
     const inner = this.findInner()
     if (!inner?.isAlive()) {
       this.#killChild()
@@ -90,9 +74,8 @@ export class LaunchedProcess {
   }
 
   /** Called after the outer process has ended. The inner one may take a moment longer. */
-  async waitUntilGone(): Promise<void> {
-    const { limits, onError } = this.#host
-    const deadlineMs = performance.now() + limits.endMsMax
+  async waitUntilGone(endMsMax: number, onError: (error: unknown) => void): Promise<void> {
+    const deadlineMs = performance.now() + endMsMax
     if (this.#hasGroupOfProcesses) this.#killChild()
     for (let pauseMs = goneCheckMs; ; pauseMs = Math.min(pauseMs * 2, goneCheckMsMax)) {
       const isInnerAlive = this.#inner?.isAlive() ?? false
@@ -100,7 +83,7 @@ export class LaunchedProcess {
       const left = this.group?.kill() ?? 0
       if (!isInnerAlive && left === 0) return
       if (performance.now() > deadlineMs) {
-        onError(new Error(`Cannot end sandbox "${this.#launch.id}": a process in it does not end`))
+        onError(new Error(`Cannot end sandbox "${this.#facts.id}": a process in it does not end`))
         return
       }
       await Bun.sleep(pauseMs)
@@ -121,7 +104,7 @@ export class LaunchedProcess {
   }
 
   get #hasGroupOfProcesses(): boolean {
-    return this.#launch.hasChildren && !this.#host.isolation.hasOuterProcess
+    return this.#facts.hasChildren && !this.#facts.isBoxed
   }
 
   #killChild(): void {
@@ -135,35 +118,14 @@ export class LaunchedProcess {
       // All processes have ended.
     }
   }
+}
 
-  #spawn(): Bun.Subprocess {
-    const { isolation, filterPath } = this.#host
-    const { folder, command, environment, limits, stdin, stdout, stderr } = this.#launch
-    const start = {
-      processPath: join(folder.path, processFile),
-      reportPath: isolation.hasOuterProcess ? join(folder.path, bubblewrapFile) : "/dev/null",
-      filterPath: isolation.hasOuterProcess ? filterPath : "/dev/null",
-      joinPaths: this.group?.joinPaths ?? [],
-      hasOwnUser: isolation.hasOwnUser,
-      limits,
-    }
-    return Bun.spawn(toShellCommand(start, command), {
-      cwd: isolation.hasOuterProcess ? "/" : folder.scratch,
-      env: environment,
-      stdio: [stdin, stdout, stderr],
-      // In a process group of its own, so that Ctrl-C in the server's terminal does not reach it.
-      detached: true,
-    })
-  }
-
-  #findReported(): GuestProcess | undefined {
-    try {
-      const report = JSON.parse(
-        readFileSync(join(this.#launch.folder.path, bubblewrapFile), "utf8"),
-      ) as { "child-pid": number }
-      return GuestProcess.find(report["child-pid"])
-    } catch {
-      return undefined
-    }
+function findReported(path: string): GuestProcess | undefined {
+  try {
+    const report = parseOwnJson(readFileSync(path, "utf8")) as { "child-pid": number }
+    return GuestProcess.find(report["child-pid"])
+  } catch {
+    // It has not started yet.
+    return undefined
   }
 }

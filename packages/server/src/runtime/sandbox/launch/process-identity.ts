@@ -1,4 +1,5 @@
-import { readFileSync, readlinkSync } from "node:fs"
+import { readlinkSync } from "node:fs"
+import { tryReadText } from "../../../shared/files/try-read.ts"
 
 /**
  * A text that identifies one process for ever: a process id alone is reused. Undefined when there
@@ -32,6 +33,15 @@ export function pidOf(identity: string): number {
   return Number.parseInt(identity, 10)
 }
 
+/** Kills a process that may have ended. */
+export function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has just ended.
+  }
+}
+
 /** What the kernel reports about a live process. */
 export interface ProcessStat {
   /** It runs on a core, or waits for one. */
@@ -44,17 +54,16 @@ export interface ProcessStat {
 
 /** Of a process, or of one of its threads. Undefined when it has ended; a zombie has ended. */
 export function readProcessStat(pid: number, thread?: string): ProcessStat | undefined {
-  const text = readText(
-    thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`,
+  return parseProcessStat(
+    tryReadText(thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`),
   )
-  return text === undefined ? undefined : parseProcessStat(text)
 }
 
 /** Parses /proc/PID/stat. The program's name, in brackets, may contain any character. */
 export function parseProcessStat(text: string): ProcessStat | undefined {
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
-  const [state = "Z"] = fields
-  if (state === "Z" || state === "X") return undefined
+  const [state] = fields
+  if (state === "" || state === "Z" || state === "X") return undefined
   const at = (index: number) => Number(fields[index])
   return {
     isRunnable: state === "R",
@@ -73,7 +82,7 @@ function readPidNamespace(): string {
 }
 
 function readBootId(): string {
-  bootId ??= (readText("/proc/sys/kernel/random/boot_id") ?? "0").slice(0, 4).trim()
+  bootId ??= (tryReadText("/proc/sys/kernel/random/boot_id") || "0").slice(0, 4).trim()
   return bootId
 }
 
@@ -94,13 +103,5 @@ function readLink(path: string): string {
     return readlinkSync(path)
   } catch {
     return ""
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return undefined
   }
 }

@@ -1,18 +1,13 @@
-import { chmodSync, chownSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import type { Tool } from "../commands/tool-command.ts"
+import { type Tool, toToolProfile } from "../profiles/tool-profile.ts"
+import type { SandboxHost, SandboxSpec } from "../sandbox.ts"
 import { type StopCause, toSandboxExit } from "../sandbox-exit.ts"
-import {
-  closeRunFolder,
-  createSandboxFolder,
-  removeSandboxFolder,
-  type SandboxFolder,
-} from "../sandbox-folder.ts"
+import { removeSandboxFolder, SandboxFolder } from "../sandbox-folder.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
-import { isLargerThan } from "../scratch-size.ts"
-import { LaunchedProcess, type LaunchHost } from "./launched-process.ts"
-import { readTreeUsage } from "./process-tree.ts"
+import { readTreeUsage } from "./guest-process.ts"
+import type { LaunchedProcess } from "./launched-process.ts"
+import { launch } from "./launcher.ts"
 
 /** What one run of a tool may use. */
 export interface ToolLimits
@@ -69,35 +64,31 @@ const stderrCharsMax = 4_000
 
 /** Runs a tool in a sandbox, and removes it. Throws the reason of the signal when aborted. */
 export async function runTool(
-  host: LaunchHost,
-  spec: { readonly id: string; readonly path: string; readonly uid: number | undefined },
+  host: SandboxHost,
+  { id, path, uid }: Pick<SandboxSpec, "id" | "path" | "uid">,
   job: ToolJob,
 ): Promise<ToolOutcome> {
   job.signal.throwIfAborted()
-  const { uid } = spec
   const limits: SandboxLimits = { ...host.limits, ...job.limits }
-  const undo: (() => unknown)[] = [() => removeSandboxFolder(spec.path)]
+  const undo: (() => unknown)[] = [() => removeSandboxFolder(path)]
   try {
-    const folder = await createSandboxFolder(spec.path, uid)
+    const folder = await SandboxFolder.create(path, uid)
     // Asynchronously, because it may be large.
     undo.push(() => rm(folder.scratch, { recursive: true, force: true }))
     const egressPath = join(folder.run, "out.sock")
     const egress = job.openEgress?.(egressPath)
     if (egress) {
       undo.push(() => egress.stop())
-      if (uid !== undefined) chownSync(egressPath, uid, uid)
-      chmodSync(egressPath, 0o600)
+      folder.restrict(egressPath)
     }
-    closeRunFolder(folder, uid)
-    const launch = host.isolation.toToolLaunch({ folder, uid, tool: job.tool, limits })
-    const streams = { stdin: job.input, stdout: "pipe", stderr: "pipe" } as const
-    const group = await host.cgroups.createGroup(spec.id, limits)
+    folder.closeRun()
+    const group = await host.cgroups.createGroup(id, limits)
     undo.push(() => group?.removeSoon())
-    const launched = new LaunchedProcess(
-      host,
-      { id: spec.id, folder, ...launch, limits, ...streams, hasChildren: true },
-      group,
-    )
+    const profile = toToolProfile(job.tool, folder, limits, host.valParts.systemFiles)
+    const launched = launch(host, profile, {
+      ...{ id, uid, group, limits, folder },
+      streams: [job.input, "pipe", "pipe"],
+    })
     return await waitForEnd(host, folder, launched, job, limits)
   } finally {
     for (const step of undo.reverse()) await Promise.try(step).catch(host.onError)
@@ -106,7 +97,7 @@ export async function runTool(
 
 /** Waits until the tool ends. Kills it when it exceeds a limit. */
 async function waitForEnd(
-  host: LaunchHost,
+  host: SandboxHost,
   folder: SandboxFolder,
   launched: LaunchedProcess,
   { signal, limits: { msMax, outputBytesMax, scratchEntriesMax } }: ToolJob,
@@ -118,8 +109,8 @@ async function waitForEnd(
     launched.kill()
   }
   const isScratchFull = () =>
-    !host.isolation.hasOuterProcess &&
-    isLargerThan(folder.scratch, limits.scratchBytesMax, scratchEntriesMax)
+    !host.isolation.bubblewrap &&
+    folder.isScratchLargerThan(limits.scratchBytesMax, scratchEntriesMax)
   const checkLimits = () => {
     const inner = launched.findInner()
     if (
@@ -138,7 +129,7 @@ async function waitForEnd(
     const output = readOutput(launched.child.stdout, outputBytesMax, () => stop("output"))
     const stderr = readEnd(launched.child.stderr)
     await launched.child.exited
-    await launched.waitUntilGone()
+    await launched.waitUntilGone(limits.endMsMax, host.onError)
     signal.throwIfAborted()
     const cause: StopCause | undefined = stopped && { reason: "killed" }
     const exit = toSandboxExit(launched.readExitFacts(cause, undefined), limits)

@@ -1,6 +1,7 @@
 import { posix } from "node:path"
 import { promisify } from "node:util"
 import * as zlib from "node:zlib"
+import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 
 /**
  * Files of packages. An archive is a line of JSON with this list, followed by the contents of the
@@ -34,7 +35,7 @@ export const archiveLimits = {
 export function packFiles(list: FileList, contents: Uint8Array): Uint8Array | undefined {
   const bytes = list.files.reduce((sum, [, size]) => sum + size, 0)
   if (bytes !== contents.length || !isValid(list)) return undefined
-  const line = Buffer.from(`${JSON.stringify(list)}\n`)
+  const line = Buffer.from(`${toOwnJson(list)}\n`)
   if (line.length > archiveLimits.listBytesMax) return undefined
   const archive = Buffer.concat([line, contents])
   return archive.length <= archiveLimits.bytesMax ? archive : undefined
@@ -61,7 +62,7 @@ export async function readArchive(
 ): Promise<FileArchive> {
   const archive = await decompress(compressed, { maxOutputLength: bytesMax })
   const start = archive.subarray(0, archiveLimits.listBytesMax).indexOf(lineEnd) + 1
-  const list = JSON.parse(archive.toString("utf8", 0, start)) as FileList
+  const list = parseJson(archive.toString("utf8", 0, start), archiveLimits.listBytesMax) as FileList
   let at = start
   const contents = list.files.map(([, bytes]) => {
     at += bytes

@@ -1,12 +1,11 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
-import type { ContentStore } from "../../blobs/content-store.ts"
-import { chunkBytes } from "../../blobs/object-chunks.ts"
+import { type ContentStore, chunkBytes } from "../../blobs/object-chunks.ts"
 import { sql } from "../../database/sql.ts"
+import type { LoadConnection } from "../databases/backup-database.ts"
 import type { Frame } from "../format/frame-reader.ts"
 import { idPattern } from "../format/row-values.ts"
-import type { Loader } from "./loader.ts"
 
 /** Loads the frames of one section. */
 export interface ContentLoader {
@@ -30,13 +29,13 @@ interface Head {
 }
 
 /** Loads objects into chunks in the database. They keep their ids. */
-export function createChunkLoader(loader: Loader): ContentLoader {
-  return createObjectLoader(loader, "database", (id) => {
+export function createChunkLoader(connection: LoadConnection): ContentLoader {
+  return createObjectLoader(connection, "database", (id) => {
     let number = 0
     let rest = Buffer.alloc(0)
     const flush = async (bytesMin: number) => {
       for (; rest.length >= bytesMin && rest.length > 0; rest = rest.subarray(chunkBytes))
-        await loader.insert(
+        await connection.insert(
           "object_chunks",
           ["object_id", "number", "content"],
           [[id, number++, rest.subarray(0, chunkBytes)]],
@@ -57,12 +56,12 @@ export function createChunkLoader(loader: Loader): ContentLoader {
  * neither server may delete objects of the other.
  */
 export function createBucketLoader(
-  loader: Loader,
+  connection: LoadConnection,
   bucket: ContentStore,
   ids: Map<string, string>,
 ): ContentLoader {
   return createObjectLoader(
-    loader,
+    connection,
     "s3",
     (id) => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
@@ -89,7 +88,7 @@ export function createBucketLoader(
 }
 
 function createObjectLoader(
-  loader: Loader,
+  connection: LoadConnection,
   place: "database" | "s3",
   open: (id: string) => Sink,
   toId: (id: string) => string = (id) => id,
@@ -107,7 +106,7 @@ function createObjectLoader(
       if (current?.head.id !== head.id) {
         await finish()
         const id = toId(head.id)
-        await loader.insert(
+        await connection.insert(
           "objects",
           ["id", "owner_id", "place", "size"],
           [[id, head.ownerId, place, head.size]],
@@ -129,7 +128,7 @@ function createObjectLoader(
  * user, never another text of the backup.
  */
 export function createOwnerDatabaseLoader(
-  loader: Loader,
+  connection: LoadConnection,
   folder: string,
 ): ContentLoader & { readonly count: number } {
   let current: { readonly id: string; readonly file: number; bytes: number } | undefined
@@ -148,7 +147,7 @@ export function createOwnerDatabaseLoader(
       const { id, at } = toHead(json)
       if (current?.id !== id) {
         finish()
-        const [owner] = await loader.run(sql`select id from users where id = ${id}`)
+        const [owner] = await connection.run(sql`select id from users where id = ${id}`)
         if (!owner) throw new BackupDamaged("it contains the database of a user who is not in it")
         mkdirSync(folder, { recursive: true, mode: 0o700 })
         // Fails if the file exists: the pieces of a database must be consecutive.

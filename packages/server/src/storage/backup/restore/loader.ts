@@ -1,27 +1,21 @@
-import type { Dialect } from "../../database/dialect.ts"
-import type { SqlValue, Statement } from "../../database/sql.ts"
+import { type Migration, migrate } from "../../database/migrate.ts"
+import { raw } from "../../database/sql.ts"
+import type { BackupDatabase, LoadConnection } from "../databases/backup-database.ts"
 
 /**
- * A database that a backup is restored into. Before `commit` nothing of it is visible, and any
- * failure leaves the database empty.
+ * Fills an empty database. Before `commit` nothing of it is visible, and any failure leaves the
+ * database empty.
  */
 export interface Loader {
-  readonly dialect: Dialect
   /** Why a restore is not possible: undefined when the database is empty. */
   findObstacle(): Promise<string | undefined>
-  /** Creates the tables of that schema version, without indexes and foreign keys. */
-  begin(schemaVersion: number): Promise<void>
-  run<Row>(statement: Statement): Promise<readonly Row[]>
-  insert(
-    table: string,
-    columns: readonly string[],
-    rows: readonly (readonly SqlValue[])[],
-  ): Promise<void>
+  /** Creates the tables, without indexes and foreign keys, and connects to them. */
+  begin(migrations: readonly Migration[]): Promise<LoadConnection>
   /**
    * Creates the indexes and foreign keys that `begin` left out, and checks all references.
    */
   finish(signal: AbortSignal): Promise<void>
-  /** Makes the restored data visible. */
+  /** Makes the restored data visible. The first server that starts migrates it. */
   commit(): Promise<void>
   /** Removes everything that was loaded. */
   abort(): Promise<void>
@@ -33,4 +27,81 @@ export interface Loader {
  */
 export class RestoreRefused extends Error {
   override readonly name = "RestoreRefused"
+}
+
+export function createLoader(database: BackupDatabase): Loader {
+  let connection: LoadConnection | undefined
+  let dropped: readonly { readonly drop: string; readonly create: string }[] = []
+  const opened = () => {
+    if (!connection) throw new Error("Cannot load: begin was not called")
+    return connection
+  }
+  const assertEmpty = async () => {
+    const obstacle = await findObstacle(database)
+    if (obstacle !== undefined) throw new RestoreRefused(obstacle)
+  }
+  return {
+    findObstacle: () => findObstacle(database),
+    async begin(migrations) {
+      const target = await database.openTarget()
+      await migrate(target, migrations).finally(() => target.stop())
+      connection = await database.openLoad()
+      // A server may have been started meanwhile.
+      await assertEmpty()
+      dropped = await connection.run(connection.obstructions)
+      for (const { drop } of dropped) await connection.run(raw(drop))
+      return connection
+    },
+    async finish(signal) {
+      const { completion, brokenReferences, run } = opened()
+      for (const statement of [
+        ...dropped.toReversed().map(({ create }) => create),
+        ...completion,
+      ]) {
+        // Each may block the thread for minutes: let signals through in between.
+        await Bun.sleep(0)
+        signal.throwIfAborted()
+        await run(raw(statement))
+      }
+      const [broken] = brokenReferences
+        ? await run<{ table: string; parent: string }>(brokenReferences)
+        : []
+      if (broken)
+        throw new RestoreRefused(
+          `a row of ${broken.table} refers to a missing row of ${broken.parent}`,
+        )
+    },
+    async commit() {
+      try {
+        await opened().run(raw("commit"))
+      } catch (error) {
+        await connection?.stop()
+        // The connection may have broken after the commit, so ask the database whether it happened.
+        if ((await findObstacle(database)) === undefined) throw error
+      }
+      await connection?.stop()
+      await database.place(assertEmpty)
+    },
+    async abort() {
+      await connection?.stop()
+      database.discard()
+    },
+  }
+}
+
+/** Why the database is not empty; undefined if it is. */
+async function findObstacle({ name, inspect }: BackupDatabase): Promise<string | undefined> {
+  const found = await inspect()
+  if (!found) return undefined
+  try {
+    const columns = await found.read<{ table_name: string }>(found.dialect.columns)
+    const tables = new Set(columns.map((column) => column.table_name))
+    for (const table of ["users", "vals"].filter((each) => tables.has(each))) {
+      const [row] = await found.read(raw(`select 1 from ${table} limit 1`))
+      if (row) return `${name} already contains ${table}, and a restore needs an empty server`
+    }
+    return undefined
+  } finally {
+    await found.stop()
+  }
 }

@@ -1,11 +1,15 @@
 import { BackupDamaged, type BackupHeader, type BackupSummary } from "@hamlet/contract/backup"
 import { AppError } from "../../../domain/app-error.ts"
-import type { ContentStore } from "../../blobs/content-store.ts"
+import type { Recipient } from "../../../domain/mail/outbound/emails.ts"
+import type { ContentStore } from "../../blobs/object-chunks.ts"
+import { findTooOld, type Migration, releaseBefore } from "../../database/migrate.ts"
 import { firstId } from "../../database/pagination.ts"
-import { raw, sql } from "../../database/sql.ts"
-import { migrations } from "../../migrations/index.ts"
+import { raw, type SqlValue, sql } from "../../database/sql.ts"
+import { files as filesMigration } from "../../migrations/0031-files.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
+import { valColumns, withCurrentVersion } from "../../vals/val-rows.ts"
 import { backupTables, ownerDatabases } from "../backup-tables.ts"
+import type { LoadConnection } from "../databases/backup-database.ts"
 import { checkFile, type Frame, readFrames } from "../format/frame-reader.ts"
 import { type TableColumn, toRows } from "../format/row-values.ts"
 import {
@@ -16,13 +20,14 @@ import {
 } from "./content-loader.ts"
 import { type Loader, RestoreRefused } from "./loader.ts"
 import type { RestoreFiles } from "./restore-files.ts"
-import { createRowChange } from "./restored-rows.ts"
 
 /** The server that a backup is restored into. */
 export interface RestoreTarget {
   readonly loader: Loader
   readonly files: RestoreFiles
   readonly bucket: ContentStore | undefined
+  /** Those that this version knows. */
+  readonly migrations: readonly Migration[]
 }
 
 /** The progress of a restore. */
@@ -45,9 +50,6 @@ export interface RestoreOptions {
   report(progress: RestoreProgress): void
 }
 
-/** The oldest schema version that a backup can have. */
-const schemaVersionMin = 3
-
 /**
  * Restores a backup into an empty server. The file is read twice: first it is checked completely,
  * then it is loaded. Nothing is visible before the end.
@@ -57,19 +59,20 @@ export async function restoreBackup(
   target: RestoreTarget,
   options: RestoreOptions,
 ): Promise<Restored> {
-  const { loader, files } = target
+  const { loader, files, migrations } = target
   const summary = await checkFile(path, (done, total) => {
     options.signal.throwIfAborted()
     options.report({ step: "check", done, total })
   })
-  assertSupported(summary.header)
+  assertSupported(summary.header, migrations)
   const obstacle = await loader.findObstacle()
   if (obstacle !== undefined) throw new RestoreRefused(obstacle)
   files.begin()
   const objectIds = new Map<string, string>()
   try {
-    await loader.begin(summary.header.schemaVersion)
-    const restored = await load(path, target, summary, objectIds, options)
+    const known = migrations.filter(({ version }) => version <= summary.header.schemaVersion)
+    const connection = await loader.begin(known)
+    const restored = await load(path, { ...target, connection }, summary, objectIds, options)
     files.placeOwnerDatabases()
     await loader.commit()
     files.end()
@@ -82,15 +85,19 @@ export async function restoreBackup(
   }
 }
 
-function assertSupported({ schemaVersion, serverVersion, sections }: BackupHeader): void {
+function assertSupported(
+  { schemaVersion, serverVersion, sections }: BackupHeader,
+  migrations: readonly Migration[],
+): void {
   const newest = migrations.at(-1)?.version ?? 0
   if (schemaVersion > newest)
     throw new RestoreRefused(
       `a newer version of Hamlet, ${serverVersion}, has written it (its schema is ${schemaVersion}, this version knows up to ${newest})`,
     )
-  if (schemaVersion < schemaVersionMin)
+  const tooOld = findTooOld(schemaVersion, migrations)
+  if (tooOld !== undefined)
     throw new RestoreRefused(
-      `its schema is ${schemaVersion}, but the schema of a backup is at least ${schemaVersionMin}`,
+      `${tooOld}; restore it with Hamlet ${releaseBefore}, start that once, then this version`,
     )
   const names = sections.map(({ name }) => name)
   const unknown = names.find(
@@ -104,19 +111,20 @@ function assertSupported({ schemaVersion, serverVersion, sections }: BackupHeade
 
 async function load(
   path: string,
-  target: RestoreTarget,
+  { connection, loader, files, bucket }: RestoreTarget & { readonly connection: LoadConnection },
   summary: BackupSummary,
   objectIds: Map<string, string>,
   { signal, report }: RestoreOptions,
 ): Promise<Restored> {
-  const { loader, files, bucket } = target
   const { header, trailer } = summary
-  const owners = createOwnerDatabaseLoader(loader, files.besideFolder)
-  const objects = bucket ? createBucketLoader(loader, bucket, objectIds) : createChunkLoader(loader)
-  const loads = await planLoads(loader, header, { objects, owners }, objectIds)
+  const owners = createOwnerDatabaseLoader(connection, files.besideFolder)
+  const objects = bucket
+    ? createBucketLoader(connection, bucket, objectIds)
+    : createChunkLoader(connection)
+  const loads = await planLoads(connection, header, { objects, owners }, objectIds)
   // Rows that migrations have inserted are in the backup too.
   for (const { name } of header.sections)
-    if (backupTables[name]?.kind === "rows") await loader.run(raw(`delete from ${name}`))
+    if (backupTables[name]?.kind === "rows") await connection.run(raw(`delete from ${name}`))
   let items = 0
   for await (const frame of readFrames(path)) {
     signal.throwIfAborted()
@@ -125,31 +133,33 @@ async function load(
     report({ step: "load", done: items, total: trailer.items })
   }
   for (const section of loads) await section.end()
+  // The server asks for some of these times. Those before the base are known from the backup only.
   for (const { version, appliedAt } of header.migrations)
-    await loader.run(
-      sql`update schema_migrations set applied_at = ${appliedAt} where version = ${version}`,
-    )
+    if (version <= header.schemaVersion)
+      await connection.run(sql`
+        insert into schema_migrations (version, name, applied_at) values (${version}, 'restored', ${appliedAt})
+        on conflict (version) do update set applied_at = excluded.applied_at`)
   const sections = Object.fromEntries(trailer.sections.map(({ name, items }) => [name, items]))
-  await loadSearchTexts(loader, (done) => {
+  await loadSearchTexts(connection, header.schemaVersion, (done) => {
     signal.throwIfAborted()
     report({ step: "index", done, total: sections.vals ?? 0 })
   })
   await translate("", () => loader.finish(signal))
-  await verify(loader, sections, report)
+  await verify(connection, sections, report)
   return { summary, sections, ownerDatabases: owners.count }
 }
 
 async function planLoads(
-  loader: Loader,
+  connection: LoadConnection,
   header: BackupHeader,
   content: { readonly objects: ContentLoader; readonly owners: ContentLoader },
   objectIds: ReadonlyMap<string, string>,
 ): Promise<readonly ContentLoader[]> {
-  const found = await loader.run<{
+  const found = await connection.run<{
     table_name: string
     column_name: string
     type: TableColumn["type"]
-  }>(loader.dialect.columns)
+  }>(connection.dialect.columns)
   const tables = Map.groupBy(found, ({ table_name }) => table_name)
   return header.sections.map(({ name, columns = [] }) => {
     if (name === ownerDatabases) return content.owners
@@ -170,12 +180,12 @@ async function planLoads(
       throw new RestoreRefused(
         `the columns of its section "${name}" differ from those of the table at schema ${header.schemaVersion}`,
       )
-    return createTableLoader(loader, name, typed as readonly TableColumn[], objectIds)
+    return createTableLoader(connection, name, typed as readonly TableColumn[], objectIds)
   })
 }
 
 function createTableLoader(
-  loader: Loader,
+  connection: LoadConnection,
   table: string,
   columns: readonly TableColumn[],
   objectIds: ReadonlyMap<string, string>,
@@ -190,7 +200,9 @@ function createTableLoader(
         objectAt === -1
           ? rows
           : rows.map((row) => row.with(objectAt, moveObject(row[objectAt] ?? null, objectIds)))
-      await translate(table, () => loader.insert(table, names, change ? moved.map(change) : moved))
+      await translate(table, () =>
+        connection.insert(table, names, change ? moved.map(change) : moved),
+      )
     },
     end: () => Promise.resolve(),
   }
@@ -225,13 +237,13 @@ async function translate<T>(table: string, work: () => Promise<T>): Promise<T> {
 }
 
 async function verify(
-  loader: Loader,
+  connection: LoadConnection,
   sections: Readonly<Record<string, number>>,
   report: RestoreOptions["report"],
 ): Promise<void> {
   const tables = Object.entries(sections).filter(([name]) => backupTables[name]?.kind === "rows")
   for (const [index, [name, expected]] of tables.entries()) {
-    const [row] = await loader.run<{ count: number | string }>(
+    const [row] = await connection.run<{ count: number | string }>(
       raw(`select count(*) as count from ${name}`),
     )
     if (Number(row?.count) !== expected)
@@ -251,17 +263,32 @@ interface TextSource {
 /** Vals per batch. */
 const valsMax = 500
 
+/** The server that starts migrates the tables of an older backup, but not the search texts. */
+const textsBeforeFiles = raw(
+  "select v.id, v.name, v.privacy, v.readme, c.code from vals v join versions c on c.val_id = v.id and c.version = v.version",
+)
+const textsOfFiles = sql`select ${valColumns} from vals v ${withCurrentVersion}`
+
 /** Builds the search texts, in the order in which the vals were created. */
-async function loadSearchTexts(loader: Loader, report: (vals: number) => void): Promise<void> {
+async function loadSearchTexts(
+  connection: LoadConnection,
+  schemaVersion: number,
+  report: (vals: number) => void,
+): Promise<void> {
   let done = 0
+  const texts = schemaVersion < filesMigration.version ? textsBeforeFiles : textsOfFiles
   for (let after = firstId; ; ) {
-    const found = await loader.run<TextSource>(sql`
-      select v.id, v.name, v.privacy, v.readme, c.code from vals v join versions c on c.val_id = v.id and c.version = v.version
-      where v.id > ${after} order by v.id limit ${valsMax}`)
+    const found = await connection.run<TextSource>(
+      sql`${texts} where v.id > ${after} order by v.id limit ${valsMax}`,
+    )
     const last = found.at(-1)
     if (!last) return
     after = last.id
-    await loader.insert("search_texts", ["val_id", "is_public", "name", "body"], found.map(toRow))
+    await connection.insert(
+      "search_texts",
+      ["val_id", "is_public", "name", "body"],
+      found.map(toRow),
+    )
     done += found.length
     report(done)
   }
@@ -269,4 +296,43 @@ async function loadSearchTexts(loader: Loader, report: (vals: number) => void): 
 
 function toRow({ id, name, privacy, readme, code }: TextSource) {
   return [id, privacy === "public" ? 1 : 0, foldText(name), foldBody(code, readme)]
+}
+
+type Row = readonly SqlValue[]
+
+/** Why an email that waited is not sent by the restored server. */
+const restoredEmailError =
+  "it waited when the backup was made, so the original server may have sent it meanwhile"
+
+/**
+ * How the rows of a table change when they are restored; undefined if they do not. Two servers must
+ * not send the same email: the one that was restored sends none that waited, unless its user asks
+ * for it.
+ */
+function createRowChange(
+  table: string,
+  columns: readonly string[],
+  at: number,
+): ((row: Row) => Row) | undefined {
+  if (table !== "emails") return undefined
+  const indexOf = (column: string) => columns.indexOf(column)
+  return (row) => {
+    const recipients = row[indexOf("recipients")]
+    if (row[indexOf("status")] !== "waiting" || typeof recipients !== "string") return row
+    return row
+      .with(indexOf("status"), "failed")
+      .with(indexOf("recipients"), JSON.stringify(toFailed(recipients)))
+      .with(indexOf("error"), restoredEmailError)
+      .with(indexOf("next_attempt_at"), null)
+      .with(indexOf("ended_at"), at)
+  }
+}
+
+/** Those who had got it already keep their status. */
+function toFailed(recipients: string): unknown {
+  const parsed: unknown = JSON.parse(recipients)
+  if (!Array.isArray(parsed)) return parsed
+  return (parsed as readonly Recipient[]).map((recipient) =>
+    recipient.status === "waiting" ? { ...recipient, status: "failed" } : recipient,
+  )
 }

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { syncPath } from "../databases/sqlite.ts"
 import { listOwnerDatabases } from "../owner-database-files.ts"
 import { RestoreRefused } from "./loader.ts"
-import { syncPath } from "./sqlite-loader.ts"
 
 /** The files that a restore creates besides the database. */
 export interface RestoreFiles {

@@ -1,15 +1,17 @@
 import type { Item, Output } from "@hamlet/contract/client"
 import { useEffect } from "preact/hooks"
+import { Check } from "../../../ui/check.tsx"
 import { EmptyState } from "../../../ui/page-states.tsx"
-import { useTitle } from "../../../ui/page-title.ts"
 import { api } from "../../api.ts"
 import { Loaded, LoadedPages } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
 import { useResource } from "../../data/resource.ts"
 import { countUnread, unreadCount } from "../../frame/bell.tsx"
+import { showError } from "../../frame/toast-list.ts"
+import { Button } from "../../parts/buttons/button.tsx"
+import { PageHead } from "../../parts/page-head.tsx"
 import { Section } from "../../parts/section.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
-import { useAction } from "../../parts/use-action.ts"
 
 type Notification = Item<"listNotifications">
 type NotificationType = Notification["type"]
@@ -25,31 +27,21 @@ const labels: Readonly<Record<NotificationType, string>> = {
 
 /** What happened to the user's vals. */
 export function Page() {
-  useTitle("Notifications")
   const notifications = usePages("listNotifications", {})
-  const { isBusy, run } = useAction()
-  const readAll = () =>
-    run(async () => {
-      await api.readNotifications({})
-      await countUnread()
-      notifications.reload()
-    })
+  const readAll = async () => {
+    await api.readNotifications({})
+    await countUnread()
+    notifications.reload()
+  }
   useEffect(() => void countUnread(), [])
+  const end = (
+    <Button kind="quiet" disabled={unreadCount.value === 0} action={readAll}>
+      Mark all as read
+    </Button>
+  )
   return (
     <>
-      <div class="page-head">
-        <h1>Notifications</h1>
-        <div class="page-head-end">
-          <button
-            type="button"
-            class="button button-quiet"
-            disabled={isBusy || unreadCount.value === 0}
-            onClick={() => void readAll()}
-          >
-            Mark all as read
-          </button>
-        </div>
-      </div>
+      <PageHead title="Notifications" end={end} />
       <LoadedPages
         of={notifications}
         rows={4}
@@ -121,34 +113,31 @@ function toHref({ type, val, otherVal }: Notification): string {
 
 function Settings() {
   const settings = useResource("settings", (signal) => api.getNotificationSettings({}, { signal }))
-  const { run } = useAction()
-  const toggle = ({ muted }: Output<"getNotificationSettings">, type: NotificationType) =>
-    run(async () => {
-      const others = muted.filter((it) => it !== type)
-      const changed = muted.includes(type) ? others : [...others, type]
-      // At once: a box that changes back for a moment looks broken.
-      settings.set({ muted: changed })
-      try {
-        await api.putNotificationSettings({ muted: changed })
-      } catch (error) {
-        settings.reload()
-        throw error
-      }
-    })
+  const toggle = async ({ muted }: Output<"getNotificationSettings">, type: NotificationType) => {
+    const others = muted.filter((it) => it !== type)
+    const changed = muted.includes(type) ? others : [...others, type]
+    // At once: a box that changes back for a moment looks broken.
+    settings.set({ muted: changed })
+    try {
+      await api.putNotificationSettings({ muted: changed })
+    } catch (error) {
+      settings.reload()
+      showError(error)
+    }
+  }
   return (
     <Section title="Tell me about">
       <Loaded of={settings} skeleton={null}>
         {(current) => (
           <div class="notification-types">
             {(Object.keys(labels) as NotificationType[]).map((type) => (
-              <label key={type} class="check">
-                <input
-                  type="checkbox"
-                  checked={!current.muted.includes(type)}
-                  onChange={() => void toggle(current, type)}
-                />
-                <span>{labels[type]}</span>
-              </label>
+              <Check
+                key={type}
+                checked={!current.muted.includes(type)}
+                onChange={() => void toggle(current, type)}
+              >
+                {labels[type]}
+              </Check>
             ))}
           </div>
         )}

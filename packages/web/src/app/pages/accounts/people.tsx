@@ -1,8 +1,8 @@
-import type { Item } from "@hamlet/contract/client"
-import { useTitle } from "../../../ui/page-title.ts"
-import { LoadedPages, NotFound } from "../../data/loaded.tsx"
+import { useTitle } from "../../../ui/page-states.tsx"
+import { NotFound } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
-import { DataTable } from "../../parts/data-table.tsx"
+import { LoadedTable } from "../../parts/lists/loaded-table.tsx"
+import { PageHead } from "../../parts/page-head.tsx"
 import { Section } from "../../parts/section.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
 import { Invitations } from "../../people/invitations.tsx"
@@ -19,40 +19,29 @@ function People() {
   const users = usePages("listUsers", {})
   return (
     <>
-      <div class="page-head">
-        <h1>People</h1>
-      </div>
+      <PageHead title="People" />
       <Invitations />
       <Section title="Users">
-        <LoadedPages of={users} rows={5} empty={null}>
-          {(items) => (
-            <DataTable columns={{ Name: "", State: "", Email: "only-wide", Joined: "only-wide" }}>
-              {items.map((account) => (
-                <Row key={account.id} account={account} />
-              ))}
-            </DataTable>
-          )}
-        </LoadedPages>
+        <LoadedTable
+          of={users}
+          rows={5}
+          empty={null}
+          columns={[
+            [
+              "Name",
+              "table-wide",
+              ({ id, username }) => (
+                <a class="table-name row-link" href={`/people/${id}`}>
+                  {username}
+                </a>
+              ),
+            ],
+            ["State", "", (account) => <PersonBadge account={account} />],
+            ["Email", "only-wide quiet", ({ email }) => email],
+            ["Joined", "only-wide quiet", ({ createdAt }) => <TimeAgo at={createdAt} />],
+          ]}
+        />
       </Section>
     </>
-  )
-}
-
-function Row({ account }: { account: Item<"listUsers"> }) {
-  return (
-    <tr>
-      <td class="table-wide">
-        <a class="table-name row-link" href={`/people/${account.id}`}>
-          {account.username}
-        </a>
-      </td>
-      <td>
-        <PersonBadge account={account} />
-      </td>
-      <td class="only-wide quiet">{account.email}</td>
-      <td class="only-wide quiet">
-        <TimeAgo at={account.createdAt} />
-      </td>
-    </tr>
   )
 }

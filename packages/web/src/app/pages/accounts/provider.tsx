@@ -1,18 +1,17 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { Brand } from "../../../ui/brand.tsx"
-import { useTitle } from "../../../ui/page-title.ts"
+import { useTitle } from "../../../ui/page-states.tsx"
 import { api } from "../../api.ts"
 import { explain } from "../../data/explain.ts"
 import { navigate } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
-import { Form } from "../../parts/form.tsx"
+import { Form } from "../../parts/forms/form.tsx"
 import { toOwnPath } from "../../session/own-path.ts"
 import { type ProviderVisit, takeVisit } from "../../session/provider.ts"
 import { session } from "../../session/session.ts"
 import { enterSession } from "../../session/sign-in.ts"
-import { UsernameField } from "../../session/username-field.tsx"
+import { SignInPage, UsernameField } from "../../session/sign-in-page.tsx"
 import { settings } from "../../settings.ts"
 
 type SignUp = NonNullable<Output<"finishProviderSignIn">["signUp"]>
@@ -45,30 +44,27 @@ export function Page() {
   }, [isKnown])
   const { value } = step
   return (
-    <main class="sign-in">
-      <div class="sign-in-card">
-        <Brand href="/" kind="large" />
-        {value.kind === "new" ? (
-          <NewAccount {...value} />
-        ) : (
-          <>
-            <h1>Sign in</h1>
-            {value.kind === "working" ? (
-              <p role="status">Signing in…</p>
-            ) : (
-              <>
-                <p class="field-error" role="alert">
-                  {value.message}
-                </p>
-                <a class="button" href="/sign-in">
-                  Back to sign-in
-                </a>
-              </>
-            )}
-          </>
-        )}
-      </div>
-    </main>
+    <SignInPage>
+      {value.kind === "new" ? (
+        <NewAccount {...value} />
+      ) : (
+        <>
+          <h1>Sign in</h1>
+          {value.kind === "working" ? (
+            <p role="status">Signing in…</p>
+          ) : (
+            <>
+              <p class="field-error" role="alert">
+                {value.message}
+              </p>
+              <a class="button" href="/sign-in">
+                Back to sign-in
+              </a>
+            </>
+          )}
+        </>
+      )}
+    </SignInPage>
   )
 }
 

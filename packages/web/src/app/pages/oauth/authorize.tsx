@@ -1,15 +1,15 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { Brand } from "../../../ui/brand.tsx"
-import { useTitle } from "../../../ui/page-title.ts"
+import { useTitle } from "../../../ui/page-states.tsx"
 import { type Scope, ScopeList } from "../../account/scope-list.tsx"
 import { api } from "../../api.ts"
 import { explain } from "../../data/explain.ts"
 import { currentLocation } from "../../frame/location.ts"
-import { Form } from "../../parts/form.tsx"
+import { Form } from "../../parts/forms/form.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
 import { currentUser, session } from "../../session/session.ts"
+import { SignInPage } from "../../session/sign-in-page.tsx"
 
 type Asked = Output<"checkAuthorization">
 
@@ -32,21 +32,17 @@ export function Page() {
     )
   }, [me?.id, query])
   return (
-    <main class="sign-in">
-      <div class="sign-in-card">
-        <Brand href="/" kind="large" />
-        <h1>Connect a program</h1>
-        {problem.value !== "" ? (
-          <p class="field-error" role="alert">
-            {problem.value}
-          </p>
-        ) : asked.value && me ? (
-          <Consent asked={asked.value} query={query} username={me.username} />
-        ) : (
-          <Waiting />
-        )}
-      </div>
-    </main>
+    <SignInPage title="Connect a program">
+      {problem.value !== "" ? (
+        <p class="field-error" role="alert">
+          {problem.value}
+        </p>
+      ) : asked.value && me ? (
+        <Consent asked={asked.value} query={query} username={me.username} />
+      ) : (
+        <Waiting />
+      )}
+    </SignInPage>
   )
 }
 

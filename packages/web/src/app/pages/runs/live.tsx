@@ -1,19 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
-import { Icon } from "../../../ui/icon.tsx"
 import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
-import { useTitle } from "../../../ui/page-title.ts"
 import { explain } from "../../data/explain.ts"
 import { currentLocation, setQuery } from "../../frame/location.ts"
+import { Button } from "../../parts/buttons/button.tsx"
+import { PageHead } from "../../parts/page-head.tsx"
+import { toValName } from "../../runs/list/run-kinds.ts"
 import { useChosenVal, ValFilter } from "../../runs/list/val-filter.tsx"
-import { toValName } from "../../runs/list/val-name.ts"
 import { type LiveLogs, useLiveLogs } from "../../runs/live/follow-account.ts"
 import type { LiveLine, LiveLog } from "../../runs/live/live-log.ts"
 import { LogView } from "../../runs/log-view.tsx"
 
 /** The logs of all runs of the account, as they are written. */
 export function Page() {
-  useTitle("Live logs")
   const logs = useLiveLogs()
   const paused = useSignal<LiveLog | undefined>(undefined)
   const name = currentLocation.value.query.get("val")
@@ -27,24 +26,19 @@ export function Page() {
   const newCount = paused.value ? logs.log.value.total - paused.value.total : 0
   return (
     <>
-      <div class="page-head">
-        <h1>Live logs</h1>
-        <div class="page-head-end">
-          <a href="/runs">All runs</a>
-        </div>
-      </div>
-      <div class="toolbar">
+      <PageHead title="Live logs" end={<a href="/runs">All runs</a>} />
+      <div class="row wrap toolbar">
         <ValFilter vals={names} name={name} />
-        <button
-          type="button"
-          class="button button-quiet"
+        <Button
+          kind="quiet"
+          icon={paused.value ? "play" : "pause"}
           aria-pressed={paused.value !== undefined}
           onClick={() => {
             paused.value = paused.value ? undefined : logs.log.peek()
           }}
         >
-          <Icon name={paused.value ? "play" : "pause"} /> {paused.value ? "Resume" : "Pause"}
-        </button>
+          {paused.value ? "Resume" : "Pause"}
+        </Button>
         {newCount > 0 ? <span class="quiet">{toLines(newCount)} waiting</span> : null}
         <Connection logs={logs} isPaused={paused.value !== undefined} />
       </div>
@@ -71,13 +65,9 @@ export function Page() {
         </EmptyState>
       ) : (
         <EmptyState icon="search" title={`Nothing from ${name} yet`}>
-          <button
-            type="button"
-            class="button button-quiet"
-            onClick={() => setQuery({ val: undefined })}
-          >
+          <Button kind="quiet" onClick={() => setQuery({ val: undefined })}>
             Show all vals
-          </button>
+          </Button>
         </EmptyState>
       )}
     </>

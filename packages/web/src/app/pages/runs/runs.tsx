@@ -1,14 +1,11 @@
-import { useTitle } from "../../../ui/page-title.ts"
+import { PageHead } from "../../parts/page-head.tsx"
 import { RunsView } from "../../runs/list/runs-view.tsx"
 
 /** All runs of the account. */
 export function Page() {
-  useTitle("Runs")
   return (
     <>
-      <div class="page-head">
-        <h1>Runs</h1>
-      </div>
+      <PageHead title="Runs" />
       <RunsView liveHref="/runs/live" />
     </>
   )

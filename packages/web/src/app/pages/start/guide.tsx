@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { CodeBlock } from "../../../ui/code/code-block.tsx"
-import { useTitle } from "../../../ui/page-title.ts"
+import { PageHead } from "../../parts/page-head.tsx"
 
 const hello = `export default function (request: Request): Response {
   return new Response("Hello")
@@ -18,19 +18,18 @@ import dice from "/v/ada/dice"
 
 /** The first hour with Hamlet, in seven steps. */
 export function Page() {
-  useTitle("Your first hour")
   return (
     <article class="guide">
-      <div class="page-head">
-        <h1>Your first hour</h1>
-        <p class="page-lead">Seven steps from nothing to things that run by themselves.</p>
-      </div>
+      <PageHead
+        title="Your first hour"
+        lead="Seven steps from nothing to things that run by themselves."
+      />
       <ol>
         <Step title="Create a page">
           <p>
             <a href="/new?type=http">Create a val</a> of type HTTP, or take a{" "}
             <a href="/templates">template</a>. Save it with <kbd>Ctrl S</kbd>: it has a web address
-            at once, and the preview beside the code shows it.
+            at once. <kbd>Ctrl Enter</kbd> saves it and shows the page beside the code.
           </p>
           <CodeBlock code={hello} language="ts" label="An HTTP val" />
         </Step>

@@ -1,3 +1,5 @@
+import { currentUser } from "../../session/session.ts"
+
 /** The sources of runs, as users read them. */
 export const sourceNames = {
   ui: "This app",
@@ -10,4 +12,15 @@ export const sourceNames = {
 /** Whether a run belongs to a val: an ad-hoc run of code has the version 0. */
 export function isOfVal({ val }: { readonly val: { readonly version: number } }): boolean {
   return val.version > 0
+}
+
+/** Whether a run has not ended yet. */
+export function isGoingOn({ status }: { readonly status: string }): boolean {
+  return status === "queued" || status === "running"
+}
+
+/** The name of a val in a list. The user's own vals are shown without the username. */
+export function toValName(val: { readonly username: string; readonly name: string }): string {
+  const { username, name } = val
+  return currentUser()?.username === username ? name : `${username}/${name}`
 }

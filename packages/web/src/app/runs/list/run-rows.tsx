@@ -1,12 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
 import { Icon } from "../../../ui/icon.tsx"
+import { Bars } from "../../../ui/page-states.tsx"
 import { toDuration } from "../../../ui/units.ts"
+import { Loaded } from "../../data/loaded.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
-import { RunDetails } from "../run-details.tsx"
-import { isOfVal } from "./run-kinds.ts"
+import { ExchangeView } from "../exchange-view.tsx"
+import { type RunDetail, useFollowedRun } from "../followed-run.ts"
+import { RunLog } from "../log-view.tsx"
+import { RunActions } from "../run-actions.tsx"
+import { RunErrorView } from "../run-error-view.tsx"
+import { ValueView } from "../value-view.tsx"
+import { isGoingOn, isOfVal, toValName } from "./run-kinds.ts"
 import { isFailure, type RunItem, toRunTitle } from "./run-title.ts"
-import { toValName } from "./val-name.ts"
 
 interface RunRowsProps {
   readonly runs: readonly RunItem[]
@@ -38,7 +44,7 @@ function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
     <li class={`run-row ${kind}`}>
       <button
         type="button"
-        class="run-head"
+        class="row bare run-head"
         aria-expanded={isOpen.value}
         aria-controls={bodyId}
         onClick={() => {
@@ -93,5 +99,55 @@ function LastLine({ run }: { readonly run: RunItem }) {
     <span class={error ? "run-last run-last-error" : "run-last"} title={text}>
       {text}
     </span>
+  )
+}
+
+/** A run in place: its error, its logs, its request and response, and what can be done with it. */
+function RunDetails(props: {
+  readonly runId: string
+  readonly onChange?: (() => void) | undefined
+}) {
+  const run = useFollowedRun(props.runId)
+  const change = () => {
+    run.reload()
+    props.onChange?.()
+  }
+  return (
+    <Loaded of={run} skeleton={<Bars count={3} />}>
+      {(data) => <Details run={data} onChange={change} />}
+    </Loaded>
+  )
+}
+
+function Details({ run, onChange }: { readonly run: RunDetail; readonly onChange: () => void }) {
+  const hasLogs = run.logs.length > 0 || isGoingOn(run)
+  return (
+    <div class="run-details">
+      {run.error ? <RunErrorView error={run.error} /> : null}
+      {hasLogs || !run.error ? <RunLog run={run} /> : null}
+      <ExchangeView run={run} />
+      {Array.isArray(run.args) && run.args.length > 0 ? (
+        <Value title="Arguments" value={run.args} />
+      ) : null}
+      {run.status === "succeeded" && run.request === null ? (
+        <Value title="Returned" value={run.returnValue} />
+      ) : null}
+      <div class="run-actions">
+        <a href={`/runs/${run.id}`}>Open the run</a>
+        {run.parentId ? (
+          <a href={`/runs/${run.parentId}`}>Replay of {run.parentId.slice(-8)}</a>
+        ) : null}
+        <RunActions run={run} onChange={onChange} />
+      </div>
+    </div>
+  )
+}
+
+function Value({ title, value }: { readonly title: string; readonly value: unknown }) {
+  return (
+    <section class="message" aria-label={title}>
+      <h3 class="message-title">{title}</h3>
+      <ValueView value={value} />
+    </section>
   )
 }

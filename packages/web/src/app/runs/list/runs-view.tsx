@@ -5,9 +5,17 @@ import { LoadedPages } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
 import { usePoll } from "../../data/poll.ts"
 import { currentLocation, setQuery } from "../../frame/location.ts"
-import { Select } from "../../parts/field.tsx"
-import { FilterBar } from "./filter-bar.tsx"
-import { isFiltered, readRunFilter, withoutFilters } from "./run-filter.ts"
+import { Button } from "../../parts/buttons/button.tsx"
+import { QuerySelect, readChoice } from "../../parts/forms/query-choice.tsx"
+import { SearchBox } from "../../search/search-box.tsx"
+import {
+  isFiltered,
+  readRunFilter,
+  sourceChoices,
+  statusChoices,
+  textCharsMax,
+  withoutFilters,
+} from "./run-filter.ts"
 import { RunRows } from "./run-rows.tsx"
 import { RunStats } from "./run-stats.tsx"
 import { useChosenVal, ValFilter } from "./val-filter.tsx"
@@ -36,7 +44,7 @@ interface RunsViewProps {
 /** The runs of the account or of one val, with charts. New runs appear by themselves. */
 export function RunsView({ valId, isOwn, liveHref }: RunsViewProps) {
   const { query } = currentLocation.value
-  const period = periods.find(({ value }) => value === query.get("period")) ?? periods[0]
+  const period = readChoice("period", periods)
   const since = useSince(period.value, period.hours)
   const filter = readRunFilter(query, period.value === "all" ? undefined : since)
   const name = query.get("val")
@@ -50,20 +58,24 @@ export function RunsView({ valId, isOwn, liveHref }: RunsViewProps) {
   return (
     <>
       <RunStats {...(statsValId === undefined ? {} : { valId: statsValId })} since={since} />
-      <FilterBar start={valId === undefined ? <ValFilter vals={vals} name={name} /> : null}>
-        <Select
-          label="Period"
-          isLabelHidden
-          value={period.value}
-          choices={periods}
-          onChange={(period) => setQuery({ period })}
+      <search class="row wrap toolbar">
+        {valId === undefined ? <ValFilter vals={vals} name={name} /> : null}
+        <SearchBox
+          label="Search the runs"
+          placeholder="Address, error or last line"
+          charsMax={textCharsMax}
+          value={query.get("text") ?? ""}
+          onChange={(text) => setQuery({ text })}
         />
+        <QuerySelect name="status" label="Status" choices={statusChoices} />
+        <QuerySelect name="source" label="Source" choices={sourceChoices} />
+        <QuerySelect name="period" label="Period" choices={periods} />
         {liveHref === undefined ? null : (
-          <a class="button button-quiet button-small toolbar-push" href={liveHref}>
+          <a class="button button-quiet button-small push" href={liveHref}>
             <Icon name="logs" /> Live logs
           </a>
         )}
-      </FilterBar>
+      </search>
       <LoadedPages
         of={list}
         rows={8}
@@ -89,9 +101,9 @@ export function RunsView({ valId, isOwn, liveHref }: RunsViewProps) {
 function NoMatches({ title }: { readonly title: string }) {
   return (
     <EmptyState icon="search" title={title}>
-      <button type="button" class="button button-quiet" onClick={() => setQuery(withoutFilters)}>
+      <Button kind="quiet" onClick={() => setQuery(withoutFilters)}>
         Clear the filters
-      </button>
+      </Button>
     </EmptyState>
   )
 }

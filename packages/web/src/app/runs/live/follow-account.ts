@@ -3,6 +3,7 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
 import { api } from "../../api.ts"
 import { isConnectionError } from "../../data/explain.ts"
+import { pause } from "../../data/pause.ts"
 import { appendLines, emptyLog, type LiveLine, type LiveLog, mergeLines } from "./live-log.ts"
 
 /** Whether the stream is open. `lost`: it is being opened again. */
@@ -150,17 +151,4 @@ function toFailureLine(run: Item<"listMyRuns">): LiveLine {
 /** The server does not respond, is shutting down, or something before it responds for it. */
 function isTemporary(error: unknown): boolean {
   return isConnectionError(error) || (error instanceof ApiError && error.status >= 500)
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener("abort", end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener("abort", end)
-    if (signal.aborted) end()
-  })
 }

@@ -1,12 +1,11 @@
 import { ApiError } from "@hamlet/contract/client"
 import { type Signal, useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
-import { Dialog } from "../../../ui/dialog.tsx"
 import { api } from "../../api.ts"
 import { navigate } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
-import { Field, Select } from "../../parts/field.tsx"
-import { Form } from "../../parts/form.tsx"
+import { Field, Select } from "../../parts/forms/field.tsx"
+import { FormDialog } from "../../parts/forms/form-dialog.tsx"
 import { currentUser } from "../../session/session.ts"
 import { hasBody, methods } from "../../val/preview/methods.ts"
 import type { RunDetail } from "../followed-run.ts"
@@ -52,23 +51,28 @@ export function ReplayDialog(props: { readonly run: RunDetail; readonly onClose:
   }
   const part = { form, fields, problems: problems.value }
   return (
-    <Dialog title="Replay with changes" kind="wide" onClose={onClose}>
-      <Form onSubmit={submit} label="Replay" busyLabel="Replaying…" foot="dialog-foot">
-        {form.kind === "request" ? <RequestPart {...part} /> : null}
-        {form.kind === "args" ? <Area {...part} name="args" label="Arguments" rows={8} /> : null}
-        {form.kind === "version" ? (
-          <p>The input comes from the schedule or the mail, and is used again as it was.</p>
-        ) : null}
-        <Field label="Version" hint={form.hints.version} error={problems.value.version}>
-          <input
-            class="input replay-version"
-            inputMode="numeric"
-            autocomplete="off"
-            {...bind(fields, "version")}
-          />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Replay with changes"
+      size="wide"
+      onClose={onClose}
+      onSubmit={submit}
+      label="Replay"
+      busyLabel="Replaying…"
+    >
+      {form.kind === "request" ? <RequestPart {...part} /> : null}
+      {form.kind === "args" ? <Area {...part} name="args" label="Arguments" rows={8} /> : null}
+      {form.kind === "version" ? (
+        <p>The input comes from the schedule or the mail, and is used again as it was.</p>
+      ) : null}
+      <Field label="Version" hint={form.hints.version} error={problems.value.version}>
+        <input
+          class="input replay-version"
+          inputMode="numeric"
+          autocomplete="off"
+          {...bind(fields, "version")}
+        />
+      </Field>
+    </FormDialog>
   )
 }
 

@@ -1,10 +1,10 @@
+import { ApiError } from "@hamlet/contract/client"
 import type { RefObject } from "preact"
 import { useRef } from "preact/hooks"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { showDone, showError } from "../../frame/toast-list.ts"
 import { shouldFormatOnSave } from "../editor/format-on-save.ts"
 import type { ValRequests } from "../preview/val-requests.ts"
-import { showSaveError } from "../saving/show-save-error.ts"
 import type { ValEditing } from "./val-editing.ts"
 import type { ValRun } from "./val-run.ts"
 
@@ -16,6 +16,8 @@ export interface CodeActions {
   save(): Promise<void>
   /** Saves, and runs the val or sends the typed request. */
   start(): Promise<void>
+  /** Formats the code, and reports why it cannot. */
+  format(): Promise<void>
   cancel(): void
 }
 
@@ -28,9 +30,12 @@ export function useCodeActions(deps: {
   readonly run: ValRun
   readonly requests: ValRequests
   readonly isOwn: boolean
+  /** Shows the run beside the code. */
+  readonly showRun: () => void
 }): CodeActions {
-  const { editing, run, requests, isOwn } = deps
+  const { editing, run, requests, isOwn, showRun } = deps
   const editor = useRef<CodeEditorHandle | null>(null)
+  editing.findSyntaxErrorHere = () => editor.current?.findSyntaxError()
   const isHttp = editing.val.value.type === "http"
   const isBusy = isHttp
     ? requests.exchange.value.kind === "sending"
@@ -40,6 +45,7 @@ export function useCodeActions(deps: {
     isBusy,
     async save() {
       if (!isOwn) return
+      // Code that does not parse is saved as it is, and reported then.
       if (shouldFormatOnSave.peek()) await editor.current?.format()
       const before = editing.val.peek().version
       if (!(await editing.save())) return showSaveError(editing)
@@ -50,9 +56,10 @@ export function useCodeActions(deps: {
       )
       if (!(isNew && isHttp)) return
       requests.noteSaved()
-      requests.refreshPage()
+      if (await editing.parses()) requests.refreshPage()
     },
     async start() {
+      showRun()
       showResult()
       if (!isHttp) {
         if (!(await run.start())) showSaveError(editing)
@@ -61,7 +68,11 @@ export function useCodeActions(deps: {
       const before = editing.val.peek().version
       if (isOwn && !(await editing.save())) return showSaveError(editing)
       if (editing.val.peek().version !== before) requests.noteSaved()
-      await requests.send()
+      if (!isOwn || (await editing.parses())) await requests.send()
+    },
+    async format() {
+      const outcome = await editor.current?.format()
+      if (outcome?.ok === false) showError(outcome.message)
     },
     cancel() {
       if (isHttp) requests.cancel()
@@ -74,4 +85,14 @@ export function useCodeActions(deps: {
 function showResult(): void {
   if (matchMedia("(width < 960px)").matches)
     document.getElementById(sidePaneId)?.scrollIntoView({ block: "nearest" })
+}
+
+/** Reports why a save failed, unless a dialog does: for a conflict, or an ended session. */
+export function showSaveError(editing: ValEditing): void {
+  const saving = editing.saving.peek()
+  if (
+    saving.kind === "failed" &&
+    !(saving.error instanceof ApiError && saving.error.status === 401)
+  )
+    showError(saving.error)
 }

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { CopyButton } from "../../../ui/copy-button.tsx"
-import { Icon } from "../../../ui/icon.tsx"
+import { IconButton } from "../../../ui/icon.tsx"
+import { explain } from "../../data/explain.ts"
+import { Button } from "../../parts/buttons/button.tsx"
 import { changeLayout, layout } from "../panes/layout.ts"
-import { SaveStatus } from "../saving/save-status.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 
 type Props = Pick<ValTabProps, "editing" | "actions" | "isOwn">
@@ -21,33 +22,31 @@ export function CodeButtons(props: Props) {
       </span>
       {isOwn ? <SaveStatus editing={editing} /> : <span class="quiet">Read only</span>}
       {isOwn ? (
-        <button
-          type="button"
-          class="button button-quiet button-small val-save"
+        <Button
+          kind="quiet small"
+          class="val-save"
+          icon="save"
           title="Save (Ctrl S)"
           disabled={!editing.isDirty.value}
-          onClick={() => void actions.save()}
+          onClick={() => actions.save()}
         >
-          <Icon name="save" /> Save
-        </button>
+          Save
+        </Button>
       ) : null}
       {isBusy ? (
-        <button
-          type="button"
-          class="button button-quiet button-small val-run"
-          onClick={() => actions.cancel()}
-        >
-          <Icon name="stop" /> Cancel
-        </button>
+        <Button kind="quiet small" class="val-run" icon="stop" onClick={() => actions.cancel()}>
+          Cancel
+        </Button>
       ) : (
-        <button
-          type="button"
-          class="button button-small val-run"
+        <Button
+          kind="small"
+          class="val-run"
+          icon="play"
           title={`${isOwn ? "Save and " : ""}${type === "http" ? "send the request" : "run"} (Ctrl Enter)`}
-          onClick={() => void actions.start()}
+          onClick={() => actions.start()}
         >
-          <Icon name="play" /> Run
-        </button>
+          Run
+        </Button>
       )}
     </div>
   )
@@ -74,25 +73,19 @@ export function EditorTools({ editing, actions, isOwn }: Props) {
   const { name, links } = editing.val.value
   return (
     <>
-      <button
-        type="button"
-        class="icon-button"
+      <IconButton
+        icon="search"
         title="Find (Ctrl F)"
-        aria-label="Find"
+        label="Find"
         onClick={() => actions.editor.current?.openSearch()}
-      >
-        <Icon name="search" />
-      </button>
+      />
       {isOwn ? (
-        <button
-          type="button"
-          class="icon-button"
+        <IconButton
+          icon="format"
           title="Format (Shift Alt F)"
-          aria-label="Format"
-          onClick={() => void actions.editor.current?.format()}
-        >
-          <Icon name="format" />
-        </button>
+          label="Format"
+          onClick={() => actions.format()}
+        />
       ) : null}
       <CopyButton text={`import ${name} from "${links.module}"`} label="Copy the import line" />
     </>
@@ -128,15 +121,43 @@ function PaneToggle(props: {
 }) {
   const { icon, label, isOpen, onToggle } = props
   return (
-    <button
-      type="button"
-      class="icon-button pane-toggle"
-      aria-label={label}
+    <IconButton
+      icon={icon}
+      class="pane-toggle"
+      label={label}
       aria-pressed={isOpen}
-      title={label}
       onClick={() => onToggle(!isOpen)}
+    />
+  )
+}
+
+/** Whether the text in the editor is saved. */
+function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
+  const saving = editing.saving.value
+  const text =
+    saving.kind === "saving"
+      ? "Saving…"
+      : saving.kind === "conflict" || editing.elsewhere.value
+        ? "Changed elsewhere"
+        : saving.kind === "failed"
+          ? "Not saved"
+          : editing.isDirty.value
+            ? "Unsaved changes"
+            : editing.problem.value
+              ? "Saved with an error"
+              : "Saved"
+  const kind = editing.elsewhere.value
+    ? "conflict"
+    : !editing.isDirty.value && editing.problem.value
+      ? "failed"
+      : saving.kind
+  return (
+    <span
+      class={`ellipsis save-status save-${kind}`}
+      role="status"
+      {...(saving.kind === "failed" ? { title: explain(saving.error) } : {})}
     >
-      <Icon name={icon} />
-    </button>
+      {text}
+    </span>
   )
 }

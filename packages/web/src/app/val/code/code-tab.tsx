@@ -1,21 +1,20 @@
 import { useSignalEffect } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { LazyCodeEditor } from "../../../editor/lazy.tsx"
+import { Dialog } from "../../../ui/dialog.tsx"
 import { currentLocation } from "../../frame/location.ts"
 import { showError } from "../../frame/toast-list.ts"
-import { session } from "../../session/session.ts"
-import { DefinitionDialog } from "../editor/definition-dialog.tsx"
-import { editorFeatures } from "../editor/editor-features.ts"
+import { viewer } from "../../session/session.ts"
+import { editorFeatures, shownDefinition } from "../editor/editor-features.ts"
 import { changeLayout, layout, paneLimits } from "../panes/layout.ts"
 import { drawerId, LogDrawer } from "../panes/log-drawer.tsx"
 import { SidePane } from "../panes/side-pane.tsx"
 import { Splitter } from "../panes/splitter.tsx"
-import { SaveProblemNotice } from "../saving/save-problem-notice.tsx"
+import { DraftNotice, ElsewhereNotice, SaveProblemNotice } from "../saving/notices.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { sidePaneId } from "./code-actions.ts"
 import { EditorTools } from "./code-buttons.tsx"
 import { ConflictDialog } from "./conflict-dialog.tsx"
-import { DraftNotice } from "./draft-notice.tsx"
 import { typeService } from "./type-service.ts"
 import { useCodeCommands, useCodeKeys } from "./use-code-keys.ts"
 
@@ -29,16 +28,16 @@ export function CodeTab(props: ValTabProps) {
     if (editor.current && editor.current.getText() !== text) editor.current.setText(text)
   })
   useCodeKeys(actions)
-  useCodeCommands({ ...actions, format: () => void editor.current?.format(), isOwn, base })
+  useCodeCommands({ ...actions, isOwn, base })
   const { sidePercent, isSideOpen, drawerPercent } = layout.value
   const drawer = editing.val.value.type === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"
   const isDrawerOpen = layout.value[drawer]
-  const hasDrawer = session.value.kind === "signed-in" || session.value.kind === "ended"
+  const hasDrawer = viewer() !== undefined
   const toggleDrawer = (isOpen: boolean) => changeLayout({ [drawer]: isOpen })
   return (
     <>
       <div
-        class={`panes ${isSideOpen ? "" : "panes-no-side"} ${isDrawerOpen ? "" : "panes-no-drawer"}`}
+        class={`fill panes ${isSideOpen ? "" : "panes-no-side"} ${isDrawerOpen ? "" : "panes-no-drawer"}`}
         style={{ "--side-size": `${sidePercent}%`, "--drawer-share": drawerPercent / 100 }}
       >
         <CodePane {...props} />
@@ -83,8 +82,9 @@ function CodePane(props: ValTabProps) {
   return (
     <section class="code-pane" aria-label="Code">
       <SaveProblemNotice editing={editing} onGoTo={(line) => editor.current?.goToLine(line)} />
+      <ElsewhereNotice editing={editing} isOwn={isOwn} />
       <DraftNotice editing={editing} />
-      <div class="code-host">
+      <div class="column fill code-host">
         <LazyCodeEditor
           handle={editor}
           value={editing.code.peek()}
@@ -99,8 +99,7 @@ function CodePane(props: ValTabProps) {
           onSave={() => void actions.save()}
           onRun={() => void actions.start()}
           onFormat={(outcome) => {
-            if (outcome.ok) editing.type(editor.current?.getText() ?? editing.code.peek())
-            else showError(outcome.message)
+            if (!outcome.ok) showError(outcome.message)
           }}
         />
       </div>
@@ -115,4 +114,28 @@ function CodePane(props: ValTabProps) {
 function useGoTo() {
   const line = Number(currentLocation.value.query.get("line"))
   return useMemo(() => (Number.isInteger(line) && line > 0 ? { line } : undefined), [line])
+}
+
+/** A definition in a file of a package or of the standard library, to read. */
+function DefinitionDialog() {
+  const shown = shownDefinition.value
+  if (!shown) return null
+  const close = () => {
+    shownDefinition.value = undefined
+  }
+  return (
+    <Dialog title={shown.title} onClose={close} kind="wide">
+      <div class="boxed definition-host">
+        <LazyCodeEditor
+          key={shown.title}
+          value={shown.text}
+          language="typescript"
+          path={`definitions/${shown.title}`}
+          label={`Definition in ${shown.title}`}
+          readOnly
+          goTo={shown}
+        />
+      </div>
+    </Dialog>
+  )
 }

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
 import { setTo } from "../../../ui/bind.ts"
 import { showDone } from "../../frame/toast-list.ts"
+import { Button } from "../../parts/buttons/button.tsx"
 import { DiffDialog } from "../diff-dialog.tsx"
-import { showSaveError } from "../saving/show-save-error.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
+import { showSaveError } from "./code-actions.ts"
 
 /** The val was saved elsewhere: shows the difference, and overwrites nothing by itself. */
 export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
@@ -29,15 +30,15 @@ export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
       label={`Changes from version ${theirs.version} to your text`}
       onClose={later}
     >
-      <button type="button" class="button button-quiet" onClick={later}>
+      <Button kind="quiet" onClick={later}>
         Decide later
-      </button>
-      <button type="button" class="button button-quiet" onClick={() => editing.takeSaved(theirs)}>
+      </Button>
+      <Button kind="quiet" onClick={() => editing.takeSaved(theirs)}>
         Take version {theirs.version}
-      </button>
-      <button type="button" class="button" disabled={isBusy.value} onClick={() => void saveMine()}>
+      </Button>
+      <Button disabled={isBusy.value} onClick={saveMine}>
         Save mine as a new version
-      </button>
+      </Button>
     </DiffDialog>
   )
 }

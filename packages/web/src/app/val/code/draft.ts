@@ -10,6 +10,7 @@ export interface Draft {
 /** The draft of one text in one tab. It survives a reload and a crash of the browser. */
 export interface DraftStore {
   read(): Draft | undefined
+  /** Stores it soon. */
   write(draft: Draft): void
   clear(): void
   /** Whether the storage has the last text: it may be full, or disabled. */
@@ -31,8 +32,16 @@ export interface RecoverableDraft extends Draft {
 const prefix = "hamlet.draft."
 const asidePrefix = "aside-"
 const tabKey = "hamlet.tab"
-/** A reloaded page releases its lock within this time; otherwise another tab holds it. */
-const limits = { waitMsMax: 1_500 }
+const limits = {
+  /** A reloaded page releases its lock within this time; otherwise another tab holds it. */
+  waitMsMax: 1_500,
+  /**
+   * Drafts are written when the user pauses, and this long after a key at the latest: the storage is
+   * written at once, and with a large text that takes longer than a frame.
+   */
+  pauseMs: 300,
+  writeMsMax: 2_000,
+}
 
 /** Opens the drafts of one text in this tab. Two tabs never share one: they would overwrite it. */
 export function openDraftStore(subject: string): DraftStore {
@@ -46,9 +55,25 @@ export function openDraftStore(subject: string): DraftStore {
   let hasLock = locks === undefined
   const released = Promise.withResolvers<void>()
   let isKept = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let changedAt: number | undefined
   const store = () => {
+    clearTimeout(timer)
+    changedAt = undefined
     isKept = hasLock && writeDraft(key, latest)
   }
+  const storeIfChanged = () => {
+    if (changedAt !== undefined) store()
+  }
+  const storeSoon = () => {
+    changedAt ??= Date.now()
+    clearTimeout(timer)
+    const restMs = changedAt + limits.writeMsMax - Date.now()
+    timer = setTimeout(store, Math.min(limits.pauseMs, Math.max(0, restMs)))
+  }
+  // The page may end without any other event.
+  addEventListener("pagehide", storeIfChanged)
+  document.addEventListener("visibilitychange", storeIfChanged)
   // Held until the tab is closed, so that other tabs recognise its drafts as recoverable.
   const hold = (signal?: AbortSignal) =>
     locks?.request(key, signal ? { signal } : {}, () => {
@@ -67,17 +92,23 @@ export function openDraftStore(subject: string): DraftStore {
     read: () => latest,
     write(draft) {
       latest = draft
-      store()
+      storeSoon()
     },
     clear() {
       latest = undefined
       store()
     },
-    isKept: () => isKept,
+    isKept() {
+      storeIfChanged()
+      return isKept
+    },
     setAside: (draft) => void writeDraft(keyPrefix + asidePrefix + toRandomId(), draft),
     findRecoverable: () => findRecoverable(keyPrefix, () => key),
     stop() {
       isStopped = true
+      storeIfChanged()
+      removeEventListener("pagehide", storeIfChanged)
+      document.removeEventListener("visibilitychange", storeIfChanged)
       released.resolve()
     },
   }

@@ -22,7 +22,7 @@ export function RunPanel(props: {
 }) {
   const { run, type, editor, code, onStart, onGoTo } = props
   return (
-    <div class="side-body">
+    <div class="column fill side-body">
       <form
         class="run-form"
         onSubmit={(event) => {
@@ -59,11 +59,11 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
       </EmptyState>
     )
   if (state.kind === "refused") return <FailureState message={explain(state.error)} />
-  if (state.kind === "starting") return <p class="run-line quiet">Starting…</p>
+  if (state.kind === "starting") return <p class="row run-line quiet">Starting…</p>
   const run = state.kind === "ended" ? state.run : undefined
   return (
-    <div class="run-outcome">
-      <p class="run-line">
+    <div class="column fill run-outcome">
+      <p class="row run-line">
         <StatusBadge status={run?.status ?? "running"} />
         {run ? <span class="quiet">{toDuration(run.durationMs)}</span> : null}
         {state.kind === "running" && state.isLost ? (

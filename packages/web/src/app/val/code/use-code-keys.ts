@@ -31,7 +31,11 @@ export function useCodeKeys(actions: CodeActions): void {
 
 /** Adds the commands of the code to the palette. */
 export function useCodeCommands(
-  props: CodeActions & { format(): void; readonly isOwn: boolean; readonly base: string },
+  props: CodeActions & {
+    format(): Promise<void>
+    readonly isOwn: boolean
+    readonly base: string
+  },
 ): void {
   const latest = useRef(props)
   latest.current = props
@@ -49,7 +53,7 @@ export function useCodeCommands(
         label: "Format the code",
         icon: "script",
         keys: "Shift Alt F",
-        run: () => latest.current.format(),
+        run: () => void latest.current.format(),
       },
       {
         label: isFormattingOnSave ? "Stop formatting on save" : "Format on save",

@@ -2,6 +2,8 @@ import { ApiError, ConnectionError, type Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { api } from "../../api.ts"
+import { pause } from "../../data/pause.ts"
+import { isGoingOn } from "../../runs/list/run-kinds.ts"
 import { parseArgs } from "./parse-args.ts"
 import type { ValEditing } from "./val-editing.ts"
 
@@ -56,6 +58,10 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
       if (isOwn && !(await editing.save())) {
         state.value = { kind: "none" }
         return false
+      }
+      if (isOwn && !(await editing.parses())) {
+        state.value = { kind: "none" }
+        return true
       }
       const { id } = await api.createRun(
         { val_id: editing.val.peek().id, args: parsed },
@@ -141,13 +147,9 @@ async function readLogs(
 export async function getEndedRun(id: string, signal: AbortSignal): Promise<Output<"getRun">> {
   for (let tries = 1; ; tries += 1) {
     const run = await api.getRun({ run_id: id }, { signal })
-    if (!["queued", "running"].includes(run.status) || tries >= limits.recordTriesMax) return run
+    if (!isGoingOn(run) || tries >= limits.recordTriesMax) return run
     await pause(limits.recordMs)
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** The server does not respond, or is shutting down. */

@@ -2,7 +2,7 @@ import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals
 import type { RefObject } from "preact"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import type { CallParameter } from "../../../editor/type-service/protocol.ts"
-import { Field } from "../../parts/field.tsx"
+import { Field } from "../../parts/forms/field.tsx"
 import { typeService } from "../code/type-service.ts"
 import {
   readArguments,

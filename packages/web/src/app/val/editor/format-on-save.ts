@@ -1,24 +1,12 @@
 import { signal } from "@preact/signals"
+import { readStored, writeStored } from "../../data/stored.ts"
 
 const key = "hamlet.format-on-save"
 
 /** Whether saving formats the code first, in this browser. */
-export const shouldFormatOnSave = signal(read())
+export const shouldFormatOnSave = signal(readStored(key) === "yes")
 
 export function setFormatOnSave(isOn: boolean): void {
   shouldFormatOnSave.value = isOn
-  try {
-    if (isOn) localStorage.setItem(key, "yes")
-    else localStorage.removeItem(key)
-  } catch {
-    // The storage is full or blocked: the choice lasts until the page is closed.
-  }
-}
-
-function read(): boolean {
-  try {
-    return localStorage.getItem(key) === "yes"
-  } catch {
-    return false
-  }
+  writeStored(key, isOn ? "yes" : null)
 }

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals"
+import { readStored, writeStored } from "../../data/stored.ts"
 
 /** The sizes of the panes of a val's page in percent of the window, and which panes are open. */
 export interface Layout {
@@ -25,7 +26,7 @@ const defaults: Layout = {
 }
 
 const storageKey = "hamlet.panes"
-const current = signal(readLayout(readStored()))
+const current = signal(readLayout(readStored(storageKey)))
 
 /** The layout that the user has chosen, the same for all vals. */
 export const layout: ReadonlySignal<Layout> = current
@@ -33,11 +34,7 @@ export const layout: ReadonlySignal<Layout> = current
 /** Changes the layout and stores it in the browser. */
 export function changeLayout(changes: Partial<Layout>): void {
   current.value = { ...current.peek(), ...changes }
-  try {
-    localStorage.setItem(storageKey, JSON.stringify(current.peek()))
-  } catch {
-    // The storage is full or disabled: the layout lasts until the page is closed.
-  }
+  writeStored(storageKey, JSON.stringify(current.peek()))
 }
 
 /** Reads a stored layout. Missing and invalid parts are the defaults. */
@@ -53,14 +50,6 @@ export function readLayout(text: string | null): Layout {
     drawerPercent: size(stored.drawerPercent, defaults.drawerPercent, paneLimits.drawer),
     isHttpDrawerOpen: flag(stored.isHttpDrawerOpen, defaults.isHttpDrawerOpen),
     isDrawerOpen: flag(stored.isDrawerOpen, defaults.isDrawerOpen),
-  }
-}
-
-function readStored(): string | null {
-  try {
-    return localStorage.getItem(storageKey)
-  } catch {
-    return null
   }
 }
 

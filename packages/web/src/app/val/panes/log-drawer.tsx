@@ -5,7 +5,7 @@ import { toDuration } from "../../../ui/units.ts"
 import { usePoll } from "../../data/poll.ts"
 import { TimeAgo } from "../../parts/time-ago.tsx"
 import { isFailure, toRunText } from "../../runs/list/run-title.ts"
-import { LogView } from "../../runs/log-view.tsx"
+import { LogView, RunLog } from "../../runs/log-view.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import type { ListedRun } from "./recent-runs.ts"
 import { RunLogs } from "./run-logs.tsx"
@@ -48,22 +48,24 @@ export function LogDrawer(props: Props) {
   usePoll(pollMs, () => (isOpen ? recent.refresh() : undefined))
   const runs = recent.runs.value
   const shown = selected.value ?? newest ?? runs[0]?.id
+  // The request whose status is beside the code, which other requests may follow.
+  const marked = runs.find(({ id }) => id === requests.run.value?.id) ?? runs[0]
   const what = editing.val.value.type === "http" ? "Requests" : "Runs"
   return (
     <section id={drawerId} class="log-drawer" aria-label={`${what} and logs`}>
-      <div class="drawer-bar">
+      <div class="row drawer-bar">
         <button
           type="button"
-          class="drawer-toggle"
+          class="bare drawer-toggle"
           aria-expanded={isOpen}
           aria-controls={`${drawerId}-body`}
           onClick={() => onToggle(!isOpen)}
         >
           <Icon name="chevron" /> {what} and logs
         </button>
-        {runs[0] && !isOpen ? <RunMarks run={runs[0]} /> : null}
+        {marked && !isOpen ? <RunMarks run={marked} /> : null}
       </div>
-      <div id={`${drawerId}-body`} class="drawer-body" hidden={!isOpen}>
+      <div id={`${drawerId}-body`} class="fill drawer-body" hidden={!isOpen}>
         {runs.length === 0 && shown === undefined ? (
           <p class="quiet drawer-empty">
             {what === "Requests" ? "Requests to the val" : "Runs of the val"} appear here, with
@@ -75,7 +77,7 @@ export function LogDrawer(props: Props) {
             <li key={listed.id}>
               <button
                 type="button"
-                class="drawer-run"
+                class="bare drawer-run"
                 aria-pressed={listed.id === shown}
                 onClick={() => {
                   selected.value = listed.id
@@ -87,7 +89,7 @@ export function LogDrawer(props: Props) {
           ))}
         </ol>
         {isOpen && shown !== undefined ? (
-          <div class="drawer-logs">
+          <div class="column drawer-logs">
             <Logs run={run} id={shown} />
           </div>
         ) : null}
@@ -100,17 +102,13 @@ function RunMarks({ run }: { run: ListedRun }) {
   const { durationMs, runStartAt, error, lastLine } = run
   const line = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
   return (
-    <span class="drawer-marks">
-      <span class={isFailure(run) ? "drawer-what drawer-bad" : "drawer-what"}>
-        {toRunText(run)}
-      </span>
+    <span class="row drawer-marks">
+      <span class={isFailure(run) ? "drawer-what bad" : "drawer-what"}>{toRunText(run)}</span>
       <span class="drawer-line quiet" title={line}>
         {line}
       </span>
       <span class="quiet">{durationMs === null ? "" : toDuration(durationMs)}</span>
-      <span class="quiet">
-        <TimeAgo at={runStartAt} />
-      </span>
+      <TimeAgo at={runStartAt} class="quiet" />
     </span>
   )
 }
@@ -119,14 +117,6 @@ function RunMarks({ run }: { run: ListedRun }) {
 function Logs({ run: { state }, id }: Pick<Props, "run"> & { id: string }) {
   if (state.kind === "running" && state.id === id)
     return <LogView lines={state.logs} isLive isTruncated={false} />
-  if (state.kind === "ended" && state.run.id === id)
-    return (
-      <LogView
-        lines={state.run.logs}
-        isLive={false}
-        isTruncated={state.run.logsTruncated}
-        omitted={state.run.logsOmitted}
-      />
-    )
+  if (state.kind === "ended" && state.run.id === id) return <RunLog run={state.run} />
   return <RunLogs key={id} runId={id} />
 }

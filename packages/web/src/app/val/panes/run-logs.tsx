@@ -1,21 +1,14 @@
 import { Bars } from "../../../ui/page-states.tsx"
 import { Loaded } from "../../data/loaded.tsx"
 import { useFollowedRun } from "../../runs/followed-run.ts"
-import { LogView } from "../../runs/log-view.tsx"
+import { RunLog } from "../../runs/log-view.tsx"
 
 /** The logs of one run, while they arrive. */
 export function RunLogs({ runId }: { runId: string }) {
   const run = useFollowedRun(runId)
   return (
     <Loaded of={run} skeleton={<Bars count={3} />}>
-      {({ status, logs, logsTruncated, logsOmitted }) => (
-        <LogView
-          lines={logs}
-          isLive={status === "queued" || status === "running"}
-          isTruncated={logsTruncated}
-          omitted={logsOmitted}
-        />
-      )}
+      {(data) => <RunLog run={data} />}
     </Loaded>
   )
 }

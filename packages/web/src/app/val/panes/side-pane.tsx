@@ -8,15 +8,15 @@ import type { ValTabProps } from "../val-tab-props.ts"
 
 /** Beside the code: requests to an http val, otherwise the run, the schedule or the mail. */
 export function SidePane(props: ValTabProps) {
-  const { editing, run, isOwn, base, tab, actions } = props
+  const { editing, run, isOwn, base, pane, actions } = props
   const { type } = editing.val.value
   const onGoTo = (line: number) => actions.editor.current?.goToLine(line)
   const others = [
     // A val whose type was changed may still have a schedule.
-    ...((type === "interval" && isOwn) || tab === "schedule"
+    ...((type === "interval" && isOwn) || pane === "schedule"
       ? [{ href: `${base}/schedule`, label: "Schedule", icon: "timer" as const }]
       : []),
-    ...(type === "email" || tab === "mail"
+    ...(type === "email" || pane === "mail"
       ? [{ href: `${base}/mail`, label: "Mail", icon: "mail" as const }]
       : []),
   ]
@@ -25,16 +25,16 @@ export function SidePane(props: ValTabProps) {
       {others.length === 0 ? null : (
         <LinkTabs
           label="Beside the code"
-          current={tab === "" ? base : `${base}/${tab}`}
-          tabs={[{ href: base, label: "Run", icon: "play" }, ...others]}
+          current={`${base}/${pane}`}
+          tabs={[{ href: `${base}/run`, label: "Run", icon: "play" }, ...others]}
         />
       )}
-      {tab === "schedule" ? (
-        <div class="side-part">
+      {pane === "schedule" ? (
+        <div class="fill side-part">
           <ScheduleTab {...props} />
         </div>
-      ) : tab === "mail" ? (
-        <div class="side-part">
+      ) : pane === "mail" ? (
+        <div class="fill side-part">
           <EmailTab {...props} />
         </div>
       ) : type === "http" ? (

@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals"
+import { useLayoutEffect } from "preact/hooks"
 import { CopyButton } from "../../../ui/copy-button.tsx"
-import { Icon } from "../../../ui/icon.tsx"
-import { Menu } from "../../parts/menu.tsx"
+import { Icon, IconButton } from "../../../ui/icon.tsx"
+import { Menu } from "../../parts/buttons/menu.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { hasBody, methods } from "./methods.ts"
 import type { TypedRequest } from "./request-history.ts"
 import { toCurl } from "./to-curl.ts"
+import { needsJsonType } from "./to-headers.ts"
 import type { ValRequests } from "./val-requests.ts"
 
 type Props = Pick<ValTabProps, "editing" | "requests"> & {
@@ -29,7 +31,7 @@ export function AddressBar(props: Props) {
         void requests.send()
       }}
     >
-      <div class="address-line">
+      <div class="row address-line">
         {maySend ? (
           <select
             class="input address-method"
@@ -54,20 +56,17 @@ export function AddressBar(props: Props) {
           {maySend ? "Send" : "Go"}
         </button>
       </div>
-      <div class="address-tools">
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Reload"
+      <div class="row address-tools">
+        <IconButton
+          icon="refresh"
+          label="Reload"
           title="Load the page again"
           disabled={isSending}
           onClick={() => {
             requests.show("page")
             void requests.loadPage()
           }}
-        >
-          <Icon name="refresh" />
-        </button>
+        />
         <a
           class="icon-button"
           aria-label="Open in a new tab"
@@ -109,7 +108,7 @@ function More({ editing, requests }: Props) {
               role="menuitem"
               onClick={() => requests.change(request)}
             >
-              <code class="history-row">{toTitle(request)}</code>
+              <code class="ellipsis history-row">{toTitle(request)}</code>
             </button>
           ))
         )}
@@ -125,8 +124,13 @@ function toTitle({ method, path, body }: TypedRequest): string {
 
 function Details({ requests }: { requests: ValRequests }) {
   const { method, headers, body } = requests.draft.value
-  const isOpen = useSignal(headers !== "" || body !== "")
   const isWithBody = hasBody({ method })
+  const isSet = headers !== "" || (isWithBody && body !== "")
+  const isOpen = useSignal(isSet)
+  // A method with a body was chosen, or a request of the history.
+  useLayoutEffect(() => {
+    if (isWithBody || isSet) isOpen.value = true
+  }, [method, isSet])
   const count = headers.split("\n").filter((line) => line.trim() !== "").length
   return (
     <details
@@ -150,15 +154,22 @@ function Details({ requests }: { requests: ValRequests }) {
         onInput={(event) => requests.change({ headers: event.currentTarget.value })}
       />
       {isWithBody ? (
-        <textarea
-          class="input input-mono"
-          aria-label="Body"
-          placeholder="Body"
-          spellcheck={false}
-          rows={3}
-          value={body}
-          onInput={(event) => requests.change({ body: event.currentTarget.value })}
-        />
+        <>
+          <textarea
+            class="input input-mono"
+            aria-label="Body"
+            placeholder="Body"
+            spellcheck={false}
+            rows={3}
+            value={body}
+            onInput={(event) => requests.change({ body: event.currentTarget.value })}
+          />
+          {needsJsonType({ headers, body }) ? (
+            <p class="quiet">
+              <code>content-type: application/json</code> is added.
+            </p>
+          ) : null}
+        </>
       ) : null}
     </details>
   )

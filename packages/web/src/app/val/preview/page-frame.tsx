@@ -1,7 +1,11 @@
 import { useEffect } from "preact/hooks"
-import { Bars } from "../../../ui/page-states.tsx"
+import { Bars, EmptyState } from "../../../ui/page-states.tsx"
 import { Loaded } from "../../data/loaded.tsx"
 import type { UsedResource } from "../../data/resource.ts"
+import { Button } from "../../parts/buttons/button.tsx"
+import { TimeAgo } from "../../parts/time-ago.tsx"
+import { RecordedResponse } from "../../runs/exchange-view.tsx"
+import { toRunText } from "../../runs/list/run-title.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
 type FrameProps = Pick<ValTabProps, "editing" | "requests" | "recent">
@@ -22,18 +26,20 @@ export function PageFrame(
     if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) address.reload()
   }, [number])
   return (
-    <div class="page-host" hidden={!isShown}>
+    <div class="column fill page-host" hidden={!isShown}>
       {isLeaving(props) ? (
-        <p class="notice" role="status">
+        <p class="row wrap notice" role="status">
           The val redirects. Pages of other sites are not shown here: open it in a new tab.
         </p>
       ) : null}
-      <Loaded of={address} skeleton={<Bars count={4} />}>
-        {({ url }) =>
-          number === 0 ? null : (
+      {number === 0 ? (
+        <LastPage requests={requests} />
+      ) : (
+        <Loaded of={address} skeleton={<Bars count={4} />}>
+          {({ url }) => (
             <iframe
               key={number}
-              class="page-frame"
+              class="preview-frame page-frame"
               title={`Preview of ${name}`}
               src={toUrl(path, url)}
               // Its origin is not the app's, so allow-same-origin gives it no access to the app. It
@@ -42,9 +48,9 @@ export function PageFrame(
               referrerpolicy="no-referrer"
               onLoad={() => requests.pageLoaded(number)}
             />
-          )
-        }
-      </Loaded>
+          )}
+        </Loaded>
+      )}
     </div>
   )
 }
@@ -58,5 +64,46 @@ function isLeaving({ requests, recent }: FrameProps): boolean {
     status >= 300 &&
     status < 400 &&
     recent.runs.value[0]?.id === run?.id
+  )
+}
+
+/**
+ * In place of a page that has not been loaded: the last one as it was recorded, as text, since only
+ * its beginning is kept and its scripts would send requests.
+ */
+function LastPage({ requests }: Pick<ValTabProps, "requests">) {
+  const { exchange, run } = requests
+  // A request that is under way, or was cancelled, is another one.
+  const last = exchange.value.kind === "none" ? run.value : undefined
+  const load = (
+    <Button
+      kind="small"
+      disabled={exchange.value.kind === "sending"}
+      onClick={() => requests.loadPage()}
+    >
+      Load the page
+    </Button>
+  )
+  if (!last && requests.isLooking.value) return <Bars count={4} />
+  if (!last)
+    return (
+      <EmptyState icon="external" title="No request has been sent">
+        <p>Nothing is sent to the val before you ask for it.</p>
+        {load}
+      </EmptyState>
+    )
+  return (
+    <section class="column fill last-page" aria-label="The last page">
+      <p class="row wrap notice">
+        <span>
+          <code>{toRunText(last)}</code> <TimeAgo at={last.runStartAt} />, by version{" "}
+          {last.val.version}, as it was recorded.
+        </span>
+        {load}
+      </p>
+      <div class="column fill bench-content">
+        <RecordedResponse run={last} />
+      </div>
+    </section>
   )
 }

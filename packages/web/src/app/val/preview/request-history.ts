@@ -1,4 +1,5 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
+import { readStored, writeStored } from "../../data/stored.ts"
 
 /** A request as the user typed it. */
 export interface TypedRequest {
@@ -16,7 +17,7 @@ const prefix = "hamlet.requests."
 /** The requests that were sent to a val from this browser, the latest first. */
 export function readHistory(valId: string): readonly TypedRequest[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(prefix + valId) ?? "[]")
+    const stored: unknown = JSON.parse(readStored(prefix + valId) ?? "[]")
     return Array.isArray(stored) ? stored.filter(isTypedRequest) : []
   } catch {
     return []
@@ -26,21 +27,13 @@ export function readHistory(valId: string): readonly TypedRequest[] {
 /** Stores a request as the latest one of a val. Returns the history. */
 export function rememberRequest(valId: string, request: TypedRequest): readonly TypedRequest[] {
   const history = addToHistory(readHistory(valId), request)
-  try {
-    localStorage.setItem(prefix + valId, JSON.stringify(history))
-  } catch {
-    // The storage is full or disabled: there is no history then.
-  }
+  writeStored(prefix + valId, JSON.stringify(history))
   return history
 }
 
 /** Removes the history of a val: it was deleted. */
 export function forgetHistory(valId: string): void {
-  try {
-    localStorage.removeItem(prefix + valId)
-  } catch {
-    // A disabled storage has no history.
-  }
+  writeStored(prefix + valId, null)
 }
 
 /** Puts a request on top. Equal ones are listed once; credentials and very long ones not at all. */

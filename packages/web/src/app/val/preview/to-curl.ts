@@ -1,5 +1,5 @@
-import { parseHeaders } from "./parse-headers.ts"
 import type { TypedRequest } from "./request-history.ts"
+import { toHeaders } from "./to-headers.ts"
 
 /** The request as a curl command. The token of a private val is read from the environment. */
 export function toCurl(
@@ -11,7 +11,9 @@ export function toCurl(
   const parts = [
     `curl ${toMethod(method)}${url}`,
     ...(isPrivate ? ['-H "Authorization: Bearer $HAMLET_TOKEN"'] : []),
-    ...parseHeaders(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...toHeaders({ headers, body: hasBody ? body : "" }).map(
+      ([name, value]) => `-H ${quote(`${name}: ${value}`)}`,
+    ),
     // Not --data: it reads a file when the text begins with @.
     ...(hasBody ? [`--data-raw ${quote(body)}`] : []),
   ]

@@ -2,12 +2,15 @@ import type { Output } from "@hamlet/contract/client"
 import { type Signal, signal } from "@preact/signals"
 import { api } from "../../api.ts"
 import { explain } from "../../data/explain.ts"
+import { pause } from "../../data/pause.ts"
+import { isGoingOn } from "../../runs/list/run-kinds.ts"
+import { toPath } from "../../runs/list/run-title.ts"
 import type { ValEditing } from "../code/val-editing.ts"
 import type { RecentRuns } from "../panes/recent-runs.ts"
-import { findRequestRun, toIds } from "./find-request-run.ts"
+import { findLastPage, findPageRun, findRequestRun, toIds } from "./find-request-run.ts"
 import { hasBody } from "./methods.ts"
-import { parseHeaders } from "./parse-headers.ts"
 import { readHistory, rememberRequest, type TypedRequest } from "./request-history.ts"
+import { toHeaders } from "./to-headers.ts"
 
 /** What is shown of a request. */
 export type RequestView = "page" | "response" | "logs" | "error"
@@ -32,8 +35,10 @@ export class ValRequests {
   readonly draft: Signal<TypedRequest> = signal({ method: "GET", path: "/", headers: "", body: "" })
   readonly exchange: Signal<RequestState> = signal<RequestState>({ kind: "none" })
   readonly view: Signal<RequestView> = signal<RequestView>("page")
-  /** The run of the latest request, once it is known. */
+  /** The run of the latest request, once it is known; before the first one, that of the last page. */
   readonly run: Signal<Output<"getRun"> | undefined> = signal(undefined)
+  /** Whether the last page is still being looked for. */
+  readonly isLooking: Signal<boolean>
   readonly history: Signal<readonly TypedRequest[]>
   /** What the frame shows. Another number loads it again; 0 has not been loaded. */
   readonly page: Signal<{ readonly path: string; readonly number: number }> = signal({
@@ -54,7 +59,19 @@ export class ValRequests {
   constructor(editing: ValEditing, recent: RecentRuns | undefined) {
     this.#editing = editing
     this.#recent = recent
+    this.isLooking = signal(recent !== undefined)
     this.history = signal(readHistory(editing.val.peek().id))
+  }
+
+  /** Shows the last page as it was recorded. Nothing is sent: a request may have side effects. */
+  async showLast(): Promise<void> {
+    const { signal } = this.#abort
+    const run = this.#recent && (await findLastPage(this.#recent, signal).catch(() => undefined))
+    this.isLooking.value = false
+    if (!run?.request || signal.aborted || this.exchange.peek().kind !== "none") return
+    this.run.value = run
+    this.page.value = { path: toPath(run.request.url), number: 0 }
+    if (this.draft.peek().path === "/") this.change({ path: this.page.peek().path })
   }
 
   change(changes: Partial<TypedRequest>): void {
@@ -63,7 +80,7 @@ export class ValRequests {
 
   /** Sends the typed request. A plain GET is loaded by the frame while the page is shown. */
   async send(): Promise<void> {
-    const request = { ...this.draft.peek(), path: toPath(this.draft.peek().path) }
+    const request = { ...this.draft.peek(), path: toValPath(this.draft.peek().path) }
     this.draft.value = request
     const sent = { ...request, body: hasBody(request) ? request.body : "" }
     this.history.value = rememberRequest(this.#editing.val.peek().id, sent)
@@ -98,16 +115,21 @@ export class ValRequests {
     this.#isPageStale = true
   }
 
-  /** Loads the page if it is shown and old. */
+  /** Loads the page again if it is shown and old. */
   refreshPage(): void {
-    if (this.#isPageStale && this.#mainView() === "page") void this.loadPage()
+    if (this.#isPageStale && this.#isPageLoaded() && this.#mainView() === "page")
+      void this.loadPage()
+  }
+
+  /** Loads the page again: what the frame shows may be the browser's page about a lost connection. */
+  reloadPage(): void {
+    if (this.#isPageLoaded()) void this.loadPage()
   }
 
   show(view: RequestView): void {
     if (view !== "error") this.#viewBeforeError = view
     this.view.value = view
-    if (view === "page" && (this.#isPageStale || this.page.peek().number === 0))
-      void this.loadPage()
+    if (view === "page") this.refreshPage()
   }
 
   /** Stops waiting for the response; the connection is closed, which ends the run. */
@@ -134,7 +156,7 @@ export class ValRequests {
         val_id: this.#editing.val.peek().id,
         method,
         path,
-        headers: parseHeaders(headers),
+        headers: toHeaders({ headers, body }),
         ...(body === "" ? {} : { body }),
       }
       // It may have changed what the page shows.
@@ -176,26 +198,28 @@ export class ValRequests {
       if (signal.aborted || isKnown()) return
       this.#known = toIds(recent.runs.peek())
       if (run) this.#showRun(run)
-      if (run && run.status !== "running" && run.status !== "queued") return
+      if (run && !isGoingOn(run)) return
       // A request that was refused has no run.
       if (this.exchange.peek().kind !== "sending") endsAt ??= Date.now() + limits.findMsMax
       if (endsAt !== undefined && !run && Date.now() > endsAt) return this.#showSuccess()
-      await new Promise((resolve) => setTimeout(resolve, limits.pollMs))
+      await pause(limits.pollMs, signal)
     }
   }
 
-  /** Looks for the run of a page that the user has opened inside the frame. */
+  /** Looks for the run of a page that the user, or the page itself, has opened inside the frame. */
   async #findNavigation(signal: AbortSignal): Promise<void> {
     const known = this.#known
     const endsAt = Date.now() + limits.navigationMsMax
-    while (this.#recent && !signal.aborted && Date.now() < endsAt) {
-      const runs = await this.#recent.refresh().catch(() => [])
-      const added = runs.findLast(({ id, source }) => source === "http" && !known.has(id))
-      if (added && added.status !== "running") {
-        this.#known = toIds(runs)
-        return this.#showRun(await api.getRun({ run_id: added.id }, { signal }))
+    while (this.#recent && !signal.aborted) {
+      const isLast = Date.now() >= endsAt
+      const run = await findPageRun(this.#recent, known, signal, isLast).catch(() => undefined)
+      if (signal.aborted) return
+      if (run) {
+        this.#known = toIds(this.#recent.runs.peek())
+        return this.#showRun(run)
       }
-      await new Promise((resolve) => setTimeout(resolve, limits.pollMs))
+      if (isLast) return
+      await pause(limits.pollMs, signal)
     }
   }
 
@@ -207,7 +231,7 @@ export class ValRequests {
   #showRun(run: Output<"getRun">): void {
     this.run.value = run
     if (run.error) this.#showError()
-    else if (run.status !== "running" && run.status !== "queued") this.#showSuccess()
+    else if (!isGoingOn(run)) this.#showSuccess()
   }
 
   #showError(): void {
@@ -218,6 +242,10 @@ export class ValRequests {
     if (this.view.peek() === "error") this.view.value = this.#viewBeforeError
   }
 
+  #isPageLoaded(): boolean {
+    return this.page.peek().number > 0
+  }
+
   /** The view without regard to an error that is shown over it. */
   #mainView(): RequestView {
     return this.view.peek() === "error" ? this.#viewBeforeError : this.view.peek()
@@ -225,6 +253,6 @@ export class ValRequests {
 }
 
 /** Always a path of the val: `//host` and `/\host` would be another host. */
-function toPath(text: string): string {
+export function toValPath(text: string): string {
   return `/${text.trim().replace(/^[/\\]+/, "")}`
 }

@@ -1,6 +1,9 @@
-import { useEffect, useRef } from "preact/hooks"
+import type { Output } from "@hamlet/contract/client"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import { CodeBlock } from "../../../ui/code/code-block.tsx"
+import { formatBody } from "../../../ui/code/print-json.ts"
 import { EmptyState } from "../../../ui/page-states.tsx"
-import { StatusCode } from "../../../ui/response-view.tsx"
+import { findHeader, HeaderList, StatusCode } from "../../../ui/response-view.tsx"
 import { Tabs } from "../../../ui/tabs.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { api } from "../../api.ts"
@@ -8,14 +11,13 @@ import { comebacks } from "../../data/connection.ts"
 import { useResource } from "../../data/resource.ts"
 import { ExchangeView } from "../../runs/exchange-view.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
-import { session } from "../../session/session.ts"
+import { viewer } from "../../session/session.ts"
 import { RunLogs } from "../panes/run-logs.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { AddressBar } from "./address-bar.tsx"
 import { ElapsedTime } from "./elapsed-time.tsx"
 import { PageFrame } from "./page-frame.tsx"
-import type { RequestView } from "./val-requests.ts"
-import { ValResponseView } from "./val-response-view.tsx"
+import { type RequestView, toValPath } from "./val-requests.ts"
 
 type Props = Pick<ValTabProps, "editing" | "isOwn" | "requests" | "recent"> & {
   readonly onGoTo: (line: number) => void
@@ -27,16 +29,14 @@ const labels = { page: "Page", response: "Response", logs: "Logs", error: "Error
 /** Requests to an http val: an address bar over the page, the response, the logs and the error. */
 export function Workbench(props: Props) {
   const { editing, isOwn, requests } = props
-  const maySend = session.value.kind === "signed-in" || session.value.kind === "ended"
+  const maySend = viewer() !== undefined
   const address = useFrameAddress(editing, maySend)
   useEffect(() => {
-    if (requests.page.peek().number === 0 && requests.exchange.peek().kind === "none")
-      void requests.loadPage()
+    void requests.showLast()
   }, [requests])
   const back = useRef(comebacks.peek())
   useEffect(() => {
-    // What the frame shows may be the browser's page about the lost connection.
-    if (back.current !== comebacks.value) void requests.loadPage()
+    if (back.current !== comebacks.value) requests.reloadPage()
     back.current = comebacks.value
   }, [comebacks.value])
   const view = requests.view.value
@@ -52,14 +52,14 @@ export function Workbench(props: Props) {
       : { url: editing.val.value.links.endpoint ?? location.origin }
   const path = requests.draft.value.path
   return (
-    <div class="bench">
+    <div class="column fill bench">
       <AddressBar
         editing={editing}
         requests={requests}
         maySend={maySend}
         pageUrl={toPageUrl(path, url)}
       />
-      <div class="bench-bar">
+      <div class="row bench-bar">
         <Tabs
           label="Request"
           tabs={views.map((id) => ({
@@ -76,11 +76,11 @@ export function Workbench(props: Props) {
       {exchange.kind === "sending" ? (
         <ElapsedTime startedAt={exchange.startedAt} label="Waiting for the val…" />
       ) : null}
-      <div id={panelId} class="bench-panel" role="tabpanel" aria-label={labels[view]}>
+      <div id={panelId} class="column fill" role="tabpanel" aria-label={labels[view]}>
         {/* The frame stays while it is hidden: its page may have a state. */}
         <PageFrame {...props} address={address} isShown={view === "page"} toUrl={toPageUrl} />
         {view === "page" ? null : (
-          <div class="bench-content">
+          <div class="column fill bench-content">
             <Content {...props} />
           </div>
         )}
@@ -97,7 +97,7 @@ function Summary({ requests }: Props) {
     exchange.kind === "received" ? exchange.response.status : (run?.request?.status ?? undefined)
   const durationMs = exchange.kind === "received" ? exchange.response.durationMs : run?.durationMs
   return (
-    <p class="bench-summary">
+    <p class="row bench-summary">
       {status === undefined || exchange.kind === "sending" ? null : (
         <StatusCode
           status={status}
@@ -140,7 +140,7 @@ function Content({ requests, onGoTo }: Props) {
   if (view === "logs") return <p class="quiet">The last request has not logged anything.</p>
   return (
     <EmptyState icon="external" title="Not sent from here">
-      <p>The page was loaded by the browser. Send shows the status, the headers and the body.</p>
+      <p>Send shows the status, the headers and the body of a request.</p>
     </EmptyState>
   )
 }
@@ -160,5 +160,40 @@ function useFrameAddress(editing: ValTabProps["editing"], isSignedIn: boolean) {
 }
 
 function toPageUrl(path: string, url: string): string {
-  return new URL(`/${path.trim().replace(/^[/\\]+/, "")}`, url).href
+  return new URL(toValPath(path), url).href
+}
+
+type ValResponse = Output<"sendValRequest">
+
+/** The response of a val: its headers, and its body as text or as an image. */
+function ValResponseView({ response }: { response: ValResponse }) {
+  return (
+    <>
+      <HeaderList headers={response.headers} />
+      <Body response={response} />
+      {response.isTruncated ? <p class="quiet">The rest is not shown.</p> : null}
+    </>
+  )
+}
+
+function Body({ response: { body, isBase64, headers } }: { response: ValResponse }) {
+  const type = findHeader(headers, "content-type")
+  if (body === "") return <p class="quiet">No body</p>
+  if (!isBase64) {
+    const { text, kind } = formatBody(body, type)
+    return <CodeBlock code={text} language={kind} label="Response body" isWrapped />
+  }
+  // SVG is left out: it may contain scripts.
+  if (/^image\/(png|jpeg|gif|webp|avif)\b/.test(type)) return <Picture base64={body} type={type} />
+  return <p class="quiet">{Math.floor((body.length * 3) / 4).toLocaleString("en")} binary bytes</p>
+}
+
+/** Shown through an object URL: an image may be too long for a data URL. */
+function Picture({ base64, type }: { base64: string; type: string }) {
+  const url = useMemo(() => {
+    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+    return URL.createObjectURL(new Blob([bytes], { type }))
+  }, [base64, type])
+  useEffect(() => () => URL.revokeObjectURL(url), [url])
+  return <img class="picture" src={url} alt="The response of the val" />
 }

@@ -8,7 +8,7 @@ type ReadmeSaved =
   | { readonly kind: "saved" }
   | { readonly kind: "changed"; readonly theirs: string }
 
-/** A readme in the editor. It has no versions, so a save first checks for other changes. */
+/** A readme in the editor. A save first checks for other changes. */
 export class ReadmeEditing {
   /** The text in the editor; undefined while it is not edited. */
   readonly text: Signal<string | undefined>
@@ -57,7 +57,8 @@ export class ReadmeEditing {
     if (theirs !== this.#base && theirs !== text) return { kind: "changed", theirs }
     const readme = text === "" ? null : text
     await api.updateVal({ val_id: id, readme })
-    this.#editing.val.value = { ...this.#editing.val.peek(), readme }
+    // The readme is a file of the val, so that it has a new version.
+    this.#editing.refresh(await api.getVal({ val_id: id }))
     this.#base = text
     // The user may have typed more in the meantime.
     if (this.text.peek() === text) this.cancel()

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
 import { LazyCodeEditor } from "../../../editor/lazy.tsx"
 import { setTo } from "../../../ui/bind.ts"
-import { Icon } from "../../../ui/icon.tsx"
 import { EmptyState } from "../../../ui/page-states.tsx"
 import { showDone } from "../../frame/toast-list.ts"
+import { Button } from "../../parts/buttons/button.tsx"
+import { useAction } from "../../parts/buttons/use-action.ts"
 import { Markdown } from "../../parts/markdown.tsx"
-import { useAction } from "../../parts/use-action.ts"
 import { DiffDialog } from "../diff-dialog.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 
@@ -35,30 +35,24 @@ export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
   }
   return (
     <div>
-      <div class="toolbar">
-        <button
-          type="button"
-          class="button button-small"
-          disabled={!readme.isDirty.value || isBusy}
-          onClick={() => void save()}
-        >
-          <Icon name="save" /> Save
-        </button>
-        <button
-          type="button"
-          class="button button-quiet button-small"
+      <div class="row wrap toolbar">
+        <Button kind="small" icon="save" disabled={!readme.isDirty.value || isBusy} onClick={save}>
+          Save
+        </Button>
+        <Button
+          kind="quiet small"
           onClick={() => {
             if (!readme.isDirty.value || confirm("Discard your changes?")) readme.cancel()
           }}
         >
           Cancel
-        </button>
-        <span class="save-status" role="status">
+        </Button>
+        <span class="ellipsis save-status" role="status">
           {readme.isDirty.value ? "Unsaved changes" : ""}
         </span>
       </div>
       <div class="readme-columns">
-        <div class="readme-editor">
+        <div class="column boxed readme-editor">
           <LazyCodeEditor
             value={readme.text.peek() ?? ""}
             language="markdown"
@@ -77,19 +71,17 @@ export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
       {theirs.value === undefined ? null : (
         <DiffDialog
           title="The readme was changed elsewhere"
-          text="It was saved elsewhere while you were writing. A readme has no versions: saving yours overwrites it. The difference:"
+          text="It was saved elsewhere while you were writing. If you save yours, the other one stays in the list of versions. The difference:"
           theirs={theirs.value}
           mine={text}
           path={`${author.username}/${name}.md`}
           label="Changes from the saved readme to yours"
           onClose={setTo(theirs, undefined)}
         >
-          <button type="button" class="button button-quiet" onClick={setTo(theirs, undefined)}>
+          <Button kind="quiet" onClick={setTo(theirs, undefined)}>
             Continue writing
-          </button>
-          <button type="button" class="button" onClick={() => saveOver(theirs.value ?? "")}>
-            Save mine over it
-          </button>
+          </Button>
+          <Button onClick={() => saveOver(theirs.value ?? "")}>Save mine over it</Button>
         </DiffDialog>
       )}
     </div>
@@ -101,20 +93,16 @@ function Shown({ readme, onEdit }: { readme: string | null; onEdit?: () => void 
     return (
       <EmptyState icon="comment" title="No readme">
         <p>A readme explains the val and how to use it, in Markdown. The search covers it too.</p>
-        {onEdit ? (
-          <button type="button" class="button" onClick={onEdit}>
-            Write a readme
-          </button>
-        ) : null}
+        {onEdit ? <Button onClick={onEdit}>Write a readme</Button> : null}
       </EmptyState>
     )
   return (
     <div class="readme-shown">
       {onEdit ? (
-        <div class="toolbar toolbar-end">
-          <button type="button" class="button button-quiet button-small" onClick={onEdit}>
+        <div class="row wrap toolbar toolbar-end">
+          <Button kind="quiet small" onClick={onEdit}>
             Edit
-          </button>
+          </Button>
         </div>
       ) : null}
       <Markdown text={readme} />

@@ -1,21 +1,18 @@
 import { ApiError, type Output } from "@hamlet/contract/client"
+import { findModuleAddress } from "../../../editor/type-service/module-address.ts"
 import { api } from "../../api.ts"
+import { pause } from "../../data/pause.ts"
 import { type SaveProblem, toSyntaxError } from "./syntax-error.ts"
 
-type Val = Pick<Output<"getVal">, "id" | "name" | "version" | "author">
+type Val = Pick<Output<"getVal">, "id" | "name" | "version" | "author" | "code">
 
-const limits = { pollMs: 300, waitMsMax: 60_000 }
+const limits = { pollMs: 300, waitMsMax: 60_000, valsMax: 50 }
 
-/** Finds out whether a saved version parses and all its packages exist, without running it. */
-export async function findSaveProblem(
-  val: Val,
-  signal: AbortSignal,
-): Promise<SaveProblem | undefined> {
-  return (await findSyntaxError(val, signal)) ?? (await findMissingPackage(val, signal))
-}
-
-/** The server converts a module for browsers, and says where it cannot parse it. */
-async function findSyntaxError(
+/**
+ * Why a saved version does not parse, without running it: the server converts a module for browsers,
+ * and says where it cannot.
+ */
+export async function findSyntaxError(
   { name, version, author }: Val,
   signal: AbortSignal,
 ): Promise<SaveProblem | undefined> {
@@ -27,6 +24,42 @@ async function findSyntaxError(
     if (error instanceof ApiError) return toSyntaxError(error)
     throw error
   }
+}
+
+/** Which import of a saved version does not exist, without running it. */
+export async function findImportProblem(
+  val: Val,
+  signal: AbortSignal,
+): Promise<SaveProblem | undefined> {
+  return (await findMissingVal(val, signal)) ?? (await findMissingPackage(val, signal))
+}
+
+/** The owner, who is signed in, sees the vals that a run of theirs can import. */
+async function findMissingVal(
+  { name, author, code }: Val,
+  signal: AbortSignal,
+): Promise<SaveProblem | undefined> {
+  // Loaded with the editor.
+  const { listImports } = await import("../../../editor/list-imports.ts")
+  const asked = new Set<string>()
+  for (const specifier of listImports(code)) {
+    const importer = `/v/${author.username}/${name}.tsx`
+    const address = findModuleAddress(specifier, importer, location.origin)
+    if (!address?.path.startsWith("/v/") || address.mayBeElsewhere) continue
+    if (asked.has(address.path) || asked.size === limits.valsMax) continue
+    asked.add(address.path)
+    const [username = "", val_name = ""] = address.path.slice("/v/".length).split("/")
+    try {
+      await api.getModule({ username, val_name }, { signal })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.status === 404)
+        return {
+          message: `The import "${specifier}" does not work: there is no such val that you may see`,
+        }
+    }
+  }
+  return undefined
 }
 
 /** Packages are resolved after the save, which may take seconds. */
@@ -41,6 +74,6 @@ async function findMissingPackage(
     if (failed && (state === "failed" || Date.now() > endsAt))
       return { message: `The import "${failed.specifier}" does not work: ${failed.error}` }
     if (state !== "pending" || Date.now() > endsAt) return undefined
-    await new Promise((resolve) => setTimeout(resolve, limits.pollMs))
+    await pause(limits.pollMs, signal)
   }
 }

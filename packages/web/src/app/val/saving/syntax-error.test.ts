@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { toSyntaxError } from "./syntax-error.ts"
+import { describeSyntaxError, toSyntaxError } from "./syntax-error.ts"
 
 const toMessage = (reason: string) => `Cannot convert the code to JavaScript: ${reason}`
 
@@ -18,5 +18,12 @@ describe("toSyntaxError", () => {
     expect(toSyntaxError({ code: "rate_limited", message: toMessage("x (line 1)") })).toBe(
       undefined,
     )
+  })
+
+  test("has the words of the editor without its full stop", () => {
+    expect(describeSyntaxError({ message: "Expression expected.", line: 2 })).toEqual({
+      message: "The code does not parse: Expression expected (line 2)",
+      line: 2,
+    })
   })
 })

@@ -13,5 +13,14 @@ export function toSyntaxError(error: {
   const match = /: (.+) \(line (\d+)\)$/s.exec(message)
   if (code !== "module_not_parsable" || !match) return undefined
   const [, reason = "", line = ""] = match
-  return { message: `The code does not parse: ${reason} (line ${line})`, line: Number(line) }
+  return describeSyntaxError({ message: reason, line: Number(line) })
+}
+
+/** A syntax error in one sentence. */
+export function describeSyntaxError(error: {
+  readonly message: string
+  readonly line: number
+}): SaveProblem {
+  const { message, line } = error
+  return { message: `The code does not parse: ${message.replace(/\.$/, "")} (line ${line})`, line }
 }

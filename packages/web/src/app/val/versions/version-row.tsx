@@ -1,12 +1,14 @@
 import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
 import { setTo } from "../../../ui/bind.ts"
 import { Dialog } from "../../../ui/dialog.tsx"
 import { api } from "../../api.ts"
 import { currentLocation } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
+import { Button } from "../../parts/buttons/button.tsx"
+import { LinkButton } from "../../parts/buttons/link-button.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
-import { useAction } from "../../parts/use-action.ts"
 import { session } from "../../session/session.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
@@ -29,10 +31,10 @@ export function VersionRow(props: VersionRowProps) {
         v{version.version}
       </a>
       {isCurrent ? <span class="badge">current</span> : null}
-      <span class="quiet version-time">
+      <span class="quiet push">
         <TimeAgo at={version.createdAt} />
       </span>
-      <span class="version-actions">
+      <span class="wrap version-actions">
         {session.value.kind === "signed-in" ? <RunVersion {...props} /> : null}
         {isOwn && !isCurrent ? <RestoreVersion {...props} /> : null}
         {isOwn ? <DeleteVersion {...props} /> : null}
@@ -41,104 +43,98 @@ export function VersionRow(props: VersionRowProps) {
   )
 }
 
-function RunVersion({ version, editing }: VersionRowProps) {
+function RunVersion({ version: { version }, editing }: VersionRowProps) {
   const runId = useSignal<string | undefined>(undefined)
-  const action = useAction()
   const run = async () => {
-    const input = { val_id: editing.val.peek().id, version: version.version }
+    const input = { val_id: editing.val.peek().id, version }
     runId.value = (await api.createRun(input, { respondAsync: true })).id
   }
   return (
     <>
-      <button
-        type="button"
-        class="link-button"
-        aria-label={`Run version ${version.version}`}
-        onClick={() => void action.run(run)}
-      >
+      <LinkButton label={`Run version ${version}`} onClick={run}>
         Run
-      </button>
+      </LinkButton>
       {runId.value ? <a href={`/runs/${runId.value}`}>Open the run</a> : null}
     </>
   )
 }
 
 /** Asks first: afterwards the list moves, and the pointer would be over another version's button. */
-function RestoreVersion({ version, editing, onChange }: VersionRowProps) {
-  const isAsking = useSignal(false)
-  const action = useAction()
-  const { version: current } = editing.val.value
+function RestoreVersion({ version: { version, code }, editing, onChange }: VersionRowProps) {
   const restore = async () => {
-    const saved = await api.createVersion({ val_id: editing.val.peek().id, code: version.code })
-    isAsking.value = false
+    const saved = await api.createVersion({ val_id: editing.val.peek().id, code })
     editing.takeSaved(saved)
-    showDone(`Version ${saved.version} has the code of version ${version.version}`)
+    showDone(`Version ${saved.version} has the code of version ${version}`)
     onChange()
   }
   return (
-    <>
-      <button
-        type="button"
-        class="link-button"
-        aria-label={`Restore version ${version.version}`}
-        onClick={setTo(isAsking, true)}
-      >
-        Restore
-      </button>
-      {isAsking.value ? (
-        <Dialog title={`Restore version ${version.version}?`} onClose={setTo(isAsking, false)}>
-          <p>
-            Its code becomes the new version. Version {current} stays in the history, and unsaved
-            text is set aside.
-          </p>
-          <div class="dialog-foot">
-            <button
-              type="button"
-              class="button"
-              disabled={action.isBusy}
-              onClick={() => void action.run(restore)}
-            >
-              Restore its code
-            </button>
-          </div>
-        </Dialog>
-      ) : null}
-    </>
+    <AskingButton
+      version={version}
+      label="Restore"
+      confirmLabel="Restore its code"
+      action={restore}
+    >
+      Its code becomes the new version. Version {editing.val.value.version} stays in the history,
+      and unsaved text is set aside.
+    </AskingButton>
   )
 }
 
 function DeleteVersion({ version: { version }, editing, onChange }: VersionRowProps) {
-  const isAsking = useSignal(false)
-  const action = useAction()
   const remove = async () => {
     const { id } = editing.val.peek()
-    isAsking.value = false
     await api.deleteVersion({ val_id: id, version })
     editing.refresh(await api.getVal({ val_id: id }))
     showDone(`Version ${version} is deleted`)
     onChange()
   }
   return (
+    <AskingButton
+      version={version}
+      label="Delete"
+      confirmLabel={`Delete version ${version}`}
+      action={remove}
+      isDanger
+    >
+      It can no longer be run or imported, and its number is not used again.
+    </AskingButton>
+  )
+}
+
+/** A button that does something to a version after a question. */
+function AskingButton(props: {
+  readonly version: number
+  readonly label: string
+  readonly confirmLabel: string
+  readonly action: () => Promise<void>
+  readonly isDanger?: boolean
+  readonly children: ComponentChildren
+}) {
+  const { version, label, confirmLabel, action, isDanger = false, children } = props
+  const isAsking = useSignal(false)
+  const act = async () => {
+    try {
+      await action()
+    } finally {
+      isAsking.value = false
+    }
+  }
+  return (
     <>
-      <button
-        type="button"
-        class="link-button link-danger"
-        aria-label={`Delete version ${version}`}
+      <LinkButton
+        isDanger={isDanger}
+        label={`${label} version ${version}`}
         onClick={setTo(isAsking, true)}
       >
-        Delete
-      </button>
+        {label}
+      </LinkButton>
       {isAsking.value ? (
-        <Dialog title={`Delete version ${version}?`} onClose={setTo(isAsking, false)}>
-          <p>It can no longer be run or imported, and its number is not used again.</p>
+        <Dialog title={`${label} version ${version}?`} onClose={setTo(isAsking, false)}>
+          <p>{children}</p>
           <div class="dialog-foot">
-            <button
-              type="button"
-              class="button button-danger"
-              onClick={() => void action.run(remove)}
-            >
-              Delete version {version}
-            </button>
+            <Button {...(isDanger ? { kind: "danger" } : {})} action={act}>
+              {confirmLabel}
+            </Button>
           </div>
         </Dialog>
       ) : null}

@@ -1,10 +1,20 @@
-import { LoadedPages } from "../../data/loaded.tsx"
+import { LazyDiffView } from "../../../editor/lazy.tsx"
+import { Bars } from "../../../ui/page-states.tsx"
+import { api } from "../../api.ts"
+import { isNotFound } from "../../data/explain.ts"
+import { Loaded, LoadedPages } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
+import { useResource } from "../../data/resource.ts"
 import { currentLocation, setQuery } from "../../frame/location.ts"
-import { Select } from "../../parts/field.tsx"
+import { Select } from "../../parts/forms/field.tsx"
+import { QuerySelect, readChoice } from "../../parts/forms/query-choice.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { VersionDifference } from "./version-difference.tsx"
 import { VersionRow } from "./version-row.tsx"
+
+const layouts = [
+  { value: "inline", label: "Inline" },
+  { value: "side-by-side", label: "Side by side" },
+] as const
 
 /** All versions: the changes between any two, and a way to restore one. */
 export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
@@ -20,7 +30,7 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
   const from =
     readNumber(query.get("from")) ??
     (loaded ? (loaded.find((version) => version < to) ?? 0) : undefined)
-  const layout = query.get("layout") === "side-by-side" ? "side-by-side" : "inline"
+  const { value: layout } = readChoice("layout", layouts)
   const changed = () => {
     setQuery({ from: undefined, to: undefined })
     versions.reload()
@@ -49,7 +59,7 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
         </LoadedPages>
       </section>
       <section class="version-diff" aria-label="Changes">
-        <div class="version-bar">
+        <div class="row wrap version-bar">
           <h2>Changes</h2>
           <span class="version-choice">
             <VersionSelect
@@ -69,16 +79,7 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
               onChange={(version) => setQuery({ from: String(from ?? 0), to: version })}
             />
           </span>
-          <Select
-            label="Layout"
-            isLabelHidden
-            value={layout}
-            choices={[
-              { value: "inline", label: "Inline" },
-              { value: "side-by-side", label: "Side by side" },
-            ]}
-            onChange={(layout) => setQuery({ layout: layout === "inline" ? undefined : layout })}
-          />
+          <QuerySelect name="layout" label="Layout" choices={layouts} />
         </div>
         <VersionDifference
           valId={id}
@@ -120,4 +121,56 @@ function VersionSelect(props: {
 function readNumber(text: string | null): number | undefined {
   const number = Number(text)
   return text !== null && Number.isInteger(number) && number >= 0 ? number : undefined
+}
+
+/** The changes between two versions; nothing is fetched while the first is undefined. */
+function VersionDifference(props: {
+  readonly valId: string
+  readonly from: number | undefined
+  readonly to: number
+  readonly layout: "inline" | "side-by-side"
+  readonly path: string
+}) {
+  const { valId, from, to, layout, path } = props
+  const key = from === undefined ? undefined : `${valId} ${from} ${to}`
+  const texts = useResource(key, async (signal) => {
+    const [before, after] = await Promise.all(
+      [from, to].map((version) => loadCode(valId, version ?? 0, signal)),
+    )
+    return { before, after }
+  })
+  return (
+    <Loaded of={texts} skeleton={<Bars count={8} />}>
+      {({ before, after }) => {
+        if (before === undefined || after === undefined)
+          return (
+            <p class="quiet">
+              Version {before === undefined ? from : to} was deleted, or never existed.
+            </p>
+          )
+        if (before === after) return <p class="quiet">The code of both versions is the same.</p>
+        const label = `Changes from ${from === 0 ? "nothing" : `version ${from}`} to version ${to}`
+        return (
+          <div class="boxed diff-host">
+            <LazyDiffView before={before} after={after} layout={layout} path={path} label={label} />
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+/** Version 0 is empty; a deleted version has no code. */
+async function loadCode(
+  valId: string,
+  version: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (version < 1) return ""
+  try {
+    return (await api.getVersion({ val_id: valId, version }, { signal })).code
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
 }

@@ -5,7 +5,7 @@ import {
   type CompletionResult,
 } from "@codemirror/autocomplete"
 import { localCompletionSource } from "@codemirror/lang-javascript"
-import { type Diagnostic, linter, lintGutter } from "@codemirror/lint"
+import { type Diagnostic, linter } from "@codemirror/lint"
 import { type Extension, StateEffect } from "@codemirror/state"
 import { type EditorView, hoverTooltip, type Tooltip, ViewPlugin } from "@codemirror/view"
 import type { CompletionOption, Description, TextEdit } from "../../type-service/protocol.ts"
@@ -34,7 +34,6 @@ export function typesOf(context: LanguageContext): Extension {
     hoverTooltip((view, position) => hover(service, path, view, position), {
       hoverTime: limits.hoverDelayMs,
     }),
-    lintGutter(),
     linter((view) => lint(service, path, view), {
       delay: limits.lintDelayMs,
       needsRefresh: (update) =>
@@ -56,6 +55,9 @@ function follow(service: TypeService, path: string, view: EditorView) {
   }
 }
 
+/** More than the longest list needs. */
+const indexDigits = 6
+
 /** Until the service is ready, the names in the document are offered. */
 async function complete(
   service: TypeService,
@@ -70,9 +72,10 @@ async function complete(
   if (found === null || context.aborted) return null
   return {
     from: found.from,
-    options: found.options.map((option) =>
-      toCompletion(service, path, context, { ...option, end: found.to }),
-    ),
+    options: found.options.map((option, index) => ({
+      ...toCompletion(service, path, context, { ...option, end: found.to }),
+      sortText: String(index).padStart(indexDigits, "0"),
+    })),
     validFor: found.isModule ? /^[^"'\s]*$/ : /^[\w$]*$/,
   }
 }

@@ -36,6 +36,7 @@ export function complete(
   const span = found.optionalReplacementSpan
   const options = found.entries
     .filter(({ kind }) => kind !== ts.ScriptElementKind.warning)
+    .toSorted(compareEntries)
     .slice(0, limits.optionsMax)
     .map(toOption)
   if (!found.isMemberCompletion && from < position) {
@@ -91,6 +92,12 @@ function toOption({
   return replacementSpan
     ? { ...option, insert: { text: insertText, from: replacementSpan.start } }
     : option
+}
+
+/** TypeScript's order, but names that are marked as internal come after their equals. */
+function compareEntries(one: ts.CompletionEntry, other: ts.CompletionEntry): number {
+  if (one.sortText !== other.sortText) return one.sortText < other.sortText ? -1 : 1
+  return Number(/^[_$]/.test(one.name)) - Number(/^[_$]/.test(other.name))
 }
 
 /** TypeScript sorts by texts such as `11`; deprecated names begin with z. */

@@ -18,21 +18,23 @@ const quietCodes: ReadonlySet<number> = new Set([
 /** The problems of a document, in text order. */
 export function diagnose(project: Project, path: string): readonly Problem[] {
   const fileName = project.toFileName(path)
-  const found = [
-    ...project.service.getSyntacticDiagnostics(fileName),
-    ...project.service.getSemanticDiagnostics(fileName),
-  ]
-  const problems = found.filter(({ code }) => !quietCodes.has(code)).map(toProblem)
+  const unparsed = project.service
+    .getSyntacticDiagnostics(fileName)
+    .map((found): Problem => ({ ...toProblem(found), isSyntax: true }))
+  const problems = project.service
+    .getSemanticDiagnostics(fileName)
+    .filter(({ code }) => !quietCodes.has(code))
+    .map(toProblem)
   const missing = project.listMissing(path).map(
     ({ fileName: specifier, pos, end }): Problem => ({
       from: pos,
       // TypeScript's span excludes the quotes.
       to: end + 2,
       severity: "error",
-      message: `Cannot import "${specifier}": there is no such val that you may see`,
+      message: `The import "${specifier}" does not work: there is no such val that you may see`,
     }),
   )
-  return [...problems, ...missing, ...listUnavailable(project, path)]
+  return [...unparsed, ...problems, ...missing, ...listUnavailable(project, path)]
     .toSorted((one, other) => one.from - other.from)
     .slice(0, limits.problemsMax)
 }

@@ -34,6 +34,8 @@ export function completeImport(
     from: position - typed.length,
     to: position,
     isModule: true,
-    options: [...known.values()].map(({ name, rank }) => ({ name, type: "namespace", rank })),
+    options: [...known.values()]
+      .toSorted((one, other) => one.rank - other.rank || one.name.localeCompare(other.name))
+      .map(({ name, rank }) => ({ name, type: "namespace", rank })),
   }
 }

@@ -103,12 +103,13 @@ type Learned =
 /** Adds what esbuild reports to the facts. Fails when nothing can be done about an error. */
 function learn(facts: Facts, pass: Pass, result: PassResult): Learned {
   const { folder, located } = pass
+  const absentBefore = new Map([...facts.absent].map(([path, names]) => [path, new Set(names)]))
   let isNew = false
   for (const error of result.errors ?? []) {
     const isAwait = /[Tt]op-level await/.test(error.text) && !pass.isAsync
     const name = /^Could not resolve "(.+)"$/s.exec(error.text)?.[1]
     if (isAwait) facts.isAsync = true
-    else if (name === undefined || !addAbsent(facts, folder, error, name))
+    else if (name === undefined || !addAbsent(facts, absentBefore, folder, error, name))
       return { kind: "failed", message: toMessage(result as BuildFailure, error) }
     isNew = true
   }
@@ -159,13 +160,18 @@ function addShared({ calls, shared }: Facts, folder: string, inputs: Metafile["i
   return shared.size > before
 }
 
-/** False when the import is known already, or is not in a module. */
-function addAbsent(facts: Facts, folder: string, { location }: Message, name: string): boolean {
+/** False when the import was known before this pass, or is not in a module. */
+function addAbsent(
+  facts: Facts,
+  before: Pass["absent"],
+  folder: string,
+  { location }: Message,
+  name: string,
+): boolean {
   if (!location || (location.namespace !== "" && location.namespace !== "file")) return false
   const path = join(folder, location.file)
-  const known = facts.absent.get(path) ?? new Set()
-  if (known.has(name)) return false
-  facts.absent.set(path, known.add(name))
+  if (before.get(path)?.has(name)) return false
+  facts.absent.set(path, (facts.absent.get(path) ?? new Set()).add(name))
   if (isNativeName(name)) facts.natives.set(path, name)
   return true
 }

@@ -128,8 +128,10 @@ async function resolveImport(
   const found = await modules.resolveFrom(plugin, args)
   const target = found ? (found.external ? found.path : undefined) : path
   const isBuiltIn = target?.startsWith("node:") || builtIns.has(target ?? "")
-  // A script in an async function cannot have import statements.
-  if (!isAsync || !isBuiltIn || kind === "require-call") return found
+  // A script in an async function cannot have import statements. A dynamic import becomes a call of
+  // `require` in its place, where the module may have a variable of that name.
+  const isOwnModule = kind === "dynamic-import" || (isAsync && kind !== "require-call")
+  if (!isBuiltIn || !isOwnModule) return found
   return { path: target ?? path, namespace: namespaces.builtIn }
 }
 

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import type { FileList } from "../../../sandbox/packages/file-archive.ts"
+import type { ToolResolveLimits } from "../tool-messages.ts"
 import { installFolder } from "./bundle-plugin.ts"
 import { findPackageRoot } from "./entry-failures.ts"
 import { mayLoadByPath } from "./locate-modules.ts"
@@ -9,14 +10,6 @@ import { mayLoadByPath } from "./locate-modules.ts"
 export interface CollectedFiles {
   readonly list: FileList
   readonly contents: readonly Uint8Array[]
-}
-
-/** How much may be collected. */
-export interface FileLimits {
-  readonly filesMax: number
-  readonly fileBytesTotalMax: number
-  /** The size of their paths. */
-  readonly filePathBytesMax: number
 }
 
 /**
@@ -30,7 +23,7 @@ export function collectFiles(
   located: readonly string[],
   required: readonly string[],
   folder: string,
-  limits: FileLimits,
+  limits: ToolResolveLimits,
 ): CollectedFiles | undefined {
   const root = join(folder, installFolder)
   const direct = new Set(required.flatMap((path) => findPackageRoot(path, folder) ?? []))
@@ -161,7 +154,7 @@ function listFiles(folder: string): { path: string; bytes: number }[] {
 
 function choose(
   packages: readonly MeasuredPackage[],
-  { filesMax, fileBytesTotalMax, filePathBytesMax }: FileLimits,
+  { filesMax, fileBytesTotalMax, filePathBytesMax }: ToolResolveLimits,
 ): MeasuredPackage[] {
   let [count, bytes, pathBytes] = [0, 0, 0]
   return packages.filter((one) => {

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import type { Metafile } from "esbuild"
+import { readPackage } from "../package-json.ts"
 import type { ImportFailure } from "../tool-messages.ts"
 import { canBundle, installFolder, namespaces, type Pass } from "./bundle-plugin.ts"
-import { type NativeAddons, readPackage } from "./native-addons.ts"
+import type { NativeAddons } from "./native-addons.ts"
 
 /**
  * The entries that cannot work, as far as that is known without running them: something that they
@@ -20,7 +21,7 @@ export function findEntryFailures(
   const failures = new Map<number, ImportFailure>()
   for (const [index, path] of entryPaths.entries()) {
     const failure =
-      findNativeEntry(pass, path, natives, addons) ??
+      findNativeEntry(pass, path, inputs, natives, addons) ??
       findStaticFailure(path.slice(folder.length + 1), folder, inputs, natives)
     if (failure) failures.set(index, failure)
   }
@@ -31,6 +32,7 @@ export function findEntryFailures(
 function findNativeEntry(
   { folder, calls }: Pass,
   path: string,
+  inputs: Metafile["inputs"],
   natives: ReadonlyMap<string, string>,
   { platformNames, paths }: NativeAddons,
 ): ImportFailure | undefined {
@@ -38,12 +40,22 @@ function findNativeEntry(
   if (root === undefined) return undefined
   const isOwn = (module: string) => module.startsWith(join(root, "/"))
   const optional = Object.keys(readPackage(root).optionalDependencies ?? {})
+  const stems = optional.filter((name) => platformNames.has(name)).map(toStem)
+  const namesPlatform = (module: string) => {
+    const text = isOwn(module) ? readFileSync(module, "utf8") : ""
+    return stems.some((stem) => text.includes(stem))
+  }
   const isNative =
     [...natives.keys()].some(isOwn) ||
-    optional.some((name) => platformNames.has(name)) ||
+    (stems.length > 0 && Object.keys(inputs).some((name) => namesPlatform(join(folder, name)))) ||
     // It computes the path of its addon.
     (paths.has(root) && [...calls.keys()].some((module) => isOwn(module) && namesAddon(module)))
   return isNative ? nativeAddon : undefined
+}
+
+/** What a module names that computes the rest, as of `@libsql/linux-x64-gnu`. */
+function toStem(platformName: string): string {
+  return platformName.replace(/(?<=.)(?:linux|darwin|win32|android|freebsd)\b.*$/, "")
 }
 
 function namesAddon(module: string): boolean {

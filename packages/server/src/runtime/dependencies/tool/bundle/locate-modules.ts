@@ -1,4 +1,4 @@
-import { skipTrivia } from "../skip-trivia.ts"
+import { skipTrivia } from "../scan-code.ts"
 import { locationNames } from "./build-options.ts"
 
 /** A call of `require` or `import` whose argument is computed, as esbuild reports it. */

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { readPackage } from "../package-json.ts"
 import { installFolder } from "./bundle-plugin.ts"
 
 /** Packages that do nothing but find and load the native addon of another package. */
@@ -90,21 +91,4 @@ function removeAddons(folder: string): boolean {
 function isForPlatform(folder: string): boolean {
   const { os, cpu } = readPackage(folder)
   return os !== undefined || cpu !== undefined
-}
-
-/** The parts of a package.json that matter here. */
-export interface PackageJson {
-  readonly os?: unknown
-  readonly cpu?: unknown
-  readonly optionalDependencies?: Readonly<Record<string, unknown>>
-}
-
-/** An empty object when there is none that can be read. */
-export function readPackage(folder: string): PackageJson {
-  try {
-    const value: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-    return typeof value === "object" && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }

@@ -1,4 +1,4 @@
-import { skipTrivia } from "../skip-trivia.ts"
+import { skipTrivia } from "../scan-code.ts"
 
 /**
  * The keys of the objects that code assigns to `module.exports`, and the specifiers of the modules

@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import type { CollectedFiles } from "../bundle/collect-files.ts"
+import type { ToolResolveLimits } from "../tool-messages.ts"
 import {
   findDeclaration,
   findEntries,
@@ -8,15 +9,6 @@ import {
   readPackageJson,
   type TypesPackageJson,
 } from "./find-declaration.ts"
-
-/** How many types may be collected. */
-export interface TypeLimits {
-  readonly typeFilesMax: number
-  readonly typeFileBytesMax: number
-  readonly typeBytesTotalMax: number
-  /** The size of the paths of files and links. */
-  readonly typePathBytesMax: number
-}
 
 /** An npm package that the val imports. */
 export interface ImportedPackage {
@@ -42,7 +34,7 @@ export interface ImportedPackage {
 export function collectTypes(
   packages: readonly ImportedPackage[],
   roots: readonly string[],
-  limits: TypeLimits,
+  limits: ToolResolveLimits,
 ): CollectedFiles | undefined {
   const walk = new TypeWalk(roots, limits)
   for (const one of packages) walk.addImported(one)
@@ -56,7 +48,7 @@ export function toTypesName(name: string): string {
 
 class TypeWalk {
   readonly #roots: readonly string[]
-  readonly #limits: TypeLimits
+  readonly #limits: ToolResolveLimits
   readonly #contents = new Map<string, Uint8Array>()
   readonly #links = new Map<string, string>()
   readonly #packages = new Map<string, TypesPackageJson | undefined>()
@@ -65,7 +57,7 @@ class TypeWalk {
   #pathBytes = 0
 
   /** `roots` are the folders in which Deno has installed packages. */
-  constructor(roots: readonly string[], limits: TypeLimits) {
+  constructor(roots: readonly string[], limits: ToolResolveLimits) {
     this.#roots = roots
     this.#limits = limits
   }

@@ -80,7 +80,7 @@ async function fetchForeign(
   const typesName = toTypesName(name)
   mkdirSync(setup.cwd, { recursive: true })
   for (const range of [`@${toRange(version)}`, ""]) {
-    const main = writeMain(setup, [{ specifier: `npm:${typesName}${range}`, type: undefined }])
+    const main = writeMain(setup.cwd, [{ specifier: `npm:${typesName}${range}`, type: undefined }])
     const info = await fetchInfo(setup, main, signal).catch(() => undefined)
     const found = Object.values(info?.npmPackages ?? {}).find((one) => one.name === typesName)
     if (found?.localPath !== undefined && readPackageJson(found.localPath))

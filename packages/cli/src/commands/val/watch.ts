@@ -1,0 +1,86 @@
+import { mkdirSync } from "node:fs"
+import { resolve } from "node:path"
+import { CliError } from "../../cli-error.ts"
+import { defineCommand } from "../../command.ts"
+import type { ExitName } from "../../exit-codes.ts"
+import { sweepFolder } from "../../watch/actions/replace-file.ts"
+import { lockFolder } from "../../watch/lock-folder.ts"
+import { createEventPrinter } from "../../watch/print-event.ts"
+import { FolderWatcher } from "../../watch/watcher.ts"
+
+export const command = defineCommand({
+  description: `Syncs .ts and .tsx files with your vals in both directions until Ctrl-C: edits, new files, renames and
+deletions on one side are applied to the other. If both sides have changed, both versions are kept: the file
+gets the val's code, and its previous text goes to a conflict file beside it. A val whose file is deleted is
+kept unless you pass --delete; a file whose val is deleted moves to .hamlet/trash. The readme of hello.ts is
+in hello.ts.README.md.`,
+  examples: [
+    ["hamlet val watch vals", "keep the folder vals in sync with your vals"],
+    ["hamlet val watch --once", "sync this folder once, as in CI"],
+    ["hamlet val watch --dry-run", "show what a sync would do"],
+  ],
+  takes: {
+    "[folder]": { help: "folder to sync, created if missing", default: "." },
+    "--once": "exit once both sides are in sync",
+    "--dry-run": "show what would be done, and exit",
+    "--delete": "delete vals whose file is deleted, after saving their versions to .hamlet/trash",
+  },
+  async run({ connect, output, interruption }, options) {
+    const { client, server } = await connect()
+    const folder = openFolder(options.folder, options.dryRun === true)
+    const print = createEventPrinter(output)
+    let hasProblem = false
+    const watcher = new FolderWatcher({
+      client,
+      folder,
+      serverUrl: server.url,
+      isDeleting: options.delete === true,
+      isDry: options.dryRun === true,
+      getOwner: createOwnerLookup(async () => server.user ?? (await client.getMe())),
+      note: (text) => output.note(text),
+      report(event) {
+        hasProblem ||= event.action === "problem"
+        print(event)
+      },
+    })
+    if (options.dryRun) return toExit(await watcher.once(), hasProblem)
+    const unlock = lockFolder(folder)
+    interruption.onEnd(() => watcher.stop())
+    try {
+      sweepFolder(folder)
+      if (options.once) return toExit(await watcher.once(), hasProblem)
+      output.note(`Watching "${options.folder}" until Ctrl-C`)
+      await watcher.run()
+      // A signal has stopped the watcher; its handler sets the exit code.
+      return await new Promise<never>(() => {})
+    } finally {
+      unlock()
+    }
+  },
+})
+
+/** Caches the id of the user; the server may be unavailable at first. */
+function createOwnerLookup(getUser: () => Promise<{ readonly id: string }>): () => Promise<string> {
+  let owner: string | undefined
+  return async () => {
+    owner ??= (await getUser()).id
+    return owner
+  }
+}
+
+function openFolder(path: string, isDry: boolean): string {
+  try {
+    if (!isDry) mkdirSync(path, { recursive: true })
+    return resolve(path)
+  } catch (cause) {
+    throw new CliError("failed", `Cannot watch "${path}": ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** In CI, conflicts and problems must fail the job. */
+function toExit(
+  { hasConflict, isRaced, exit }: Awaited<ReturnType<FolderWatcher["once"]>>,
+  hasProblem: boolean,
+): ExitName | undefined {
+  return hasConflict || isRaced ? "conflict" : (exit ?? (hasProblem ? "failed" : undefined))
+}

@@ -1,0 +1,90 @@
+import { defineCommand, type Verbs } from "../../command.ts"
+import { findWholeVal, toFullName } from "../../names/find-val.ts"
+import { findNamedVersion, findValVersion, toVersionNumber } from "../../names/version-number.ts"
+import { confirm, confirmOption, defineCall, listOptions, showList, toPage } from "../../shapes.ts"
+import { toSaved } from "../../vals.ts"
+
+const takesVal = { "<val>": "name of the val" } as const
+const takesVersion = {
+  ...takesVal,
+  "[version]": { help: "number of the version", parse: toVersionNumber },
+} as const
+
+export const verbs: Verbs = {
+  list: defineCommand({
+    summary: "List the versions of a val",
+    description: "Newest first; * marks the current version.",
+    examples: [
+      ["hamlet version list hello", "list the versions of a val"],
+      ["hamlet version list hello --all --json", "all versions with their code"],
+    ],
+    takes: { ...takesVal, ...listOptions },
+    async run({ connect, output }, options) {
+      const connection = await connect()
+      const val = await findWholeVal(connection, options.val)
+      const query = { val_id: val.id, ...toPage(options) }
+      await showList(output, connection.client.items("listVersions", query), options, {
+        empty: "No versions",
+        columns: [
+          { title: "", value: ({ version }) => (version === val.version ? "*" : "") },
+          { title: "version", value: ({ version }) => version, paint: (colour) => colour.bold },
+          { title: "saved", value: ({ createdAt }) => createdAt, isTime: true },
+          { title: "ran", value: ({ runStartAt }) => runStartAt, isTime: true },
+          { title: "lines", value: ({ code }) => code.replace(/\n$/, "").split("\n").length },
+        ],
+      })
+    },
+  }),
+  show: defineCommand({
+    summary: "Show the code of a version",
+    description: "Prints only the code; that of the current version if you pass no number.",
+    examples: [
+      ["hamlet version show hello 3", "print the code of version 3"],
+      ["hamlet version show ada/hello@3 --json", "print the val at version 3"],
+    ],
+    takes: takesVersion,
+    async run({ connect, output }, options) {
+      const connection = await connect()
+      const { val, version } = await findValVersion(connection, options.val, options.version)
+      const shown =
+        val.version === version
+          ? val
+          : await connection.client.getVersion({ val_id: val.id, version })
+      if (output.mode === "json") output.json(shown)
+      else output.text(shown.code)
+    },
+  }),
+  diff: { summary: "Show the changes between two versions", load: () => import("./diff.ts") },
+  restore: defineCall({
+    summary: "Restore an old version",
+    description:
+      "Saves the old code as a new version, so nothing is lost. Fails if the val is saved at the same time.",
+    examples: [["hamlet version restore hello 3", "restore the code of version 3"]],
+    takes: takesVersion,
+    async call(session, options) {
+      const { client } = session
+      const { val, version } = await findNamedVersion(session, options.val, options.version)
+      const { code } = await client.getVersion({ val_id: val.id, version })
+      const saved = await client.createVersion({ val_id: val.id, code }, { ifMatch: val.version })
+      return toSaved(saved, "Saved")
+    },
+  }),
+  rm: defineCall({
+    summary: "Delete a version",
+    description:
+      "The version can no longer be run or imported, and its number is never reused. This cannot be undone.",
+    examples: [
+      ["hamlet version rm hello 3", "delete a version after confirmation"],
+      ["hamlet version rm hello@3 --yes", "delete it without confirmation"],
+    ],
+    takes: { ...takesVersion, ...confirmOption },
+    async call(session, options) {
+      const { val, version } = await findNamedVersion(session, options.val, options.version)
+      const name = `${toFullName(val)}@${version}`
+      await confirm(`Delete ${name}?`, options)
+      await session.client.deleteVersion({ val_id: val.id, version })
+      const json = { id: val.id, version, deleted: true }
+      return { json, plain: name, human: `Deleted ${name}` }
+    },
+  }),
+}

@@ -1,0 +1,5 @@
+/** The time, and new ids. */
+export interface Clock {
+  now(): number
+  newId(): string
+}

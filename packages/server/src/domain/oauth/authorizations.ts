@@ -1,0 +1,185 @@
+import { randomBytes } from "node:crypto"
+import type { Scope } from "@hamlet/contract"
+import type { Caller } from "../access.ts"
+import { makeTokenText } from "../accounts/token-text.ts"
+import { hashToken } from "../accounts/tokens.ts"
+import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
+import type { PageRequest } from "../paging.ts"
+import {
+  grantableScopes,
+  isOwnResource,
+  oauthLimits as limits,
+  type OAuthClient,
+  type OAuthStore,
+} from "./oauth.ts"
+import { isLoopback, isRegistered, toRedirectTarget } from "./redirect-uris.ts"
+
+/** What a client asks of a user, as the page shows it. */
+export interface AuthorizationRequest {
+  readonly clientName: string
+  readonly clientCreatedAt: number
+  /** The host, or the scheme of an app, that gets the code. */
+  readonly redirectTarget: string
+  /** Whether that is a program on the user's own machine. */
+  readonly isLocal: boolean
+  /** What the user can allow. */
+  readonly scopes: readonly Scope[]
+  /** Where the browser goes if the user refuses. */
+  readonly denyUrl: string
+  /** Why it cannot be allowed, and where the browser goes with that; null if it can. */
+  readonly refusal: { readonly message: string; readonly url: string } | null
+}
+
+interface Checked extends AuthorizationRequest {
+  readonly client: OAuthClient
+  readonly redirectUri: string
+  readonly state: string | undefined
+  readonly challenge: string
+}
+
+/** The rules of what users allow programs. */
+export type Authorizations = ReturnType<typeof createAuthorizations>
+
+/** Creates the rules of authorizations. */
+export function createAuthorizations(store: OAuthStore, baseUrl: string, { now }: Clock) {
+  return {
+    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, now(), page),
+    /**
+     * Checks a request of a client, given by the query of the page. The user sees an unknown client
+     * or a foreign redirect URI as an error, and the browser stays here; other mistakes are told the
+     * client.
+     */
+    check: (caller: Caller, query: string): Promise<AuthorizationRequest> =>
+      check(store, baseUrl, caller, query),
+    /** Allows a request. Returns where the browser goes, with a code for the client. */
+    async allow(caller: Caller, query: string, scopes: readonly Scope[]): Promise<string> {
+      const checked = await check(store, baseUrl, caller, query)
+      const extra = scopes.find((scope) => !checked.scopes.includes(scope))
+      if (extra !== undefined)
+        throw new AppError(
+          "scope_escalation",
+          `Cannot allow scope ${extra}: the program did not ask for it, or you do not have the required permissions`,
+        )
+      if (checked.refusal) throw invalid(checked.refusal.message)
+      const code = makeTokenText(randomBytes(32), "code")
+      const at = now()
+      const isAdded = await store.addCode(
+        {
+          hash: hashToken(code),
+          clientId: checked.client.id,
+          userId: caller.userId,
+          redirectUri: checked.redirectUri,
+          challenge: checked.challenge,
+          scopes: grantableScopes.filter((scope) => scopes.includes(scope)),
+          expiresAt: at + limits.codeMs,
+        },
+        at,
+      )
+      if (!isAdded) throw unknownClient()
+      return toRedirect(baseUrl, checked.redirectUri, checked.state, { code })
+    },
+    /** Ends what a program may do for the caller. Its tokens stop working at once. */
+    async end(caller: Caller, id: string): Promise<void> {
+      if (await store.remove(caller.userId, id)) return
+      throw new AppError(
+        "authorization_not_found",
+        `Cannot end authorization "${id}": you have none with that id`,
+      )
+    },
+  }
+}
+
+async function check(
+  store: OAuthStore,
+  baseUrl: string,
+  caller: Caller,
+  query: string,
+): Promise<Checked> {
+  const params = new URLSearchParams(query)
+  const read = (name: string) => readOnce(params, name)
+  const client = await findClient(store, read("client_id"))
+  const redirectUri = read("redirect_uri") ?? toOnly(client.redirectUris)
+  if (redirectUri === undefined || !isRegistered(client.redirectUris, redirectUri))
+    throw invalid("the program has not registered the address to which you would be sent back")
+  const state = read("state")
+  if ((state?.length ?? 0) > limits.stateCharsMax) throw invalid("state is too long")
+  const challenge = read("code_challenge") ?? ""
+  const scopes = toScopes(caller, read("scope"))
+  const refuse = (error: string, message: string) => ({
+    message,
+    url: toRedirect(baseUrl, redirectUri, state, { error, error_description: message }),
+  })
+  const refusal =
+    read("response_type") !== "code"
+      ? refuse("unsupported_response_type", "response_type must be code")
+      : read("code_challenge_method") !== "S256" || !/^[\w-]{43}$/.test(challenge)
+        ? refuse("invalid_request", "PKCE with the method S256 is required")
+        : !isOwnResource(baseUrl, read("resource"))
+          ? refuse("invalid_target", "resource must be the address of this server")
+          : scopes.length === 0
+            ? refuse("invalid_scope", "none of the requested scopes can be allowed")
+            : null
+  return {
+    client,
+    redirectUri,
+    state,
+    challenge,
+    clientName: client.name,
+    clientCreatedAt: client.createdAt,
+    redirectTarget: toRedirectTarget(redirectUri),
+    isLocal: isLoopback(redirectUri),
+    scopes,
+    denyUrl: toRedirect(baseUrl, redirectUri, state, { error: "access_denied" }),
+    refusal,
+  }
+}
+
+async function findClient(store: OAuthStore, id: string | undefined): Promise<OAuthClient> {
+  const isId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? "")
+  const client = isId ? await store.findClient(id ?? "") : undefined
+  if (!client) throw unknownClient()
+  return client
+}
+
+function unknownClient(): AppError {
+  return invalid("the program is not registered here; connect it again, so that it registers")
+}
+
+/** A parameter that occurs twice could mean different things to different readers. */
+function readOnce(params: URLSearchParams, name: string): string | undefined {
+  const values = params.getAll(name)
+  if (values.length > 1) throw invalid(`${name} occurs more than once`)
+  return values[0]
+}
+
+function toOnly(uris: readonly string[]): string | undefined {
+  return uris.length === 1 ? uris[0] : undefined
+}
+
+/** The scopes that the client wants and the user can give; all of these if it names none. */
+function toScopes(caller: Caller, wanted: string | undefined): readonly Scope[] {
+  const names = new Set((wanted ?? "").split(" ").filter((name) => name !== ""))
+  return grantableScopes.filter(
+    (scope) => caller.scopes.has(scope) && (names.size === 0 || names.has(scope)),
+  )
+}
+
+/** The redirect URI with the response; `iss` says whose response it is (RFC 9207). */
+function toRedirect(
+  baseUrl: string,
+  redirectUri: string,
+  state: string | undefined,
+  response: Readonly<Record<string, string>>,
+): string {
+  const query = new URLSearchParams({
+    ...response,
+    ...(state === undefined ? {} : { state }),
+    iss: baseUrl,
+  })
+  return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query}`
+}
+
+function invalid(reason: string): AppError {
+  return new AppError("invalid_request", `Cannot connect the program: ${reason}`)
+}

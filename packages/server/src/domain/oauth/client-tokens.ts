@@ -1,0 +1,138 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import type { Scope } from "@hamlet/contract"
+import { hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
+import { hashToken, makeToken } from "../accounts/tokens.ts"
+import type { Clock } from "../clock.ts"
+import {
+  type AuthorizationCode,
+  isOwnResource,
+  oauthLimits as limits,
+  type NewAuthorization,
+  OAuthRefusal,
+  type OAuthStore,
+} from "./oauth.ts"
+import { isRegistered } from "./redirect-uris.ts"
+
+/** What the token endpoint returns. */
+export interface TokenPair {
+  readonly accessToken: string
+  readonly refreshToken: string
+  readonly expiresInSeconds: number
+  readonly scopes: readonly Scope[]
+}
+
+/** The parameters of a request to the token endpoint. */
+export type TokenRequest = (name: string) => string | undefined
+
+/** The rules of the tokens of programs. */
+export type ClientTokens = ReturnType<typeof createClientTokens>
+
+/** Creates the rules of the tokens of programs. */
+export function createClientTokens(store: OAuthStore, baseUrl: string, clock: Clock) {
+  const exchangeCode = async (read: TokenRequest): Promise<TokenPair> => {
+    const code = require(read, "code")
+    const clientId = require(read, "client_id")
+    const verifier = require(read, "code_verifier")
+    const redirectUri = read("redirect_uri")
+    if (!hasTokenShape(code, "code")) throw invalidGrant()
+    const isFor = (stored: AuthorizationCode) =>
+      stored.clientId === clientId &&
+      stored.expiresAt > clock.now() &&
+      (redirectUri === undefined || isRegistered([stored.redirectUri], redirectUri)) &&
+      isVerified(stored.challenge, verifier)
+    const redeemed = await store.redeemCode(
+      hashToken(code),
+      (stored) => {
+        if (!isFor(stored)) return undefined
+        const authorization = toAuthorization(clock, stored)
+        return { authorization, ...issue(clock, authorization) }
+      },
+      limits,
+    )
+    if (typeof redeemed === "string") throw invalidGrant()
+    return redeemed.pair
+  }
+  const refresh = async (read: TokenRequest): Promise<TokenPair> => {
+    const refreshToken = require(read, "refresh_token")
+    const clientId = require(read, "client_id")
+    if (!hasTokenShape(refreshToken, "refresh")) throw invalidGrant()
+    const rotated = await store.rotate(
+      hashToken(refreshToken),
+      (authorization) => {
+        const at = clock.now()
+        return authorization.clientId !== clientId || authorization.expiresAt <= at
+          ? undefined
+          : { ...issue(clock, authorization), at, expiresAt: at + limits.authorizationMs }
+      },
+      limits,
+    )
+    if (typeof rotated === "string") throw invalidGrant()
+    return rotated.pair
+  }
+  return {
+    /** Exchanges a code or a refresh token for tokens. */
+    async exchange(read: TokenRequest): Promise<TokenPair> {
+      if (!isOwnResource(baseUrl, read("resource")))
+        throw new OAuthRefusal("invalid_target", "resource must be the address of this server")
+      const grantType = read("grant_type")
+      if (grantType === "authorization_code") return exchangeCode(read)
+      if (grantType === "refresh_token") return refresh(read)
+      throw new OAuthRefusal(
+        grantType === undefined ? "invalid_request" : "unsupported_grant_type",
+        "grant_type must be authorization_code or refresh_token",
+      )
+    },
+    /** Ends the authorization of a token (RFC 7009). An unknown token is no error. */
+    async revoke(read: TokenRequest): Promise<void> {
+      const token = require(read, "token")
+      await store.revokeToken(hashToken(token), require(read, "client_id"))
+    },
+  }
+}
+
+function toAuthorization(
+  { newId, now }: Clock,
+  { userId, clientId, clientName, scopes }: AuthorizationCode & { readonly clientName: string },
+): NewAuthorization {
+  const at = now()
+  const times = { createdAt: at, lastUsedAt: at, expiresAt: at + limits.authorizationMs }
+  return { id: newId(), userId, clientId, clientName, scopes, ...times }
+}
+
+function issue(clock: Clock, { userId, clientName, scopes }: NewAuthorization) {
+  const refreshToken = makeTokenText(randomBytes(32), "refresh")
+  const { record, text } = makeToken(clock, userId, {
+    name: clientName,
+    scopes,
+    expiresAt: clock.now() + limits.accessTokenMs,
+  })
+  const pair: TokenPair = {
+    accessToken: text,
+    refreshToken,
+    expiresInSeconds: limits.accessTokenMs / 1000,
+    scopes,
+  }
+  return { pair, tokens: { refreshHash: hashToken(refreshToken), access: record } }
+}
+
+function isVerified(challenge: string, verifier: string): boolean {
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
+  const digest = createHash("sha256").update(verifier).digest()
+  const wanted = Buffer.from(challenge, "base64url")
+  return digest.length === wanted.length && timingSafeEqual(digest, wanted)
+}
+
+function require(read: TokenRequest, name: string): string {
+  const value = read(name)
+  if (value === undefined || value === "")
+    throw new OAuthRefusal("invalid_request", `${name} is missing`)
+  return value
+}
+
+/** One error for all reasons: a thief learns nothing. */
+function invalidGrant(): OAuthRefusal {
+  return new OAuthRefusal(
+    "invalid_grant",
+    "The code or refresh token is unknown, expired, used or of another client",
+  )
+}

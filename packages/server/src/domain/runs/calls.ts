@@ -1,0 +1,94 @@
+import { type Caller, unauthenticated } from "../access.ts"
+import type { Clock } from "../clock.ts"
+import type { MailInputs } from "../mail/inbound/receive-mail.ts"
+import type { Programs } from "../modules/programs.ts"
+import type { Val, Vals } from "../vals/vals.ts"
+import type { Versions } from "../vals/versions.ts"
+import {
+  assertRunnable,
+  callWith,
+  getReturned,
+  type RunStarter,
+  type StartedRun,
+  toRecordedArgs,
+} from "./execute-run.ts"
+import { findTrialInput, readCallArgs, toRecordedInterval } from "./run-arguments.ts"
+import type { CallArgs, Returned, Stopped } from "./runner.ts"
+
+/** The arguments of a run, and which version to run. */
+export interface CallInput {
+  readonly args: CallArgs
+  /** Undefined: the current version. */
+  readonly version: number | undefined
+}
+
+/** A call by a client without a token. */
+export interface AnonymousCall {
+  readonly username: string
+  readonly name: string
+  readonly args: CallArgs
+  /** The number of vals that called each other before this call. */
+  readonly depth: number
+}
+
+/** Calls of vals through the API. */
+export type Calls = ReturnType<typeof createCalls>
+
+/** Creates the rules of calls. */
+export function createCalls(
+  starter: RunStarter,
+  vals: Vals,
+  versions: Versions,
+  programs: Programs,
+  mailInputs: MailInputs,
+  { now }: Clock,
+) {
+  const startCall = async (
+    caller: Caller,
+    val: Val,
+    args: CallArgs,
+  ): Promise<StartedRun<Returned | Stopped>> => {
+    const input = findTrialInput(val, args, now())
+    const recorded = input ? toRecordedInterval(input) : toRecordedArgs(args)
+    const about = { args: recorded, parentId: null, request: null, input: input ?? null }
+    const called = input ? await readCallArgs(mailInputs, input, recorded) : args
+    return starter.start<Returned | Stopped>(caller, val, about, callWith(called))
+  }
+  /** The val that the caller wants to run, at its current version or at the given one. */
+  const findVal = (caller: Caller, valId: string, version: number | undefined) =>
+    version === undefined ? vals.get(caller, valId) : versions.get(caller, valId, version)
+  return {
+    findVal,
+    /**
+     * Runs a val that the caller may see, on the caller's account. The val gets secrets only if the
+     * caller owns it.
+     */
+    start: async (caller: Caller, valId: string, { args, version }: CallInput) =>
+      startCall(caller, await findVal(caller, valId, version), args),
+    /** Calls a val by its name and returns its result as JSON. */
+    async call(
+      caller: Caller,
+      username: string,
+      name: string,
+      args: CallArgs,
+    ): Promise<Returned["json"]> {
+      const val = await vals.getByName(caller, username, name)
+      return getReturned(await startCall(caller, val, args), val, caller)
+    },
+    /**
+     * Calls a public val for a client without a token. It runs on its owner's account, like a request
+     * to the val's endpoint, but without secrets and without a token.
+     */
+    async callAnonymously({ username, name, args, depth }: AnonymousCall) {
+      const val = await vals.findByName(username.replace(/^@/, ""), name, undefined)
+      // The response must not reveal which other vals exist.
+      if (val?.privacy !== "public") throw unauthenticated()
+      assertRunnable(val)
+      const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
+      const makeProgram = () => programs.of(val, val.ownerId, { isAnonymous: true })
+      const owner = { userId: val.ownerId, depth }
+      const started = await starter.startProgram(owner, val, makeProgram, about, callWith(args))
+      return getReturned(started, val, undefined)
+    },
+  }
+}

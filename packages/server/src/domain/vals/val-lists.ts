@@ -1,0 +1,69 @@
+import { limits, type myValsQuery } from "@hamlet/contract"
+import type { z } from "zod"
+import type { Caller } from "../access.ts"
+import type { Users } from "../accounts/users.ts"
+import type { Page, PageRequest } from "../paging.ts"
+import type { Privacy, Val, ValFilter, ValRanking, ValState, ValStore, ValType } from "./vals.ts"
+
+/** What a list of one's own vals is in the order of. */
+export type OwnValSort = z.infer<typeof myValsQuery>["sort"]
+
+/** Which of the owner's vals are listed, and in which order. */
+export interface OwnValFilter {
+  /** Part of the name, ignoring case. */
+  readonly query?: string | undefined
+  readonly privacy?: Privacy | undefined
+  readonly type?: ValType | undefined
+  readonly sort: OwnValSort
+  /** Without it names go up, and everything else begins with the newest or the most. */
+  readonly order?: "asc" | "desc" | undefined
+}
+
+/** Where an owner's vals are listed for them. */
+export interface OwnValStore {
+  /** Vals that have never run come last when the list is in the order of runs. */
+  list(ownerId: string, filter: OwnValFilter, page: PageRequest): Promise<Page<Val>>
+}
+
+/** Lists of vals. */
+export type ValLists = ReturnType<typeof createValLists>
+
+/** Creates the lists of vals: public ones and the caller's own, unless they say otherwise. */
+export function createValLists(store: ValStore, ownStore: OwnValStore, users: Users) {
+  const list = (caller: Caller | undefined, filter: ValFilter, page: PageRequest) =>
+    store.list(caller?.userId, filter, page)
+  return {
+    list,
+    /** The vals of a user. */
+    async listOfUser(
+      caller: Caller | undefined,
+      userId: string,
+      page: PageRequest,
+    ): Promise<Page<Val>> {
+      await users.get(userId)
+      return list(caller, { ownerId: userId }, page)
+    },
+    /** Lists public vals, those with the most likes, runs or recent likes first. */
+    async listRanked(
+      ranking: ValRanking,
+      { ownerId, privacy = "public" }: ValFilter,
+      page: PageRequest,
+    ): Promise<Page<Val>> {
+      if (privacy !== "public") return { items: [], hasMore: false }
+      return store.listRanked(ranking, ownerId, page)
+    },
+    /** Accounts, or else addresses, take turns to search. */
+    search: (
+      caller: Caller | undefined,
+      query: string,
+      page: PageRequest,
+      address: () => string,
+    ): Promise<Page<Val>> => store.search(caller?.userId, query, page, caller?.userId ?? address()),
+    /** The caller's own vals. */
+    listOwn: (caller: Caller, filter: OwnValFilter, page: PageRequest): Promise<Page<Val>> =>
+      ownStore.list(caller.userId, filter, page),
+    /** The states of the caller's own vals, so that a client can find outdated copies. */
+    listOwnStates: (caller: Caller): Promise<Page<ValState>> =>
+      store.listStates(caller.userId, limits.valStatesMax),
+  }
+}

@@ -1,0 +1,72 @@
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { stackMap } from "../launch/bubblewrap-command.ts"
+import type { Profile } from "../launch/launcher.ts"
+import type { SandboxFolder } from "../sandbox-folder.ts"
+import type { SandboxLimits } from "../sandbox-limits.ts"
+import { toHeapFlag } from "./val-profile.ts"
+
+/**
+ * One of our programs that works on untrusted input: one JavaScript file for Deno. It reads bytes
+ * from standard input and writes bytes to standard output.
+ */
+export interface Tool {
+  readonly program: string
+  /** The paths of the programs that it starts, by name. */
+  readonly helpers: Readonly<Record<string, string>>
+  /** Its permissions in Deno. With bubblewrap, the isolation does not depend on them. */
+  readonly permissions: readonly string[]
+}
+
+/** Paths as the tool sees them: its only argument, as JSON. */
+export interface ToolPaths {
+  readonly deno: string
+  readonly program: string
+  /** The folder of the egress socket, if there is one. */
+  readonly run: string
+  /** Empty, and the only folder that it can write to. */
+  readonly scratch: string
+  readonly helpers: Readonly<Record<string, string>>
+}
+
+/** What a tool sees: its program, its helpers, and the egress socket if it has network. */
+export function toToolProfile(
+  { program, helpers, permissions }: Tool,
+  { run }: SandboxFolder,
+  { heapBytesMax }: SandboxLimits,
+  systemFiles: Profile["systemFiles"],
+): Profile {
+  const ofHelpers = Object.entries(helpers).map(([name, outside]) => [
+    name,
+    { inside: `/${name}`, outside },
+  ])
+  return {
+    program: "/deno",
+    files: {
+      tool: { inside: "/tool.js", outside: program },
+      // The socket in it exists already, so the tool need not write there.
+      run: { inside: "/run/val", outside: run },
+      ...Object.fromEntries(ofHelpers),
+    },
+    systemFiles: systemFiles.filter(({ inside }) => inside === stackMap.inside),
+    toCommand: ({ program: deno, tool = "", run = "", scratch, ...insideHelpers }) => {
+      const paths: ToolPaths = { deno, program: tool, run, scratch, helpers: insideHelpers }
+      return [
+        deno,
+        "run",
+        ...["--quiet", "--no-prompt", "--no-config", "--no-lock"],
+        ...["--no-npm", "--no-remote", "--no-code-cache"],
+        ...permissions,
+        toHeapFlag(heapBytesMax),
+        tool,
+        toOwnJson(paths),
+      ]
+    },
+    toEnvironment: ({ scratch }) => ({
+      DENO_DIR: `${scratch}/deno`,
+      DENO_NO_UPDATE_CHECK: "1",
+      HOME: scratch,
+      NO_COLOR: "1",
+    }),
+    hasChildren: true,
+  }
+}

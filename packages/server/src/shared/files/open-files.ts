@@ -1,0 +1,34 @@
+import { closeSync, openSync, readFileSync } from "node:fs"
+
+/**
+ * How many files this process may have open; undefined if the system does not say. It is the hard
+ * limit: the runtime raises the soft one to it by itself.
+ */
+export function readOpenFilesMax(): number | undefined {
+  const [, hard] = /^Max open files +\S+ +(\S+)/m.exec(readText("/proc/self/limits")) ?? []
+  if (hard === undefined) return undefined
+  return hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
+}
+
+/**
+ * The least number of files that this process has open; infinite if it cannot open one more. A new
+ * file gets the lowest free number, so at least as many are open. Counting them would take long when
+ * there are many.
+ */
+export function estimateOpenFiles(): number {
+  try {
+    const file = openSync("/dev/null", "r")
+    closeSync(file)
+    return file
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from "node:fs"
+
+/**
+ * The text of a file; empty where there is none that can be read. For files of the kernel, which
+ * other systems lack and which go away with their process.
+ */
+export function tryReadText(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/** The names in a folder; none where there is no folder that can be read. */
+export function tryList(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test"
+import { waitUntil } from "../../test/support/wait-until.ts"
+import { Loop } from "./loop.ts"
+
+const longMs = 3_600_000
+
+/** A loop whose rounds the test ends. */
+function createLoop(pollMs = longMs, failedMs = pollMs) {
+  const rounds: PromiseWithResolvers<number>[] = []
+  const errors: string[] = []
+  const loop = new Loop({
+    round() {
+      const round = Promise.withResolvers<number>()
+      rounds.push(round)
+      return round.promise
+    },
+    pollMs,
+    failedMs,
+    onError: (error) => errors.push(String(error)),
+  })
+  const end = (index: number) => rounds[index]?.resolve(longMs)
+  const fail = (index: number, message: string) => rounds[index]?.reject(new Error(message))
+  return { loop, rounds, errors, end, fail }
+}
+
+test("Loop begins when it is started, sleeps as long as a round says, and polls", async () => {
+  const { loop, rounds, end } = createLoop(1)
+  loop.wake()
+  expect(rounds.length).toBe(0)
+  loop.start()
+  rounds[0]?.resolve(0)
+  await waitUntil(() => rounds.length === 2)
+  end(1)
+  await waitUntil(() => rounds.length === 3)
+  end(2)
+  await loop.stop()
+})
+
+test("Loop has one round at a time, and one more for all calls of wake during a round", async () => {
+  const { loop, rounds, end } = createLoop()
+  loop.start(longMs)
+  for (let count = 0; count < 3; count++) loop.wake()
+  expect(rounds.length).toBe(1)
+  end(0)
+  await waitUntil(() => rounds.length === 2)
+  end(1)
+  await Bun.sleep(0)
+  expect(rounds.length).toBe(2)
+  await loop.stop()
+})
+
+test("Loop sleeps after a failed round although it was woken, and reports an error once", async () => {
+  const { loop, rounds, errors, end, fail } = createLoop(1, longMs)
+  loop.start()
+  loop.wake()
+  fail(0, "away")
+  await Bun.sleep(0)
+  expect(rounds.length).toBe(1)
+  for (const [index, message] of ["away", "full"].entries()) {
+    loop.wake()
+    fail(index + 1, message)
+    await waitUntil(() => rounds.length === index + 2)
+    await Bun.sleep(0)
+  }
+  expect(errors).toEqual(["Error: away", "Error: full"])
+  loop.wake()
+  rounds[3]?.resolve(0)
+  await waitUntil(() => rounds.length === 5)
+  fail(4, "away")
+  end(4)
+  await loop.stop()
+  expect(errors).toEqual(["Error: away", "Error: full", "Error: away"])
+})
+
+test("Loop.wakeIn begins a round after the first delay, also after a round that goes on", async () => {
+  const { loop, rounds } = createLoop(Number.POSITIVE_INFINITY, longMs)
+  loop.start(Number.POSITIVE_INFINITY)
+  loop.wakeIn(longMs)
+  expect(rounds.length).toBe(0)
+  loop.wakeIn(1)
+  loop.wakeIn(longMs)
+  await waitUntil(() => rounds.length === 1)
+  loop.wakeIn(1)
+  rounds[0]?.resolve(longMs)
+  await waitUntil(() => rounds.length === 2)
+  rounds[1]?.reject(new Error("away"))
+  await Bun.sleep(0)
+  loop.wakeIn(0)
+  await Bun.sleep(5)
+  expect(rounds.length).toBe(2)
+  await loop.stop()
+})
+
+test("Loop.stop waits for the round, after which nothing begins", async () => {
+  const { loop, rounds, end } = createLoop()
+  loop.start()
+  loop.wake()
+  let isStopped = false
+  const stopped = loop.stop().then(() => {
+    isStopped = true
+  })
+  await Bun.sleep(0)
+  expect([isStopped, await loop.attempt(async () => 1)]).toEqual([false, undefined])
+  end(0)
+  await stopped
+  loop.wake()
+  expect(rounds.length).toBe(1)
+})

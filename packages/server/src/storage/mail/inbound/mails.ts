@@ -1,0 +1,244 @@
+import type { ObjectPlace } from "../../../domain/blobs/objects.ts"
+import { MailRefused } from "../../../domain/mail/inbound/mail.ts"
+import type { MailTarget } from "../../../domain/mail/inbound/mail-address.ts"
+import type { MailVal } from "../../../domain/mail/inbound/mail-rules.ts"
+import type {
+  MailboxLimits,
+  MailCandidate,
+  MailStore,
+  NewMail,
+  StoredMail,
+} from "../../../domain/mail/inbound/receive-mail.ts"
+import type { Privacy } from "../../../domain/vals/vals.ts"
+import { parseOwnJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { inBatches, list } from "../../database/batch-sizes.ts"
+import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
+import type { Dialect } from "../../database/dialect.ts"
+import { firstId } from "../../database/pagination.ts"
+import { type Statement, type Statements, sql } from "../../database/sql.ts"
+import { writeOnce } from "../../database/write-once.ts"
+import { enqueueRuns } from "../../queue/enqueue-runs.ts"
+
+const limits = {
+  /** How long a message is known, so that a second delivery of it is dropped. */
+  keyMs: 86_400_000,
+  /** Content that is larger is deleted as soon as its run has ended. */
+  keptBytesMax: 65_536,
+  /** Rows that one batch of a purge looks at. */
+  batchMax: 500,
+}
+
+/** Received mail in the database. */
+export function createMailStore(db: Database): MailStore {
+  return {
+    async findVal(target) {
+      const [row] = await db.read<ValRow>(selectVal(toCondition(target)))
+      return row && toMailVal(row)
+    },
+    findNew: (mails, mailbox) => findNew(db, mails, mailbox),
+    add: (mails, mailbox, assert) =>
+      writeOnce(db, () => addMails(db.dialect, mails, mailbox, assert)),
+    async assertRoom(ownerId, mailbox) {
+      const [used] = await db.read<UsedRow>(selectUsed(ownerId))
+      assertRoomFor(used, [{ bytes: 1 }], mailbox)
+    },
+    async findContent(runId) {
+      const [row] = await db.read<ContentRow>(sql`
+        select m.email, c.bytes, c.content, c.object_id, o.place from mail_contents c
+        join incoming_mails m on m.run_id = c.run_id left join objects o on o.id = c.object_id where c.run_id = ${runId}`)
+      return row && toStoredMail(row)
+    },
+    purge: (after, endedBefore, at) => db.write(() => purgeContents(after, endedBefore, at)),
+    purgeKeys: (before) => db.write(() => purgeKeys(before)),
+  }
+}
+
+interface ValRow {
+  readonly id: string
+  readonly owner_id: string
+  readonly privacy: Privacy
+  readonly suspended_at: number | string | null
+  readonly email: string | null
+}
+
+function selectVal(condition: Statement): Statement {
+  return sql`
+    select v.id, v.owner_id, v.privacy, u.suspended_at, case when u.email_verified_at is not null then u.email end as email from vals v join users u on u.id = v.owner_id
+    join branches b on b.id = v.id where b.entry_type = 'email' and ${condition}`
+}
+
+function toCondition(target: MailTarget): Statement {
+  if (target.kind === "id") return sql`v.id = ${target.valId}`
+  const { username, name } = target
+  return sql`u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()}`
+}
+
+function toMailVal(row: ValRow): MailVal {
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    privacy: row.privacy,
+    isOwnerSuspended: row.suspended_at !== null,
+    ownerAddress: row.email?.toLowerCase() ?? null,
+  }
+}
+
+function* addMails(
+  dialect: Dialect,
+  mails: readonly NewMail[],
+  mailbox: MailboxLimits,
+  assert: (mail: NewMail, val: MailVal | undefined) => void,
+): Script<readonly string[]> {
+  const runIds: string[] = []
+  for (const mail of mails) {
+    const val = yield* firstRow<ValRow>(selectVal(sql`v.id = ${mail.val.id}`))
+    assert(mail, val && toMailVal(val))
+    if (mail.key !== undefined && !(yield* isFirst(mail.key, mail.at))) continue
+    assertRoomFor(yield* firstRow<UsedRow>(selectUsed(mail.val.ownerId)), [mail], mailbox)
+    yield* enqueueRuns(dialect, [
+      {
+        id: mail.runId,
+        valId: mail.val.id,
+        version: "current",
+        accountId: mail.val.ownerId,
+        source: "email",
+        args: [mail.recorded],
+        input: { kind: "email", messageId: mail.runId },
+      },
+    ])
+    yield* insertMail(mail)
+    runIds.push(mail.runId)
+  }
+  return runIds
+}
+
+/**
+ * Whether the message comes for the first time in a day. Two deliveries at the same time wait here
+ * for each other.
+ */
+function* isFirst(key: string, at: number): Statements<boolean> {
+  const added = yield* firstRow(sql`
+    insert into mail_keys (key, received_at) values (${key}, ${at})
+    on conflict (key) do update set received_at = excluded.received_at where mail_keys.received_at < ${at - limits.keyMs}
+    returning key`)
+  return added !== undefined
+}
+
+async function findNew<Mail extends MailCandidate>(
+  db: Database,
+  mails: readonly Mail[],
+  mailbox: MailboxLimits,
+): Promise<readonly Mail[]> {
+  const found: Mail[] = []
+  for (const mail of mails) {
+    const { key, at } = mail
+    const earlier =
+      key === undefined
+        ? []
+        : await db.read(
+            sql`select key from mail_keys where key = ${key} and received_at >= ${at - limits.keyMs}`,
+          )
+    if (earlier.length === 0) found.push(mail)
+  }
+  for (const [ownerId, ofOwner] of Map.groupBy(found, ({ val }) => val.ownerId)) {
+    const [used] = await db.read<UsedRow>(selectUsed(ownerId))
+    assertRoomFor(used, ofOwner, mailbox)
+  }
+  return found
+}
+
+interface UsedRow {
+  readonly messages: number | string
+  readonly bytes: number | string
+}
+
+function selectUsed(ownerId: string): Statement {
+  return sql`
+    select count(*) as messages, coalesce(sum(bytes), 0) as bytes from mail_contents where owner_id = ${ownerId}`
+}
+
+function assertRoomFor(
+  used: UsedRow | undefined,
+  mails: readonly Pick<MailCandidate, "bytes">[],
+  { messagesMax, bytesMax }: MailboxLimits,
+): void {
+  const bytes = mails.reduce((sum, mail) => sum + mail.bytes, Number(used?.bytes ?? 0))
+  if (Number(used?.messages ?? 0) + mails.length > messagesMax || bytes > bytesMax)
+    throw new MailRefused("mailbox_full", "the recipient has too much mail; try again later")
+}
+
+function* insertMail(mail: NewMail): Statements<void> {
+  const { runId, val, content, bytes } = mail
+  const object = content instanceof Uint8Array ? null : content
+  if (object) {
+    const used = yield* firstRow(sql`
+      update objects set unused_since = null, size = ${object.size} where id = ${object.id} and unused_since is not null returning id`)
+    if (!used) throw new MailRefused("mailbox_full", "the message took too long; try again later")
+  }
+  yield sql`insert into incoming_mails (run_id, email) values (${runId}, ${toOwnJson(mail.email)})`
+  yield sql`insert into mail_contents (run_id, owner_id, bytes, content, object_id)
+    values (${runId}, ${val.ownerId}, ${bytes}, ${object ? null : (content as Uint8Array)}, ${object?.id ?? null})`
+}
+
+interface ContentRow {
+  readonly email: string
+  readonly bytes: number
+  readonly content: Uint8Array | null
+  readonly object_id: string | null
+  readonly place: ObjectPlace | null
+}
+
+function toStoredMail({ email, bytes, content, object_id: id, place }: ContentRow): StoredMail {
+  const { to } = parseOwnJson(email) as { readonly to: string }
+  return {
+    to,
+    content: id !== null && place !== null ? { id, place } : (content ?? new Uint8Array()),
+    bytes,
+  }
+}
+
+interface PurgeRow {
+  readonly run_id: string
+  readonly object_id: string | null
+  readonly is_unused: number
+}
+
+/** Content is kept until its run has ended, and a while longer, for a replay, if it is small. */
+function* purgeContents(
+  after: string,
+  endedBefore: number,
+  at: number,
+): Script<string | undefined> {
+  const seen = yield* rows<PurgeRow>(sql`
+    select c.run_id, c.object_id, case
+      when r.id is null or (r.ended_at is not null and (c.bytes > ${limits.keptBytesMax} or r.ended_at < ${endedBefore})) then 1
+      else 0 end as is_unused
+    from (select run_id, object_id, bytes from mail_contents where run_id > ${after || firstId} order by run_id limit ${limits.batchMax}) c
+    left join runs r on r.id = c.run_id order by c.run_id`)
+  yield* removeContents(
+    seen.filter(({ is_unused }) => is_unused === 1),
+    at,
+  )
+  return seen.length === limits.batchMax ? seen.at(-1)?.run_id : undefined
+}
+
+/** Deletes the content of messages. Objects are deleted in the background. */
+export function* removeContents(
+  contents: readonly Pick<PurgeRow, "run_id" | "object_id">[],
+  at: number,
+): Statements<void> {
+  for (const chunk of inBatches(contents.map(({ run_id }) => run_id)))
+    yield sql`delete from mail_contents where run_id in (${list(chunk)})`
+  const objects = contents.flatMap(({ object_id }) => (object_id === null ? [] : [object_id]))
+  for (const chunk of inBatches(objects))
+    yield sql`update objects set unused_since = ${at} where id in (${list(chunk)})`
+}
+
+function* purgeKeys(before: number): Script<boolean> {
+  const old = yield* rows<{ key: string }>(
+    sql`select key from mail_keys where received_at < ${before} order by received_at limit ${limits.batchMax}`,
+  )
+  for (const chunk of inBatches(old.map(({ key }) => key)))
+    yield sql`delete from mail_keys where key in (${list(chunk)})`
+  return old.length === limits.batchMax
+}

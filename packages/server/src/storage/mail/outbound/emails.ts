@@ -1,0 +1,236 @@
+import type { Claim } from "../../../domain/claims.ts"
+import { toEmailStatus } from "../../../domain/mail/outbound/deliver-email.ts"
+import type {
+  Email,
+  EmailAllowance,
+  EmailOutcome,
+  EmailRefusal,
+  EmailStore,
+  NewEmail,
+  Resending,
+} from "../../../domain/mail/outbound/emails.ts"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { asAdded, type RowClaims } from "../../claims/row-claims.ts"
+import { inBatches, list } from "../../database/batch-sizes.ts"
+import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
+import type { Dialect } from "../../database/dialect.ts"
+import {
+  afterCursor,
+  limitTo,
+  type NewestRow,
+  newestFirst,
+  toPage,
+} from "../../database/pagination.ts"
+import { asIs, asJson, asNumber, asNumberOrNull, createReader } from "../../database/reader.ts"
+import { nothing, raw, type Statement, type Statements, sql } from "../../database/sql.ts"
+import { writeOnce } from "../../database/write-once.ts"
+import { noticeSenderName } from "./add-notice.ts"
+
+const dayMs = 86_400_000
+
+/** Outgoing emails in the database. */
+export function createEmailStore(
+  db: Database,
+  claims: Pick<RowClaims, "end" | "postpone">,
+): EmailStore {
+  return {
+    add: (email, allowance) => writeOnce(db, () => addEmail(db.dialect, email, allowance)),
+    resend: (accountId, id, copy, allowance) =>
+      writeOnce(db, () => resend(db.dialect, accountId, id, copy, allowance)),
+    async find(accountId, id) {
+      const [row] = await db.read<object>(
+        sql`select ${emailColumns} from emails e where e.id = ${id} and e.account_id = ${accountId}`,
+      )
+      return row && toEmail(row)
+    },
+    async findUsed(accountId, at) {
+      const [used] = await db.read<UsedRow>(selectUsed(accountId, false, at))
+      return { recipients: Number(used?.count ?? 0), bytes: Number(used?.bytes ?? 0) }
+    },
+    async list(accountId, status, page) {
+      const ofStatus = status === undefined ? nothing : sql`and e.status = ${status}`
+      const found = await db.read<NewestRow>(sql`
+        select ${emailColumns} from emails e where e.account_id = ${accountId} ${ofStatus}
+        ${afterCursor(page, "e.created_at, e.id", newestFirst.kinds)}
+        order by e.created_at desc, e.id desc ${limitTo(page)}`)
+      return toPage(found, page, toEmail, newestFirst.toKeys)
+    },
+    async listOfRun(accountId, runId, countMax) {
+      const found = await db.read<NewestRow>(sql`
+        select ${emailColumns} from emails e where e.run_id = ${runId} and e.account_id = ${accountId}
+        order by e.id limit ${countMax}`)
+      return found.map(toEmail)
+    },
+    async findToSend(id) {
+      const [row] = await db.read<{ content: Uint8Array | null; suspended_at: unknown }>(sql`
+        select ${emailColumns}, c.content, u.suspended_at
+        from emails e left join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
+        where e.id = ${id} and e.next_attempt_at is not null`)
+      if (!row) return undefined
+      const { content, suspended_at } = row
+      return { email: toEmail(row), content, isSuspended: suspended_at !== null }
+    },
+    record: (claim, outcome) => db.write(() => record(claims, claim, outcome)),
+    async setNoticeSender(address) {
+      const [known] = await db.read<{ value: string }>(
+        sql`select value from settings where name = ${noticeSenderName}`,
+      )
+      if ((known?.value ?? null) === address) return
+      await db.write(function* () {
+        yield address === null
+          ? sql`delete from settings where name = ${noticeSenderName}`
+          : sql`insert into settings (name, value) values (${noticeSenderName}, ${address}) on conflict (name) do update set value = excluded.value`
+      })
+    },
+    purge: (endedBefore, failedBefore, countMax) =>
+      db.write(() => purge(endedBefore, failedBefore, countMax)),
+  }
+}
+
+/** The lock makes the emails of an account count one after the other. */
+function* addEmail(
+  dialect: Dialect,
+  email: NewEmail,
+  allowance: EmailAllowance,
+): Script<EmailRefusal | undefined> {
+  const { id, accountId, kind, content, createdAt } = email
+  yield* dialect.lockName(`emails of ${accountId}`)
+  const cost = { recipients: email.recipients.length, bytes: content.length }
+  const refusal = yield* check(accountId, kind === "confirmation", cost, createdAt, allowance)
+  if (refusal) return refusal
+  const recipients = email.recipients.map((address) => ({ address, status: "waiting" }))
+  yield sql`
+    insert into emails (id, account_id, kind, run_id, val_id, val_name, sender, recipients, recipient_count, subject, bytes, stored_bytes, status, next_attempt_at, created_at)
+    values (${id}, ${accountId}, ${kind}, ${email.runId}, ${email.val?.id ?? null}, ${email.val?.name ?? null}, ${email.from}, ${toOwnJson(recipients)},
+      ${cost.recipients}, ${email.subject}, ${cost.bytes}, ${cost.bytes}, 'waiting', ${dialect.now}, ${createdAt})`
+  yield asAdded(
+    "emails",
+    sql`insert into email_contents (email_id, content) values (${id}, ${content})`,
+  )
+  return undefined
+}
+
+interface UsedRow {
+  readonly count: number | string | null
+  readonly bytes: number | string | null
+  readonly oldest: number | string | null
+}
+
+/** The server's own messages do not use up the allowance of a user, and confirmations have theirs. */
+function selectUsed(accountId: string, isConfirmation: boolean, at: number): Statement {
+  const kinds = raw(isConfirmation ? "kind = 'confirmation'" : "kind in ('val', 'api')")
+  return sql`
+    select sum(recipient_count) as count, sum(bytes) as bytes, min(created_at) as oldest from emails
+    where account_id = ${accountId} and created_at > ${at - dayMs} and ${kinds}`
+}
+
+function* check(
+  accountId: string,
+  isConfirmation: boolean,
+  cost: { readonly recipients: number; readonly bytes: number },
+  at: number,
+  { recipientsPerDay = Infinity, bytesPerDay = Infinity, storedBytesMax }: EmailAllowance,
+): Statements<EmailRefusal | undefined> {
+  const used = yield* firstRow<UsedRow>(selectUsed(accountId, isConfirmation, at))
+  const isUsedUp =
+    Number(used?.count ?? 0) + cost.recipients > recipientsPerDay ||
+    Number(used?.bytes ?? 0) + cost.bytes > bytesPerDay
+  if (isUsedUp) return { kind: "used_up", retryAfterMs: Number(used?.oldest ?? at) + dayMs - at }
+  if ((yield* sumStored(accountId)) + cost.bytes <= storedBytesMax) return undefined
+  // Waiting emails have precedence over failed ones, which are kept for another attempt only.
+  const failed = yield* rows<{ id: string }>(
+    sql`select id from emails where account_id = ${accountId} and stored_bytes > 0 and status = 'failed'`,
+  )
+  yield* dropContents(failed.map(({ id }) => id))
+  return (yield* sumStored(accountId)) + cost.bytes > storedBytesMax
+    ? { kind: "no_room" }
+    : undefined
+}
+
+function* sumStored(accountId: string): Statements<number> {
+  const stored = yield* firstRow<{ bytes: number | string | null }>(
+    sql`select sum(stored_bytes) as bytes from emails where account_id = ${accountId} and stored_bytes > 0`,
+  )
+  return Number(stored?.bytes ?? 0)
+}
+
+function* dropContents(ids: readonly string[]): Statements<void> {
+  for (const chunk of inBatches(ids)) {
+    yield sql`delete from email_contents where email_id in (${list(chunk)})`
+    yield sql`update emails set stored_bytes = 0 where id in (${list(chunk)})`
+  }
+}
+
+function* resend(
+  dialect: Dialect,
+  accountId: string,
+  id: string,
+  copy: { readonly id: string; readonly at: number },
+  allowance: EmailAllowance,
+): Script<Resending> {
+  const row = yield* firstRow<{ content: Uint8Array | null }>(sql`
+    select ${emailColumns}, c.content from emails e left join email_contents c on c.email_id = e.id
+    where e.id = ${id} and e.account_id = ${accountId}`)
+  if (!row) return { kind: "not_found" }
+  const { recipients, ...email } = toEmail(row)
+  const isOwn = email.kind === "val" || email.kind === "api"
+  if (email.status !== "failed" || row.content === null || !isOwn) return { kind: "not_failed" }
+  const failed = recipients.flatMap(({ address, status }) => (status === "sent" ? [] : [address]))
+  const refusal = yield* addEmail(
+    dialect,
+    { ...email, id: copy.id, recipients: failed, content: row.content, createdAt: copy.at },
+    allowance,
+  )
+  return refusal ?? { kind: "resent" }
+}
+
+/** The content of an email that was sent is not needed any more. */
+function* record(
+  claims: Pick<RowClaims, "end" | "postpone">,
+  claim: Claim,
+  outcome: EmailOutcome,
+): Script<boolean> {
+  const { recipients, error, retryMs, at } = outcome
+  const status = toEmailStatus(outcome)
+  const set = sql`recipients = ${toOwnJson(recipients)}, error = ${error}`
+  if (retryMs !== undefined) return yield* claims.postpone(claim, retryMs, set)
+  const isRecorded = yield* claims.end(claim, sql`${set}, status = ${status}, ended_at = ${at}`)
+  if (isRecorded && status === "sent") yield* dropContents([claim.id])
+  return isRecorded
+}
+
+function* purge(endedBefore: number, failedBefore: number, countMax: number): Script<boolean> {
+  const old = yield* rows<{ id: string }>(
+    sql`select id from emails where ended_at is not null and ended_at < ${endedBefore} limit ${countMax}`,
+  )
+  for (const chunk of inBatches(old.map(({ id }) => id)))
+    yield sql`delete from emails where id in (${list(chunk)})`
+  const failed = yield* rows<{ id: string }>(sql`
+    select id from emails where stored_bytes > 0 and ended_at < ${failedBefore} limit ${countMax}`)
+  yield* dropContents(failed.map(({ id }) => id))
+  return old.length === countMax || failed.length === countMax
+}
+
+/** The columns of an email; `e` is its row. */
+const emailColumns = raw(
+  'e.id, e.account_id, e.kind, e.run_id, e.val_id, e.val_name, e.sender as "from", e.recipients, e.subject, e.bytes, e.status, e.attempts, e.error, e.created_at, e.next_attempt_at, e.ended_at',
+)
+
+const toEmail = createReader<Email>({
+  id: asIs,
+  accountId: asIs,
+  kind: asIs,
+  runId: asIs,
+  val: (_, row: { readonly val_id: string | null; readonly val_name: string | null }) =>
+    row.val_id === null ? null : { id: row.val_id, name: row.val_name ?? "" },
+  from: asIs,
+  recipients: asJson,
+  subject: asIs,
+  bytes: asIs,
+  status: asIs,
+  attempts: asIs,
+  error: asIs,
+  createdAt: asNumber,
+  nextAttemptAt: asNumberOrNull,
+  endedAt: asNumberOrNull,
+})

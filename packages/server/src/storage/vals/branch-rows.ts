@@ -1,0 +1,93 @@
+import type { ValType } from "../../domain/vals/vals.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+
+/** The type of the entry file of the branch `b`, as vals have it. */
+export const entryType = raw(
+  "case when b.entry_type is null or b.entry_type = 'file' then 'script' else b.entry_type end",
+)
+
+/** The type of a file; a directory has one too. */
+export type FileType = ValType | "file" | "directory"
+
+/** Where a file of a branch is, and since which version it is as it is. */
+export interface FileState {
+  readonly path: string
+  readonly since: number
+  readonly fileId: string
+}
+
+/** The main branch of a val, with the files that the val's code and readme are. */
+export interface MainBranch {
+  /** The highest version number it has ever had. */
+  readonly versionLast: number
+  readonly entry: (FileState & { readonly type: FileType }) | undefined
+  readonly readme: FileState | undefined
+}
+
+/** The columns of a MainBranch. */
+export interface MainRow {
+  readonly version_last: number
+  readonly entry_path: string | null
+  readonly entry_since: number | null
+  readonly entry_file_id: string | null
+  readonly entry_file_type: FileType | null
+  readonly readme_since: number | null
+  readonly readme_file_id: string | null
+}
+
+/** The columns of a MainRow, with the joins of `withCurrentVersion`. */
+export const mainColumns = raw(
+  `b.version_last, n.entry_path, n.entry_since, c.file_id as entry_file_id, c.type as entry_file_type,
+  n.readme_since, d.file_id as readme_file_id`,
+)
+
+/** The path of the entry file of a val that was created with its code. */
+export const entryPath = "main.tsx"
+/** The path of a val's readme. */
+export const readmePath = "README.md"
+
+/** Converts a row to the main branch. */
+export function toMainBranch(row: MainRow): MainBranch {
+  const { entry_path, entry_since, entry_file_id, entry_file_type } = row
+  const { readme_since, readme_file_id } = row
+  const hasEntry =
+    entry_path !== null &&
+    entry_since !== null &&
+    entry_file_id !== null &&
+    entry_file_type !== null
+  return {
+    versionLast: row.version_last,
+    entry: hasEntry
+      ? { path: entry_path, since: entry_since, fileId: entry_file_id, type: entry_file_type }
+      : undefined,
+    readme:
+      readme_since !== null && readme_file_id !== null
+        ? { path: readmePath, since: readme_since, fileId: readme_file_id }
+        : undefined,
+  }
+}
+
+/**
+ * Selects `path` and `since` of the files of a branch in a version, also of those that were deleted.
+ * It goes from path to path in the index: a branch may have far more states than paths.
+ */
+function selectStates(branchId: string, version: number): Statement {
+  return sql`
+    select p.path, (select s.since from states s where s.branch_id = ${branchId} and s.path = p.path and s.since <= ${version}
+      order by s.since desc limit 1) as since
+    from (with recursive paths (path) as (
+      select * from (select path from states where branch_id = ${branchId} order by path limit 1) first
+      union all select (select s.path from states s where s.branch_id = ${branchId} and s.path > paths.path order by s.path limit 1)
+      from paths where paths.path is not null) select path from paths where path is not null) p`
+}
+
+/** Selects columns of what the files of a branch import in a version; `i` is the import. */
+export function selectImports(columns: Statement, branchId: string, version: number): Statement {
+  return sql`select ${columns} from (${selectStates(branchId, version)}) p cross join imports i
+    where i.branch_id = ${branchId} and i.path = p.path and i.since = p.since`
+}
+
+/** Whether the state of an import `i` is that of its file in the newest version. */
+export const isCurrentState = raw(
+  "not exists (select 1 from states s where s.branch_id = i.branch_id and s.path = i.path and s.since > i.since)",
+)

@@ -1,0 +1,75 @@
+import { waitUntil } from "../../support/wait-until.ts"
+import type { Door } from "../door.ts"
+import { openSocket } from "../open-socket.ts"
+
+/** What the world sends to the server without being asked, or as an answer to it. */
+export const outsideDoors: readonly Door[] = [
+  {
+    name: "response to a webhook",
+    async drive({ client, outside }) {
+      const url = `${outside.url}/hook`
+      const { id: webhook_id } = await client.createWebhook({ url, events: ["val.saved"] })
+      await client.testWebhook({ webhook_id })
+      await waitUntil(async () =>
+        (await client.listDeliveries({ webhook_id })).data.some(({ attempts }) => attempts > 0),
+      )
+      await client.deleteWebhook({ webhook_id })
+    },
+  },
+  {
+    name: "response of a language model",
+    async drive(stage) {
+      const body = JSON.stringify({ model: "x", messages: [{ role: "user", content: "x" }] })
+      await stage.send({ method: "POST", path: "/v1/openai/chat/completions", body })
+    },
+  },
+  {
+    name: "metadata of the sign-in provider",
+    async drive(stage) {
+      await stage.send({ method: "POST", path: "/v1/oidc/sign-ins" })
+    },
+  },
+  {
+    name: "metadata of a package",
+    async drive({ client }) {
+      const name = `needs${Bun.randomUUIDv7().replaceAll("-", "")}`
+      const val = await client.createVal({ name, code: `import "npm:${name}"; export default 1` })
+      await waitUntil(
+        async () =>
+          (await client.getVersionLock({ val_id: val.id, version: 1 })).state !== "pending",
+      )
+    },
+  },
+  {
+    name: "WebSocket messages of a client",
+    async drive({ host }) {
+      const socket = await openSocket(host, "ada-sockets")
+      for (let count = 0; count < 20; count++) socket.send("\u00e9".repeat(400_000))
+      for (let count = 0; count < 20_000; count++) socket.send("")
+      socket.send("end")
+      await socket.closed
+    },
+  },
+  {
+    name: "WebSocket messages of a val to clients that do not read",
+    async drive({ host }) {
+      const sockets = await Promise.all(
+        Array.from({ length: 20 }, () => openSocket(host, "ada-sockets", "?flood")),
+      )
+      await Promise.all(sockets.map(({ closed }) => closed))
+    },
+  },
+]
+
+/** A val that takes WebSockets: it counts, or floods its clients. It closes each. */
+export const socketsVal = `export default (request) => {
+  const { socket, response } = Deno.upgradeWebSocket(request)
+  const isFlood = new URL(request.url).searchParams.has("flood")
+  socket.onopen = () => {
+    if (!isFlood) return
+    for (let count = 0; count < 40; count++) socket.send("a".repeat(100_000))
+    setTimeout(() => socket.close(), 1_000)
+  }
+  socket.onmessage = ({ data }) => { if (data === "end") socket.close() }
+  return response
+}`

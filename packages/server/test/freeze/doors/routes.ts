@@ -1,0 +1,247 @@
+import { limits, type RouteName, routes } from "@hamlet/contract"
+import { operations } from "../../fuzz/operations.ts"
+import type { Door, SlowRequest } from "../door.ts"
+import { bodyBytesMax, invalidEscapes, smallValues } from "../worst-values.ts"
+
+/**
+ * The worst input of a route:
+ *
+ *   body    the largest body, with as many values as fit in each of its fields
+ *   bytes   the largest body, of bytes that are not JSON
+ *   page    the largest page
+ *   plain   it has no input, and is only slow if its output is
+ *   path    the longest path, of escapes that are no UTF-8; all routes get this too
+ *
+ * or a request that is worse than these. A route without a row does not compile.
+ */
+type RouteInput = "body" | "bytes" | "page" | "plain" | "path" | ((valId: string) => SlowRequest)
+
+const args = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
+const rareCron = "59 59 23 29 2 +7#5"
+const escapes = "\\u00e9".repeat(limits.codeCharsMax)
+const toBody = (method: string, path: string, value: unknown): SlowRequest => ({
+  method,
+  path,
+  body: typeof value === "string" ? value : JSON.stringify(value),
+})
+
+const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
+  getMe: ["plain"],
+  updateMe: ["body"],
+  getMyUsage: ["plain"],
+  listMyVals: ["page"],
+  listMyValStates: ["plain"],
+  listMyRuns: [
+    "page",
+    () => get(`/v1/me/runs?limit=100&text=${"%25".repeat(limits.runTextCharsMax)}`),
+  ],
+  listMyLogs: ["plain"],
+  listMyLikes: ["page"],
+  listMyComments: ["page"],
+  listMyReferences: ["page"],
+  listVals: ["page"],
+  createVal: ["body", () => toBody("POST", "/v1/vals", `{"code":"${escapes}"}`)],
+  saveVal: ["body", () => toBody("PUT", "/v1/vals", `{"name":"escapes","code":"${escapes}"}`)],
+  importVals: ["body"],
+  searchVals: [
+    "page",
+    () => get(`/v1/search/vals?limit=100&query=${"-".repeat(limits.queryCharsMax - 1)}!`),
+  ],
+  getVal: ["plain"],
+  updateVal: ["body"],
+  deleteVal: ["path"],
+  forkVal: ["body"],
+  listForks: ["page"],
+  listValRuns: ["page"],
+  listVersions: ["page"],
+  createVersion: ["body"],
+  getVersion: ["plain"],
+  deleteVersion: ["path"],
+  getVersionLock: ["plain"],
+  getVersionTypes: ["plain"],
+  formatCode: [
+    "body",
+    () => toBody("POST", "/v1/format", { code: "[".repeat(limits.codeCharsMax), type: "script" }),
+  ],
+  resolveVersion: ["path"],
+  getLike: ["plain"],
+  likeVal: ["plain"],
+  unlikeVal: ["plain"],
+  listComments: ["page"],
+  createComment: ["body"],
+  deleteComment: ["path"],
+  listValReferences: ["page"],
+  listValDependencies: ["page"],
+  createRun: ["body", (valId) => toBody("POST", `/v1/vals/${valId}/runs`, args)],
+  sendTestEmail: ["body"],
+  callVal: ["body", () => toBody("POST", "/v1/run/ada.takesArgs", args)],
+  callValByQuery: [() => get(`/v1/run/ada.takesArgs?args=${smallValues(15_000)}`)],
+  evalCode: ["body"],
+  evalCodeByQuery: ["path", () => get(`/v1/eval/1?args=${smallValues(15_000)}`)],
+  getRun: ["path"],
+  getRunLogs: ["path"],
+  cancelRun: ["path"],
+  cancelEvaluation: ["path"],
+  cancelEvaluationById: ["path"],
+  replayRun: ["body"],
+  getMyStats: [() => get(`/v1/me/stats?buckets=${limits.statBucketsMax}`)],
+  listMyActivity: [() => get(`/v1/me/activity?buckets=${limits.activityBucketsMax}`)],
+  getValStats: [(valId) => get(`/v1/vals/${valId}/stats?buckets=${limits.statBucketsMax}`)],
+  putSchedule: ["body", (valId) => toBody("PUT", `/v1/vals/${valId}/schedule`, { cron: rareCron })],
+  getSchedule: ["plain"],
+  deleteSchedule: ["path"],
+  listMySchedules: ["page"],
+  previewSchedule: [
+    () => get(`/v1/schedules/preview?cron=${encodeURIComponent(rareCron)}`),
+    () => get(`/v1/schedules/preview?cron=${encodeURIComponent("0 0 0 30 2 +7#5")}`),
+  ],
+  sendValRequest: ["body"],
+  createPreview: ["plain"],
+  listUsers: ["page"],
+  createUser: ["body"],
+  getUser: ["path"],
+  listUserVals: ["page"],
+  getUserByName: ["plain"],
+  getValByName: ["plain"],
+  getUserAccount: ["path"],
+  deleteUser: ["path"],
+  suspendUser: ["body"],
+  unsuspendUser: ["path"],
+  createUserToken: ["body"],
+  getUserUsage: ["path"],
+  getUserQuotas: ["path"],
+  putUserQuotas: ["body"],
+  listInvitations: ["page"],
+  createInvitation: ["body"],
+  revokeInvitation: ["path"],
+  acceptInvitation: ["body"],
+  listAuditEntries: ["page"],
+  listTokens: ["page"],
+  createToken: ["body"],
+  revokeToken: ["path"],
+  listSecrets: ["page"],
+  putSecret: ["body"],
+  deleteSecret: ["path"],
+  listValSecrets: ["page"],
+  putValSecret: ["body"],
+  deleteValSecret: ["path"],
+  createSession: ["body"],
+  findSignInLinkOwner: ["body"],
+  listSessions: ["page"],
+  deleteSession: ["path"],
+  deleteAllSessions: ["path"],
+  signOut: ["path"],
+  createSignInLink: ["path"],
+  startProviderSignIn: ["path"],
+  finishProviderSignIn: ["body"],
+  signUpWithProvider: ["body"],
+  listIdentities: ["page"],
+  linkIdentity: ["body"],
+  unlinkIdentity: ["path"],
+  listNotifications: ["page"],
+  countNotifications: ["plain"],
+  readNotifications: ["body"],
+  getNotificationSettings: ["plain"],
+  putNotificationSettings: ["body"],
+  listAuthorizations: ["page"],
+  createAuthorization: ["body"],
+  deleteAuthorization: ["path"],
+  checkAuthorization: ["body"],
+  listWebhooks: ["page"],
+  createWebhook: ["body"],
+  getWebhook: ["path"],
+  updateWebhook: ["body"],
+  deleteWebhook: ["path"],
+  rotateWebhookSecret: ["path"],
+  testWebhook: ["path"],
+  listDeliveries: ["page"],
+  getDelivery: ["path"],
+  retryDelivery: ["path"],
+  listBlobs: [() => get(`/v1/blob?limit=${limits.blobListItemsMax}`)],
+  getBlob: ["plain"],
+  putBlob: ["bytes"],
+  deleteBlob: ["path"],
+  executeSql: ["body"],
+  batchSql: [
+    "body",
+    () =>
+      toBody("POST", "/v1/sqlite/batch", {
+        statements: Array.from({ length: 9_000 }, () => ({ sql: "select ?, ?", args: [1, 2] })),
+      }),
+  ],
+  sendEmail: ["body"],
+  listMyEmails: ["page"],
+  getMyEmail: ["path"],
+  resendEmail: ["path"],
+  sendEmailCode: ["path"],
+  confirmEmail: ["body"],
+  putUserEmail: ["body"],
+  createChatCompletion: [() => toBody("POST", "/v1/openai/chat/completions", smallValues(900_000))],
+  getBackup: ["plain"],
+  getModule: ["plain"],
+  getStandardModule: ["plain"],
+  getOpenApi: ["plain"],
+  getDocs: ["plain"],
+  getHealth: ["plain"],
+  getReadiness: ["plain"],
+  getMetrics: ["plain"],
+}
+
+/** What a path names, where an attack does not care. */
+const values: Readonly<Record<string, string>> = {
+  val_name: "takesArgs",
+  version: "1",
+  username: "ada",
+  name: "FREEZE",
+  key: "k",
+  module: "blob",
+}
+
+/** Of a request line that the server accepts. */
+const pathBytesMax = 14_000
+
+function get(path: string): SlowRequest {
+  return { method: "GET", path }
+}
+
+/** The doors of the API: each route with each of its inputs. */
+export const routeDoors: readonly Door[] = (Object.keys(routeInputs) as RouteName[]).flatMap(
+  (name) => {
+    const inputs = routeInputs[name].includes("path")
+      ? routeInputs[name]
+      : [...routeInputs[name], "path" as const]
+    return inputs.map((input, index) => ({
+      name: `${name}: ${typeof input === "string" ? input : `request ${index + 1}`}`,
+      drive: async (stage) => void (await stage.send(toRequest(name, input, stage.valId))),
+    }))
+  },
+)
+
+function toRequest(name: RouteName, input: RouteInput, valId: string): SlowRequest {
+  if (typeof input === "function") return input(valId)
+  const { method, path } = routes[name]
+  const filled = toPath(path, valId)
+  const request = { method: method.toUpperCase(), path: filled }
+  if (input === "page") return { ...request, path: `${filled}?limit=100` }
+  if (input === "bytes") return { ...request, body: new Uint8Array(bodyBytesMax) }
+  if (input === "body") return { ...request, body: toLargestBody(name) }
+  if (input === "path") return { ...request, path: toLongPath(path) }
+  return request
+}
+
+function toPath(path: string, valId: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? valId)
+}
+
+/** In its parameters, or as a query if it has none. */
+function toLongPath(path: string): string {
+  const count = path.match(/\{/g)?.length ?? 0
+  if (count === 0) return `${path}?q=${invalidEscapes(pathBytesMax)}`
+  return path.replaceAll(/\{\w+\}/g, invalidEscapes(pathBytesMax / count))
+}
+
+function toLargestBody(name: RouteName): string {
+  const fields = Object.keys(operations.find(({ id }) => id === name)?.body?.properties ?? {})
+  const share = Math.floor(bodyBytesMax / Math.max(1, fields.length)) - 100
+  return `{${fields.map((field) => `${JSON.stringify(field)}:${smallValues(share)}`).join()}}`
+}

@@ -1,0 +1,22 @@
+/** A WebSocket to a val. */
+export interface OpenSocket {
+  send(text: string): void
+  readonly closed: Promise<void>
+}
+
+/** Connects to the web address of a val, whatever the names of this machine resolve to. */
+export async function openSocket(host: string, label: string, query = ""): Promise<OpenSocket> {
+  const [, port = ""] = host.split(":")
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/${query}`, {
+    headers: { host: `${label}.localhost:${port}` },
+  } as unknown as string[])
+  const opened = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<void>()
+  socket.onopen = () => opened.resolve()
+  socket.onclose = () => {
+    opened.reject(new Error("The val refused the WebSocket"))
+    closed.resolve()
+  }
+  await opened.promise
+  return { send: (text) => socket.send(text), closed: closed.promise }
+}

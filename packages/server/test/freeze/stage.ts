@@ -1,0 +1,119 @@
+import { limits } from "@hamlet/contract"
+import { createClient } from "@hamlet/contract/client"
+import { createValStore } from "../../src/storage/vals/vals.ts"
+import { TextNameServer } from "../mail/support/text-name-server.ts"
+import { findFreePort } from "../support/processes/free-port.ts"
+import { chosenToken, type ServerFixture } from "../support/server-fixture.ts"
+import type { SlowRequest, Stage } from "./door.ts"
+import { egressVals } from "./doors/egress.ts"
+import { slowVals } from "./doors/guest.ts"
+import { editedCode } from "./doors/mcp-tools.ts"
+import { socketsVal } from "./doors/outside.ts"
+import { mailDomain } from "./doors/smtp.ts"
+import { startHostileServer } from "./hostile-server.ts"
+
+/** The limit of the operator for descriptors of connections of vals. */
+export const egressFilesMax = 128
+
+const counts = { largeVals: 100, versions: 50, secrets: 100 }
+
+/** A stage, and the process that is measured. */
+export interface OpenStage extends Stage, AsyncDisposable {
+  readonly baseUrl: string
+  readonly pid: number
+}
+
+/** Starts the server with everything that doors use. */
+export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
+  const outside = startHostileServer()
+  const names = await TextNameServer.listen()
+  const smtpPort = await findFreePort()
+  const { hamlet, baseUrl } = await fixture.serve({
+    HAMLET_RATE_PER_TOKEN: "none",
+    HAMLET_RATE_PER_ADDRESS: "none",
+    HAMLET_MAIL_DOMAIN: mailDomain,
+    HAMLET_SMTP_HOST: "127.0.0.1",
+    HAMLET_SMTP_PORT: String(smtpPort),
+    HAMLET_MAIL_DNS: names.address,
+    HAMLET_MAIL_PER_ADDRESS: "none",
+    HAMLET_MAIL_PER_ACCOUNT: "none",
+    HAMLET_EGRESS_ALLOW: `127.0.0.1:${outside.port}`,
+    HAMLET_EGRESS_FILES_MAX: String(egressFilesMax),
+    HAMLET_OPENAI_URL: outside.url,
+    HAMLET_OPENAI_KEY: "sk-freeze-0123456789",
+    HAMLET_OIDC_ISSUER: outside.url,
+    HAMLET_OIDC_CLIENT_ID: "freeze",
+    HAMLET_NPM_REGISTRY: outside.url,
+  })
+  const client = createClient({ baseUrl, token: chosenToken })
+  const send = createSend(baseUrl)
+  await addData(fixture, client)
+  const { id: valId } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
+  return {
+    ...{ client, baseUrl, valId, smtpPort, outside, send, pid: hamlet.pid },
+    host: new URL(baseUrl).host,
+    run: (name) => send({ method: "POST", path: `/v1/run/ada.${name}`, body: "{}" }),
+    async [Symbol.asyncDispose]() {
+      hamlet.signal("SIGTERM")
+      await hamlet.ended()
+      names.stop()
+      await outside[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function createSend(baseUrl: string): Stage["send"] {
+  const headers = { authorization: `Bearer ${chosenToken}`, "content-type": "application/json" }
+  return async ({ method, path, body, headers: more }: SlowRequest) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { ...headers, ...more },
+      ...(body === undefined ? {} : { body: body as BodyInit }),
+    })
+    const text = await response.text()
+    if (response.status === 500) throw new Error(`500 ${text.slice(0, 200)}`)
+    return text
+  }
+}
+
+async function addData(fixture: ServerFixture, client: Stage["client"]): Promise<void> {
+  await client.putSecret({ name: "FREEZE", value: `${"a".repeat(127)}b` })
+  for (let number = 0; number < counts.secrets; number++)
+    await client.putSecret({ name: `S${number}`, value: `${"a".repeat(30)}${number}` })
+  for (const [name, code] of Object.entries({ ...slowVals, ...egressVals }))
+    await client.saveVal({ name, code, type: "script" })
+  await client.saveVal({ name: "edited", code: editedCode })
+  await client.saveVal({ name: "sockets", code: socketsVal, type: "http", privacy: "public" })
+  const responds = `export default () => new Response("a".repeat(1_000_000))`
+  await client.saveVal({ name: "responds", code: responds, type: "http" })
+  const inbox = "export default (email) => email.text?.length"
+  await client.saveVal({ name: "inbox", code: inbox, type: "email", privacy: "public" })
+  await client.putBlob({ key: "k", content: "\n".repeat(1_000_000) })
+  await addLargeVals(fixture, (await client.getMe()).id)
+}
+
+/** Writes the vals to the database itself: the server would parse each of them. */
+async function addLargeVals(fixture: ServerFixture, ownerId: string): Promise<void> {
+  const db = await fixture.connect()
+  try {
+    const vals = createValStore(db)
+    const add = (name: string, code: string) =>
+      vals.create(
+        {
+          ...{ id: Bun.randomUUIDv7(), ownerId, ownerName: "ada", name, readme: null },
+          ...{ privacy: "public", type: "script", source: { code, imports: [] } },
+        },
+        Date.now(),
+      )
+    for (let number = 1; number <= counts.largeVals; number++)
+      await add(`large${number}`, `//${"-".repeat(limits.codeCharsMax - 2)}`)
+    // Line ends take two characters in JSON, and longest to read.
+    const lines = await add("lines", "\n".repeat(limits.codeCharsMax - 1))
+    for (let version = 2; version <= counts.versions; version++) {
+      const code = "\n".repeat(limits.codeCharsMax - version)
+      await vals.change(lines?.id ?? "", { source: { code, imports: [] } }, () => {}, Date.now())
+    }
+  } finally {
+    await db.stop()
+  }
+}

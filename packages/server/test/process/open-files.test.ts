@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { connect, type Socket } from "node:net"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
+
+const filesMax = 160
+const testMsMax = 240_000
+/** The server as a service manager starts it that allows few files. */
+const prefix = ["sh", "-c", `ulimit -n ${filesMax}; exec "$@"`, "sh"]
+
+describe("process/open-files", () => {
+  let fixture: ServerFixture | undefined
+  let port = 0
+  const sockets: Socket[] = []
+  const headers = { authorization: `Bearer ${chosenToken}`, connection: "close" }
+  const open = async (bytes: string) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.on("error", () => {})
+    sockets.push(socket)
+    await new Promise((resolve) => socket.once("connect", resolve))
+    socket.write(bytes)
+    return socket
+  }
+  const getMe = () => fetch(`http://127.0.0.1:${port}/v1/me`, { headers })
+
+  beforeAll(async () => {
+    fixture = await openServerFixture(undefined, prefix)
+    port = Number(new URL((await fixture.serve({ HAMLET_LOG_LEVEL: "error" })).baseUrl).port)
+  }, testMsMax)
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy()
+    await fixture?.[Symbol.asyncDispose]()
+  })
+
+  test(
+    "idle connections, with and without a request before, are closed for those that are not",
+    async () => {
+      for (let count = 0; count < 2 * filesMax; count++)
+        await open(count % 2 === 0 ? "" : "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      // Without it, the server accepts nothing for two minutes.
+      expect((await getMe()).status).toBe(200)
+    },
+    testMsMax,
+  )
+
+  test(
+    "requests are refused with 503 when those that are served take all, and later served again",
+    async () => {
+      const received: string[] = []
+      const follow = `GET /v1/me/logs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${chosenToken}\r\naccept: text/event-stream\r\n\r\n`
+      const refused = await waitUntil(async () => {
+        const socket = await open(follow)
+        const index = received.push("") - 1
+        socket.on("data", (bytes) => {
+          received[index] += bytes.toString("latin1")
+        })
+        await waitUntil(() => received[index] !== "")
+        return received[index]?.startsWith("HTTP/1.1 503 ") ? received[index] : undefined
+      })
+      expect(refused).toContain('"code":"overloaded"')
+      expect(refused).toMatch(/^retry-after: \d+\r$/im)
+      expect(received.some((text) => text.startsWith("HTTP/1.1 500 "))).toBe(false)
+      expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+      for (const socket of sockets.splice(0)) socket.destroy()
+      await waitUntil(async () => (await getMe()).status === 200)
+    },
+    testMsMax,
+  )
+})

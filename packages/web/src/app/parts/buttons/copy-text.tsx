@@ -1,0 +1,26 @@
+import type { ComponentChildren } from "preact"
+import { CopyButton } from "../../../ui/copy-button.tsx"
+
+/** A text to be copied. */
+export function CopyText({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <p class="row made-text">
+      <code>{text}</code>
+      <CopyButton text={text} label={label} />
+    </p>
+  )
+}
+
+/** Something that was just made, with a text that is shown only now. */
+export function MadeBox(props: {
+  readonly text: string
+  readonly label: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div class="made card card-pad" role="status">
+      <p>{props.children}</p>
+      <CopyText text={props.text} label={props.label} />
+    </div>
+  )
+}

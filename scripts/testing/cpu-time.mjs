@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs"
+
+/** The unit of times in /proc; 100 on every architecture of Linux. */
+const ticksPerSecond = 100
+
+/**
+ * The CPU seconds of a process and of its ended children, as `time` counts them. A child counts from
+ * the moment its parent has waited for it: a browser that is killed together with its parent never
+ * does.
+ * @param {number | "self"} pid
+ * @returns {number | undefined} undefined where there is no /proc, and after the process has ended
+ */
+export function readCpuSeconds(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    // The second field is the name in parentheses, which may contain spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number)
+    const ticks = (user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0)
+    return ticks / ticksPerSecond
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Attributes the CPU time of one `bun test` to its test files.
+ * @param {() => number | undefined} read the CPU seconds of that process so far
+ */
+export function createCpuMeter(read) {
+  /** @type {Map<string, number>} */
+  const secondsByFile = new Map()
+  let before = 0
+  return {
+    secondsByFile,
+    /**
+     * Adds the time since the last call to a file. Time before the first file belongs to none.
+     * @param {string} file
+     */
+    addTo(file) {
+      const now = read()
+      if (now === undefined) return
+      if (file !== "") secondsByFile.set(file, (secondsByFile.get(file) ?? 0) + now - before)
+      before = now
+    },
+  }
+}
+
+const filesShown = 10
+
+/**
+ * The lines about the CPU time at the end of a run.
+ * @param {number | undefined} secondsInAll
+ * @param {ReadonlyMap<string, number>} secondsByFile
+ * @returns {string[]}
+ */
+export function toCpuLines(secondsInAll, secondsByFile) {
+  if (secondsInAll === undefined || secondsByFile.size < 2) return []
+  const dearest = [...secondsByFile].sort(([, a], [, b]) => b - a).slice(0, filesShown)
+  return [
+    `CPU time: ${toMinutes(secondsInAll)}; the dearest of ${secondsByFile.size} test files:`,
+    ...dearest.map(([file, seconds]) => `${seconds.toFixed(1).padStart(7)} s  ${file}`),
+  ]
+}
+
+/** @param {number} seconds */
+function toMinutes(seconds) {
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}

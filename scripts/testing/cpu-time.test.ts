@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test"
+import { createCpuMeter, readCpuSeconds, toCpuLines } from "./cpu-time.mjs"
+
+describe("readCpuSeconds", () => {
+  test.skipIf(process.platform !== "linux")("counts this process and its ended children", () => {
+    const before = readCpuSeconds("self") ?? Number.NaN
+    const work = "let sum = 0; for (let i = 0; i < 1e8; i++) sum += i % 7; console.log(sum)"
+    Bun.spawnSync([process.execPath, "-e", work])
+    expect((readCpuSeconds("self") ?? 0) - before).toBeGreaterThan(0.05)
+  })
+
+  test("knows nothing about a process that does not exist", () => {
+    expect(readCpuSeconds(2 ** 30)).toBeUndefined()
+  })
+})
+
+describe("createCpuMeter", () => {
+  test("adds the time since the last call to a file, and the start to none", () => {
+    const times = [0.5, 1.5, 1.75, 4]
+    const meter = createCpuMeter(() => times.shift())
+    for (const file of ["", "a.test.ts", "a.test.ts", "b.test.ts", "b.test.ts"]) meter.addTo(file)
+    expect([...meter.secondsByFile]).toEqual([
+      ["a.test.ts", 1.25],
+      ["b.test.ts", 2.25],
+    ])
+  })
+})
+
+describe("toCpuLines", () => {
+  test("names ten files, the dearest first", () => {
+    const files = Array.from({ length: 12 }, (_, index): [string, number] => [
+      `${index}.test.ts`,
+      index,
+    ])
+    const lines = toCpuLines(125.4, new Map(files))
+    expect(lines).toHaveLength(11)
+    expect(lines.slice(0, 2)).toEqual([
+      "CPU time: 2 min 5 s; the dearest of 12 test files:",
+      "   11.0 s  11.test.ts",
+    ])
+  })
+
+  test("says nothing about a single file, or where the time is unknown", () => {
+    expect(toCpuLines(1, new Map([["a.test.ts", 1]]))).toEqual([])
+    expect(
+      toCpuLines(
+        undefined,
+        new Map([
+          ["a", 1],
+          ["b", 2],
+        ]),
+      ),
+    ).toEqual([])
+  })
+})
