@@ -135,7 +135,7 @@ function buildParts(foundation: Foundation, replacements: Replacements, own: Own
   const links = createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config))
   const stores = createStores(foundation, links)
   const limits = createLimits(foundation)
-  const runtime = createRuntime(foundation, limits, own)
+  const runtime = createRuntime(foundation, limits, own, replacements)
   const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
   const cipher = createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir))
   const liveRuns = new LiveRuns(stores.runs, nodeId, foundation, onErrorOf("records of runs"))

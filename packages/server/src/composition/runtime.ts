@@ -14,7 +14,7 @@ import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts
 import { createWebhookClient } from "../runtime/webhooks/webhook-client.ts"
 import type { Limits } from "./accounts.ts"
 import { createEgress, createResolver, type OwnServers } from "./egress.ts"
-import type { Foundation } from "./foundation.ts"
+import type { Foundation, Replacements } from "./foundation.ts"
 
 /** Runs vals, and fetches their packages. */
 export interface Runtime {
@@ -39,7 +39,12 @@ const heapShare = 0.5
  * Creates the runtime. It prepares the machine when the first process is needed: rotating a key or
  * an API test needs none.
  */
-export function createRuntime(foundation: Foundation, limits: Limits, own: OwnServers): Runtime {
+export function createRuntime(
+  foundation: Foundation,
+  limits: Limits,
+  own: OwnServers,
+  { processWaitMsMax }: Replacements,
+): Runtime {
   const { config, log, onErrorOf } = foundation
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
@@ -49,6 +54,7 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
     // A later attempt may succeed, for example after bubblewrap was installed.
     preparing ??= createSandboxes(
       config,
+      processWaitMsMax ?? sandboxLimits.startMsMax,
       (paths) => egress.open(paths),
       onErrorOf("sandboxes"),
     ).catch((error: unknown) => {
@@ -70,6 +76,7 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
   }
   const supervisor = new Supervisor(source, {
     ...toRunnerLimits(config),
+    waitMsMax: processWaitMsMax ?? runnerLimits.waitMsMax,
     runsAtOnceOf: (accountId) => limits.quotas.find(accountId)?.runsAtOnce,
   })
   const resolver = createResolver(config, egress, prepare, onErrorOf("packages"))
@@ -100,12 +107,14 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
 
 function createSandboxes(
   config: Config,
+  startMsMax: number,
   openEgress: (paths: EgressPaths) => EgressListener,
   onError: (error: unknown) => void,
 ): Promise<Sandboxes> {
   const { valMemoryBytesMax, valScratchBytesMax } = config.runs
   const limits = {
     ...sandboxLimits,
+    startMsMax,
     memoryBytesMax: valMemoryBytesMax,
     heapBytesMax: Math.floor(valMemoryBytesMax * heapShare),
     scratchBytesMax: valScratchBytesMax,
