@@ -24,8 +24,15 @@ export interface ServerData {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** A process that is ready and not used only costs CPU time. */
-const onlyTried = { HAMLET_PROCESSES_READY: "1", HAMLET_PROCESSES_READY_MAX: "1" }
+/**
+ * A process that is ready and not used only costs CPU time. On a machine that has much else to do,
+ * the start of one takes long.
+ */
+const onlyTried = {
+  HAMLET_PROCESSES_READY: "1",
+  HAMLET_PROCESSES_READY_MAX: "1",
+  HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
+}
 
 /**
  * The real server, as `npm start` runs it: everything but the port, the location of the data and the

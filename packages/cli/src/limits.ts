@@ -24,7 +24,7 @@ export const limits = {
   completeMs: 1_000,
   completeItemsMax: 300,
   /** Time limit for the checks of `hamlet doctor`, and the clock skew they allow. */
-  doctorMs: 5_000,
+  doctorMs: 20_000,
   doctorSkewMsMax: 5_000,
   /** How long Ctrl-C waits for clean-up. */
   cleanupMsMax: 3_000,

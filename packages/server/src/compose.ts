@@ -135,7 +135,7 @@ function buildParts(foundation: Foundation, replacements: Replacements, own: Own
   const links = createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config))
   const stores = createStores(foundation, links)
   const limits = createLimits(foundation)
-  const runtime = createRuntime(foundation, limits, own, replacements)
+  const runtime = createRuntime(foundation, limits, own)
   const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
   const cipher = createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir))
   const liveRuns = new LiveRuns(stores.runs, nodeId, foundation, onErrorOf("records of runs"))
@@ -326,7 +326,7 @@ function toGatewayLimits({ runs }: Config) {
     // Large bodies take at most a quarter of a val's run slots, and one client half of that.
     uploadsPerValMax: Math.max(1, Math.floor(runs.perValMax / 4)),
     uploadsPerClientMax: Math.max(1, Math.floor(runs.perValMax / 8)),
-    headMsMax: runs.runMsMax + runnerLimits.waitMsMax + runnerLimits.shareWaitMsMax,
+    headMsMax: runs.runMsMax + runs.processWaitMsMax + runnerLimits.shareWaitMsMax,
   }
 }
 

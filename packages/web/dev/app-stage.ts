@@ -51,6 +51,7 @@ export async function openAppStage(env: Readonly<Record<string, string>> = {}): 
     // A process that is ready and not used only costs CPU time.
     HAMLET_PROCESSES_READY: "0",
     HAMLET_PROCESSES_READY_MAX: "0",
+    HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
     // A val that runs until it is cancelled must not time out before, on a busy machine.
     HAMLET_RUN_SECONDS_MAX: "600",
     ...env,

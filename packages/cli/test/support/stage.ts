@@ -70,6 +70,7 @@ export async function openStage(): Promise<Stage> {
     ...settings,
     HAMLET_PROCESSES_READY: "1",
     HAMLET_PROCESSES_READY_MAX: "1",
+    HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
     // A val that runs until it is cancelled must not time out before, on a busy machine.
     HAMLET_RUN_SECONDS_MAX: "600",
   })

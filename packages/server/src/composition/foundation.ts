@@ -24,8 +24,6 @@ export interface Replacements {
   /** Null for none: remote imports of vals are then never fetched. */
   readonly resolver?: DependencyResolver | null
   readonly formatter?: CodeFormatter
-  /** How long a run waits for a process, and a process may take to start. */
-  readonly processWaitMsMax?: number
   writeLog?(text: string): void
 }
 

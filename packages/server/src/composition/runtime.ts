@@ -14,7 +14,7 @@ import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts
 import { createWebhookClient } from "../runtime/webhooks/webhook-client.ts"
 import type { Limits } from "./accounts.ts"
 import { createEgress, createResolver, type OwnServers } from "./egress.ts"
-import type { Foundation, Replacements } from "./foundation.ts"
+import type { Foundation } from "./foundation.ts"
 
 /** Runs vals, and fetches their packages. */
 export interface Runtime {
@@ -39,12 +39,7 @@ const heapShare = 0.5
  * Creates the runtime. It prepares the machine when the first process is needed: rotating a key or
  * an API test needs none.
  */
-export function createRuntime(
-  foundation: Foundation,
-  limits: Limits,
-  own: OwnServers,
-  { processWaitMsMax }: Replacements,
-): Runtime {
+export function createRuntime(foundation: Foundation, limits: Limits, own: OwnServers): Runtime {
   const { config, log, onErrorOf } = foundation
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
@@ -54,7 +49,6 @@ export function createRuntime(
     // A later attempt may succeed, for example after bubblewrap was installed.
     preparing ??= createSandboxes(
       config,
-      processWaitMsMax ?? sandboxLimits.startMsMax,
       (paths) => egress.open(paths),
       onErrorOf("sandboxes"),
     ).catch((error: unknown) => {
@@ -76,7 +70,6 @@ export function createRuntime(
   }
   const supervisor = new Supervisor(source, {
     ...toRunnerLimits(config),
-    waitMsMax: processWaitMsMax ?? runnerLimits.waitMsMax,
     runsAtOnceOf: (accountId) => limits.quotas.find(accountId)?.runsAtOnce,
   })
   const resolver = createResolver(config, egress, prepare, onErrorOf("packages"))
@@ -107,14 +100,13 @@ export function createRuntime(
 
 function createSandboxes(
   config: Config,
-  startMsMax: number,
   openEgress: (paths: EgressPaths) => EgressListener,
   onError: (error: unknown) => void,
 ): Promise<Sandboxes> {
-  const { valMemoryBytesMax, valScratchBytesMax } = config.runs
+  const { processWaitMsMax, valMemoryBytesMax, valScratchBytesMax } = config.runs
   const limits = {
     ...sandboxLimits,
-    startMsMax,
+    startMsMax: processWaitMsMax,
     memoryBytesMax: valMemoryBytesMax,
     heapBytesMax: Math.floor(valMemoryBytesMax * heapShare),
     scratchBytesMax: valScratchBytesMax,
@@ -141,6 +133,7 @@ function toRunnerLimits({ runs }: Config) {
   return {
     ...runnerLimits,
     runMsMax: runs.runMsMax,
+    waitMsMax: runs.processWaitMsMax,
     runsPerValMax: runs.perValMax,
     runsPerAccountMax: runs.perAccountMax,
     readyMin: runs.processesReady,

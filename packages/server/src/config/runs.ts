@@ -78,6 +78,14 @@ export const runSettings = {
     meaning:
       "The largest size of the pool, kept for some minutes after that many processes were needed at once.",
   }),
+  processWaitMsMax: integer({
+    env: "HAMLET_PROCESS_WAIT_SECONDS_MAX",
+    default: 10,
+    max: 600,
+    unit: 1000,
+    meaning:
+      "Time that a process may take to start, and that a run waits for one. A slow machine needs more.",
+  }),
   processesMax: integer({
     env: "HAMLET_PROCESSES_MAX",
     default: "one for each 64 MB of half the memory",

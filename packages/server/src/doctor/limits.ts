@@ -4,6 +4,8 @@ const mega = 1024 ** 2
 export const doctorLimits = {
   /** Time limit of one check. */
   checkMsMax: 60_000,
+  /** Time limit of a program that prints its version: a slow machine reads it from the disk first. */
+  programMsMax: 30_000,
   /** Time limit of a DNS lookup, and of a response of a server. */
   answerMsMax: 5_000,
   diskBytesMin: 100 * mega,

@@ -71,8 +71,6 @@ export async function openApi(
       resolver: new FakeResolver(),
       // Suites that walk every route would start a sandbox for each request.
       formatter: { format: async (code) => ({ kind: "formatted", code }) },
-      // A run that is refused is recorded as failed, so a test could not just send it again.
-      processWaitMsMax: 60_000,
       ...replacements,
     },
   )
@@ -115,6 +113,8 @@ function toConfig(database: TestDatabase, env: Record<string, string>) {
     // Processes are started when a test runs a val, and for no other.
     HAMLET_PROCESSES_READY: "0",
     HAMLET_PROCESSES_READY_MAX: "0",
+    // A run that was refused is recorded as failed, so a test could not just send it again.
+    HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
   }
   return loadConfig({ HAMLET_DATA_DIR: "/tmp", ...standard, ...place, ...env }, [])
 }

@@ -53,6 +53,7 @@ export async function openServerFixture(
     // Most tests run no val, or one: processes that are ready and not used only cost CPU time.
     HAMLET_PROCESSES_READY: "0",
     HAMLET_PROCESSES_READY_MAX: "0",
+    HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
   }
   const env: Record<string, string> =
     url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }

@@ -27,7 +27,7 @@ function readDenoVersion(): string | undefined {
   try {
     const { stdout } = Bun.spawnSync([findDeno(), "--version"], {
       stderr: "ignore",
-      timeout: doctorLimits.answerMsMax,
+      timeout: doctorLimits.programMsMax,
     })
     return /^deno (\S+)/.exec(stdout.toString())?.[1]
   } catch {
