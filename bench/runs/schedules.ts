@@ -25,7 +25,7 @@ const full = {
   crowdMsMax: 25_000,
 }
 const limits = chooseLimits(full, {
-  ...{ schedules: 2, perUser: 1, leadMsMin: 2_000, askMs: 100 },
+  ...{ schedules: 2, perUser: 1, leadMsMin: 6_000, askMs: 100 },
 })
 const token = "a-token-of-the-first-user-for-benchmarks"
 const settings = {

@@ -9,7 +9,8 @@ import { until } from "./support/until.ts"
 const document = readFileSync(new URL("../../../docs/tour.md", import.meta.url), "utf8")
 /** What the document says, and what this server has. */
 const documentedHost = "localhost:8080"
-const testMsMax = 120_000
+/** A dozen scripts with several programs each, one after the other. */
+const testMsMax = 240_000
 
 interface Block {
   readonly script: string
@@ -64,6 +65,7 @@ async function takeTour(folder: string): Promise<void> {
   await using server = start(`exec ${first?.script}`, {
     HAMLET_PORT: "0",
     HAMLET_PROCESSES_READY: "1",
+    HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
   })
   const [welcome, url = ""] = await server.waitFor(
     /Hamlet \S+ listens at (\S+)[\s\S]*docs {2,}\S+\r\n/,

@@ -23,6 +23,8 @@ const typeService = createTypeService({
   nodeTypesUrl: settings.nodeTypes ?? "",
   baseUrl: location.origin,
   readPageKey: () => noPageKey,
+  // A busy machine must not count as a type that never ends.
+  queryMsMax: 600_000,
 })
 const root = document.querySelector("#app") ?? document.body
 const handle: Harness["handle"] = { current: null }

@@ -10,7 +10,7 @@ import { eventually } from "./support/eventually.ts"
 type Val = Output<"createVal">
 
 /** A registry on a busy machine takes long; nothing else here does. */
-const limits = { lockMs: 80_000, testMs: 100_000, pauseMs: 100 }
+const limits = { lockMs: 120_000, testMs: 240_000, pauseMs: 100 }
 describe("templates", () => {
   let stage: AppStage
   let ada: Person

@@ -124,7 +124,7 @@ function defineBash(stage: () => Stage): void {
       const again =
         expected.length === 0
           ? ""
-          : `until ((\${#COMPREPLY[@]} || SECONDS > 60)); do _hamlet; done; `
+          : `SECONDS=0; until ((\${#COMPREPLY[@]} || SECONDS > 60)); do _hamlet; done; `
       return `${line}; ${again}printf '%s ' "\${COMPREPLY[@]}"; echo`
     })
     const env = {

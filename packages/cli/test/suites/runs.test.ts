@@ -141,6 +141,8 @@ describe("run, logs", () => {
     await until(async () => (await attempt()) > 1, "the second attempt")
     expect((await ada.json(["run", "show", retried]))[0].attempt).toBeGreaterThan(1)
     expect(await ada.print(["run", "cancel", retried])).toBe("cancelled\n")
+    const status = async () => (await ada.client.getRun({ run_id: retried })).status
+    await until(async () => (await status()) === "cancelled", "the end of the cancelled run")
 
     const [talked] = await ada.json(["run", "talk"])
     expect(await ada.hamlet(["run", "replay", talked.id])).toMatchObject({

@@ -47,7 +47,7 @@ export interface StartOptions {
 }
 
 /** Longer than any test goes on: a program that hangs must not outlive its test for long. */
-const msMax = 180_000
+const msMax = 240_000
 
 /** Starts a program in a pipe. */
 export function startInPipe(

@@ -13,9 +13,12 @@ import { waitUntil } from "../support/wait-until.ts"
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
 describeEachDatabase("two servers on one database", (open) => {
-  /** Two servers, the second of which leaves the database to the first. */
+  /**
+   * Two servers, the second of which leaves the database to the first. No run that hangs ends by
+   * itself.
+   */
   async function openTwo(
-    env: Record<string, string> = {},
+    env: Record<string, string> = { HAMLET_RUN_SECONDS_MAX: "3600" },
   ): Promise<{ one: TestApi; two: TestApi; close(): Promise<void> }> {
     const database = await open()
     const shared: OpenDatabase = async () => ({ ...database, close: async () => {} })

@@ -1,7 +1,18 @@
+import { waitUntil } from "../support/wait-until.ts"
+
 /** A WebSocket to a val. */
 export interface OpenSocket {
   send(text: string): void
   readonly closed: Promise<void>
+}
+
+/** Waits until the val has a process: a busy machine may not start one in time at first. */
+export async function startProcess(host: string, label: string): Promise<void> {
+  const [, port = ""] = host.split(":")
+  const headers = { host: `${label}.localhost:${port}` }
+  await waitUntil(
+    async () => (await fetch(`http://127.0.0.1:${port}/`, { headers })).status !== 503,
+  )
 }
 
 /** Connects to the web address of a val, whatever the names of this machine resolve to. */

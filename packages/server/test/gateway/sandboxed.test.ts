@@ -38,6 +38,12 @@ function define(): void {
       body,
     })
     expect(`${response.status} ${response.ok ? "" : await response.text()}`).toBe("200 ")
+    // It has a process from here on: a busy machine may not start one in time at first.
+    await waitUntil(async () => {
+      const first = await visit(name)
+      await first.body?.cancel()
+      return first.status !== 503
+    })
   }
   const visit = (name: string, path = "/", { headers: more, ...init }: RequestInit = {}) =>
     fetch(`http://127.0.0.1:${port}${path}`, {

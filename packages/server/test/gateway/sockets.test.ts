@@ -304,9 +304,10 @@ describe("a WebSocket through the gateway", () => {
     })
     const { port = 0 } = server
     const chunk = new Uint8Array(500_000)
-    let cut = 0
+    let [opened, cut] = [0, 0]
     await addSocketVal("hoard", {
       open(socket) {
+        opened++
         const pour = () => {
           if (socket.readyState !== WebSocket.OPEN) return void cut++
           if (socket.getBufferedAmount() < 1_000_000) socket.send(chunk)
@@ -326,7 +327,7 @@ describe("a WebSocket through the gateway", () => {
     const echo = await open("echo", [], { host: "bob-echo.localhost" }, port)
     const clients = Array.from({ length: 33 }, () => connectDeaf("hoard", port))
     // Their account has more than its share.
-    await waitUntil(() => cut > 0)
+    await waitUntil(() => opened === 33 && cut > 0)
     for (let round = 1; round <= 20; round++) {
       echo.socket.send(new Uint8Array(1_000_000))
       await Promise.race([echo.heard(round), echo.closed])

@@ -13,6 +13,7 @@ import {
 import { egressFilesMax, type OpenStage, openStage } from "../freeze/stage.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 /**
  * How long an event may block the event loop, and the factor that compilation, garbage collection
@@ -78,7 +79,8 @@ describeEachDatabase("process/freeze", (open) => {
           ...{ method: "POST", path: "/v1/run/ada.leavesUnread" },
           body: JSON.stringify({ args: [`${stage.outside.url}/${path}`] }),
         })
-      await leave()
+      // A busy machine may not start the process in time at first.
+      await waitUntil(async () => (await leave()) === "200")
       const before = countDescriptors(stage.pid)
       let most = before
       for (let count = 0; count < unread.runs; count++) {

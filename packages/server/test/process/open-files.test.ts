@@ -48,7 +48,7 @@ describe("process/open-files", () => {
     async () => {
       const received: string[] = []
       const follow = `GET /v1/me/logs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${chosenToken}\r\naccept: text/event-stream\r\n\r\n`
-      const refused = await waitUntil(async () => {
+      const follows = async () => {
         const socket = await open(follow)
         const index = received.push("") - 1
         socket.on("data", (bytes) => {
@@ -56,7 +56,9 @@ describe("process/open-files", () => {
         })
         await waitUntil(() => received[index] !== "")
         return received[index]?.startsWith("HTTP/1.1 503 ") ? received[index] : undefined
-      })
+      }
+      // More than a hundred are served before.
+      const refused = await waitUntil(follows, { msMax: 180_000 })
       expect(refused).toContain('"code":"overloaded"')
       expect(refused).toMatch(/^retry-after: \d+\r$/im)
       expect(received.some((text) => text.startsWith("HTTP/1.1 500 "))).toBe(false)

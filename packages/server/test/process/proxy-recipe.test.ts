@@ -62,6 +62,13 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
     const client = createClient({ baseUrl: `http://127.0.0.1:${serverPort}`, token: chosenToken })
     for (const [name, code] of Object.entries(vals))
       await client.createVal({ name, code, type: "http", privacy: "public" })
+    // The tests are not about a machine that is too busy to start a process in time.
+    for (const name of Object.keys(vals))
+      await waitUntil(async () => {
+        const first = await proxy.fetch(valHost(name), "/")
+        await first.body?.cancel()
+        return first.status !== 503
+      })
   })
   afterAll(async () => {
     await proxy?.[Symbol.asyncDispose]()

@@ -9,6 +9,8 @@ import { waitUntil } from "../support/wait-until.ts"
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 const quick = "export default () => 42"
 
+/** No run that hangs ends by itself before its server is killed. */
+const patient = { HAMLET_RUN_SECONDS_MAX: "3600" }
 /** Much longer than a node may be gone before another one takes its runs, since that is slow too. */
 const takeoverMsMax = 120_000
 const testMsMax = 300_000
@@ -19,7 +21,7 @@ describeEachDatabase("hamlet serve, killed with runs in its queue,", (open) => {
     async () => {
       await using fixture = await openServerFixture(open)
       // One run at a time: the second run is claimed, but gets no slot.
-      const narrow = { HAMLET_RUNS_PER_ACCOUNT_MAX: "1" }
+      const narrow = { ...patient, HAMLET_RUNS_PER_ACCOUNT_MAX: "1" }
       const before = await fixture.serve(narrow)
       const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })
       const enqueue = async (code: string, retries = 0) => {
@@ -51,7 +53,7 @@ describeEachDatabase("hamlet serve, killed when it has responded to a cancel,", 
     "leaves the run cancelled, also one with retries",
     async () => {
       await using fixture = await openServerFixture(open)
-      const before = await fixture.serve()
+      const before = await fixture.serve(patient)
       const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })
       const createHanging = async () => (await client.createVal({ code: hang })).id
       const enqueue = async (val_id: string) =>
@@ -84,7 +86,7 @@ describePostgres("several nodes with one queue", (open) => {
     "take the runs of a node that was killed",
     async () => {
       await using fixture = await openServerFixture(open)
-      const token = { HAMLET_TOKEN: chosenToken, HAMLET_SECRET_KEY: key }
+      const token = { ...patient, HAMLET_TOKEN: chosenToken, HAMLET_SECRET_KEY: key }
       const start = (number: number, env = {}) =>
         fixture.start(["serve", "--data-dir", join(fixture.dataDir, String(number))], {
           ...{ ...token, ...env },

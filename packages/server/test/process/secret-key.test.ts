@@ -139,7 +139,7 @@ describePostgres("nodes with keys", (open) => {
     await restartBoth(newer)
     await check()
     for (const node of nodes) await node.close()
-  })
+  }, 240_000)
 
   test("a node without the key of a secret responds 503, and names the key in its log", async () => {
     await using fixture = await openServerFixture(open)

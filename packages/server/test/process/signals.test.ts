@@ -37,8 +37,11 @@ async function begin(
     privacy: "public",
   })
   const { port } = new URL(baseUrl)
-  const response = await fetch(`http://127.0.0.1:${port}/`, {
-    headers: { host: `ada-slow.localhost:${port}` },
+  const headers = { host: `ada-slow.localhost:${port}` }
+  // A busy machine may not start a process in time at first.
+  const response = await waitUntil(async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers })
+    return answer.status !== 503 && answer
   })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   const first = (await reader?.read())?.value ?? ""

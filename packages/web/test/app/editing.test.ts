@@ -83,9 +83,7 @@ describeApp("unsaved text", (app) => {
     await editor.getByText("typed at once").waitFor()
     expect(await writes.jsonValue()).toEqual([])
     await page.clock.resume()
-    await page.waitForFunction(() =>
-      Object.values(localStorage).some((text) => String(text).includes("typed at once")),
-    )
+    await waitForStored(page, "typed at once")
     expect(own.problems).toEqual([])
   })
 
@@ -137,6 +135,7 @@ describeApp("unsaved text", (app) => {
     const val = await makeVal(app.stage.admin, { code: "saved" })
     const other = await context.newPage()
     await typeInto(other, val.path, "typed in the other")
+    await waitForStored(other, "typed in the other")
     await page.goto(val.path)
     const editor = await findEditor(page)
     await expectNoNotice(page)
@@ -167,9 +166,7 @@ describeApp("unsaved text", (app) => {
     const duplicate = await opened
     const twinEditor = await findEditor(duplicate)
     await replaceText(duplicate, twinEditor, "typed in the duplicate")
-    await duplicate.waitForFunction(() =>
-      Object.values(localStorage).some((text) => String(text).includes("typed in the duplicate")),
-    )
+    await waitForStored(duplicate, "typed in the duplicate")
     await page.reload()
     await editor.getByText("typed in the first").waitFor()
     await duplicate.reload()
@@ -268,7 +265,8 @@ describeApp("unsaved text", (app) => {
       await route.abort()
     })
     await editor.press("Control+s")
-    await findStatus(page, "Not saved").waitFor()
+    // The page looks for newer versions every few seconds, and may have found this one.
+    await findStatus(page, "Not saved").or(findStatus(page, "Changed elsewhere")).waitFor()
     await page.unroute(versions)
     await editor.press("Control+s")
     await findVersion(page, 2).waitFor()
@@ -393,6 +391,14 @@ describeApp("unsaved text", (app) => {
     expect(own.problems).toEqual([])
   })
 })
+
+/** Waits until the browser has stored a text, as it does a moment after the last key. */
+async function waitForStored(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(
+    (text) => Object.values(localStorage).some((stored) => String(stored).includes(text)),
+    text,
+  )
+}
 
 /** No draft is offered. The page looks for drafts when it opens: a later query ends after it. */
 async function expectNoNotice(page: Page): Promise<void> {

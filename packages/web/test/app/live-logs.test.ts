@@ -84,6 +84,10 @@ describeApp("live logs", (app) => {
     await app.stage.restart()
     await page.getByText("connecting…").waitFor()
     await say(person, says, "log", "meanwhile")
+    // Lines are written a little late. The page reads them twice, and not after that.
+    const written = async () =>
+      (await person.client.listMyLogs()).data.map(({ line }) => line.message)
+    await eventually(written, (texts) => expect(texts).toContain("meanwhile"))
     isAway = false
     await live(page)
     await say(person, says, "log", "after")

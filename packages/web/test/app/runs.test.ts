@@ -357,13 +357,11 @@ describeApp("runs", (app) => {
     const { page } = tab
     await page.goto(`/runs/${id}`)
     const log = page.getByRole("log", { name: "Logged lines" })
-    await log.getByText("an error").waitFor()
-    expect(await log.locator(".log-text").allTextContents()).toEqual([
-      "line one",
-      "a Warning\nof two lines",
-      "an error",
-      "line four",
-    ])
+    await eventually(
+      () => log.locator(".log-text").allTextContents(),
+      (found) =>
+        expect(found).toEqual(["line one", "a Warning\nof two lines", "an error", "line four"]),
+    )
     await page.getByLabel("Level").selectOption("warn and worse")
     await page.getByText("2 of 4 lines").waitFor()
     await page.getByLabel("Search the logs").fill("WARN")

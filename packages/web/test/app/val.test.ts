@@ -13,6 +13,9 @@ import {
 const dot =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
+/** The types are loaded slowly on a busy machine. */
+const typesMsMax = 120_000
+
 describeApp("a val's page", (app) => {
   test("saves a version with Control-S and reports its number", async () => {
     await using own = await app.openOwn()
@@ -64,7 +67,7 @@ describeApp("a val's page", (app) => {
     // The error is said once, in the words of the mark in the editor. Code that does not parse is
     // not run, which would repeat it.
     await replaceText(page, editor, "export default (")
-    await page.locator(".cm-lint-marker-error").hover()
+    await page.locator(".cm-lint-marker-error").hover({ timeout: typesMsMax })
     const mark = page.locator(".cm-tooltip-lint .cm-diagnosticText")
     const words = ((await mark.textContent()) ?? "").replace(/\.$/, "")
     await page.mouse.move(0, 0)
@@ -102,7 +105,7 @@ describeApp("a val's page", (app) => {
     await findVersion(page, 2).waitFor()
     // The fields of the signature and the JSON say the same.
     const other = page.getByRole("textbox", { name: "other" })
-    await other.waitFor()
+    await other.waitFor({ timeout: typesMsMax })
     await eventually(
       () => page.getByRole("textbox", { name: "one" }).inputValue(),
       (found) => expect(found).toBe("6"),

@@ -41,6 +41,8 @@ function defineWorkbench(app: App): void {
     // What the page itself fetches is no page.
     await client.sendValRequest({ val_id: val.id, method: "GET", path: "/data" })
     await client.sendValRequest({ val_id: val.id, method: "POST", path: "/" })
+    // Runs of requests are written a little late, and the page looks for the last one once.
+    await eventually(countRuns, (count) => expect(count).toBe(5))
     await page.reload()
     const last = page.getByRole("region", { name: "The last page" })
     await last.getByText("GET /shop?a=2 → 200").waitFor()

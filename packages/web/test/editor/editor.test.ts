@@ -28,6 +28,9 @@ label: for (const key in { shorthand, "quoted": true, [computed]: \`text \${1 + 
 const page = <main class="wide" {...props}>text &amp; more<Other.Part /></main>
 `
 
+/** The types are loaded slowly on a busy machine. */
+const typesMsMax = 120_000
+
 let server: EditorServer
 const open: OpenDocs[] = []
 
@@ -177,7 +180,7 @@ describeInBrowser("the editor", (getBrowser) => {
           new MutationObserver(look).observe(document, { subtree: true, childList: true })
         })
         await show(page, { value: `const wrong: number = true\n${value}` })
-        await page.locator(".cm-lint-marker").first().waitFor()
+        await page.locator(".cm-lint-marker").first().waitFor({ timeout: typesMsMax })
         const places = await page.evaluate(() => [
           ...(globalThis as unknown as { places: Set<string> }).places,
         ])

@@ -15,7 +15,7 @@ import {
 } from "../support/open-editor.ts"
 
 /** The service starts slowly on a busy machine. */
-const waitMsMax = 90_000
+const waitMsMax = 120_000
 const vals = {
   "/v/ada/greet": `import type { Guest } from "./guest"
 /** Says hello to a guest. */
@@ -449,13 +449,15 @@ export const one: "inner" = z.string().inner\nexport const wrong: string = sub\n
   describe("formatting", () => {
     withCode(
       "puts the code in order and leaves the cursor at what it was at",
-      "export  default function(){\nconst word='a'\n      return   word }\n",
+      `export  default function(){\nconst word='a'\n      return   word }\n${deliberate}`,
       async (page) => {
+        // The editor has the service once it shows an error; before that, it has no formatter.
+        await waitForMarked(page, ["deliberate"])
         await goToEndOf(page, "word=")
         await page.keyboard.press("Shift+Alt+KeyF")
         await expectText(
           page,
-          "export default function() {\n  const word = 'a'\n  return word\n}\n",
+          `export default function() {\n  const word = 'a'\n  return word\n}\n${deliberate}`,
         )
         await eventually(
           () => getCalls(page),
@@ -470,6 +472,7 @@ export const one: "inner" = z.string().inner\nexport const wrong: string = sub\n
     )
 
     withCode("says why it cannot, and changes nothing", "const = 1\nif (\n", async (page) => {
+      await page.locator(".cm-lint-marker-error").first().waitFor()
       await page.locator(".cm-content").focus()
       await page.keyboard.press("Shift+Alt+KeyF")
       const refusal = [

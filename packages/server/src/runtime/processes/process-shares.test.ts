@@ -8,7 +8,7 @@ const limits = {
   processesMax: 8,
   processesPerAccountMax: 6,
   memoryBytesMax: 800,
-  shareWaitMsMax: 1000,
+  shareWaitMsMax: 60_000,
 }
 
 function takeAll(shares: ProcessShares, accountId: string): number {

@@ -36,6 +36,9 @@ import { Supervisor } from "./supervisor.ts"
 /** Limits that a test may change while it goes on. */
 type OpenLimits = { -readonly [Name in keyof RunnerLimits]: RunnerLimits[Name] }
 
+/** How long a run waits for a process, which takes long to start on a busy machine. */
+const processWaitMsMax = 60_000
+
 /** A supervisor with real processes. */
 class Stage {
   readonly supervisor: Supervisor
@@ -53,13 +56,14 @@ class Stage {
         dataDir: folder,
         baseUrl: "http://hamlet.test",
         importHosts: [],
-        limits: sandboxLimits,
+        limits: { ...sandboxLimits, startMsMax: processWaitMsMax },
         denoPath,
         guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
       },
       () => {},
     )
-    return new Stage(folder, sandboxes, { ...runnerLimits, readyMin: 0, readyMax: 2, ...limits })
+    const usual = { ...runnerLimits, waitMsMax: processWaitMsMax, readyMin: 0, readyMax: 2 }
+    return new Stage(folder, sandboxes, { ...usual, ...limits })
   }
 
   constructor(folder: string, sandboxes: Sandboxes, limits: RunnerLimits) {

@@ -68,8 +68,9 @@ function readNew(db: Database) {
     order by b.id, n.version`)
 }
 
-const spawnMigration = (database: TestDatabase) =>
-  Bun.spawn([process.execPath, program, database.url ?? "", database.path ?? ""], {
+/** It waits to be killed when it has copied so many vals. */
+const spawnMigration = (database: TestDatabase, vals: number) =>
+  Bun.spawn([process.execPath, program, database.url ?? "", database.path ?? "", String(vals)], {
     stdout: "pipe",
     stderr: "inherit",
   })
@@ -113,14 +114,14 @@ describeEachDatabase("files migration", (open) => {
     const old = await readOld(database.db)
 
     for (let kill = 1; kill <= 5; kill++) {
-      const child = spawnMigration(database)
+      const child = spawnMigration(database, kill * 200)
       let output = ""
       for await (const chunk of child.stdout) {
         output += new TextDecoder().decode(chunk)
-        if (output.includes(`${kill * 200}\n`)) child.kill("SIGKILL")
+        if (output.endsWith("\n")) child.kill("SIGKILL")
       }
       await child.exited
-      expect(child.signalCode).toBe("SIGKILL")
+      expect([output, child.signalCode]).toEqual([`${kill * 200}\n`, "SIGKILL"])
     }
     expect(await readOld(database.db)).toEqual(old)
     const again = await openAgain(database)

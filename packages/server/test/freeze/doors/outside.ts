@@ -1,6 +1,6 @@
 import { waitUntil } from "../../support/wait-until.ts"
 import type { Door } from "../door.ts"
-import { openSocket } from "../open-socket.ts"
+import { openSocket, startProcess } from "../open-socket.ts"
 
 /** What the world sends to the server without being asked, or as an answer to it. */
 export const outsideDoors: readonly Door[] = [
@@ -37,12 +37,14 @@ export const outsideDoors: readonly Door[] = [
       await waitUntil(
         async () =>
           (await client.getVersionLock({ val_id: val.id, version: 1 })).state !== "pending",
+        { msMax: 180_000 },
       )
     },
   },
   {
     name: "WebSocket messages of a client",
     async drive({ host }) {
+      await startProcess(host, "ada-sockets")
       const socket = await openSocket(host, "ada-sockets")
       for (let count = 0; count < 20; count++) socket.send("\u00e9".repeat(400_000))
       for (let count = 0; count < 20_000; count++) socket.send("")
@@ -53,6 +55,7 @@ export const outsideDoors: readonly Door[] = [
   {
     name: "WebSocket messages of a val to clients that do not read",
     async drive({ host }) {
+      await startProcess(host, "ada-sockets")
       const sockets = await Promise.all(
         Array.from({ length: 20 }, () => openSocket(host, "ada-sockets", "?flood")),
       )
