@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { Database } from "../database/database.ts"
+import { type Database, rows } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 
 /** Stores the bytes of objects. The list of objects is always in the database. */
@@ -50,10 +50,9 @@ export function createChunkContent(db: Database): ContentStore {
     },
     remove: (id) =>
       db.write(function* () {
-        const chunks =
-          (yield sql`select number from object_chunks where object_id = ${id} order by number limit ${limits.chunksMax}`) as {
-            number: number
-          }[]
+        const chunks = yield* rows<{ number: number }>(
+          sql`select number from object_chunks where object_id = ${id} order by number limit ${limits.chunksMax}`,
+        )
         const last = chunks.at(-1)
         if (last)
           yield sql`delete from object_chunks where object_id = ${id} and number <= ${last.number}`

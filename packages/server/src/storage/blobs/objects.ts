@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { Database } from "../database/database.ts"
+import { type Database, rows } from "../database/database.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import { type ContentStore, createChunkContent } from "./object-chunks.ts"
 
@@ -98,7 +98,7 @@ export function createObjectStore(
 /** Whether the statement returned a row. */
 function change(db: Database, statement: Statement): Promise<boolean> {
   return db.write(function* () {
-    return (yield statement).length > 0
+    return (yield* rows(statement)).length > 0
   })
 }
 

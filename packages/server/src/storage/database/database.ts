@@ -2,10 +2,11 @@ import type { Dialect } from "./dialect.ts"
 import type { SqlValue, Statement, Statements } from "./sql.ts"
 
 /**
- * A transaction, written once for both databases: it yields statements and receives their rows.
- * SQLite runs it synchronously, so that nothing else runs in between; PostgreSQL asynchronously.
+ * A transaction, written once for both databases: it yields statements and receives the rows of those
+ * that it yields through `rows` or `firstRow`. SQLite runs it synchronously, so that nothing else runs
+ * in between; PostgreSQL asynchronously, and it waits only for results that the script reads.
  */
-export type Script<T> = Generator<Statement | LastStep, T, readonly unknown[]>
+export type Script<T> = Generator<Statement | LastStep, T, unknown>
 
 /**
  * Work that a script defers to the end of the transaction, where it costs less. Nothing else in the
@@ -27,11 +28,11 @@ export type LastSteps = Map<string, LastStep>
 
 /** One step of a script: `const [val] = yield* rows<ValRow>(sql`…`)`. */
 export function* rows<Row>(statement: Statement): Statements<readonly Row[]> {
-  return (yield statement) as readonly Row[]
+  return (yield { ...statement, isRead: true }) as readonly Row[]
 }
 
 export function* firstRow<Row>(statement: Statement): Statements<Row | undefined> {
-  return ((yield statement) as readonly Row[])[0]
+  return (yield* rows<Row>(statement))[0]
 }
 
 /** Runs a script on a synchronous database. Its last steps are collected, not run. */
@@ -42,17 +43,20 @@ export function runScript<T>(
 ): T {
   const steps = script()
   let step = steps.next()
-  while (!step.done)
-    step = steps.next("key" in step.value ? deferLast(lastSteps, step.value) : run(step.value))
+  while (!step.done) {
+    const { value } = step
+    if ("key" in value) deferLast(lastSteps, value)
+    const found = "key" in value ? undefined : run(value)
+    step = steps.next("isRead" in value ? found : undefined)
+  }
   return step.value
 }
 
-/** Collects a last step. The script receives no rows for it. */
-export function deferLast(lastSteps: LastSteps, step: LastStep): readonly unknown[] {
+/** Collects a last step. */
+export function deferLast(lastSteps: LastSteps, step: LastStep): void {
   const earlier = lastSteps.get(step.key)
   if (earlier) step.takeOver?.(earlier)
   lastSteps.set(step.key, step)
-  return []
 }
 
 /** The statements of the last steps. */

@@ -7,12 +7,14 @@ export type SqlValue = string | number | null | Uint8Array
 export interface Statement {
   readonly text: string
   readonly values: readonly SqlValue[]
+  /** Whether a script reads the rows, see `rows`. */
+  readonly isRead?: true
   /** The channel whose listeners are told after the commit, as `Database.notify` tells them. */
   readonly notice?: string
 }
 
-/** A part of a transaction: it yields statements and receives their rows. */
-export type Statements<T> = Generator<Statement, T, readonly unknown[]>
+/** A part of a transaction: it yields statements and receives the rows of those that it reads. */
+export type Statements<T> = Generator<Statement, T, unknown>
 
 /**
  * Values become $1, $2, …, in order. Each occurrence gets its own number, so that SQLite, which
@@ -57,8 +59,8 @@ export function raw(text: string): Statement {
 }
 
 /** The statement, and a notice after the commit of its transaction. */
-export function withNotice({ text, values }: Statement, channel: string): Statement {
-  return { text, values, notice: channel }
+export function withNotice(statement: Statement, channel: string): Statement {
+  return { ...statement, notice: channel }
 }
 
 function shifted(statement: Statement, by: number): string {

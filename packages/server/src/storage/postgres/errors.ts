@@ -41,6 +41,14 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
+/**
+ * The server has closed the connection with this response to a statement, so it has run none of the
+ * statements after it.
+ */
+export function isClosedByServer(error: unknown): boolean {
+  return error instanceof SQL.PostgresError && lostStates.test(stateOf(error))
+}
+
 /** The statement exceeded its time-out. */
 export function isTimedOut(error: unknown): boolean {
   const cause =

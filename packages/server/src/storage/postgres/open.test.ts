@@ -96,7 +96,7 @@ else
           // be done.
           const isOtherReady = sql`select 1 from pg_locks where locktype = 'advisory' and granted and objid = ${3 - mine}
             and database = (select oid from pg_database where datname = current_database())`
-          while (!isRepeated && (yield isOtherReady).length === 0);
+          while (!isRepeated && (yield* rows(isOtherReady)).length === 0);
           isRepeated = true
           yield increment(second)
         }
@@ -125,6 +125,39 @@ else
 
       await expect(written).rejects.toMatchObject({ code: "database_unavailable" })
       expect(attempts).toBe(3)
+    })
+
+    test("waits for a result only where the script reads it", async () => {
+      const patient = await openWith({ lockMsMax: 60_000, statementMsMax: 60_000 })
+      const holder = await outsider.reserve()
+      await holder.unsafe("select pg_advisory_lock(7)")
+      const sent = Promise.withResolvers<void>()
+
+      const written = patient.write(function* () {
+        yield sql`select pg_advisory_xact_lock(7)`
+        yield increment("a")
+        sent.resolve()
+      })
+
+      // The first statement ends only when the lock is free.
+      await sent.promise
+      await holder.unsafe("select pg_advisory_unlock(7)")
+      holder.release()
+      await written
+      expect(await counts()).toContainEqual({ name: "a", count: 1 })
+    })
+
+    test("throws the first error of statements that were sent together, and commits none", async () => {
+      const insert = sql`insert into items (name, count) values (${"a"}, ${0})`
+
+      const written = db.write(function* () {
+        yield increment("b")
+        yield insert
+        yield raw("select from nowhere")
+      })
+
+      await expect(written).rejects.toMatchObject({ kind: "unique" })
+      expect(await counts()).toContainEqual({ name: "b", count: 0 })
     })
 
     test("repeats a script whose connection broke before the commit", async () => {

@@ -56,7 +56,7 @@ export function* requestCancel(dialect: Dialect, id: string, at: number): Script
     update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning ${openRunColumns}`
   const run = yield* firstRow<OpenRunRow>(withNotice(request, cancelChannel))
   if (!run) return false
-  const nodes = toNodeClaims(yield selectClaims).filter(({ isGone }) => !isGone)
+  const nodes = toNodeClaims(yield* rows(selectClaims)).filter(({ isGone }) => !isGone)
   const node = nodes.find(
     ({ nodeId, claims }) =>
       nodeId === run.node_id ||

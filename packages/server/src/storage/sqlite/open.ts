@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events"
-import type { Database } from "../database/database.ts"
+import { type Database, rows } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
@@ -79,10 +79,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         runs && runWriter.canWrite(runs) ? () => runWriter.write(runs) : undefined,
       )
     },
-    writeOne: <Row>(statement: Statement) =>
-      writer.write(function* () {
-        return (yield statement) as readonly Row[]
-      }, false),
+    writeOne: <Row>(statement: Statement) => writer.write(() => rows<Row>(statement), false),
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()

@@ -7,7 +7,7 @@ import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
-import type { Database, RunWrite } from "../database/database.ts"
+import { type Database, type RunWrite, rows } from "../database/database.ts"
 import { migrate } from "../database/migrate.ts"
 import { sql } from "../database/sql.ts"
 import { migrations } from "../migrations/index.ts"
@@ -190,8 +190,9 @@ describe("openSqlite with a run writer", () => {
 
   /** Fails unless all runs are as expected. */
   function* changeStatus(from: string, to: string) {
-    const changed =
-      (yield sql`update runs set status = ${to} where status = ${from} and started_at = ${2} returning id`) as readonly unknown[]
+    const changed = yield* rows(
+      sql`update runs set status = ${to} where status = ${from} and started_at = ${2} returning id`,
+    )
     if (changed.length !== 200) throw new Error(`${changed.length} runs are ${from}`)
   }
 

@@ -1,3 +1,4 @@
+import { firstRow } from "../database/database.ts"
 import { raw, type Statements, sql } from "../database/sql.ts"
 import { foldText } from "../search/fold-text.ts"
 import { rareTrigrams } from "../search/rare-trigrams.ts"
@@ -18,9 +19,9 @@ export const sqliteSearchIndex: SearchIndex = {
       `insert into search_${column} (rowid, ${column}) select key, ${column} from search_texts where is_public = 1 order by key`,
   ),
   *replace({ valId, isPublic, name, body }) {
-    const found =
-      yield sql`select key, is_public, name, body from search_texts where val_id = ${valId}`
-    const [before] = found as readonly TextRow[]
+    const before = yield* firstRow<TextRow>(
+      sql`select key, is_public, name, body from search_texts where val_id = ${valId}`,
+    )
     if (!before) return
     const { key } = before
     if ((before.is_public === 1) !== isPublic || before.name !== name) {
