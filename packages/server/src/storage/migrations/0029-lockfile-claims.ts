@@ -2,7 +2,7 @@ import type { Migration } from "../database/migrate.ts"
 
 /**
  * Lockfiles are claimed as messages are: a row records its node and the number of its claim, and
- * waits again when the node is gone. Rows without an owner came from a node of an earlier release.
+ * waits again when the node is gone. Rows of earlier releases get their owner.
  */
 export const lockfileClaims: Migration = {
   version: 29,

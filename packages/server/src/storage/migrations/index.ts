@@ -1,5 +1,7 @@
 import type { Migration } from "../database/migrate.ts"
 import { base } from "../schema/base.ts"
+import { messageClaims } from "./0027-message-claims.ts"
+import { lockfileOwners } from "./0028-lockfile-owners.ts"
 import { lockfileClaims } from "./0029-lockfile-claims.ts"
 import { fileTables } from "./0030-file-tables.ts"
 import { files } from "./0031-files.ts"
@@ -8,4 +10,11 @@ import { files } from "./0031-files.ts"
  * The base and every migration after it, in the order of their numbers. One that has landed is never
  * changed again.
  */
-export const migrations: readonly Migration[] = [base, lockfileClaims, fileTables, files]
+export const migrations: readonly Migration[] = [
+  base,
+  messageClaims,
+  lockfileOwners,
+  lockfileClaims,
+  fileTables,
+  files,
+]

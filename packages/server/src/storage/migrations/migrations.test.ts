@@ -4,9 +4,17 @@ import { migrations } from "./index.ts"
 
 /** The SHA-256 of the statements that each migration landed with. A new one adds its row. */
 const landed = {
-  "28 base": {
-    sqlite: "82b330010903520c44b23fbb50576b42d4c7605fbc3799b3da7957290b6bcb16",
-    postgres: "4f715b18823a90e07485d51a8b6bca8be23f0f90397948a82dcf179455dbddae",
+  "26 base": {
+    sqlite: "ffd28dc672ef00b9154900e3f2d5b09f878375a3765d7df4457d257f764fcf5e",
+    postgres: "19108104668b0cb2fe40a74e82177454d425946cccebcef51390d6402f8d73b0",
+  },
+  "27 message-claims": {
+    sqlite: "9b0db6e90af2034491a0d2ecbe232dad91dc2ddbad34359924e9356c8f1458d0",
+    postgres: "be55ea145379e0e9d50da7c96caf945b18158c56bebfa2e32825994ec8693e05",
+  },
+  "28 lockfile-owners": {
+    sqlite: "7a69da0a0adbf35a1649c95ef6d0582e91655a35c903ab07ec3e115757e2038b",
+    postgres: "5dc5820dc189eaf5c9d20b692fa3218fe983ad5af2274b1c738b27332d8f2c87",
   },
   "29 lockfile-claims": {
     sqlite: "7651c1d78d6825312c4171a4816793596d93969109016443cf06775c986aa22e",

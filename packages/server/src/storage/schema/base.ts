@@ -9,7 +9,7 @@ import type { Migration } from "../database/migrate.ts"
  * a `…_key` is the lower-case text that must be unique.
  */
 export const base: Migration = {
-  version: 28,
+  version: 26,
   name: "base",
   statements: (ddl) => [
     ...["accounts", "vals", "runs", "messages"].flatMap((name) => readTables(name, ddl)),

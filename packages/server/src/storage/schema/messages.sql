@@ -25,10 +25,9 @@ create table mail_keys (
 );
 create index mail_keys_by_time on mail_keys (received_at);
 
--- Outgoing emails. `emails` is an outbox: a row waits while it has a `next_attempt_at`. While it is
--- being sent it records its node: when the node is gone, another one sends it without waiting for
--- its lease to end. Its content has a table of its own, because lists do not read it, and is
--- deleted when the email was sent; `stored_bytes` is its size until then.
+-- Outgoing emails. `emails` is an outbox: a row waits while it has a `next_attempt_at`. Its content
+-- has a table of its own, because lists do not read it, and is deleted when the email was sent;
+-- `stored_bytes` is its size until then.
 create table emails (
   id ID primary key,
   account_id ID not null references users on delete cascade,
@@ -48,10 +47,8 @@ create table emails (
   fence INTEGER not null default 0,
   error TEXT,
   created_at TIME not null,
-  ended_at TIME,
-  node_id ID
+  ended_at TIME
 );
-create index emails_being_sent on emails (node_id) where node_id is not null;
 create index emails_by_account on emails (account_id, created_at desc, id desc);
 create index emails_by_run on emails (run_id, id) where run_id is not null;
 create index emails_by_status on emails (account_id, status, created_at desc, id desc);
@@ -120,11 +117,8 @@ create table webhook_deliveries (
   error TEXT,
   request TEXT,
   response TEXT,
-  attempt_list TEXT,
-  node_id ID
+  attempt_list TEXT
 );
-create index webhook_deliveries_being_sent on webhook_deliveries (node_id)
-  where node_id is not null;
 create unique index webhook_deliveries_by_event on webhook_deliveries (webhook_id, event_key);
 create index webhook_deliveries_by_owner on webhook_deliveries (owner_id, created_at);
 create index webhook_deliveries_by_webhook on webhook_deliveries (webhook_id, created_at desc, id desc);

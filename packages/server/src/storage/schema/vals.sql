@@ -154,7 +154,7 @@ create table search_texts (
 
 -- A version with remote imports has a lockfile (table `locks`), created in the same transaction, so
 -- that it is resolved even if the node dies. After `claimed_until` another node may take over;
--- `due_at` is the time of the next attempt; owners take turns. Bundles are shared by all versions
+-- `due_at` is the time of the next attempt. Bundles are shared by all versions
 -- with the same imports and are deleted with the last of them. Their files and types have tables of
 -- their own, because a row of a backup has a maximum size, most programs need only the bundle, and
 -- runs never read the types.
@@ -168,12 +168,11 @@ create table locks (
   updated_at TIME not null,
   bundle_hash TEXT,
   resolution TEXT,
-  owner_id ID not null default '00000000-0000-0000-0000-000000000000',
   primary key (val_id, version),
   foreign key (val_id, version) references versions on delete cascade
 );
 create index locks_by_bundle on locks (bundle_hash) where bundle_hash is not null;
-create index locks_by_owner on locks (owner_id, due_at) where state = 'pending';
+create index locks_due on locks (due_at) where state = 'pending';
 
 create table bundles (
   hash TEXT primary key,
