@@ -9,11 +9,11 @@ import { migrate } from "../database/migrate.ts"
 import { sql } from "../database/sql.ts"
 import { createImportStore } from "../modules/imports.ts"
 import { createLockfileStore } from "../modules/lockfiles.ts"
+import { base } from "../schema/base.ts"
 import { createValStore } from "../vals/vals.ts"
 import { createVersionStore } from "../vals/versions.ts"
 import { migrations } from "./index.ts"
 
-const before = migrations.filter(({ version }) => version <= 29)
 const owner = "00000000-0000-7000-8000-00000000000a"
 const other = "00000000-0000-7000-8000-00000000000b"
 const program = new URL("../../../test/support/processes/files-migrating-child.ts", import.meta.url)
@@ -25,7 +25,7 @@ function idOf(number: number): string {
 
 /** Many vals of the release before; some have several versions, gaps, a readme or imports. */
 async function fill(db: Database, count: number): Promise<void> {
-  await migrate(db, before)
+  await migrate(db, [base])
   await db.write(function* () {
     for (const [id, name] of [
       [owner, "ada"],
@@ -46,8 +46,8 @@ async function fill(db: Database, count: number): Promise<void> {
           yield sql`insert into imports (val_id, version, username_key, name_key, pinned_val_id, pinned_version, specifiers)
             values (${id}, ${version}, 'ada', 'val256', ${number % 2 === 0 ? null : idOf(256)}, ${number % 2 === 0 ? null : 1}, '["./val256"]')`
         if (number % 11 === 0)
-          yield sql`insert into locks (val_id, version, owner_id, state, updated_at, bundle_hash, resolution)
-            values (${id}, ${version}, ${owner}, 'ready', ${version}, 'hash', '{"imports":[],"bundle":"hash"}')`
+          yield sql`insert into locks (val_id, version, state, due_at, updated_at, bundle_hash, resolution)
+            values (${id}, ${version}, 'ready', ${version}, ${version}, 'hash', '{"imports":[],"bundle":"hash"}')`
       }
     }
   })
@@ -98,6 +98,10 @@ describeEachDatabase("files migration", (open) => {
       { address: "ada/val256", isPinned: true, pinnedAt: 6, version: { number: 1 } },
     ])
     expect(await createLockfileStore(db).find(idOf(264), 1)).toMatchObject({ state: "ready" })
+    expect(await db.read(sql`select distinct owner_id from locks order by owner_id`)).toEqual([
+      { owner_id: owner },
+      { owner_id: other },
+    ])
     // Numbers go on where they were.
     const saved = await vals.change(
       idOf(270),
@@ -133,9 +137,10 @@ describeEachDatabase("files migration", (open) => {
   test("copies a val again that was saved meanwhile", async () => {
     const { db } = await open({ isEmpty: true })
     await fill(db, 10)
-    const [, , tables, files] = migrations
-    if (!tables || !files?.prepare) throw new Error("Cannot find the migration")
-    await migrate(db, [...before, tables])
+    const tables = migrations.filter(({ version }) => version <= 30)
+    const files = migrations.find(({ version }) => version === 31)
+    if (!files?.prepare) throw new Error("Cannot find the migration")
+    await migrate(db, tables)
     await files.prepare(db, () => {})
     await db.write(function* () {
       yield sql`update vals set readme = 'changed', updated_at = 77 where id = ${idOf(256)}`
