@@ -45,9 +45,13 @@ export function runScript<T>(
   let step = steps.next()
   while (!step.done) {
     const { value } = step
-    if ("key" in value) deferLast(lastSteps, value)
-    const found = "key" in value ? undefined : run(value)
-    step = steps.next("isRead" in value ? found : undefined)
+    if ("key" in value) {
+      deferLast(lastSteps, value)
+      step = steps.next()
+    } else {
+      const found = run(value)
+      step = steps.next(value.isRead ? found : undefined)
+    }
   }
   return step.value
 }

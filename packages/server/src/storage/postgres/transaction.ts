@@ -93,12 +93,13 @@ async function drive<T>(
   let step = steps.next()
   while (!step.done) {
     const { value } = step
-    let found: readonly unknown[] | undefined
-    if ("key" in value) deferLast(lastSteps, value)
-    else if (value.isRead) found = await pipeline.read(value)
-    else await pipeline.send(value)
-    if (!("key" in value) && value.notice !== undefined) notices.add(value.notice)
-    step = steps.next(found)
+    if ("key" in value) {
+      deferLast(lastSteps, value)
+      step = steps.next()
+    } else {
+      if (value.notice !== undefined) notices.add(value.notice)
+      step = steps.next(value.isRead ? await pipeline.read(value) : await pipeline.send(value))
+    }
   }
   return step.value
 }
