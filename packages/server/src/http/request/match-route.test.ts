@@ -35,9 +35,9 @@ const segment = fc.oneof(
 )
 /** The path before a rest parameter. */
 const prefixOf = (route: RouteDefinition) => route.path.slice(0, route.path.indexOf("{"))
-/** Under /v1 a trailing slash is ignored. */
+/** In the API and in addresses of modules a trailing slash is ignored. */
 const withoutSlash = (path: string) =>
-  path.startsWith("/v1/") ? path.replace(/(.)\/$/, "$1") : path
+  /^\/(?:v1|v)\//.test(path) ? path.replace(/(.)\/$/, "$1") : path
 /** The routes at a path, found by a linear search. */
 const routesAt = (path: string) =>
   table.filter(([, route]) => {
