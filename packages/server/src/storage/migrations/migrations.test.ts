@@ -21,8 +21,8 @@ const landed = {
     postgres: "6d5db68d3a2de94e5d2c32c17de902eaf62f0d7c5d9efd4d0098a62836cf8a3e",
   },
   "30 file-tables": {
-    sqlite: "84b4a21a86b67688233fe878299f2bf208bb2d69e04bf9085f3b7c07bb027625",
-    postgres: "504f10a790f344b22bda4494a84acbaa26b0ac6254310dbaa79cc3531aebd64b",
+    sqlite: "62d4ce062c2e9f752e884ccab4003054ae9013d6a32e898348e86c5389bc0d21",
+    postgres: "381ba71a8b54a1ad802738246fb9bb524e27f0f195d0daba1d1ce42b441b29cc",
   },
   "31 files": {
     sqlite: "55f71a10ff1f999d28ff908609c1ff73e8fbfbfc87ae826bc6adf8a748d93f10",
