@@ -25,6 +25,20 @@ describe("sql", () => {
     expect(statements[0]?.text).toBe(statements[1]?.text as string)
   })
 
+  test("gives another text when other statements are nested", () => {
+    const toStatement = (left: Statement | number, right: Statement | number) =>
+      sql`${left}, ${right}`
+    const [x, y] = [raw("x"), sql`y = ${2}`]
+
+    const uses = [toStatement(1, x), toStatement(x, 1), toStatement(1, y), toStatement(1, 3)]
+    expect(uses).toEqual([
+      { text: "$1, x", values: [1] },
+      { text: "x, $1", values: [1] },
+      { text: "$1, y = $2", values: [1, 2] },
+      { text: "$1, $2", values: [1, 3] },
+    ])
+  })
+
   test("shifts the numbers of nested statements", () => {
     const where = sql`a = ${1} and b = ${2}`
 

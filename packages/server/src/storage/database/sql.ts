@@ -21,20 +21,52 @@ export type Statements<T> = Generator<Statement, T, unknown>
  * treats `$1` as a name, can bind by position. A nested statement is inserted with its numbers
  * shifted.
  */
-export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
-  let text = strings[0] ?? ""
+export function sql(strings: TemplateStringsArray, ...parts: Part[]): Statement {
+  const known = lastTexts.get(strings)
   const values: SqlValue[] = []
+  let isKnown = known !== undefined
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] as Part
+    if (isStatement(part)) {
+      isKnown &&= known?.nested[index] === part.text
+      for (const value of part.values) values.push(value)
+    } else {
+      isKnown &&= known?.nested[index] === undefined
+      values.push(part)
+    }
+  }
+  if (known && isKnown) return { text: known.text, values }
+  const text = toText(strings, parts)
+  const nested = parts.map((part) => (isStatement(part) ? part.text : undefined))
+  lastTexts.set(strings, { text, nested })
+  return { text, values }
+}
+
+type Part = SqlValue | Statement
+
+/**
+ * The last text of each template, and the texts of the statements nested in it. Most templates have
+ * the same text in each call; as the same string it is also found faster among prepared statements.
+ */
+const lastTexts = new Map<
+  TemplateStringsArray,
+  { readonly text: string; readonly nested: readonly (string | undefined)[] }
+>()
+
+function toText(strings: TemplateStringsArray, parts: readonly Part[]): string {
+  let text = strings[0] ?? ""
+  let count = 0
   for (const [index, part] of parts.entries()) {
     if (isStatement(part)) {
-      text += shifted(part, values.length)
-      values.push(...part.values)
+      text += shifted(part, count)
+      count += part.values.length
     } else {
-      values.push(part)
-      text += `$${values.length}`
+      count += 1
+      text += `$${count}`
     }
     text += strings[index + 1]
   }
-  return { text, values }
+  return text
 }
 
 /** The fragment that adds nothing, for the branch of a condition that needs no SQL. */
@@ -68,6 +100,6 @@ function shifted(statement: Statement, by: number): string {
   return statement.text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + by}`)
 }
 
-function isStatement(part: SqlValue | Statement): part is Statement {
+function isStatement(part: Part): part is Statement {
   return typeof part === "object" && part !== null && !(part instanceof Uint8Array)
 }
