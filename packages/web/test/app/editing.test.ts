@@ -260,16 +260,24 @@ describeApp("unsaved text", (app) => {
     const val = await makeVal(app.stage.admin, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed")
     const versions = `**/v1/vals/${val.id}/versions`
-    await page.route(versions, async (route) => {
-      await route.fetch()
-      await route.abort()
-    })
+    const loseResponses = () =>
+      page.route(versions, async (route) => {
+        await route.fetch()
+        await route.abort()
+      })
+    await loseResponses()
     await editor.press("Control+s")
     // The page looks for newer versions every few seconds, and may have found this one.
-    await findStatus(page, "Not saved").or(findStatus(page, "Changed elsewhere")).waitFor()
+    await findStatus(page, "Not saved").or(findVersion(page, 2)).waitFor()
     await page.unroute(versions)
     await editor.press("Control+s")
     await findVersion(page, 2).waitFor()
+    await loseResponses()
+    await replaceText(page, editor, "typed again")
+    await editor.press("Control+s")
+    await findVersion(page, 3).waitFor()
+    await page.unroute(versions)
+    expect(await page.getByText("saved elsewhere").count()).toBe(0)
     expect(await page.getByRole("dialog").count()).toBe(0)
     await context.setOffline(true)
     await replaceText(page, editor, "typed offline")
@@ -286,7 +294,7 @@ describeApp("unsaved text", (app) => {
       (count) => expect(count).toBe(0),
     )
     await editor.press("Control+s")
-    await findVersion(page, 3).waitFor()
+    await findVersion(page, 4).waitFor()
     expect((await app.stage.admin.client.getVal({ val_id: val.id })).code).toBe("typed offline")
     expect(own.problems).toEqual([])
   })

@@ -132,7 +132,10 @@ export class ValEditing {
     // Nothing has changed, or a save that is under way may be the reason.
     if (!body || this.saving.peek().kind === "saving") return
     this.#etag = headers.get("etag") ?? undefined
-    if (body.version > this.#baseVersion && !this.#takeOtherFiles(body)) this.elsewhere.value = body
+    if (body.version <= this.#baseVersion || this.#takeOtherFiles(body)) return
+    // The same text is no conflict: the response to its save was lost.
+    if (body.code === this.code.peek()) this.#applySaved(body)
+    else this.elsewhere.value = body
   }
 
   /** Shows what was saved elsewhere: in place of unsaved text only after a question. */
