@@ -7,6 +7,7 @@ import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
 import { meRoutes } from "./routes/me.ts"
 import { requestRoutes } from "./routes/requests.ts"
+import { telemetryRoutes } from "./routes/runs/telemetry.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { scheduleRoutes } from "./routes/schedules.ts"
 import { blobRoutes } from "./routes/services/blobs.ts"
@@ -30,6 +31,7 @@ export const routes = {
   ...socialRoutes,
   ...runRoutes,
   ...statRoutes,
+  ...telemetryRoutes,
   ...scheduleRoutes,
   ...requestRoutes,
   ...userRoutes,
