@@ -53,6 +53,8 @@ export const limits = {
   statBucketsMax: 200,
   activityHoursMax: 720,
   activityBucketsMax: 60,
+  telemetryBranchesMax: 20,
+  telemetryTracesMax: 100,
   requestMethodCharsMax: 32,
   requestHeadersMax: 100,
   requestHeadCharsMax: 16_384,

@@ -10,6 +10,7 @@ import { fileRoutes } from "./routes/files/files.ts"
 import { folderRoutes } from "./routes/files/folders.ts"
 import { meRoutes } from "./routes/me.ts"
 import { requestRoutes } from "./routes/requests.ts"
+import { telemetryRoutes } from "./routes/runs/telemetry.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { scheduleRoutes } from "./routes/schedules.ts"
 import { blobRoutes } from "./routes/services/blobs.ts"
@@ -36,6 +37,7 @@ export const routes = {
   ...socialRoutes,
   ...runRoutes,
   ...statRoutes,
+  ...telemetryRoutes,
   ...scheduleRoutes,
   ...requestRoutes,
   ...userRoutes,

@@ -239,6 +239,7 @@ function listNouns(
     runner,
     runs: runs.runs,
     runStats: runs.runStats,
+    telemetry: runs.telemetry,
     schedules: parts.schedules.schedules,
     secrets: accounts.secrets,
     sessions: accounts.sessions,

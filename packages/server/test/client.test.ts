@@ -58,6 +58,24 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     expect(data.map((val) => val.id)).toEqual([sample.library.id])
   },
+  async listTraces({ client }) {
+    const window = { start: new Date(firstRunAt - 1).toISOString(), direction: "asc" } as const
+    const pages = [await client.listTraces({ ...window, limit: 2 })]
+    for (;;) {
+      const { next } = pages.at(-1)?.links ?? {}
+      if (next === undefined) break
+      const start = new URL(next).searchParams.get("start") ?? ""
+      pages.push(await client.listTraces({ ...window, limit: 2, start }))
+    }
+    expect(pages.slice(0, 2).map(({ data }) => data.length)).toEqual([2, 1])
+    expect(pages[0]?.data[0]?.startTimeUnixNano).toBe(`${firstRunAt}000000`)
+  },
+  async listTelemetryLogs({ client }) {
+    const { data } = await client.listTraces({ limit: 100 })
+    const trace_ids = data.map(({ traceId }) => traceId)
+    const logs = await client.listTelemetryLogs({ trace_ids, limit: 1 })
+    expect(logs.links.self).toContain("/v1/telemetry/logs?")
+  },
   async getMyStats({ client }) {
     const stats = await client.getMyStats({
       since: new Date(firstRunAt - 1),

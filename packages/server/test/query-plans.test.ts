@@ -60,6 +60,15 @@ const runFilters = [
 ]
 const statPeriods = [...periods, "since=2000-01-01T00:00:00Z&buckets=200"]
 const vals = [examples.publicVal, examples.privateVal, examples.unlistedVal, examples.strangersVal]
+const telemetryFilters = [
+  "",
+  "direction=asc",
+  "direction=asc&start=2023-11-14T22:13:20Z",
+  "end=2023-11-15T00:00:00Z",
+  ...vals.map((id) => `file_id=${id}`),
+  `branch_ids=${vals.join()}`,
+  `branch_ids=${vals.join()}&direction=asc`,
+]
 const ofVals = (rest: string) => vals.map((id) => `/v1/vals/${id}${rest}`)
 const combine = (paths: readonly string[], queries: readonly string[]) =>
   paths.flatMap((path) => queries.map((query) => `${path}?${query}`))
@@ -91,6 +100,11 @@ const questions: Record<GetRoute, readonly string[]> = {
   ),
   getMyStats: combine(["/v1/me/stats"], statPeriods),
   getValStats: combine(ofVals("/stats"), statPeriods),
+  listTraces: combine(["/v1/telemetry/traces"], [...telemetryFilters, "order_by=end_time"]),
+  listTelemetryLogs: combine(
+    ["/v1/telemetry/logs"],
+    [...telemetryFilters, `trace_ids=${idOf("run", 1).replaceAll("-", "")}`],
+  ),
   listMyLogs: ["/v1/me/logs"],
   listMyActivity: ["/v1/me/activity", "/v1/me/activity?hours=720&buckets=60"],
   listMyLikes: combine(["/v1/me/likes"], pages),

@@ -49,6 +49,16 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       await listIds(client, "listMyVals", "/v1/me/vals", { query: "library", sort: "likes" }),
     ).toEqual([sample.library.id])
   },
+  async listTraces({ client }) {
+    const query = { start: new Date(firstRunAt - 1).toISOString(), direction: "asc", limit: 2 }
+    const found = await client.get<object, Output<"listTraces">>("/v1/telemetry/traces", { query })
+    expect(found.data.map(({ status }) => status.code)).toEqual([1, 2])
+  },
+  async listTelemetryLogs({ client }) {
+    const path = "/v1/telemetry/logs"
+    const { links } = await client.get<object, Output<"listTelemetryLogs">>(path)
+    expect(links.self).toContain(path)
+  },
   async getMyStats({ client }) {
     const query = {
       since: new Date(firstRunAt - 1).toISOString(),

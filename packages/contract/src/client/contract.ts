@@ -77,6 +77,8 @@ export const contract: ContractFacts = {
     getMyStats: "get /v1/me/stats none json",
     listMyActivity: "get /v1/me/activity none json",
     getValStats: "get /v1/vals/{val_id}/stats none json",
+    listTraces: "get /v1/telemetry/traces none json",
+    listTelemetryLogs: "get /v1/telemetry/logs none json",
     putSchedule: "put /v1/vals/{val_id}/schedule json json",
     getSchedule: "get /v1/vals/{val_id}/schedule none json",
     deleteSchedule: "delete /v1/vals/{val_id}/schedule none none",

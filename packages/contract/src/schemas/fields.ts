@@ -64,7 +64,7 @@ export const runSource = z.enum(runSources)
 export const runStatus = z.enum(runStatuses)
 
 /** Several values, comma-joined or repeated. */
-const several = z
+export const several = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => [...new Set([value].flat().flatMap((part) => part.split(",")))])
 

@@ -42,18 +42,28 @@ const timeMin = Date.parse("0000-01-01T00:00:00Z")
 const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
 
 /** Parses a time to milliseconds: without a zone it is UTC, and a date is its first moment. */
-export const moment = chars(limits.timeCharsMax)
-  .transform((value, context) => {
-    // In a query string an unencoded `+` arrives as a space.
-    const ms = parseTime(value.replace(" ", "+"))
-    if (ms === undefined)
-      context.addIssue({
-        code: "custom",
-        message: "must be a date or a time such as 2024-02-29 or 2024-02-29T12:30:00Z",
-      })
-    return ms ?? 0
-  })
-  .meta({ wire: { type: "string", format: "date-time" } })
+export const moment = timeParam((ms) => ms)
+
+/** The same in nanoseconds. */
+export const nanoMoment = timeParam((ms, value) => {
+  const digits = /[.,]\d{3}(\d{1,6})/.exec(value)?.[1] ?? ""
+  return BigInt(ms) * 1_000_000n + BigInt(digits.padEnd(6, "0"))
+})
+
+function timeParam<Time>(convert: (ms: number, value: string) => Time) {
+  return chars(limits.timeCharsMax)
+    .transform((value, context) => {
+      // In a query string an unencoded `+` arrives as a space.
+      const ms = parseTime(value.replace(" ", "+"))
+      if (ms === undefined)
+        context.addIssue({
+          code: "custom",
+          message: "must be a date or a time such as 2024-02-29 or 2024-02-29T12:30:00Z",
+        })
+      return convert(ms ?? 0, value)
+    })
+    .meta({ wire: { type: "string", format: "date-time" } })
+}
 
 function parseTime(value: string): number | undefined {
   const { day, time = "00:00", zone = "Z" } = timePattern.exec(value)?.groups ?? {}

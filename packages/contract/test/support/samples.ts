@@ -27,6 +27,8 @@ const byName: Readonly<Record<string, unknown>> = {
   path: "/a?b=%20",
   headers: [["x-a", "1"]],
   cursor: toCursorText([1]),
+  branch_ids: ["01890000-0000-7000-8000-000000000000"],
+  trace_ids: ["0189000000007000800000000000000a"],
   // There is a text already.
   bodyBase64: "",
 }

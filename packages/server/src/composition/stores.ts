@@ -25,6 +25,7 @@ import { createQueueStore } from "../storage/queue/queue.ts"
 import { createReferenceStore } from "../storage/references/references.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
 import { createStatStore } from "../storage/runs/stats.ts"
+import { createTelemetryStore } from "../storage/runs/telemetry.ts"
 import { createScheduleStore } from "../storage/schedules/schedules.ts"
 import { createCommentStore } from "../storage/vals/comments.ts"
 import { createForkStore } from "../storage/vals/forks.ts"
@@ -73,6 +74,7 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     secrets: createSecretStore(db),
     sessions: createSessionStore(db),
     stats: createStatStore(db),
+    telemetry: createTelemetryStore(db),
     tokens: createTokenStore(db),
     users: createUserStore(db),
     valImports: createValImportStore(db),

@@ -15,6 +15,7 @@ import { notificationHandlers } from "./routes/me/notifications.ts"
 import { webhookHandlers } from "./routes/me/webhooks.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
+import { telemetryHandlers } from "./routes/runs/telemetry.ts"
 import { runHandlers } from "./routes/runs.ts"
 import { scheduleHandlers } from "./routes/schedules.ts"
 import { serviceHandlers } from "./routes/services.ts"
@@ -36,6 +37,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...fileHandlers(nouns),
     ...socialHandlers(nouns),
     ...runHandlers(nouns),
+    ...telemetryHandlers(nouns),
     ...requestHandlers(nouns),
     ...scheduleHandlers(nouns),
     ...userHandlers(nouns),

@@ -50,6 +50,7 @@ import type { Schedules } from "../domain/schedules/schedules.ts"
 import type { Secrets } from "../domain/secrets/secrets.ts"
 import type { ValSecrets } from "../domain/secrets/val-secrets.ts"
 import type { RunStats } from "../domain/stats/stats.ts"
+import type { Telemetry } from "../domain/telemetry/telemetry.ts"
 import type { Comments } from "../domain/vals/comments.ts"
 import type { Forks } from "../domain/vals/forks.ts"
 import type { ValImports } from "../domain/vals/import-vals.ts"
@@ -122,6 +123,7 @@ export interface Nouns {
   readonly signInLinks: SignInLinks
   readonly sqlite: Sqlite
   readonly standardModules: StandardModules
+  readonly telemetry: Telemetry
   readonly testMails: TestMails
   readonly tokens: Tokens
   readonly tokenUses: TokenUses

@@ -17,6 +17,10 @@ import { bodyBytesMax, invalidEscapes, smallValues } from "../worst-values.ts"
 type RouteInput = "body" | "bytes" | "page" | "plain" | "path" | ((valId: string) => SlowRequest)
 
 const args = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
+const longAgo = "2000-01-01"
+const traceIds = Array.from({ length: limits.telemetryTracesMax }, (_, index) =>
+  String(index).padStart(32, "0"),
+).join()
 const rareCron = "59 59 23 29 2 +7#5"
 const escapes = "\\u00e9".repeat(limits.codeCharsMax)
 const toBody = (method: string, path: string, value: unknown): SlowRequest => ({
@@ -129,6 +133,16 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   getMyStats: [() => get(`/v1/me/stats?buckets=${limits.statBucketsMax}`)],
   listMyActivity: [() => get(`/v1/me/activity?buckets=${limits.activityBucketsMax}`)],
   getValStats: [(valId) => get(`/v1/vals/${valId}/stats?buckets=${limits.statBucketsMax}`)],
+  listTraces: [
+    "page",
+    () => get("/v1/telemetry/traces?limit=100&order_by=end_time"),
+    () => get(`/v1/telemetry/traces?limit=100&order_by=end_time&direction=asc&start=${longAgo}`),
+  ],
+  listTelemetryLogs: [
+    "page",
+    () => get(`/v1/telemetry/logs?limit=100&direction=asc&start=${longAgo}`),
+    () => get(`/v1/telemetry/logs?limit=100&trace_ids=${traceIds}`),
+  ],
   putSchedule: ["body", (valId) => toBody("PUT", `/v1/vals/${valId}/schedule`, { cron: rareCron })],
   getSchedule: ["plain"],
   deleteSchedule: ["path"],
