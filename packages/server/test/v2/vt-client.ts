@@ -104,29 +104,31 @@ export class VtClient {
     await folder.saveState({ ...state, version })
   }
 
-  /** Pushes on each change until it is aborted, and gives the endpoints of the files first. */
+  /** Pushes once, and then on each change until it is stopped. */
   async watch(
     folder: VtFolder,
-    { signal, pauseMs = 100 }: { readonly signal: AbortSignal; readonly pauseMs?: number },
-    onPush: (result: PushResult) => void,
-  ): Promise<readonly string[]> {
-    onPush(await this.push(folder))
+    pauseMs: number,
+  ): Promise<{ readonly endpoints: readonly string[]; stop(): Promise<void> }> {
+    await this.push(folder)
     const { valId, branchId, version } = await folder.loadState()
     const files = await this.#list(valId, branchId, version)
-    let pushing = Promise.resolve()
+    let pushing: Promise<unknown> = Promise.resolve()
     let timer: Timer | undefined
     const watcher = watch(folder.root, { recursive: true }, (_, name) => {
       if (name?.startsWith(".vt")) return
       clearTimeout(timer)
       timer = setTimeout(() => {
-        pushing = pushing.then(async () => onPush(await this.push(folder)))
+        pushing = pushing.then(() => this.push(folder))
       }, pauseMs)
     })
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer)
-      watcher.close()
-    })
-    return files.flatMap(({ links }) => links.endpoint ?? [])
+    return {
+      endpoints: files.flatMap(({ links }) => links.endpoint ?? []),
+      async stop() {
+        clearTimeout(timer)
+        watcher.close()
+        await pushing
+      },
+    }
   }
 
   async checkout(folder: VtFolder, branchName: string): Promise<void> {
