@@ -94,6 +94,11 @@ export const contract: ContractFacts = {
     listValSecrets: "get /v1/vals/{val_id}/secrets none json",
     putValSecret: "put /v1/vals/{val_id}/secrets/{name} json none",
     deleteValSecret: "delete /v1/vals/{val_id}/secrets/{name} none none",
+    listEnvironmentVariables: "get /v2/vals/{val_id}/environment_variables none json",
+    createEnvironmentVariable: "post /v2/vals/{val_id}/environment_variables json json",
+    putEnvironmentVariable: "put /v2/vals/{val_id}/environment_variables/{variable} json json",
+    deleteEnvironmentVariable:
+      "delete /v2/vals/{val_id}/environment_variables/{variable} none none",
     createSession: "post /v1/sessions json json",
     findSignInLinkOwner: "post /v1/sign-in-links/owner json json",
     listSessions: "get /v1/me/sessions none json",
@@ -157,9 +162,9 @@ export const contract: ContractFacts = {
     session_not_found authorization_not_found invitation_not_found identity_not_found blob_not_found
     email_not_found webhook_not_found delivery_not_found secret_not_found schedule_not_found
     method_not_allowed body_timed_out name_taken username_taken identity_taken too_many_identities
-    own_account too_many_invitations last_version too_many_secrets email_missing email_unverified
-    email_verified email_not_failed too_many_webhooks not_replayable not_http not_interval
-    too_many_schedules not_email backup_running database_damaged idempotency_in_flight
+    own_account too_many_invitations last_version secret_exists too_many_secrets email_missing
+    email_unverified email_verified email_not_failed too_many_webhooks not_replayable not_http
+    not_interval too_many_schedules not_email backup_running database_damaged idempotency_in_flight
     version_conflict body_too_large quota_exceeded unsupported_encoding range_not_satisfiable
     idempotency_mismatch invalid_email_code sign_in_refused webhook_url_refused mail_refused
     module_not_parsable rate_limited too_many_runs queue_full internal sqlite_unavailable
