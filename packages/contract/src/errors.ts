@@ -54,7 +54,7 @@ const meanings = {
     email_not_found: "The account of the caller has no outgoing email with this id.",
     webhook_not_found: "The caller has no webhook with this id.",
     delivery_not_found: "The webhook has no delivery with this id, or it is no longer stored.",
-    secret_not_found: "The caller has no secret with this name.",
+    secret_not_found: "The caller, or the val, has no secret with this name.",
     schedule_not_found: "The val has no schedule.",
   },
   405: {
@@ -80,6 +80,7 @@ const meanings = {
     own_account: "An administrator cannot suspend or delete the account that the token belongs to.",
     too_many_invitations: "The maximum number of invitations is open; revoke some first.",
     last_version: "The only version of a val cannot be deleted: delete the val instead.",
+    secret_exists: "The val has a secret with this name already.",
     too_many_secrets: "The caller has the maximum number of secrets.",
     email_missing: "The caller's profile has no email address.",
     email_unverified:

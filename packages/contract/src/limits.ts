@@ -25,6 +25,8 @@ export const limits = {
   timeCharsMax: 40,
   secretNameCharsMax: 128,
   secretValueBytesMax: 32_768,
+  secretDescriptionCharsMax: 1_024,
+  variableValueCharsMax: 8_192,
   secretHostsMax: 32,
   secretHostCharsMax: 255,
   secretsPerUserMax: 200,

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "./errors.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
+import { environmentVariableRoutes } from "./routes/accounts/environment-variables.ts"
 import { identityRoutes } from "./routes/accounts/identities.ts"
 import { notificationRoutes } from "./routes/accounts/notifications.ts"
 import { administrationRoutes } from "./routes/administration.ts"
@@ -43,6 +44,7 @@ export const routes = {
   ...userRoutes,
   ...administrationRoutes,
   ...accountRoutes,
+  ...environmentVariableRoutes,
   ...sessionRoutes,
   ...identityRoutes,
   ...notificationRoutes,

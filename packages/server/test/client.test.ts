@@ -922,6 +922,27 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "secret_not_found",
     })
   },
+  async createEnvironmentVariable({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    const made = await client.createEnvironmentVariable({ val_id, key: "OF_VAL", value: "x" })
+    expect(made).toMatchObject({ key: "OF_VAL", description: null, updatedAt: null })
+  },
+  async putEnvironmentVariable({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    await client.createEnvironmentVariable({ val_id, key: "K", value: "x" })
+    const change = { variable: "K", value: "y", description: "why" }
+    const changed = await client.putEnvironmentVariable({ val_id, ...change })
+    expect(changed).toMatchObject({ key: "K", description: "why" })
+  },
+  async listEnvironmentVariables({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    expect((await client.listEnvironmentVariables({ val_id })).data).toEqual([])
+  },
+  async deleteEnvironmentVariable({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    await client.createEnvironmentVariable({ val_id, key: "K", value: "x" })
+    expect(await client.deleteEnvironmentVariable({ val_id, variable: "K" })).toBeUndefined()
+  },
   async listNotifications({ client, sample }) {
     const { data } = await client.listNotifications({ limit: 100 })
     expect(data).toContainEqual(

@@ -201,6 +201,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   previewSchedule: ["/v1/schedules/preview?every=1h"],
   listSecrets: combine(["/v1/me/secrets"], pages),
   listValSecrets: ofVals("/secrets"),
+  listEnvironmentVariables: vals.map((id) => `/v2/vals/${id}/environment_variables`),
   listNotifications: combine(["/v1/me/notifications"], pages),
   countNotifications: ["/v1/me/notifications/count"],
   getNotificationSettings: ["/v1/me/notifications/settings"],

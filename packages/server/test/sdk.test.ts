@@ -874,6 +874,29 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     await client.put(path, { body: { value: "x" } })
     expect(await client.delete<object, null>(path)).toBeNull()
   },
+  async createEnvironmentVariable({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    const body = { key: "Z_VARIABLE", value: "x" }
+    expect(await client.post<object, object>(path, { body })).toMatchObject({ key: "Z_VARIABLE" })
+  },
+  async putEnvironmentVariable({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    await client.post(path, { body: { key: "Z_CHANGED", value: "x" } })
+    const body = { value: "y", description: "why" }
+    const changed = await client.put<object, object>(`${path}/Z_CHANGED`, { body })
+    expect(changed).toMatchObject({ description: "why" })
+  },
+  async listEnvironmentVariables({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    await client.post(path, { body: { key: "Z_LISTED", value: "x" } })
+    const found = await list(client, "listEnvironmentVariables", path)
+    expect(found.map(({ key }) => key)).toContain("Z_LISTED")
+  },
+  async deleteEnvironmentVariable({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    await client.post(path, { body: { key: "Z_DROPPED", value: "x" } })
+    expect(await client.delete<object, null>(`${path}/Z_DROPPED`)).toBeNull()
+  },
   async listNotifications({ client }) {
     const found = await list(client, "listNotifications", "/v1/me/notifications")
     expect(found.map(({ type }) => type)).toContain("like")

@@ -114,6 +114,11 @@ export const contract: ContractFacts = {
     listValSecrets: "get /v1/vals/{val_id}/secrets none json",
     putValSecret: "put /v1/vals/{val_id}/secrets/{name} json none",
     deleteValSecret: "delete /v1/vals/{val_id}/secrets/{name} none none",
+    listEnvironmentVariables: "get /v2/vals/{val_id}/environment_variables none json",
+    createEnvironmentVariable: "post /v2/vals/{val_id}/environment_variables json json",
+    putEnvironmentVariable: "put /v2/vals/{val_id}/environment_variables/{variable} json json",
+    deleteEnvironmentVariable:
+      "delete /v2/vals/{val_id}/environment_variables/{variable} none none",
     createSession: "post /v1/sessions json json",
     findSignInLinkOwner: "post /v1/sign-in-links/owner json json",
     listSessions: "get /v1/me/sessions none json",
@@ -179,7 +184,7 @@ export const contract: ContractFacts = {
     delivery_not_found secret_not_found schedule_not_found method_not_allowed body_timed_out
     name_taken branch_exists branch_is_default file_exists directory_not_empty val_full
     username_taken identity_taken too_many_identities own_account too_many_invitations last_version
-    too_many_secrets email_missing email_unverified email_verified email_not_failed
+    secret_exists too_many_secrets email_missing email_unverified email_verified email_not_failed
     too_many_webhooks not_replayable not_http not_interval too_many_schedules not_email
     backup_running database_damaged idempotency_in_flight precondition_failed version_conflict
     body_too_large quota_exceeded unsupported_encoding range_not_satisfiable idempotency_mismatch

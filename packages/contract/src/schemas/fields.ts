@@ -103,3 +103,50 @@ export const versionNumber = z
 export const statusesParam = several
   .pipe(list(runStatus, runStatus.options.length))
   .meta({ wire: { type: "array", items: { type: "string", enum: runStatus.options } } })
+
+// Date parses far more than ISO 8601, and assumes local time without a zone, so the format is
+// checked first.
+const timePattern =
+  /^(?<day>\d{4}-\d{2}-\d{2})(?:T(?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+
+// Years 0000 to 9999, which have four digits.
+const timeMin = Date.parse("0000-01-01T00:00:00Z")
+const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
+
+/** Parses a time to milliseconds: without a zone it is UTC, and a date is its first moment. */
+export const moment = timeParam((ms) => ms)
+
+/** The same in nanoseconds. */
+export const nanoMoment = timeParam((ms, value) => {
+  const digits = /[.,]\d{3}(\d{1,6})/.exec(value)?.[1] ?? ""
+  return BigInt(ms) * 1_000_000n + BigInt(digits.padEnd(6, "0"))
+})
+
+function timeParam<Time>(convert: (ms: number, value: string) => Time) {
+  return chars(limits.timeCharsMax)
+    .transform((value, context) => {
+      // In a query string an unencoded `+` arrives as a space.
+      const ms = parseTime(value.replace(" ", "+"))
+      if (ms === undefined)
+        context.addIssue({
+          code: "custom",
+          message: "must be a date or a time such as 2024-02-29 or 2024-02-29T12:30:00Z",
+        })
+      return convert(ms ?? 0, value)
+    })
+    .meta({ wire: { type: "string", format: "date-time" } })
+}
+
+function parseTime(value: string): number | undefined {
+  const { day, time = "00:00", zone = "Z" } = timePattern.exec(value)?.groups ?? {}
+  if (day === undefined) return undefined
+  // Date.parse needs a point before the fraction, and a colon in the zone.
+  const offset = zone.replace(
+    /^([+-]\d{2}):?(\d{2})?$/,
+    (_, hours: string, minutes = "00") => `${hours}:${minutes}`,
+  )
+  const ms = Date.parse(`${day}T${time.replace(",", ".")}${offset.toUpperCase()}`)
+  // Date.parse reads 30 February as 1 March: only a real date survives a round trip.
+  const isReal = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false
+  return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
+}

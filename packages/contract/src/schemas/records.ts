@@ -210,6 +210,11 @@ export const secret = z
   })
   .meta({ id: "Secret" })
 
+/** A secret of a val, without its value. */
+export const valSecret = secret
+  .extend({ description: z.string().nullable() })
+  .meta({ id: "ValSecret" })
+
 /** A blob in a list, without its content. */
 export const blob = z
   .object({ key: z.string(), size: z.int(), lastModified: time })

@@ -21,6 +21,7 @@ const byName: Readonly<Record<string, unknown>> = {
   email: "ada@example.com",
   query: "a+b&c=d é/%",
   key: "a/b c/../é%2F?x#",
+  variable: "hello_1",
   code: 'export default "é\u2028😀"\n',
   hosts: ["api.example.com:443"],
   method: "PATCH",
@@ -48,6 +49,7 @@ const sampleEmail = {
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   "post /v1/me/webhooks": sampleWebhook,
   "put /v1/me/webhooks/{webhook_id}": sampleWebhook,
+  "post /v2/vals/{val_id}/environment_variables": { key: "a_1", value: "é", description: "é" },
   "post /v1/vals/{val_id}/emails": { from: "ada@example.com", subject: "é", text: "a\n" },
   "put /v1/vals/{val_id}/schedule": {
     ...{ cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", isPaused: false },

@@ -267,6 +267,18 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       return { path, as: ada, toId: (item) => item.name, add, remove }
     },
   ],
+  listEnvironmentVariables: [
+    async ({ call, addUser: person, val }) => {
+      const ada = await person()
+      const path = `/v2/vals/${(await val(ada)).id}/environment_variables`
+      const add = () => {
+        const key = `S_${crypto.randomUUID().replaceAll("-", "")}`
+        return call("POST", path, { as: ada, body: { key, value: "v" } })
+      }
+      const remove = (key: string) => call("DELETE", `${path}/${key}`, { as: ada })
+      return { path, as: ada, toId: (item) => item.key, add, remove }
+    },
+  ],
   listNotifications: [
     async ({ call, addUser: person, val }) => {
       const [ada, bob] = [await person(), await person()]

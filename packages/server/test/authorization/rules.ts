@@ -113,6 +113,7 @@ const rules: Readonly<Record<string, Rule>> = {
   // A secret is looked for among the caller's own; setting one makes it there.
   name: (route, caller) =>
     caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found",
+  variable: sharedUser,
   // So is a blob.
   key: (route, caller) =>
     caller.isOwner || route.method === "post" ? "allowed" : "blob_not_found",

@@ -197,6 +197,13 @@ async function createParts(
     async webhook_id() {
       return addWebhook(api, owner)
     },
+    async variable() {
+      const variable = `variable_${unique}`
+      const path = `/v2/vals/${valId}/environment_variables`
+      const body = { key: variable, value: "hush" }
+      expectStatus(await api.call("POST", path, { as: owner, body }), 201)
+      return variable
+    },
     async name() {
       const secret = `SECRET_${unique}`
       const of = route.path.includes("{val_id}") ? `/v1/vals/${valId}` : "/v1/me"

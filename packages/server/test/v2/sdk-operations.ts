@@ -120,6 +120,31 @@ export const operations = {
     const response = await client.valFiles.getContent(id, { path: "main.tsx", version: 1 })
     return [response.headers.get("content-type"), await response.text()]
   },
+  "POST /v2/vals/{val_id}/environment_variables": async ({ client }) => {
+    const { id } = await addVal(client)
+    const variable = { key: "KEY", value: "hush", description: "A key" }
+    return client.environmentVariables.create(id, variable)
+  },
+  "PUT /v2/vals/{val_id}/environment_variables/{key}": async ({ client }) => {
+    const { id } = await addVal(client)
+    await client.environmentVariables.create(id, { key: "KEY", value: "hush" })
+    return client.environmentVariables.update(id, "KEY", { value: "hush hush" })
+  },
+  "GET /v2/vals/{val_id}/environment_variables": async ({ client }) => {
+    const { id } = await addVal(client)
+    await client.environmentVariables.create(id, { key: "ONE", value: "hush" })
+    await client.environmentVariables.create(id, { key: "TWO", value: "hush" })
+    const found = await client.environmentVariables.list(id, { limit: 1, offset: 0 }).toArray()
+    return found.sort((one, other) => (one.key < other.key ? -1 : 1))
+  },
+  "DELETE /v2/vals/{val_id}/environment_variables/{key}": async ({ client }) => {
+    const { id } = await addVal(client)
+    await client.environmentVariables.create(id, { key: "KEY", value: "hush" })
+    return [
+      await client.environmentVariables.delete(id, "KEY"),
+      await toFailure(client.environmentVariables.delete(id, "KEY")),
+    ]
+  },
   "GET /v2/files/{file_id}": async ({ client }) => {
     const { id } = await addVal(client)
     return client.files.retrieve((await addFile(client, id, "main.tsx")).id)

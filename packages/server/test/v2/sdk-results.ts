@@ -43,6 +43,7 @@ export function toResults({
       module: expect.stringMatching(new RegExp(`/v/${username}/val_[0-9a-f]{8}@1-main/main.tsx$`)),
     },
   }
+  const variable = { key: "KEY", description: null, createdAt: time, updatedAt: null }
   const notFound = (code: string) => ["NotFoundError", 404, code]
   return {
     "GET /v1/alias/{username}": user,
@@ -89,6 +90,13 @@ export function toResults({
     }),
     "DELETE /v2/vals/{val_id}/files": [],
     "GET /v2/vals/{val_id}/files/content": ["application/octet-stream", "1"],
+    "POST /v2/vals/{val_id}/environment_variables": { ...variable, description: "A key" },
+    "PUT /v2/vals/{val_id}/environment_variables/{key}": { ...variable, updatedAt: time },
+    "GET /v2/vals/{val_id}/environment_variables": [
+      { ...variable, key: "ONE" },
+      { ...variable, key: "TWO" },
+    ],
+    "DELETE /v2/vals/{val_id}/environment_variables/{key}": [null, notFound("secret_not_found")],
     "GET /v2/files/{file_id}": file,
     "POST /v1/email": expect.objectContaining({ message: expect.any(String) }),
   }

@@ -136,6 +136,7 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
       const { id, name } = await addVal(client)
       await addFile(client, id, "a.ts")
       await addFile(client, id, "b.ts")
+      await client.environmentVariables.create(id, { key: "KEY", value: "" })
       const conflicts = [
         () => client.vals.create({ name, privacy: "public" }),
         () => client.vals.create({ name: name.replace("_", "-"), privacy: "public" }),
@@ -146,6 +147,7 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
         () => client.valFiles.create(id, { path: "a.ts", type: "directory" }),
         () => addFile(client, id, "a.ts/b.ts"),
         () => client.valFiles.update(id, { path: "a.ts", name: "b.ts" }),
+        () => client.environmentVariables.create(id, { key: "KEY", value: "" }),
       ]
       for (const conflict of conflicts) {
         const [seen, [kind]] = await record(() => toFailure(conflict()))
@@ -195,6 +197,8 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
         () => addFile(other, id, "new.ts"),
         () => other.valFiles.update(id, { path: crypto.randomUUID() }),
         () => other.valFiles.delete(id, { path: "main.ts", recursive: true }),
+        () => other.environmentVariables.create(id, { key: "KEY", value: "" }),
+        () => other.environmentVariables.list(id).toArray(),
       ]
       for (const call of calls(shown.id))
         expect((await toFailure(call()))[0]).toBe("PermissionDeniedError")

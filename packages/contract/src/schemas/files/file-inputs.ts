@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { findPathProblem, segmentPattern } from "../../file-paths.ts"
 import { limits } from "../../limits.ts"
-import { booleanParam, idParam, privacy, text, valName, valType } from "../fields.ts"
-import { description, integerParam, moment, pageQuery } from "../inputs.ts"
+import { booleanParam, idParam, moment, privacy, text, valName, valType } from "../fields.ts"
+import { description, integerParam, pageQuery } from "../inputs.ts"
 import { chars, list } from "../lengths.ts"
 
 /** The path of a file or directory. */

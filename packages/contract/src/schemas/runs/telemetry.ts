@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { limits } from "../../limits.ts"
-import { idParam, several } from "../fields.ts"
-import { integerParam, nanoMoment } from "../inputs.ts"
+import { idParam, nanoMoment, several } from "../fields.ts"
+import { integerParam } from "../inputs.ts"
 import { list } from "../lengths.ts"
 
 const idsOf = (item: z.ZodType<string, string>, itemsMax: number) =>

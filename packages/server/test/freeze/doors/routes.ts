@@ -181,6 +181,10 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   listValSecrets: ["page"],
   putValSecret: ["body"],
   deleteValSecret: ["path"],
+  listEnvironmentVariables: ["page"],
+  createEnvironmentVariable: ["body"],
+  putEnvironmentVariable: ["body"],
+  deleteEnvironmentVariable: ["path"],
   createSession: ["body"],
   findSignInLinkOwner: ["body"],
   listSessions: ["page"],
@@ -250,6 +254,7 @@ const values: Readonly<Record<string, string>> = {
   username: "ada",
   name: "FREEZE",
   key: "k",
+  variable: "FREEZE",
   module: "blob",
 }
 
