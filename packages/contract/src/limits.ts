@@ -25,6 +25,8 @@ export const limits = {
   timeCharsMax: 40,
   secretNameCharsMax: 128,
   secretValueBytesMax: 32_768,
+  secretDescriptionCharsMax: 1_024,
+  variableValueCharsMax: 8_192,
   secretHostsMax: 32,
   secretHostCharsMax: 255,
   secretsPerUserMax: 200,
@@ -53,6 +55,8 @@ export const limits = {
   statBucketsMax: 200,
   activityHoursMax: 720,
   activityBucketsMax: 60,
+  telemetryBranchesMax: 20,
+  telemetryTracesMax: 100,
   requestMethodCharsMax: 32,
   requestHeadersMax: 100,
   requestHeadCharsMax: 16_384,
@@ -82,7 +86,28 @@ export const limits = {
   importVersionMax: 1_000_000_000,
   importCommentsMax: 10_000,
   importAuthorCharsMax: 200,
+  descriptionCharsMax: 64,
+  branchNameCharsMax: 48,
+  branchesPerValMax: 100,
+  fileNameCharsMax: 80,
+  filePathCharsMax: 512,
+  filePathLevelsMax: 20,
+  filesPerVersionMax: 1_000,
+  directoriesPerVersionMax: 1_000,
+  versionBytesMax: 10_000_000,
+  fileChangesMax: 1_000,
 } as const
 
-/** The names of vals and users, whatever their length. */
+/** The names of users, whatever their length. */
 export const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
+
+/** The names of vals, whatever their length. */
+export const valNamePattern = /^[a-zA-Z][a-zA-Z0-9\-_]*$/
+
+/**
+ * What two names of vals of one owner must not share. Names are part of host names, which ignore case
+ * and in which `_` is often written as `-`.
+ */
+export function toValNameKey(name: string): string {
+  return name.toLowerCase().replaceAll("-", "_")
+}

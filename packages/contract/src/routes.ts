@@ -1,12 +1,17 @@
 import type { ErrorCode } from "./errors.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
+import { environmentVariableRoutes } from "./routes/accounts/environment-variables.ts"
 import { identityRoutes } from "./routes/accounts/identities.ts"
 import { notificationRoutes } from "./routes/accounts/notifications.ts"
 import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
+import { branchRoutes } from "./routes/files/branches.ts"
+import { fileRoutes } from "./routes/files/files.ts"
+import { folderRoutes } from "./routes/files/folders.ts"
 import { meRoutes } from "./routes/me.ts"
 import { requestRoutes } from "./routes/requests.ts"
+import { telemetryRoutes } from "./routes/runs/telemetry.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { scheduleRoutes } from "./routes/schedules.ts"
 import { blobRoutes } from "./routes/services/blobs.ts"
@@ -27,14 +32,19 @@ export const routes = {
   ...meRoutes,
   ...valRoutes,
   ...versionRoutes,
+  ...folderRoutes,
+  ...branchRoutes,
+  ...fileRoutes,
   ...socialRoutes,
   ...runRoutes,
   ...statRoutes,
+  ...telemetryRoutes,
   ...scheduleRoutes,
   ...requestRoutes,
   ...userRoutes,
   ...administrationRoutes,
   ...accountRoutes,
+  ...environmentVariableRoutes,
   ...sessionRoutes,
   ...identityRoutes,
   ...notificationRoutes,

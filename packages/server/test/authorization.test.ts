@@ -43,18 +43,17 @@ describe("routes", () => {
 
   test("allow reading without a token, except what belongs to the caller", () => {
     for (const [name, { method, path, auth, isSignIn }] of table) {
-      if (path.startsWith("/v1/me")) expect([name, auth]).toEqual([name, "required"])
-      if (!path.startsWith("/v1/") && !path.startsWith("/v/"))
-        expect([name, auth]).toEqual([name, "none"])
+      if (/^\/v[12]\/me/.test(path)) expect([name, auth]).toEqual([name, "required"])
+      if (!/^\/v\d?\//.test(path)) expect([name, auth]).toEqual([name, "none"])
       if (
-        path.startsWith("/v1/") &&
+        /^\/v[12]\//.test(path) &&
         auth === "none" &&
         isSignIn !== true &&
         name !== "acceptInvitation"
       )
-        expect(name).toBe("a route of /v1 that does not look at the token")
+        expect(name).toBe("a route of the API that does not look at the token")
       const isOfCaller = /\/(runs|stats|like|schedule|secrets)$/.test(path)
-      if (method === "get" && path.startsWith("/v1/vals") && !isOfCaller)
+      if (method === "get" && /^\/v[12]\/vals/.test(path) && !isOfCaller)
         expect([name, auth]).toEqual([name, "optional"])
     }
   })
@@ -136,7 +135,7 @@ function defineMatrix(open: OpenDatabase, tried: readonly (typeof privacies)[num
 
   for (const [name, route] of table) {
     // A route whose path names nothing of a val responds the same whatever vals there are.
-    const isOfVal = /\{(val_id|val_name|version|comment_id|run_id)\}/.test(route.path)
+    const isOfVal = /\{(val_id|val_name|version|comment_id|run_id|file_id)\}/.test(route.path)
     for (const privacy of isOfVal ? tried : tried.slice(0, 1)) {
       test(`${name} responds to every caller as the rules say, with a ${privacy} val`, async () => {
         expect(

@@ -60,6 +60,15 @@ const runFilters = [
 ]
 const statPeriods = [...periods, "since=2000-01-01T00:00:00Z&buckets=200"]
 const vals = [examples.publicVal, examples.privateVal, examples.unlistedVal, examples.strangersVal]
+const telemetryFilters = [
+  "",
+  "direction=asc",
+  "direction=asc&start=2023-11-14T22:13:20Z",
+  "end=2023-11-15T00:00:00Z",
+  ...vals.map((id) => `file_id=${id}`),
+  `branch_ids=${vals.join()}`,
+  `branch_ids=${vals.join()}&direction=asc`,
+]
 const ofVals = (rest: string) => vals.map((id) => `/v1/vals/${id}${rest}`)
 const combine = (paths: readonly string[], queries: readonly string[]) =>
   paths.flatMap((path) => queries.map((query) => `${path}?${query}`))
@@ -91,6 +100,11 @@ const questions: Record<GetRoute, readonly string[]> = {
   ),
   getMyStats: combine(["/v1/me/stats"], statPeriods),
   getValStats: combine(ofVals("/stats"), statPeriods),
+  listTraces: combine(["/v1/telemetry/traces"], [...telemetryFilters, "order_by=end_time"]),
+  listTelemetryLogs: combine(
+    ["/v1/telemetry/logs"],
+    [...telemetryFilters, `trace_ids=${idOf("run", 1).replaceAll("-", "")}`],
+  ),
   listMyLogs: ["/v1/me/logs"],
   listMyActivity: ["/v1/me/activity", "/v1/me/activity?hours=720&buckets=60"],
   listMyLikes: combine(["/v1/me/likes"], pages),
@@ -126,6 +140,24 @@ const questions: Record<GetRoute, readonly string[]> = {
     ),
   ),
   getVal: ofVals(""),
+  listFolders: combine(
+    ["/v2/vals"],
+    ["", `user_id=${idOf("user", 3)}&privacy=public`, "cursor=2023-11-14T22:13:20Z&limit=100"],
+  ),
+  getFolder: vals.map((id) => `/v2/vals/${id}`),
+  listMyFolders: combine(["/v2/me/vals"], pages),
+  getFolderByName: ["/v2/alias/vals/user1/val1"],
+  listOrgs: ["/v2/orgs"],
+  listMemberships: [`/v2/orgs/${idOf("user", 1)}/memberships`],
+  listBranches: combine(
+    vals.map((id) => `/v2/vals/${id}/branches`),
+    pages,
+  ),
+  getBranch: vals.map((id) => `/v2/vals/${id}/branches/${id}`),
+  getBranchDifference: ofVals(`/branches/${examples.publicVal}/diff`),
+  listFiles: vals.map((id) => `/v2/vals/${id}/files?path=&recursive=true`),
+  getFileContent: vals.map((id) => `/v2/vals/${id}/files/content?path=main.tsx`),
+  getFile: vals.map((id) => `/v2/files/${id}`),
   listForks: combine(ofVals("/forks"), pages),
   listValRuns: combine(ofVals("/runs"), runFilters),
   listVersions: combine(ofVals("/versions"), pages),
@@ -169,6 +201,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   previewSchedule: ["/v1/schedules/preview?every=1h"],
   listSecrets: combine(["/v1/me/secrets"], pages),
   listValSecrets: ofVals("/secrets"),
+  listEnvironmentVariables: vals.map((id) => `/v2/vals/${id}/environment_variables`),
   listNotifications: combine(["/v1/me/notifications"], pages),
   countNotifications: ["/v1/me/notifications/count"],
   getNotificationSettings: ["/v1/me/notifications/settings"],

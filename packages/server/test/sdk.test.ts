@@ -49,6 +49,16 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       await listIds(client, "listMyVals", "/v1/me/vals", { query: "library", sort: "likes" }),
     ).toEqual([sample.library.id])
   },
+  async listTraces({ client }) {
+    const query = { start: new Date(firstRunAt - 1).toISOString(), direction: "asc", limit: 2 }
+    const found = await client.get<object, Output<"listTraces">>("/v1/telemetry/traces", { query })
+    expect(found.data.map(({ status }) => status.code)).toEqual([1, 2])
+  },
+  async listTelemetryLogs({ client }) {
+    const path = "/v1/telemetry/logs"
+    const { links } = await client.get<object, Output<"listTelemetryLogs">>(path)
+    expect(links.self).toContain(path)
+  },
   async getMyStats({ client }) {
     const query = {
       since: new Date(firstRunAt - 1).toISOString(),
@@ -205,6 +215,116 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await listIds(client, "listValRuns", path)).toEqual(
       sample.runs.map((run) => run.id).reverse(),
     )
+  },
+  async createFolder({ client }) {
+    const body = { name: "sdk-folder", privacy: "private", description: "" }
+    expect(await client.post<object, Output<"createFolder">>("/v2/vals", { body })).toMatchObject({
+      name: "sdk-folder",
+      description: null,
+      imageUrl: null,
+    })
+  },
+  async listFolders({ client, sample }) {
+    const query = { user_id: sample.ada.id, privacy: "public" }
+    expect(await listIds(client, "listFolders", "/v2/vals", query)).toContain(sample.library.id)
+  },
+  async getFolder({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}`
+    expect((await client.get<object, Output<"getFolder">>(path)).name).toBe("library")
+  },
+  async deleteFolder({ client }) {
+    const { id } = await addVal(client)
+    await client.delete(`/v2/vals/${id}`)
+    expect((await failure(() => client.get(`/v2/vals/${id}`))).status).toBe(404)
+  },
+  async listMyFolders({ client, sample }) {
+    expect(await listIds(client, "listMyFolders", "/v2/me/vals")).toContain(sample.library.id)
+  },
+  async getFolderByName({ client, sample }) {
+    const path = "/v2/alias/vals/ada/library"
+    expect((await client.get<object, Output<"getFolderByName">>(path)).id).toBe(sample.library.id)
+  },
+  async listOrgs({ client }) {
+    expect(await listIds(client, "listOrgs", "/v2/orgs")).toEqual([])
+  },
+  async listMemberships({ client, sample }) {
+    const path = `/v2/orgs/${sample.ada.id}/memberships`
+    expect((await failure(() => client.get(path))).status).toBe(404)
+  },
+  async listBranches({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/branches`
+    expect(await listIds(client, "listBranches", path)).toEqual([sample.library.id])
+  },
+  async createBranch({ client }) {
+    const { id } = await addVal(client)
+    const made = await client.post<object, Output<"createBranch">>(`/v2/vals/${id}/branches`, {
+      body: { name: "try" },
+    })
+    expect(made).toMatchObject({ name: "try", version: 0, forkedBranchId: id })
+  },
+  async getBranch({ client, sample }) {
+    const { id } = sample.library
+    const found = await client.get<object, Output<"getBranch">>(`/v2/vals/${id}/branches/${id}`)
+    expect(found).toMatchObject({ name: "main", forkedBranchId: null })
+  },
+  async deleteBranch({ client }) {
+    const { id } = await addVal(client)
+    const path = `/v2/vals/${id}/branches`
+    const made = await client.post<object, Output<"createBranch">>(path, { body: { name: "x" } })
+    await client.delete(`${path}/${made.id}`)
+    expect(await listIds(client, "listBranches", path)).toEqual([id])
+  },
+  async getBranchDifference({ client }) {
+    const { id, code } = await addVal(client)
+    const found = await client.get<object, Output<"getBranchDifference">>(
+      `/v1/vals/${id}/branches/${id}/diff`,
+    )
+    expect(found.data).toMatchObject([{ kind: "added", before: null, after: code }])
+  },
+  async listFiles({ client }) {
+    const { id } = await addVal(client)
+    const path = `/v2/vals/${id}/files`
+    expect(await listIds(client, "listFiles", path, { path: "" })).toEqual([id])
+  },
+  async createFile({ client }) {
+    const { id } = await addVal(client)
+    const made = await client.post<object, Output<"createFile">>(`/v2/vals/${id}/files`, {
+      query: { path: "docs/a.txt" },
+      body: { type: "file", content: "" },
+    })
+    expect(made).toMatchObject({ path: "docs/a.txt", version: 2 })
+  },
+  async updateFile({ client }) {
+    const { id } = await addVal(client)
+    const changed = await client.put<object, Output<"updateFile">>(`/v2/vals/${id}/files`, {
+      query: { path: "main.tsx" },
+      body: { content: "2", name: "main.tsx", type: "http" },
+    })
+    expect(changed).toMatchObject({ id, type: "http", version: 2 })
+  },
+  async deleteFile({ client }) {
+    const { id } = await addVal(client)
+    const query = { path: "main.tsx" }
+    await client.delete(`/v2/vals/${id}/files`, { query })
+    expect(await listIds(client, "listFiles", `/v2/vals/${id}/files`, { path: "" })).toEqual([])
+  },
+  async getFileContent({ client }) {
+    const { id, code } = await addVal(client)
+    const response = await client
+      .get(`/v2/vals/${id}/files/content`, { query: { path: "main.tsx" } })
+      .asResponse()
+    expect(await response.text()).toBe(code)
+  },
+  async getFile({ client, sample }) {
+    const path = `/v2/files/${sample.library.id}`
+    expect((await client.get<object, Output<"getFile">>(path)).path).toBe("main.tsx")
+  },
+  async changeFiles({ client }) {
+    const { id } = await addVal(client)
+    const saved = await client.post<object, Output<"changeFiles">>(`/v1/vals/${id}/files`, {
+      body: { changes: [{ path: "main.tsx", delete: true }] },
+    })
+    expect(saved).toEqual({ version: 2, isNewVersion: true, files: [] })
   },
   async listVersions({ client, sample }) {
     const found = await list(client, "listVersions", `/v1/vals/${sample.library.id}/versions`)
@@ -754,6 +874,29 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     await client.put(path, { body: { value: "x" } })
     expect(await client.delete<object, null>(path)).toBeNull()
   },
+  async createEnvironmentVariable({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    const body = { key: "Z_VARIABLE", value: "x" }
+    expect(await client.post<object, object>(path, { body })).toMatchObject({ key: "Z_VARIABLE" })
+  },
+  async putEnvironmentVariable({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    await client.post(path, { body: { key: "Z_CHANGED", value: "x" } })
+    const body = { value: "y", description: "why" }
+    const changed = await client.put<object, object>(`${path}/Z_CHANGED`, { body })
+    expect(changed).toMatchObject({ description: "why" })
+  },
+  async listEnvironmentVariables({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    await client.post(path, { body: { key: "Z_LISTED", value: "x" } })
+    const found = await list(client, "listEnvironmentVariables", path)
+    expect(found.map(({ key }) => key)).toContain("Z_LISTED")
+  },
+  async deleteEnvironmentVariable({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/environment_variables`
+    await client.post(path, { body: { key: "Z_DROPPED", value: "x" } })
+    expect(await client.delete<object, null>(`${path}/Z_DROPPED`)).toBeNull()
+  },
   async listNotifications({ client }) {
     const found = await list(client, "listNotifications", "/v1/me/notifications")
     expect(found.map(({ type }) => type)).toContain("like")
@@ -1110,7 +1253,7 @@ describeSqlite("sdk: the official Val Town client", (open) => {
       expect(error.message).toContain("val:write")
     })
 
-    test("NotFoundError, also for /v2, which does not exist", async () => {
+    test("NotFoundError, also for what does not exist", async () => {
       const missing = await failure(() => scene.client.get(`/v1/vals/${crypto.randomUUID()}`))
       expect(missing).toBeInstanceOf(ValTown.NotFoundError)
       expect(missing.error).toMatchObject({
@@ -1118,7 +1261,7 @@ describeSqlite("sdk: the official Val Town client", (open) => {
         statusCode: 404,
         error: "Not Found",
       })
-      const unknown = await failure(() => scene.client.vals.retrieve(scene.sample.library.id))
+      const unknown = await failure(() => scene.client.get("/v2/nothing"))
       expect(unknown).toBeInstanceOf(ValTown.NotFoundError)
       expect(unknown.error).toMatchObject({ code: "route_not_found" })
     })

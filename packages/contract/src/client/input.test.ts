@@ -62,7 +62,10 @@ describe("Input", () => {
   })
 
   test("knows every date field", () => {
-    const known: Record<MomentField, true> = { since: true, until: true, expiresAt: true }
+    const known: Record<MomentField, true> = {
+      ...{ since: true, until: true, start: true, end: true },
+      expiresAt: true,
+    }
     const found = routeNames.flatMap((name) => toMoments(routes[name]))
     expect([...new Set(found)].sort()).toEqual(Object.keys(known).sort())
   })

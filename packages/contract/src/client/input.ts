@@ -2,7 +2,7 @@ import type { z } from "zod"
 import type { RouteName, Routes } from "../routes.ts"
 
 /** Fields with a time. The server parses them to milliseconds, so their types do not show it. */
-export type MomentField = "since" | "until" | "expiresAt"
+export type MomentField = "since" | "until" | "start" | "end" | "expiresAt"
 
 /** The input of a route: one flat object of path parameters, query parameters and body fields. */
 export type Input<Name extends RouteName> = Flat<

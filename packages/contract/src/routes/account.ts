@@ -1,6 +1,6 @@
 import { route } from "../route.ts"
-import { createTokenBody, pageQuery, putSecretBody } from "../schemas/inputs.ts"
-import { newToken, page, secret, token } from "../schemas/records.ts"
+import { createTokenBody, pageQuery, putSecretBody, putValSecretBody } from "../schemas/inputs.ts"
+import { newToken, page, secret, token, valSecret } from "../schemas/records.ts"
 
 /** The caller's tokens and secrets. */
 export const accountRoutes = {
@@ -47,14 +47,14 @@ export const accountRoutes = {
     scope: "user:read",
     valAccess: "own",
     query: pageQuery,
-    responses: { 200: page(secret) },
+    responses: { 200: page(valSecret) },
   }),
   putValSecret: route("Secrets", "put /v1/vals/{val_id}/secrets/{name}", {
     summary:
       "Set a secret of one val, which takes the place of the account's of the same name; the API never returns its value",
     scope: "user:write",
     valAccess: "own",
-    body: putSecretBody,
+    body: putValSecretBody,
     responses: { 204: null },
     errors: ["too_many_secrets"],
   }),

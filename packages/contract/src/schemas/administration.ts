@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
 import { auditActions } from "../lists.ts"
-import { id, scope, text, time, url, username } from "./fields.ts"
-import { moment, periodQuery } from "./inputs.ts"
+import { id, moment, scope, text, time, url, username } from "./fields.ts"
+import { periodQuery } from "./inputs.ts"
 import { email, list } from "./lengths.ts"
 import { profile } from "./records.ts"
 

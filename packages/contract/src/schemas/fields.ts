@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { limits, namePattern } from "../limits.ts"
-import { privacies, runSources, runStatuses, scopes, valTypes } from "../lists.ts"
+import { limits, namePattern, valNamePattern } from "../limits.ts"
+import { fileTypes, privacies, runSources, runStatuses, scopes, valTypes } from "../lists.ts"
 import { chars, list } from "./lengths.ts"
 
 /** Text that both databases and every encoding preserve: without NUL and lone surrogates. */
@@ -10,13 +10,20 @@ export function text(charsMax: number, charsMin = 0) {
     .refine((value) => value.isWellFormed(), "must not contain a lone surrogate")
 }
 
-const nameWords = "must start with a letter and contain only letters, digits and _"
-
-/** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
-export const valName = chars(limits.nameCharsMax, 1).regex(namePattern, nameWords)
+/**
+ * A val's name. It becomes part of a host name, so it is unique per owner ignoring case, and `-` is
+ * the same as `_`.
+ */
+export const valName = chars(limits.nameCharsMax, 1).regex(
+  valNamePattern,
+  "must start with a letter and contain only letters, digits, - and _",
+)
 
 /** A user's name, without `@`. */
-export const username = chars(limits.usernameCharsMax, 1).regex(namePattern, nameWords)
+export const username = chars(limits.usernameCharsMax, 1).regex(
+  namePattern,
+  "must start with a letter and contain only letters, digits and _",
+)
 
 /** An id: a UUID, version 7 for everything that this server makes. */
 export const id = z.guid()
@@ -36,6 +43,9 @@ export const privacy = z.enum(privacies)
 /** How a val is started. */
 export const valType = z.enum(valTypes)
 
+/** What a file is. */
+export const fileType = z.enum(fileTypes)
+
 /** The types that a client may send: two older names of `http` are accepted. */
 export const valTypeInput = z
   .enum(["http", "script", "interval", "email", "httpnext", "express"])
@@ -54,7 +64,7 @@ export const runSource = z.enum(runSources)
 export const runStatus = z.enum(runStatuses)
 
 /** Several values, comma-joined or repeated. */
-const several = z
+export const several = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => [...new Set([value].flat().flatMap((part) => part.split(",")))])
 
@@ -93,3 +103,50 @@ export const versionNumber = z
 export const statusesParam = several
   .pipe(list(runStatus, runStatus.options.length))
   .meta({ wire: { type: "array", items: { type: "string", enum: runStatus.options } } })
+
+// Date parses far more than ISO 8601, and assumes local time without a zone, so the format is
+// checked first.
+const timePattern =
+  /^(?<day>\d{4}-\d{2}-\d{2})(?:T(?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+
+// Years 0000 to 9999, which have four digits.
+const timeMin = Date.parse("0000-01-01T00:00:00Z")
+const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
+
+/** Parses a time to milliseconds: without a zone it is UTC, and a date is its first moment. */
+export const moment = timeParam((ms) => ms)
+
+/** The same in nanoseconds. */
+export const nanoMoment = timeParam((ms, value) => {
+  const digits = /[.,]\d{3}(\d{1,6})/.exec(value)?.[1] ?? ""
+  return BigInt(ms) * 1_000_000n + BigInt(digits.padEnd(6, "0"))
+})
+
+function timeParam<Time>(convert: (ms: number, value: string) => Time) {
+  return chars(limits.timeCharsMax)
+    .transform((value, context) => {
+      // In a query string an unencoded `+` arrives as a space.
+      const ms = parseTime(value.replace(" ", "+"))
+      if (ms === undefined)
+        context.addIssue({
+          code: "custom",
+          message: "must be a date or a time such as 2024-02-29 or 2024-02-29T12:30:00Z",
+        })
+      return convert(ms ?? 0, value)
+    })
+    .meta({ wire: { type: "string", format: "date-time" } })
+}
+
+function parseTime(value: string): number | undefined {
+  const { day, time = "00:00", zone = "Z" } = timePattern.exec(value)?.groups ?? {}
+  if (day === undefined) return undefined
+  // Date.parse needs a point before the fraction, and a colon in the zone.
+  const offset = zone.replace(
+    /^([+-]\d{2}):?(\d{2})?$/,
+    (_, hours: string, minutes = "00") => `${hours}:${minutes}`,
+  )
+  const ms = Date.parse(`${day}T${time.replace(",", ".")}${offset.toUpperCase()}`)
+  // Date.parse reads 30 February as 1 March: only a real date survives a round trip.
+  const isReal = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false
+  return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
+}

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
 import { fixSchema } from "../openapi/fix-schema.ts"
-import { id, privacy, text, valName, valTypeInput } from "./fields.ts"
-import { code, moment, readme } from "./inputs.ts"
+import { id, moment, privacy, text, valName, valTypeInput } from "./fields.ts"
+import { code, readme } from "./inputs.ts"
 import { list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
 

@@ -4,6 +4,7 @@ import { cursorParam } from "./cursor.ts"
 import {
   booleanParam,
   idParam,
+  moment,
   omitParam,
   privacy,
   scope,
@@ -30,43 +31,6 @@ export function integerParam(min: number, max: number) {
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`)
     .meta({ wire: { type: "integer", minimum: min, maximum: max } })
-}
-
-// Date parses far more than ISO 8601, and assumes local time without a zone, so the format is
-// checked first.
-const timePattern =
-  /^(?<day>\d{4}-\d{2}-\d{2})(?:T(?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
-
-// Years 0000 to 9999, which have four digits.
-const timeMin = Date.parse("0000-01-01T00:00:00Z")
-const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
-
-/** Parses a time to milliseconds: without a zone it is UTC, and a date is its first moment. */
-export const moment = chars(limits.timeCharsMax)
-  .transform((value, context) => {
-    // In a query string an unencoded `+` arrives as a space.
-    const ms = parseTime(value.replace(" ", "+"))
-    if (ms === undefined)
-      context.addIssue({
-        code: "custom",
-        message: "must be a date or a time such as 2024-02-29 or 2024-02-29T12:30:00Z",
-      })
-    return ms ?? 0
-  })
-  .meta({ wire: { type: "string", format: "date-time" } })
-
-function parseTime(value: string): number | undefined {
-  const { day, time = "00:00", zone = "Z" } = timePattern.exec(value)?.groups ?? {}
-  if (day === undefined) return undefined
-  // Date.parse needs a point before the fraction, and a colon in the zone.
-  const offset = zone.replace(
-    /^([+-]\d{2}):?(\d{2})?$/,
-    (_, hours: string, minutes = "00") => `${hours}:${minutes}`,
-  )
-  const ms = Date.parse(`${day}T${time.replace(",", ".")}${offset.toUpperCase()}`)
-  // Date.parse reads 30 February as 1 March: only a real date survives a round trip.
-  const isReal = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false
-  return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
 }
 
 const paging = {
@@ -159,6 +123,12 @@ const secretName = chars(limits.secretNameCharsMax, 1).regex(
   "must contain only capital letters, digits and _, and not start with a digit",
 )
 
+/** The name of an environment variable. */
+export const variableName = chars(limits.secretNameCharsMax, 1).regex(
+  /^[A-Za-z_][A-Za-z0-9_]*$/,
+  "must contain only letters, digits and _, and not start with a digit",
+)
+
 /** The code of a val. */
 export const code = text(limits.codeCharsMax, 1)
 
@@ -176,6 +146,7 @@ export const pathParams = {
   module: name,
   key: blobKey,
   name: secretName,
+  variable: variableName.describe("The name of the environment variable"),
   session_id: idParam,
   authorization_id: idParam.describe("The id of the authorization"),
   identity_id: idParam.describe("The id of the identity"),
@@ -183,6 +154,9 @@ export const pathParams = {
   email_id: idParam,
   webhook_id: idParam,
   delivery_id: idParam,
+  branch_id: idParam,
+  file_id: idParam,
+  org_id: idParam,
 }
 
 /**
@@ -253,12 +227,17 @@ export const formatCodeBody = z.object({
     .describe("The quotes around strings; double by default"),
 })
 
+/** What a val is for, in one line of its owner; an empty one is none. */
+export const description = text(limits.descriptionCharsMax)
+  .nullable()
+  .transform((value) => (value === "" ? null : value))
+
 /** The body to change a val without its code. */
 export const updateValBody = z
-  .object({ name: valName.optional(), ...optionalFields })
+  .object({ name: valName.optional(), description: description.optional(), ...optionalFields })
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined),
-    "must have at least one of name, privacy, readme, type",
+    "must have at least one of name, description, privacy, readme, type",
   )
 
 /** The body of a new version. */
@@ -294,6 +273,12 @@ export const putSecretBody = z.object({
   ),
   hosts: list(host, limits.secretHostsMax, 1).nullable().optional(),
 })
+
+/** What a secret of a val is for. */
+export const secretDescription = text(limits.secretDescriptionCharsMax).nullable()
+
+/** The body of a secret of a val; a description that is left out stays. */
+export const putValSecretBody = putSecretBody.extend({ description: secretDescription.optional() })
 
 /** The query of a backup. */
 export const backupQuery = z.object({ skipDamaged: booleanParam.optional() })

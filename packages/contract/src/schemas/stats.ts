@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
-import { id, runStatus, time } from "./fields.ts"
-import { integerParam, moment } from "./inputs.ts"
+import { id, moment, runStatus, time } from "./fields.ts"
+import { integerParam } from "./inputs.ts"
 import { runRequest } from "./runs/run-records.ts"
 
 /** The query of a chart: by default the day before `until`, which is now. */

@@ -21,12 +21,15 @@ const byName: Readonly<Record<string, unknown>> = {
   email: "ada@example.com",
   query: "a+b&c=d é/%",
   key: "a/b c/../é%2F?x#",
+  variable: "hello_1",
   code: 'export default "é\u2028😀"\n',
   hosts: ["api.example.com:443"],
   method: "PATCH",
   path: "/a?b=%20",
   headers: [["x-a", "1"]],
   cursor: toCursorText([1]),
+  branch_ids: ["01890000-0000-7000-8000-000000000000"],
+  trace_ids: ["0189000000007000800000000000000a"],
   // There is a text already.
   bodyBase64: "",
 }
@@ -42,10 +45,23 @@ const sampleEmail = {
   attachments: [{ content: "AQI=", filename: "é.txt", disposition: "attachment" }],
 }
 
+/** What a caller would write for files. */
+const sampleFile = {
+  ...{ path: "src/a.ts", branch_id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ab", type: "http" },
+  content: "é\n",
+}
+
 /** Bodies whose fields exclude each other. */
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   "post /v1/me/webhooks": sampleWebhook,
+  "post /v2/vals/{val_id}/files": sampleFile,
+  "put /v2/vals/{val_id}/files": { ...sampleFile, name: "b.ts", parent_path: null },
+  "post /v1/vals/{val_id}/files": {
+    ...{ branch_id: sampleFile.branch_id, note: "é" },
+    changes: [{ path: "a", content: "" }],
+  },
   "put /v1/me/webhooks/{webhook_id}": sampleWebhook,
+  "post /v2/vals/{val_id}/environment_variables": { key: "a_1", value: "é", description: "é" },
   "post /v1/vals/{val_id}/emails": { from: "ada@example.com", subject: "é", text: "a\n" },
   "put /v1/vals/{val_id}/schedule": {
     ...{ cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", isPaused: false },
@@ -55,6 +71,7 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
 
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
+  const isOfFiles = /^\/v2\/vals\/.*\/files/.test(route.path) && route.query !== undefined
   // It takes one of its two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
   if (route.path === "/v1/email") return sampleEmail
@@ -64,6 +81,7 @@ export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   return Object.assign(
     {},
     ...places.map(toSampleFields),
+    isOfFiles ? { path: sampleFile.path } : {},
     route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {},
   )
 }

@@ -22,6 +22,7 @@ import { createRuns } from "../domain/runs/runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import { createSecretOpener, type SecretOpener } from "../domain/secrets/open-secrets.ts"
 import { createRunStats } from "../domain/stats/stats.ts"
+import { createTelemetry } from "../domain/telemetry/telemetry.ts"
 import type { Links } from "../http/response/links.ts"
 import { QueueWorker, queueWorkerLimits } from "../jobs/queue-worker.ts"
 import type { Limits } from "./accounts.ts"
@@ -105,6 +106,13 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
     ),
     runStats: createRunStats(stores.stats, vals, foundation),
     requestContents: createRequestContents(stores.runs, secrets),
+    telemetry: createTelemetry(
+      stores.telemetry,
+      vals,
+      secrets,
+      foundation,
+      config.runs.processWaitMsMax + config.runs.runMsMax + config.runs.streamMsMax,
+    ),
     followers: new RunFollowers(runs, liveRuns, stores.runs, vals),
   }
 }

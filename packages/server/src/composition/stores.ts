@@ -12,6 +12,8 @@ import { createUserStore } from "../storage/accounts/users.ts"
 import { createBlobStore } from "../storage/blobs/blobs.ts"
 import { createObjectStore } from "../storage/blobs/objects.ts"
 import { createBucketContent } from "../storage/blobs/s3-objects.ts"
+import { createBranchStore } from "../storage/files/branches.ts"
+import { createFileStore } from "../storage/files/files.ts"
 import { createMailStore } from "../storage/mail/inbound/mails.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createImportStore } from "../storage/modules/imports.ts"
@@ -23,6 +25,7 @@ import { createQueueStore } from "../storage/queue/queue.ts"
 import { createReferenceStore } from "../storage/references/references.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
 import { createStatStore } from "../storage/runs/stats.ts"
+import { createTelemetryStore } from "../storage/runs/telemetry.ts"
 import { createScheduleStore } from "../storage/schedules/schedules.ts"
 import { createCommentStore } from "../storage/vals/comments.ts"
 import { createForkStore } from "../storage/vals/forks.ts"
@@ -46,9 +49,11 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     accounts: createAccountStore(db),
     audit: createAuditStore(db),
     blobs: createBlobStore(db),
+    branches: createBranchStore(db),
     bundles: createBundleStore(db),
     comments: createCommentStore(db),
     emailCodes: createEmailCodeStore(db),
+    files: createFileStore(db),
     forks: createForkStore(db),
     idempotency: createIdempotencyStore(db),
     identities: createIdentityStore(db, now),
@@ -69,6 +74,7 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     secrets: createSecretStore(db),
     sessions: createSessionStore(db),
     stats: createStatStore(db),
+    telemetry: createTelemetryStore(db),
     tokens: createTokenStore(db),
     users: createUserStore(db),
     valImports: createValImportStore(db),

@@ -4,6 +4,9 @@ import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"
+import { branchHandlers } from "./routes/files/branches.ts"
+import { fileHandlers } from "./routes/files/files.ts"
+import { folderHandlers } from "./routes/files/folders.ts"
 import { emailHandlers } from "./routes/mail.ts"
 import { authorizationHandlers } from "./routes/me/authorizations.ts"
 import { identityHandlers } from "./routes/me/identities.ts"
@@ -12,6 +15,7 @@ import { notificationHandlers } from "./routes/me/notifications.ts"
 import { webhookHandlers } from "./routes/me/webhooks.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
+import { telemetryHandlers } from "./routes/runs/telemetry.ts"
 import { runHandlers } from "./routes/runs.ts"
 import { scheduleHandlers } from "./routes/schedules.ts"
 import { serviceHandlers } from "./routes/services.ts"
@@ -28,8 +32,12 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...meHandlers(nouns),
     ...valHandlers(nouns),
     ...versionHandlers(nouns),
+    ...folderHandlers(nouns),
+    ...branchHandlers(nouns),
+    ...fileHandlers(nouns),
     ...socialHandlers(nouns),
     ...runHandlers(nouns),
+    ...telemetryHandlers(nouns),
     ...requestHandlers(nouns),
     ...scheduleHandlers(nouns),
     ...userHandlers(nouns),

@@ -12,6 +12,10 @@ import type { Backups } from "../domain/backups.ts"
 import type { Blobs } from "../domain/blobs/blobs.ts"
 import type { Uploads } from "../domain/blobs/uploads.ts"
 import type { Clock } from "../domain/clock.ts"
+import type { Branches } from "../domain/files/branches.ts"
+import type { Differences } from "../domain/files/differences.ts"
+import type { FileSaves } from "../domain/files/file-saves.ts"
+import type { Files } from "../domain/files/files.ts"
 import type { Identities } from "../domain/identities/identities.ts"
 import type { ProviderSignIn } from "../domain/identities/provider-sign-in.ts"
 import type { Allowances } from "../domain/limits/allowances.ts"
@@ -46,6 +50,7 @@ import type { Schedules } from "../domain/schedules/schedules.ts"
 import type { Secrets } from "../domain/secrets/secrets.ts"
 import type { ValSecrets } from "../domain/secrets/val-secrets.ts"
 import type { RunStats } from "../domain/stats/stats.ts"
+import type { Telemetry } from "../domain/telemetry/telemetry.ts"
 import type { Comments } from "../domain/vals/comments.ts"
 import type { Forks } from "../domain/vals/forks.ts"
 import type { ValImports } from "../domain/vals/import-vals.ts"
@@ -78,14 +83,18 @@ export interface Nouns {
   readonly authorizations: Authorizations
   readonly backups: Backups
   readonly blobs: Blobs
+  readonly branches: Branches
   readonly calls: Calls
   readonly chat: Chat
   readonly clientTokens: ClientTokens
   readonly clock: Clock
   readonly comments: Comments
   readonly deliveries: Deliveries
+  readonly differences: Differences
   readonly emailAddresses: EmailAddresses
   readonly evaluations: Evaluations
+  readonly fileSaves: FileSaves
+  readonly files: Files
   readonly followers: RunFollowers
   readonly forks: Forks
   readonly formatting: Formatting
@@ -114,6 +123,7 @@ export interface Nouns {
   readonly signInLinks: SignInLinks
   readonly sqlite: Sqlite
   readonly standardModules: StandardModules
+  readonly telemetry: Telemetry
   readonly testMails: TestMails
   readonly tokens: Tokens
   readonly tokenUses: TokenUses

@@ -52,6 +52,21 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     ofVals((ada) => `/v1/search/vals?query=${ada.username}zebra`),
     ofVals((ada) => `/v1/search/vals?query=${ada.username}zebra`, "public"),
   ],
+  listFolders: [ofVals((ada) => `/v2/vals?user_id=${ada.id}`)],
+  listMyFolders: [ofVals(() => "/v2/me/vals")],
+  listBranches: [
+    async ({ call, addUser: person, val }) => {
+      const ada = await person()
+      const { id } = await val(ada)
+      const path = `/v2/vals/${id}/branches`
+      return {
+        path,
+        as: ada,
+        add: () => call("POST", path, { as: ada, body: { name: crypto.randomUUID() } }),
+        remove: (branch) => call("DELETE", `${path}/${branch}`, { as: ada }),
+      }
+    },
+  ],
   listVersions: [
     async ({ call, addUser: person, val }) => {
       const ada = await person()
@@ -252,6 +267,18 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       return { path, as: ada, toId: (item) => item.name, add, remove }
     },
   ],
+  listEnvironmentVariables: [
+    async ({ call, addUser: person, val }) => {
+      const ada = await person()
+      const path = `/v2/vals/${(await val(ada)).id}/environment_variables`
+      const add = () => {
+        const key = `S_${crypto.randomUUID().replaceAll("-", "")}`
+        return call("POST", path, { as: ada, body: { key, value: "v" } })
+      }
+      const remove = (key: string) => call("DELETE", `${path}/${key}`, { as: ada })
+      return { path, as: ada, toId: (item) => item.key, add, remove }
+    },
+  ],
   listNotifications: [
     async ({ call, addUser: person, val }) => {
       const [ada, bob] = [await person(), await person()]
@@ -375,7 +402,8 @@ describeApi("api/cursors", (suite) => {
     const offsets = routeNames.filter(
       (name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
     )
-    expect(lists).toEqual(offsets)
+    // The files of a version do not change, and there are no organisations.
+    expect([...lists, "listFiles", "listOrgs"].sort()).toEqual([...offsets].sort())
   })
 
   for (const [name, variants] of Object.entries(scenes)) {

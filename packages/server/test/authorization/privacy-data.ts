@@ -176,7 +176,7 @@ async function meetVal(
       args: [`args_of_${by}`],
     })
     await api.hamlet.stores.runs.record([run])
-    marks.push(`comment_on_${by}`, `args_of_${by}`, comment.id, run.id)
+    marks.push(`comment_on_${by}`, `args_of_${by}`, comment.id, run.id, run.id.replaceAll("-", ""))
     commentIds.push(comment.id)
     runIds.push(run.id)
   }

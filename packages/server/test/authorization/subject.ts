@@ -138,6 +138,18 @@ async function createParts(
       )
       return "1"
     },
+    async branch_id() {
+      return expectStatus(
+        await api.call("POST", `/v2/vals/${valId}/branches`, {
+          as: owner,
+          body: { name: "sample" },
+        }),
+        201,
+      ).json.id
+    },
+    // The entry file.
+    file_id: async () => valId,
+    org_id: async () => owner.id,
     async comment_id() {
       return expectStatus(
         await api.call("POST", `/v1/vals/${valId}/comments`, {
@@ -196,6 +208,13 @@ async function createParts(
     },
     async webhook_id() {
       return addWebhook(api, owner)
+    },
+    async variable() {
+      const variable = `variable_${unique}`
+      const path = `/v2/vals/${valId}/environment_variables`
+      const body = { key: variable, value: "hush" }
+      expectStatus(await api.call("POST", path, { as: owner, body }), 201)
+      return variable
     },
     async name() {
       const secret = `SECRET_${unique}`
@@ -274,6 +293,8 @@ async function readBack(
     `/v1/vals/${valId}`,
     `/v1/vals/${valId}/versions`,
     `/v1/vals/${valId}/versions/2/lock`,
+    `/v2/vals/${valId}/files?path=&recursive=true`,
+    `/v2/vals/${valId}/branches`,
     `/v1/vals/${valId}/comments`,
     `/v1/vals/${valId}/runs`,
     `/v1/vals/${valId}/schedule`,

@@ -1,8 +1,8 @@
 // Without the schemas: the tool that fetches packages has this file too, and starts for each val.
-import { limits, namePattern } from "@hamlet/contract/limits"
+import { limits, namePattern, toValNameKey, valNamePattern } from "@hamlet/contract/limits"
 import { toStandardName } from "./standard-modules.ts"
 
-/** The val that an import names. Names are in lower case, since they are unique ignoring case. */
+/** The val that an import names. Names are as they are compared. */
 export interface ImportAddress {
   readonly username: string
   readonly name: string
@@ -89,15 +89,15 @@ function parsePath(url: URL, base: URL, queryVersion: string | null): ImportAddr
   const version = toVersion(at === -1 ? queryVersion : val.slice(at + 1))
   if (
     version === undefined ||
-    !isName(username, limits.usernameCharsMax) ||
-    !isName(name, limits.nameCharsMax)
+    !isName(username, namePattern, limits.usernameCharsMax) ||
+    !isName(name, valNamePattern, limits.nameCharsMax)
   )
     return undefined
-  return { username: username.toLowerCase(), name: name.toLowerCase(), version }
+  return { username: username.toLowerCase(), name: toValNameKey(name), version }
 }
 
-function isName(text: string, charsMax: number): boolean {
-  return text.length <= charsMax && namePattern.test(text)
+function isName(text: string, pattern: RegExp, charsMax: number): boolean {
+  return text.length <= charsMax && pattern.test(text)
 }
 
 function toVersion(text: string | null): number | null | undefined {

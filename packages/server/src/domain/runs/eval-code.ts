@@ -108,6 +108,7 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     privacy: "private",
     type: "script",
     readme: null,
+    description: null,
     version: unsavedVersion,
     code,
     versionCreatedAt: at,

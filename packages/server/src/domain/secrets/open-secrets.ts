@@ -1,5 +1,6 @@
 import type { Substitution } from "../egress.ts"
 import type { Cipher } from "./cipher.ts"
+import { createMask, type Mask } from "./secret-mask.ts"
 import { type SecretInput, type SecretStore, toAccountPurpose } from "./secrets.ts"
 import { toValPurpose, type ValSecretStore } from "./val-secrets.ts"
 
@@ -28,6 +29,17 @@ export function createSecretOpener(
       ])
     },
   }
+}
+
+/** A mask of all secrets that the val reads. */
+export async function openMask(
+  secrets: SecretOpener,
+  val: Parameters<SecretOpener["open"]>[0],
+): Promise<Mask> {
+  const { values, substitutions } = await secrets.open(val)
+  return createMask(
+    new Map([...values, ...substitutions.map(({ name, value }) => [name, value] as const)]),
+  )
 }
 
 /** For a secret that is limited to certain hosts, the val gets a placeholder. */

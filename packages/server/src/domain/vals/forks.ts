@@ -88,6 +88,7 @@ export function createForks(
           privacy: input.privacy ?? "private",
           type: original.type,
           readme: original.readme,
+          description: original.description,
           source,
           forkOf: { id: original.id, version: original.version },
         }

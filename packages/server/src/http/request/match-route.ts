@@ -33,7 +33,7 @@ const root = createTree()
 export function matchRoute(path: string): RouteMatch | undefined {
   const segments = path.split("/")
   const values: string[] = []
-  const ignoresSlash = segments[1] === "v1" || segments[1] === "v"
+  const ignoresSlash = /^v[0-9]*$/.test(segments[1] ?? "")
   const hasTrailingSlash = ignoresSlash && segments.length > 2 && segments.at(-1) === ""
   const end = hasTrailingSlash ? segments.length - 1 : segments.length
   let node: Node | undefined = root

@@ -31,14 +31,12 @@ export async function page<Item, View>(
   slice: Page<Item>,
   toView: (item: Item, links: Links) => View,
 ): Promise<ApiResponse> {
-  const url = parseRequestUrl(request.url)
-  const query = toPairs(url.searchParams)
-  const linkTo = (offset: number, cursor?: CursorKeys) => {
-    const pairs = new Map(query).set("offset", String(offset)).set("limit", String(at.limit))
-    if (cursor) pairs.set("cursor", toCursorText(cursor))
-    else pairs.delete("cursor")
-    return `${links.baseUrl}${url.pathname.replace(/\/$/, "")}?${new URLSearchParams([...pairs])}`
-  }
+  const linkTo = (offset: number, cursor?: CursorKeys) =>
+    toLink(links, request, {
+      offset: String(offset),
+      limit: String(at.limit),
+      cursor: cursor && toCursorText(cursor),
+    })
   const neighbours = {
     self: linkTo(at.offset, at.cursor?.keys),
     ...(slice.hasMore ? { next: linkTo(at.offset + at.limit, slice.next) } : {}),
@@ -48,6 +46,20 @@ export async function page<Item, View>(
     200,
     await toListBody(slice.items, (item) => toView(item, links), { links: neighbours }),
   )
+}
+
+/** The URL of the request with other parameters; those that are undefined are left out. */
+export function toLink(
+  links: Links,
+  request: Request,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const url = parseRequestUrl(request.url)
+  const pairs = new Map(toPairs(url.searchParams))
+  for (const [name, value] of Object.entries(parameters))
+    if (value === undefined) pairs.delete(name)
+    else pairs.set(name, value)
+  return `${links.baseUrl}${url.pathname.replace(/\/$/, "")}?${new URLSearchParams([...pairs])}`
 }
 
 /** The query parameters, each once: the official client keeps only the last of repeated ones. */
@@ -67,21 +79,21 @@ const plainCharsMax = 262_144
  * Writes `{"data": [...], ...rest}` item by item and yields to the event loop in between: a page may
  * contain a hundred vals of the maximum size.
  */
-async function toListBody<Item>(
-  items: readonly Item[],
+export async function toListBody<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
   toView: (item: Item) => unknown,
-  rest: Readonly<Record<string, unknown>>,
+  rest?: Readonly<Record<string, unknown>>,
 ): Promise<string | Uint8Array> {
   const yieldIfDue = createTimeSlice()
   const parts: string[] = []
   let chars = 0
-  for (const item of items) {
+  for await (const item of items) {
     const part = toOwnJson(toView(item))
     parts.push(part)
     chars += part.length
     await yieldIfDue()
   }
-  const [start, end] = ['{"data":[', `],${toOwnJson(rest).slice(1)}`]
+  const [start, end] = ['{"data":[', `]${rest ? `,${toOwnJson(rest).slice(1)}` : "}"}`]
   if (chars <= plainCharsMax) return `${start}${parts.join(",")}${end}`
   const bytes: Uint8Array[] = [Buffer.from(start)]
   for (const [index, part] of parts.entries()) {

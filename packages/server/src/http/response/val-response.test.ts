@@ -15,6 +15,7 @@ const val: Val = {
   privacy: "public",
   type: "http",
   readme: null,
+  description: null,
   version: 3,
   code: "1",
   versionCreatedAt: 3,

@@ -5,6 +5,7 @@ import {
   blob,
   comment,
   emailRecord,
+  environmentVariable,
   invitation,
   type newToken,
   type newUser,
@@ -20,6 +21,7 @@ import {
   user,
   type val,
   valMention,
+  valSecret,
   valState,
   version,
   type versionLock,
@@ -38,6 +40,7 @@ import type { Email } from "../../domain/mail/outbound/emails.ts"
 import type { Lockfile } from "../../domain/modules/lockfiles.ts"
 import type { AccountLog, Run, RunDetail, RunMessage } from "../../domain/runs/runs.ts"
 import type { Secret } from "../../domain/secrets/secrets.ts"
+import type { ValSecret } from "../../domain/secrets/val-secrets.ts"
 import type { Comment, ValMention } from "../../domain/vals/comments.ts"
 import { findOrigin } from "../../domain/vals/forks.ts"
 import type { Reference, ReferenceEnd } from "../../domain/vals/references.ts"
@@ -103,6 +106,7 @@ export function toValView(
   return {
     id: it.id,
     name: it.name,
+    description: it.description,
     version: it.version,
     code: it.code,
     readme: it.readme,
@@ -181,6 +185,15 @@ export function toNewTokenView(it: Token, text: string): z.infer<typeof newToken
 
 /** A secret without its value. */
 export const toSecretView = createView(secret, (_it: Secret) => ({}))
+
+/** A secret of a val, without its value. */
+export const toValSecretView = createView(valSecret, (_it: ValSecret) => ({}))
+
+/** The same as an environment variable. */
+export const toVariableView = createView(environmentVariable, (it: ValSecret) => ({
+  key: it.name,
+  updatedAt: it.updatedAt === it.createdAt ? null : toTimeText(it.updatedAt),
+}))
 
 /** A blob in a list. */
 export const toBlobView = createView(blob, (it: BlobEntry) => ({

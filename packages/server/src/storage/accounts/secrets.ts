@@ -1,14 +1,16 @@
 import type { Sealed } from "../../domain/secrets/cipher.ts"
-import type { SealedSecret, Secret, SecretStore } from "../../domain/secrets/secrets.ts"
+import type { SealedSecret, SecretStore } from "../../domain/secrets/secrets.ts"
+import type { SealedValSecret, ValSecret } from "../../domain/secrets/val-secrets.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 
 /** A row without its value. */
 interface SecretRow {
   readonly name: string
   readonly hosts: string | null
+  readonly description: string | null
   readonly created_at: number | string
   readonly updated_at: number | string
 }
@@ -23,11 +25,13 @@ interface SealedRow extends SecretRow {
 export interface SecretTable {
   readonly name: "secrets" | "val_secrets"
   readonly owner: "user_id" | "val_id"
+  /** Whether they have descriptions. */
+  readonly isDescribed: boolean
 }
 
-type StoredSecret = Omit<SealedSecret, "userId">
+type StoredSecret = Omit<SealedSecret, "userId"> & { readonly description: string | null }
 
-const ofAccounts: SecretTable = { name: "secrets", owner: "user_id" }
+const ofAccounts: SecretTable = { name: "secrets", owner: "user_id", isDescribed: false }
 
 /** Secrets in the database. Their values are encrypted before they get here. */
 export function createSecretStore(db: Database): SecretStore {
@@ -35,28 +39,36 @@ export function createSecretStore(db: Database): SecretStore {
     ...createSealedStore(
       db,
       ofAccounts,
-      (secret, userId): SealedSecret => ({ ...secret, userId }),
+      ({ description: _, ...secret }, userId): SealedSecret => ({ ...secret, userId }),
       ({ userId }) => userId,
     ),
     put: (secret, countMax) =>
       db.write(function* () {
         // Locks the row of the user, so that concurrent new secrets are counted one after the other.
         yield sql`select id from users where id = ${secret.userId} ${db.dialect.forUpdate}`
-        return yield* upsertSecret(ofAccounts, secret.userId, secret, countMax, secret.userId)
+        const others = yield* countOthers(ofAccounts, secret.userId, secret.name)
+        if (others >= countMax) return false
+        yield* upsertSecret(
+          ofAccounts,
+          secret.userId,
+          { ...secret, description: null },
+          secret.userId,
+        )
+        return true
       }),
     remove: (userId, name) => db.write(() => removeSecret(ofAccounts, userId, name, userId)),
   }
 }
 
 /** The part of a store that is the same for accounts and vals. */
-export function createSealedStore<Stored extends StoredSecret>(
+export function createSealedStore<Stored extends SealedSecret | SealedValSecret>(
   db: Database,
   table: SecretTable,
   toStored: (secret: StoredSecret, ownerId: string) => Stored,
   toOwnerId: (secret: Stored) => string,
 ) {
   const [name, owner] = [raw(table.name), raw(table.owner)]
-  const select = sql`select ${owner} as owner, name, key_id, sealed, hosts, created_at, updated_at from ${name}`
+  const select = sql`select ${owner} as owner, name, key_id, sealed, ${columnsOf(table)} from ${name}`
   const listStored = async (condition: Statement) => {
     const rows = await db.read<SealedRow>(sql`${select} where ${condition}`)
     return rows.map((row) =>
@@ -66,7 +78,7 @@ export function createSealedStore<Stored extends StoredSecret>(
   return {
     async list(ownerId: string, page: Parameters<SecretStore["list"]>[1]) {
       const rows = await db.read<SecretRow>(sql`
-        select name, hosts, created_at, updated_at from ${name} where ${owner} = ${ownerId}
+        select name, ${columnsOf(table)} from ${name} where ${owner} = ${ownerId}
           ${afterCursor(page, "created_at, name", ["time", "text"])} order by created_at desc, name desc ${limitTo(page)}`)
       return toPage(rows, page, toSecret, (row) => [Number(row.created_at), row.name])
     },
@@ -81,25 +93,51 @@ export function createSealedStore<Stored extends StoredSecret>(
   }
 }
 
+function columnsOf({ isDescribed }: SecretTable): Statement {
+  return raw(`hosts, created_at, updated_at, ${isDescribed ? "" : "null as "}description`)
+}
+
+/** The secret with that name. */
+export function* findSecret(
+  table: SecretTable,
+  ownerId: string,
+  name: string,
+): Script<ValSecret | undefined> {
+  const row = yield* firstRow<SecretRow>(sql`
+    select name, ${columnsOf(table)} from ${raw(table.name)}
+    where ${raw(table.owner)} = ${ownerId} and name = ${name}`)
+  return row && toSecret(row)
+}
+
+/** The number of secrets besides the one with that name. */
+export function* countOthers(table: SecretTable, ownerId: string, name: string): Script<number> {
+  const others = yield* firstRow<{ count: number | string }>(sql`
+    select count(*) as count from ${raw(table.name)}
+    where ${raw(table.owner)} = ${ownerId} and name <> ${name}`)
+  return Number(others?.count)
+}
+
 /** The caller has locked the account, whose processes have the secrets in their environment. */
 export function* upsertSecret(
   table: SecretTable,
   ownerId: string,
   secret: StoredSecret,
-  countMax: number,
   accountId: string,
-): Script<boolean> {
+): Script<void> {
   const [name, owner] = [raw(table.name), raw(table.owner)]
-  const others = yield* firstRow<{ count: number | string }>(sql`
-    select count(*) as count from ${name} where ${owner} = ${ownerId} and name <> ${secret.name}`)
-  if (Number(others?.count) >= countMax) return false
+  const more = table.isDescribed
+    ? {
+        column: raw(", description"),
+        value: sql`, ${secret.description}`,
+        change: raw(", description = excluded.description"),
+      }
+    : { column: nothing, value: nothing, change: nothing }
   const hosts = secret.hosts && toOwnJson(secret.hosts)
-  yield sql`insert into ${name} (${owner}, name, key_id, sealed, hosts, created_at, updated_at)
-    values (${ownerId}, ${secret.name}, ${secret.sealed.keyId}, ${secret.sealed.bytes}, ${hosts}, ${secret.createdAt}, ${secret.updatedAt})
+  yield sql`insert into ${name} (${owner}, name, key_id, sealed, hosts, created_at, updated_at${more.column})
+    values (${ownerId}, ${secret.name}, ${secret.sealed.keyId}, ${secret.sealed.bytes}, ${hosts}, ${secret.createdAt}, ${secret.updatedAt}${more.value})
     on conflict (${owner}, name) do update
-    set key_id = excluded.key_id, sealed = excluded.sealed, hosts = excluded.hosts, updated_at = excluded.updated_at`
+    set key_id = excluded.key_id, sealed = excluded.sealed, hosts = excluded.hosts, updated_at = excluded.updated_at${more.change}`
   yield renewEnvironment(accountId)
-  return true
 }
 
 export function* removeSecret(
@@ -121,10 +159,11 @@ function renewEnvironment(userId: string): Statement {
   return sql`update users set secrets_version = secrets_version + 1 where id = ${userId}`
 }
 
-function toSecret(row: SecretRow): Secret {
+function toSecret(row: SecretRow): ValSecret {
   return {
     name: row.name,
     hosts: row.hosts === null ? null : (parseOwnJson(row.hosts) as string[]),
+    description: row.description,
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
   }

@@ -28,6 +28,14 @@ const landed = {
     sqlite: "55f71a10ff1f999d28ff908609c1ff73e8fbfbfc87ae826bc6adf8a748d93f10",
     postgres: "55f71a10ff1f999d28ff908609c1ff73e8fbfbfc87ae826bc6adf8a748d93f10",
   },
+  "32 descriptions": {
+    sqlite: "3360df932ea1603e3761f7712c6fe5f95db4eede23681496a7aaa15e99b278f0",
+    postgres: "fb7df2a70c7ab71e39841a5cb01f163845a25c08b01aa2959ad9588ff4b8dad5",
+  },
+  "33 secret-descriptions": {
+    sqlite: "1939d4663dc35afad17271b501ebb8342f46f369f79c2a94cdc9f8657560e3f2",
+    postgres: "1d2b0f2aea0ece805cac85965c493af35145f222b5e768491b53fb87f5627449",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

@@ -3,9 +3,10 @@ import type {
   SecretVal,
   ValSecretStore,
 } from "../../domain/secrets/val-secrets.ts"
-import type { AssertVal } from "../../domain/vals/vals.ts"
 import {
+  countOthers,
   createSealedStore,
+  findSecret,
   removeSecret,
   type SecretTable,
   upsertSecret,
@@ -22,21 +23,15 @@ interface OwnedRow {
   readonly owner_name: string
 }
 
-const ofVals: SecretTable = { name: "val_secrets", owner: "val_id" }
+const ofVals: SecretTable = { name: "val_secrets", owner: "val_id", isDescribed: true }
 
 /** Secrets of single vals in the database. Their values are encrypted before they get here. */
 export function createValSecretStore(db: Database): ValSecretStore {
   /** Undefined if there is no such val. */
-  const change = (
-    valId: string,
-    assert: AssertVal<SecretVal>,
-    script: (ownerId: string) => Script<boolean>,
-  ) =>
-    db.write(function* (): Script<boolean | undefined> {
+  const change = <Result>(valId: string, script: (val: SecretVal) => Script<Result>) =>
+    db.write(function* (): Script<Result | undefined> {
       const val = yield* lockVal(db.dialect, valId)
-      if (!val) return undefined
-      assert(val)
-      return yield* script(val.ownerId)
+      return val && (yield* script(val))
     })
   return {
     ...createSealedStore(
@@ -45,12 +40,18 @@ export function createValSecretStore(db: Database): ValSecretStore {
       (secret, valId): SealedValSecret => ({ ...secret, valId }),
       ({ valId }) => valId,
     ),
-    put: (secret, assert, countMax) =>
-      change(secret.valId, assert, (ownerId) =>
-        upsertSecret(ofVals, secret.valId, secret, countMax, ownerId),
-      ),
+    put: (valId, name, decide) =>
+      change(valId, function* (val) {
+        const existing = yield* findSecret(ofVals, valId, name)
+        const secret = decide(val, existing, yield* countOthers(ofVals, valId, name))
+        yield* upsertSecret(ofVals, valId, secret, val.ownerId)
+        return secret
+      }),
     remove: (valId, name, assert) =>
-      change(valId, assert, (ownerId) => removeSecret(ofVals, valId, name, ownerId)),
+      change(valId, function* (val) {
+        assert(val)
+        return yield* removeSecret(ofVals, valId, name, val.ownerId)
+      }),
   }
 }
 

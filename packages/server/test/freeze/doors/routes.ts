@@ -17,6 +17,10 @@ import { bodyBytesMax, invalidEscapes, smallValues } from "../worst-values.ts"
 type RouteInput = "body" | "bytes" | "page" | "plain" | "path" | ((valId: string) => SlowRequest)
 
 const args = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
+const longAgo = "2000-01-01"
+const traceIds = Array.from({ length: limits.telemetryTracesMax }, (_, index) =>
+  String(index).padStart(32, "0"),
+).join()
 const rareCron = "59 59 23 29 2 +7#5"
 const escapes = "\\u00e9".repeat(limits.codeCharsMax)
 const toBody = (method: string, path: string, value: unknown): SlowRequest => ({
@@ -24,6 +28,18 @@ const toBody = (method: string, path: string, value: unknown): SlowRequest => ({
   path,
   body: typeof value === "string" ? value : JSON.stringify(value),
 })
+
+/** As deep and as many as files can be. */
+const deepPath = Array.from({ length: 19 }, () => "d").join("/")
+const manyFiles = (kind: "put" | "delete") =>
+  Array.from({ length: limits.filesPerVersionMax - 10 }, (_, index) => ({
+    path: `${deepPath}/${index}.ts`,
+    ...(kind === "put" ? { content: "import x from './y.ts'" } : { delete: true }),
+  }))
+const manyMoves = Array.from({ length: limits.fileChangesMax }, (_, index) =>
+  index % 2 === 0 ? { path: "d", newPath: "e" } : { path: "e", newPath: "d" },
+)
+const escaped = { type: "script", content: escapes.slice(0, limits.codeCharsMax) }
 
 const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   getMe: ["plain"],
@@ -64,6 +80,36 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
     () => toBody("POST", "/v1/format", { code: "[".repeat(limits.codeCharsMax), type: "script" }),
   ],
   resolveVersion: ["path"],
+  createFolder: ["body"],
+  listFolders: ["page"],
+  getFolder: ["plain"],
+  deleteFolder: ["path"],
+  listMyFolders: ["page"],
+  getFolderByName: ["plain"],
+  listOrgs: ["page"],
+  listMemberships: ["path"],
+  changeFiles: [
+    "body",
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("put") }),
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyMoves }),
+  ],
+  listBranches: ["page"],
+  createBranch: ["body", (valId) => toBody("POST", `/v2/vals/${valId}/branches`, { name: "big" })],
+  getBranch: ["path"],
+  deleteBranch: ["path"],
+  getBranchDifference: ["path", (valId) => get(`/v1/vals/${valId}/branches/${valId}/diff`)],
+  listFiles: [(valId) => get(`/v2/vals/${valId}/files?path=&recursive=true&limit=100`)],
+  createFile: [
+    (valId) =>
+      toBody("POST", `/v2/vals/${valId}/files?path=${deepPath}/${"x".repeat(80)}`, escaped),
+  ],
+  updateFile: [(valId) => toBody("PUT", `/v2/vals/${valId}/files?path=main.tsx`, escaped)],
+  getFileContent: [(valId) => get(`/v2/vals/${valId}/files/content?path=main.tsx`)],
+  getFile: ["plain"],
+  deleteFile: [
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("delete") }),
+    (valId) => ({ method: "DELETE", path: `/v2/vals/${valId}/files?path=d&recursive=true` }),
+  ],
   getLike: ["plain"],
   likeVal: ["plain"],
   unlikeVal: ["plain"],
@@ -87,6 +133,16 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   getMyStats: [() => get(`/v1/me/stats?buckets=${limits.statBucketsMax}`)],
   listMyActivity: [() => get(`/v1/me/activity?buckets=${limits.activityBucketsMax}`)],
   getValStats: [(valId) => get(`/v1/vals/${valId}/stats?buckets=${limits.statBucketsMax}`)],
+  listTraces: [
+    "page",
+    () => get("/v1/telemetry/traces?limit=100&order_by=end_time"),
+    () => get(`/v1/telemetry/traces?limit=100&order_by=end_time&direction=asc&start=${longAgo}`),
+  ],
+  listTelemetryLogs: [
+    "page",
+    () => get(`/v1/telemetry/logs?limit=100&direction=asc&start=${longAgo}`),
+    () => get(`/v1/telemetry/logs?limit=100&trace_ids=${traceIds}`),
+  ],
   putSchedule: ["body", (valId) => toBody("PUT", `/v1/vals/${valId}/schedule`, { cron: rareCron })],
   getSchedule: ["plain"],
   deleteSchedule: ["path"],
@@ -125,6 +181,10 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   listValSecrets: ["page"],
   putValSecret: ["body"],
   deleteValSecret: ["path"],
+  listEnvironmentVariables: ["page"],
+  createEnvironmentVariable: ["body"],
+  putEnvironmentVariable: ["body"],
+  deleteEnvironmentVariable: ["path"],
   createSession: ["body"],
   findSignInLinkOwner: ["body"],
   listSessions: ["page"],
@@ -194,6 +254,7 @@ const values: Readonly<Record<string, string>> = {
   username: "ada",
   name: "FREEZE",
   key: "k",
+  variable: "FREEZE",
   module: "blob",
 }
 

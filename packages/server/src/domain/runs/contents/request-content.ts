@@ -1,6 +1,5 @@
 import type { Caller } from "../../access.ts"
-import type { SecretOpener } from "../../secrets/open-secrets.ts"
-import { createMask } from "../../secrets/secret-mask.ts"
+import { openMask, type SecretOpener } from "../../secrets/open-secrets.ts"
 import { isRequestInput, type RunDetail, type RunMessage, type RunStore } from "../runs.ts"
 import { keepHeaders, toText } from "./response-keeper.ts"
 
@@ -19,10 +18,7 @@ export function createRequestContents(store: Pick<RunStore, "findInput">, secret
       if (run.request === null || run.val.ownerId !== caller.userId) return null
       const input = await store.findInput(run.id)
       if (!input || !isRequestInput(input)) return null
-      const { values, substitutions } = await secrets.open(run.val)
-      const mask = await createMask(
-        new Map([...values, ...substitutions.map(({ name, value }) => [name, value] as const)]),
-      )
+      const mask = await openMask(secrets, run.val)
       const bytes = Buffer.from(input.body, "base64")
       const text = toText(bytes, bytes.length, mask)
       return {

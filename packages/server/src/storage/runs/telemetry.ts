@@ -1,0 +1,117 @@
+import type { LogLine, RunMessage } from "../../domain/runs/runs.ts"
+import { isRequestInput } from "../../domain/runs/runs.ts"
+import type { TelemetryStore, TracedRun } from "../../domain/telemetry/telemetry.ts"
+import { list } from "../database/batch-sizes.ts"
+import type { Database } from "../database/database.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+import { withCode } from "../vals/val-rows.ts"
+import {
+  fromJson,
+  fromStoredInput,
+  type RunRow,
+  runColumns,
+  runJoins,
+  type StoredRunInput,
+  toRun,
+} from "./run-rows.ts"
+import {
+  mergeParts,
+  type Part,
+  partOf,
+  readInTurn,
+  toSample,
+  walkRuns,
+  withVisibleOwner,
+} from "./walk-runs.ts"
+
+interface TracedRow extends RunRow {
+  readonly path: string | null
+  readonly type: string | null
+}
+
+/** The path and type of a run's file, in its version or, if that was deleted, in the current one. */
+const fileColumns = raw(`coalesce(n.entry_path, f.path) as path,
+  coalesce(c.type, b.entry_type) as type`)
+const fileJoins = sql`
+  left join versions n on n.branch_id = r.val_id and n.version = r.version ${withCode}
+  left join branches b on b.id = r.val_id left join files f on f.id = r.val_id`
+
+/** Runs in the database, read as traces. */
+export function createTelemetryStore(db: Database): TelemetryStore {
+  const read = readInTurn(db)
+  return {
+    walk: ({ accountId, vals }, { span, direction, runsMax }) => {
+      // A part for each val reads as many runs as are returned.
+      const atOnceMax = Math.ceil(runsMax / Math.max(1, vals?.length ?? 1))
+      return walkRuns(read, { span, direction, runsMax: atOnceMax }, (part) =>
+        vals === undefined
+          ? withVisibleOwner(accountId, partOf(sql`r.account_id = ${accountId}`, part), part)
+          : mergeParts(
+              vals.map((val) => partOfVal(accountId, val, part)),
+              part,
+            ),
+      )
+    },
+    async findSamples(accountId, ids) {
+      const part = { direction: "desc" } as const
+      const rows = await read(
+        withVisibleOwner(
+          accountId,
+          sql`select id, val_id, started_at, ended_at, status, owner_id from runs
+            where account_id = ${accountId} and id in (${list(ids)})`,
+          part,
+        ),
+      )
+      return rows.map(toSample)
+    },
+    async findTraced(ids) {
+      const found = new Map<string, TracedRun>()
+      if (ids.length === 0) return found
+      const rows = await db.read<TracedRow>(sql`
+        select ${runColumns}, ${fileColumns} from runs r ${runJoins} ${fileJoins}
+        where r.id in (${list(ids)})`)
+      for (const row of rows)
+        found.set(row.id, { run: toRun(row), path: row.path ?? "", type: row.type ?? "script" })
+      return found
+    },
+    async findHeaders(id) {
+      const [row] = await db.read<{ input: string | null; response: string | null }>(sql`
+        select r.input, p.response from runs r left join run_responses p on p.run_id = r.id
+        where r.id = ${id}`)
+      const input = fromStoredInput(fromJson<StoredRunInput>(row?.input ?? null))
+      const response = fromJson<RunMessage>(row?.response ?? null)
+      return {
+        request: input && isRequestInput(input) ? input.headers : null,
+        response: response?.headers ?? null,
+      }
+    },
+    async findLogs(ids) {
+      const found = new Map<string, readonly LogLine[]>()
+      if (ids.length === 0) return found
+      const rows = await db.read<{ id: string; logs: string }>(
+        sql`select id, logs from runs where id in (${list(ids)}) and logs is not null`,
+      )
+      for (const row of rows) found.set(row.id, fromJson<LogLine[]>(row.logs) ?? [])
+      return found
+    },
+  }
+}
+
+function partOfVal(
+  accountId: string,
+  { id, isOwn }: { readonly id: string; readonly isOwn: boolean },
+  part: Part,
+): Statement {
+  // Nearly all runs of a val are on the account of its owner. Others are read by account, from a
+  // small index of such runs.
+  return isOwn
+    ? partOf(
+        sql`r.val_id = ${id}`,
+        part,
+        sql`case when r.account_id = ${accountId} then r.owner_id end`,
+      )
+    : partOf(
+        sql`r.val_id = ${id} and r.account_id = ${accountId} and r.account_id <> r.owner_id`,
+        part,
+      )
+}

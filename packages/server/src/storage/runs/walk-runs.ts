@@ -1,0 +1,118 @@
+import type { RunStatus } from "../../domain/runs/runs.ts"
+import type { RunBatches, RunSample, Span } from "../../domain/stats/stats.ts"
+import type { Database } from "../database/database.ts"
+import { firstId } from "../database/pagination.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { isVisible, toTime } from "../vals/val-rows.ts"
+
+interface SampleRow {
+  readonly id: string
+  readonly val_id: string
+  readonly started_at: number | string
+  readonly ended_at: number | string | null
+  readonly status: RunStatus
+  readonly owner_id: string | null
+}
+
+/** A walk over runs by the time of their start. */
+export interface RunWalk {
+  readonly span: Span
+  readonly direction: "asc" | "desc"
+  /** Of one batch. */
+  readonly runsMax: number
+}
+
+/** The runs of a walk that come behind a position. */
+export interface Part extends RunWalk {
+  readonly behind: { readonly at: number; readonly id: string }
+}
+
+/** Yields the runs in batches. `toStatement` selects the columns of `partOf`, in its order. */
+export async function* walkRuns(
+  read: ReadSamples,
+  walk: RunWalk,
+  toStatement: (part: Part) => Statement,
+): RunBatches {
+  const { since, until } = walk.span
+  // With the smallest id, the position before every run that started at that time.
+  let behind = { at: (walk.direction === "desc" ? until : since) + 1, id: firstId }
+  for (;;) {
+    const rows = await read(toStatement({ ...walk, behind }))
+    yield rows.map(toSample)
+    const last = rows.at(-1)
+    if (rows.length < walk.runsMax || !last) return
+    behind = { at: Number(last.started_at), id: last.id }
+  }
+}
+
+/** The runs of the part that fulfil the condition; `owner` is null for one that is not shown. */
+export function partOf(
+  condition: Statement,
+  part: Part,
+  owner: Statement = raw("r.owner_id"),
+): Statement {
+  const { span, behind, direction, runsMax } = part
+  return sql`
+    select r.id, r.val_id, r.started_at, r.ended_at, r.status, ${owner} as owner_id from runs r
+    where ${condition} and r.started_at > ${span.since} and r.started_at <= ${span.until}
+      and (r.started_at, r.id) ${raw(direction === "desc" ? "<" : ">")} (${behind.at}, ${behind.id})
+    order by r.started_at ${raw(direction)}, r.id ${raw(direction)} limit ${runsMax}`
+}
+
+/** The first runs of all these parts together, which are in the same order. */
+export function mergeParts(parts: readonly Statement[], { direction, runsMax }: Part): Statement {
+  const [first] = parts
+  if (first && parts.length === 1) return first
+  const selected = parts.map((part) => sql`select * from (${part}) part`)
+  return sql`
+    select * from (${join(selected, " union all ")}) parts
+    order by started_at ${raw(direction)}, id ${raw(direction)} limit ${runsMax}`
+}
+
+/**
+ * The same runs. One whose val the user may no longer see yields only its position, so that the
+ * caller can read on: it counts towards the limit. A run of unsaved code has the id of its user as
+ * its val id.
+ */
+export function withVisibleOwner(
+  userId: string,
+  runs: Statement,
+  { direction }: Pick<Part, "direction">,
+): Statement {
+  return sql`
+    select found.id, found.val_id, found.started_at, found.ended_at, found.status,
+      case when found.val_id = ${userId} then found.owner_id else v.owner_id end as owner_id
+    from (${runs}) found left join vals v on v.id = found.val_id and ${isVisible(userId)}
+    order by found.started_at ${raw(direction)}, found.id ${raw(direction)}`
+}
+
+/** Reads samples of runs. */
+export type ReadSamples = (statement: Statement) => Promise<readonly SampleRow[]>
+
+/**
+ * Runs all reads one after the other, with a turn of the event loop after each: a synchronous
+ * database would otherwise block other requests, and many callers together would leave hardly any
+ * turns.
+ */
+export function readInTurn(db: Database): ReadSamples {
+  let previous: Promise<unknown> = Promise.resolve()
+  const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve))
+  return (statement) => {
+    const rows = previous.then(() => db.read<SampleRow>(statement))
+    previous = rows.then(nextTurn, nextTurn)
+    return rows
+  }
+}
+
+/** The sample of a row. */
+export function toSample(row: SampleRow): RunSample {
+  const { id, val_id: valId, owner_id: ownerId, status } = row
+  return {
+    id,
+    valId,
+    ownerId,
+    status,
+    startedAt: Number(row.started_at),
+    endedAt: toTime(row.ended_at),
+  }
+}
