@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ValSource } from "../../domain/vals/val-source.ts"
 import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
@@ -13,7 +14,7 @@ import {
 } from "../references/links.ts"
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
-import { entryPath, type MainBranch, readmePath } from "./branch-rows.ts"
+import { type MainBranch, readmePath } from "./branch-rows.ts"
 import { type ChangedFile, insertFiles, insertVersions } from "./write-version.ts"
 
 /** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
@@ -39,10 +40,12 @@ export function* changeVal(
   const source = change.source && change.source.code !== before.code ? change.source : undefined
   const described = applyChange(before, change, at)
   const isNewVersion = source !== undefined || !hasSameFiles(before, described)
+  const isEntryChanged = source !== undefined || described.type !== before.type
   const after = isNewVersion
     ? {
         ...described,
         ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
+        file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
         versionCreatedAt: at,
       }
     : described

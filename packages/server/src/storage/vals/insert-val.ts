@@ -1,3 +1,4 @@
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { NewVal } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
@@ -8,7 +9,7 @@ import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { addToForkCount, relinkIncoming, relinkOutgoing } from "../references/links.ts"
 import { lockNames, lockVals, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
-import { entryPath, type FileState, type FileType, readmePath } from "./branch-rows.ts"
+import { type FileState, type FileType, readmePath } from "./branch-rows.ts"
 import { type ChangedFile, insertFiles, insertVersions, type NewVersion } from "./write-version.ts"
 
 /** The versions that a val begins with, oldest first. */

@@ -39,11 +39,11 @@ export class FakeResolver implements DependencyResolver {
   }
 
   async resolve({
-    code,
+    files,
     local,
     signal,
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
-    this.asked.push(code)
+    this.asked.push(...files.map(({ code }) => code))
     signal.throwIfAborted()
     if (this.gate !== undefined) {
       const aborted = new Promise<never>((_, reject) =>
@@ -53,7 +53,10 @@ export class FakeResolver implements DependencyResolver {
     }
     if (this.failure) throw this.failure
     const isTown = (specifier: string) => specifier.startsWith("https://esm.town/v/")
-    const found = [...Map.groupBy(code.matchAll(pattern), (match) => toSpecifier(match))].filter(
+    const matches = files.flatMap(({ path, code }) =>
+      Array.from(code.matchAll(pattern), (match) => ({ match, path })),
+    )
+    const found = [...Map.groupBy(matches, ({ match }) => toSpecifier(match))].filter(
       ([specifier]) => !isTown(specifier) || (local && !local.includes(specifier)),
     )
     const imports = found.map(([specifier, matches], entry) =>
@@ -67,7 +70,7 @@ export class FakeResolver implements DependencyResolver {
     return { imports, bundle: hasAny ? bundle : null, isTemporary: isMissing && this.isTemporary }
   }
 
-  #lock(specifier: string, matches: readonly RegExpExecArray[], entry: number): LockedImport {
+  #lock(specifier: string, matches: readonly Match[], entry: number): LockedImport {
     const found = this.packages.get(specifier)
     return {
       specifier,
@@ -88,8 +91,13 @@ function toSpecifier([text, , inQuotes]: RegExpExecArray): string {
   return inQuotes?.replaceAll(/\\\r?\n/g, "") ?? `${text}/jsx-runtime`
 }
 
-function toPlace({ index, 0: text }: RegExpExecArray) {
-  return { start: index, end: index + text.length }
+interface Match {
+  readonly match: RegExpExecArray
+  readonly path: string
+}
+
+function toPlace({ match: { index, 0: text }, path }: Match) {
+  return { ...(path === "main.tsx" ? {} : { path }), start: index, end: index + text.length }
 }
 
 /** A bundle as the guest takes it. */
