@@ -4,6 +4,8 @@
  */
 const meanings = {
   400: {
+    content_not_text:
+      "The content of a file contains the NUL character or is not valid Unicode: only text can be stored.",
     invalid_json: "The body is not valid JSON in UTF-8, or is nested too deeply.",
     invalid_request:
       "A path segment, query parameter, header or body field is invalid; `issues` says which and why.",
@@ -35,6 +37,10 @@ const meanings = {
     route_not_found: "No route has this path.",
     val_not_found: "There is no such val, or it is private and belongs to another user.",
     version_not_found: "The val has no such version, or it was deleted.",
+    branch_not_found: "The val has no such branch, or it was deleted.",
+    file_not_found:
+      "There is no file or directory at the path, or with the id, or the caller may not see its val.",
+    org_not_found: "There is no such organisation.",
     user_not_found: "There is no such user.",
     run_not_found: "There is no such run, or the caller may not see it.",
     comment_not_found: "There is no such comment, or the caller may not see its val.",
@@ -59,7 +65,15 @@ const meanings = {
     body_timed_out: "The body of the request did not arrive in time.",
   },
   409: {
-    name_taken: "The caller already has a val with this name, ignoring case.",
+    name_taken:
+      "The caller already has a val with this name, ignoring case, and with `-` the same as `_`.",
+    branch_exists: "The val already has a branch with this name, ignoring case.",
+    branch_is_default: "The branch `main` cannot be deleted: delete the val instead.",
+    file_exists:
+      "There is a file or directory at the path, or at one that differs only in case, or a file where a directory is needed.",
+    directory_not_empty: "The directory contains files: delete it with `recursive=true`.",
+    val_full:
+      "The val has the maximum number of files, directories, branches or bytes; the message says which.",
     username_taken: "Another user already has this username, ignoring case.",
     identity_taken: "The account at the OpenID Connect provider signs in another user already.",
     too_many_identities: "The caller has the maximum number of identities.",
@@ -86,6 +100,8 @@ const meanings = {
     idempotency_in_flight: "A request with the same `Idempotency-Key` is still in progress.",
   },
   412: {
+    precondition_failed:
+      "The content is not the one that `If-Match` names, or has changed since `If-Unmodified-Since`.",
     version_conflict: "The current version of the val is not the one that `If-Match` names.",
   },
   413: {

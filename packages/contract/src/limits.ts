@@ -82,7 +82,28 @@ export const limits = {
   importVersionMax: 1_000_000_000,
   importCommentsMax: 10_000,
   importAuthorCharsMax: 200,
+  descriptionCharsMax: 64,
+  branchNameCharsMax: 48,
+  branchesPerValMax: 100,
+  fileNameCharsMax: 80,
+  filePathCharsMax: 512,
+  filePathLevelsMax: 20,
+  filesPerVersionMax: 1_000,
+  directoriesPerVersionMax: 1_000,
+  versionBytesMax: 10_000_000,
+  fileChangesMax: 1_000,
 } as const
 
-/** The names of vals and users, whatever their length. */
+/** The names of users, whatever their length. */
 export const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
+
+/** The names of vals, whatever their length. */
+export const valNamePattern = /^[a-zA-Z][a-zA-Z0-9\-_]*$/
+
+/**
+ * What two names of vals of one owner must not share. Names are part of host names, which ignore case
+ * and in which `_` is often written as `-`.
+ */
+export function toValNameKey(name: string): string {
+  return name.toLowerCase().replaceAll("-", "_")
+}

@@ -9,6 +9,9 @@ export const privacies = ["public", "unlisted", "private"] as const
 /** The types of a val: how it is started. */
 export const valTypes = ["http", "script", "interval", "email"] as const
 
+/** The types of a file: a val's, text that nothing starts, or a folder of files. */
+export const fileTypes = ["directory", "file", ...valTypes] as const
+
 /** What a token may do. */
 export const scopes = [
   "val:read",

@@ -5,6 +5,9 @@ import { identityRoutes } from "./routes/accounts/identities.ts"
 import { notificationRoutes } from "./routes/accounts/notifications.ts"
 import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
+import { branchRoutes } from "./routes/files/branches.ts"
+import { fileRoutes } from "./routes/files/files.ts"
+import { folderRoutes } from "./routes/files/folders.ts"
 import { meRoutes } from "./routes/me.ts"
 import { requestRoutes } from "./routes/requests.ts"
 import { runRoutes } from "./routes/runs.ts"
@@ -27,6 +30,9 @@ export const routes = {
   ...meRoutes,
   ...valRoutes,
   ...versionRoutes,
+  ...folderRoutes,
+  ...branchRoutes,
+  ...fileRoutes,
   ...socialRoutes,
   ...runRoutes,
   ...statRoutes,

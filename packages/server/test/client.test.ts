@@ -221,6 +221,125 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     expect(data.map((run) => run.id)).toEqual([sample.runs[2]?.id ?? ""])
   },
+  async createFolder({ client }) {
+    const input = { name: "empty-folder", privacy: "unlisted", description: "a folder" } as const
+    expect(await client.createFolder(input)).toMatchObject(input)
+    expect(
+      await failure(client.createFolder({ name: "Empty_folder", privacy: "public" })),
+    ).toMatchObject({ status: 409, code: "name_taken" })
+  },
+  async listFolders({ client, sample }) {
+    const { data } = await client.listFolders({ user_id: sample.ada.id, privacy: "public" })
+    expect(data.map((it) => it.id)).toContain(sample.library.id)
+  },
+  async getFolder({ client, sample }) {
+    expect(await client.getFolder({ val_id: sample.library.id })).toMatchObject({
+      name: "library",
+      author: { id: sample.ada.id, type: "user", username: "ada" },
+    })
+  },
+  async deleteFolder({ client }) {
+    const { id } = await client.createFolder({ name: "gone", privacy: "private" })
+    expect(await client.deleteFolder({ val_id: id })).toBeUndefined()
+    expect(await failure(client.getFolder({ val_id: id }))).toMatchObject({ status: 404 })
+  },
+  async listMyFolders({ client, sample }) {
+    const { data } = await client.listMyFolders({ limit: 100 })
+    expect(data.map((it) => it.id)).toContain(sample.library.id)
+  },
+  async getFolderByName({ client, sample }) {
+    expect(await client.getFolderByName({ username: "ada", val_name: "library" })).toMatchObject({
+      id: sample.library.id,
+    })
+  },
+  async listOrgs({ client }) {
+    expect((await client.listOrgs()).data).toEqual([])
+  },
+  async listMemberships({ client }) {
+    const call = client.listMemberships({ org_id: crypto.randomUUID() })
+    expect(await failure(call)).toMatchObject({ status: 404, code: "org_not_found" })
+  },
+  async listBranches({ client, sample }) {
+    const { data } = await client.listBranches({ val_id: sample.library.id })
+    expect(data).toMatchObject([{ id: sample.library.id, name: "main", version: 2 }])
+  },
+  async createBranch({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    expect(await client.createBranch({ val_id, name: "try" })).toMatchObject({
+      name: "try",
+      version: 0,
+      forkedBranchId: val_id,
+    })
+  },
+  async getBranch({ client, sample }) {
+    const { id } = sample.library
+    expect(await client.getBranch({ val_id: id, branch_id: id })).toMatchObject({ name: "main" })
+  },
+  async deleteBranch({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    const { id: branch_id } = await client.createBranch({ val_id, name: "try" })
+    expect(await client.deleteBranch({ val_id, branch_id })).toBeUndefined()
+    expect(await failure(client.getBranch({ val_id, branch_id }))).toMatchObject({
+      code: "branch_not_found",
+    })
+  },
+  async getBranchDifference({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    await client.updateFile({ val_id: id, path: "main.tsx", content: "2" })
+    const input = { val_id: id, branch_id: id, version: 1 }
+    expect((await client.getBranchDifference(input)).data).toEqual([
+      { path: "main.tsx", newPath: null, kind: "changed", before: "1", after: "2" },
+    ])
+  },
+  async listFiles({ client, sample }) {
+    const { data } = await client.listFiles({ val_id: sample.library.id, path: "" })
+    expect(data[0]).toMatchObject({ id: sample.library.id, path: "main.tsx" })
+  },
+  async createFile({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    const input = { type: "file", content: "é😀" } as const
+    const made = await client.createFile({ val_id, path: "a/b.txt", ...input })
+    expect(made).toMatchObject({ name: "b.txt", path: "a/b.txt", type: "file", version: 2 })
+  },
+  async updateFile({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    const input = { val_id, path: "main.tsx", name: "app.ts", parent_path: "src" }
+    expect(await client.updateFile(input)).toMatchObject({ id: val_id, path: "src/app.ts" })
+  },
+  async deleteFile({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    expect(await client.deleteFile({ val_id, path: "main.tsx" })).toBeUndefined()
+    expect(await failure(client.deleteFile({ val_id, path: "never" }))).toMatchObject({
+      code: "file_not_found",
+    })
+  },
+  async getFileContent({ client }) {
+    const { id: val_id } = await client.createVal({ code: "'é'" })
+    const response = await client.getFileContent({ val_id, path: "main.tsx" })
+    expect(await response.text()).toBe("'é'")
+    const ifNoneMatch = response.headers.get("etag") ?? ""
+    const input = { val_id, path: "main.tsx" }
+    expect((await client.raw.getFileContent(input, { ifNoneMatch })).status).toBe(304)
+  },
+  async getFile({ client, sample }) {
+    expect(await client.getFile({ file_id: sample.library.id })).toMatchObject({
+      path: "main.tsx",
+    })
+  },
+  async changeFiles({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    const changes = [
+      { path: "lib.ts", content: "2" },
+      { path: "main.tsx", newPath: "app.ts" },
+    ]
+    const saved = await client.changeFiles({ val_id, changes }, { ifMatch: 1 })
+    expect(saved).toMatchObject({ version: 2, isNewVersion: true })
+    expect(saved.files.map((file) => file.path).sort()).toEqual(["app.ts", "lib.ts"])
+    expect(await failure(client.changeFiles({ val_id, changes }, { ifMatch: 1 }))).toMatchObject({
+      status: 412,
+      code: "version_conflict",
+    })
+  },
   async listVersions({ client, sample }) {
     expect(
       (await client.listVersions({ val_id: sample.library.id })).data.map((it) => it.version),
@@ -979,6 +1098,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.getModule({ username: "ada", val_name: "library@1" })).toBe(
       "export const one = 1",
     )
+  },
+  async getModuleFile({ client }) {
+    const file = { username: "ada", val_name: "library@1-main", file_path: "main.tsx" }
+    expect(await (await client.getModuleFile(file)).text()).toBe("export const one = 1")
   },
   async getStandardModule({ client }) {
     expect(await client.getStandardModule({ module: "blob" })).toContain("export const blob = {")

@@ -206,6 +206,116 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       sample.runs.map((run) => run.id).reverse(),
     )
   },
+  async createFolder({ client }) {
+    const body = { name: "sdk-folder", privacy: "private", description: "" }
+    expect(await client.post<object, Output<"createFolder">>("/v2/vals", { body })).toMatchObject({
+      name: "sdk-folder",
+      description: null,
+      imageUrl: null,
+    })
+  },
+  async listFolders({ client, sample }) {
+    const query = { user_id: sample.ada.id, privacy: "public" }
+    expect(await listIds(client, "listFolders", "/v2/vals", query)).toContain(sample.library.id)
+  },
+  async getFolder({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}`
+    expect((await client.get<object, Output<"getFolder">>(path)).name).toBe("library")
+  },
+  async deleteFolder({ client }) {
+    const { id } = await addVal(client)
+    await client.delete(`/v2/vals/${id}`)
+    expect((await failure(() => client.get(`/v2/vals/${id}`))).status).toBe(404)
+  },
+  async listMyFolders({ client, sample }) {
+    expect(await listIds(client, "listMyFolders", "/v2/me/vals")).toContain(sample.library.id)
+  },
+  async getFolderByName({ client, sample }) {
+    const path = "/v2/alias/vals/ada/library"
+    expect((await client.get<object, Output<"getFolderByName">>(path)).id).toBe(sample.library.id)
+  },
+  async listOrgs({ client }) {
+    expect(await listIds(client, "listOrgs", "/v2/orgs")).toEqual([])
+  },
+  async listMemberships({ client, sample }) {
+    const path = `/v2/orgs/${sample.ada.id}/memberships`
+    expect((await failure(() => client.get(path))).status).toBe(404)
+  },
+  async listBranches({ client, sample }) {
+    const path = `/v2/vals/${sample.library.id}/branches`
+    expect(await listIds(client, "listBranches", path)).toEqual([sample.library.id])
+  },
+  async createBranch({ client }) {
+    const { id } = await addVal(client)
+    const made = await client.post<object, Output<"createBranch">>(`/v2/vals/${id}/branches`, {
+      body: { name: "try" },
+    })
+    expect(made).toMatchObject({ name: "try", version: 0, forkedBranchId: id })
+  },
+  async getBranch({ client, sample }) {
+    const { id } = sample.library
+    const found = await client.get<object, Output<"getBranch">>(`/v2/vals/${id}/branches/${id}`)
+    expect(found).toMatchObject({ name: "main", forkedBranchId: null })
+  },
+  async deleteBranch({ client }) {
+    const { id } = await addVal(client)
+    const path = `/v2/vals/${id}/branches`
+    const made = await client.post<object, Output<"createBranch">>(path, { body: { name: "x" } })
+    await client.delete(`${path}/${made.id}`)
+    expect(await listIds(client, "listBranches", path)).toEqual([id])
+  },
+  async getBranchDifference({ client }) {
+    const { id, code } = await addVal(client)
+    const found = await client.get<object, Output<"getBranchDifference">>(
+      `/v1/vals/${id}/branches/${id}/diff`,
+    )
+    expect(found.data).toMatchObject([{ kind: "added", before: null, after: code }])
+  },
+  async listFiles({ client }) {
+    const { id } = await addVal(client)
+    const path = `/v2/vals/${id}/files`
+    expect(await listIds(client, "listFiles", path, { path: "" })).toEqual([id])
+  },
+  async createFile({ client }) {
+    const { id } = await addVal(client)
+    const made = await client.post<object, Output<"createFile">>(`/v2/vals/${id}/files`, {
+      query: { path: "docs/a.txt" },
+      body: { type: "file", content: "" },
+    })
+    expect(made).toMatchObject({ path: "docs/a.txt", version: 2 })
+  },
+  async updateFile({ client }) {
+    const { id } = await addVal(client)
+    const changed = await client.put<object, Output<"updateFile">>(`/v2/vals/${id}/files`, {
+      query: { path: "main.tsx" },
+      body: { content: "2", name: "main.tsx", type: "http" },
+    })
+    expect(changed).toMatchObject({ id, type: "http", version: 2 })
+  },
+  async deleteFile({ client }) {
+    const { id } = await addVal(client)
+    const query = { path: "main.tsx" }
+    await client.delete(`/v2/vals/${id}/files`, { query })
+    expect(await listIds(client, "listFiles", `/v2/vals/${id}/files`, { path: "" })).toEqual([])
+  },
+  async getFileContent({ client }) {
+    const { id, code } = await addVal(client)
+    const response = await client
+      .get(`/v2/vals/${id}/files/content`, { query: { path: "main.tsx" } })
+      .asResponse()
+    expect(await response.text()).toBe(code)
+  },
+  async getFile({ client, sample }) {
+    const path = `/v2/files/${sample.library.id}`
+    expect((await client.get<object, Output<"getFile">>(path)).path).toBe("main.tsx")
+  },
+  async changeFiles({ client }) {
+    const { id } = await addVal(client)
+    const saved = await client.post<object, Output<"changeFiles">>(`/v1/vals/${id}/files`, {
+      body: { changes: [{ path: "main.tsx", delete: true }] },
+    })
+    expect(saved).toEqual({ version: 2, isNewVersion: true, files: [] })
+  },
   async listVersions({ client, sample }) {
     const found = await list(client, "listVersions", `/v1/vals/${sample.library.id}/versions`)
     expect(found.map((it) => it.version)).toEqual([2, 1])
@@ -967,6 +1077,11 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getModule({ client }) {
     expect(await client.get<object, string>("/v/ada/library@1")).toBe("export const one = 1")
+  },
+  async getModuleFile({ client }) {
+    expect(await client.get<object, string>("/v/ada/library@1/main.tsx")).toBe(
+      "export const one = 1",
+    )
   },
   async getStandardModule({ client }) {
     expect(await client.get<object, string>("/std/sqlite.ts")).toContain("export const sqlite = {")

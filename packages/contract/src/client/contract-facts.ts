@@ -15,16 +15,19 @@ export interface ContractFacts {
  * tenth of a second to its start.
  */
 export function readContractFacts(): ContractFacts {
-  const rows = routeNames.map((name) => [name, toRow(name, routes[name])])
+  const rows = routeNames.map((name) => [name, toRow(routes[name])])
   return { routes: Object.fromEntries(rows), errorCodes: Object.keys(errorCodes) as ErrorCode[] }
 }
 
-function toRow(name: RouteName, route: RouteDefinition): string {
-  // Callers pass one flat object, and only these two facts decide where its fields go.
-  if ((route.body || route.isBytesBody) && route.query)
-    throw new Error(`Cannot make a client method of "${name}": it has both a query and a body`)
+/**
+ * Callers pass one flat object. Its fields go into the body or, without one, into the query; where a
+ * route has both, the path names those of the query.
+ */
+function toRow(route: RouteDefinition): string {
+  const named = route.body && route.query ? `?${Object.keys(route.query.shape).join("&")}` : ""
   const body = route.isBytesBody ? "bytes" : route.body ? "json" : "none"
-  return [route.method, route.path, body, toResponseKind(Object.values(route.responses))].join(" ")
+  const path = `${route.path}${named}`
+  return [route.method, path, body, toResponseKind(Object.values(route.responses))].join(" ")
 }
 
 function toResponseKind(responses: readonly RouteDefinition["responses"][number][]): string {

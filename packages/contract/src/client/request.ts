@@ -17,6 +17,8 @@ export interface PreparedRequest {
 interface RouteFacts {
   readonly method: Method
   readonly path: string
+  /** The fields of the query, where there is a body too. */
+  readonly query: readonly string[]
   /**
    * Fields that are not in the path go into a JSON body; without a body, into the query. Bytes are
    * the caller's content, as it is.
@@ -46,6 +48,7 @@ export function toRequest(
     fields.delete(name)
     return segment
   })
+  const query = route.body === "none" ? fields : takeFields(fields, route.query)
   const content = route.body === "bytes" ? (fields.get("content") as Content) : undefined
   // A Blob has its own type, and bytes have none. Not every platform sets one for strings.
   const contentType =
@@ -53,7 +56,7 @@ export function toRequest(
     (typeof content === "string" ? "text/plain;charset=UTF-8" : undefined)
   return {
     method: route.method.toUpperCase(),
-    url: server.baseUrl + path + (route.body === "none" ? toQuery(fields) : ""),
+    url: server.baseUrl + path + toQuery(query),
     headers: toHeaders(server, route, options, contentType),
     body: route.body === "json" ? JSON.stringify(Object.fromEntries(fields)) : content,
     response: route.response,
@@ -64,8 +67,16 @@ export function toRequest(
 }
 
 function toRouteFacts(row: string): RouteFacts {
-  const [method, path, body, response] = row.split(" ")
-  return { method, path, body, response } as RouteFacts
+  const [method, address = "", body, response] = row.split(" ")
+  const [path, names] = address.split("?")
+  return { method, path, query: names?.split("&") ?? [], body, response } as RouteFacts
+}
+
+/** Moves fields to a map of their own. */
+function takeFields(fields: Map<string, unknown>, names: readonly string[]): Map<string, unknown> {
+  const taken = new Map(names.map((name) => [name, fields.get(name)]))
+  for (const name of names) fields.delete(name)
+  return taken
 }
 
 /**

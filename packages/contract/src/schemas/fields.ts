@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { limits, namePattern } from "../limits.ts"
-import { privacies, runSources, runStatuses, scopes, valTypes } from "../lists.ts"
+import { limits, namePattern, valNamePattern } from "../limits.ts"
+import { fileTypes, privacies, runSources, runStatuses, scopes, valTypes } from "../lists.ts"
 import { chars, list } from "./lengths.ts"
 
 /** Text that both databases and every encoding preserve: without NUL and lone surrogates. */
@@ -10,13 +10,20 @@ export function text(charsMax: number, charsMin = 0) {
     .refine((value) => value.isWellFormed(), "must not contain a lone surrogate")
 }
 
-const nameWords = "must start with a letter and contain only letters, digits and _"
-
-/** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
-export const valName = chars(limits.nameCharsMax, 1).regex(namePattern, nameWords)
+/**
+ * A val's name. It becomes part of a host name, so it is unique per owner ignoring case, and `-` is
+ * the same as `_`.
+ */
+export const valName = chars(limits.nameCharsMax, 1).regex(
+  valNamePattern,
+  "must start with a letter and contain only letters, digits, - and _",
+)
 
 /** A user's name, without `@`. */
-export const username = chars(limits.usernameCharsMax, 1).regex(namePattern, nameWords)
+export const username = chars(limits.usernameCharsMax, 1).regex(
+  namePattern,
+  "must start with a letter and contain only letters, digits and _",
+)
 
 /** An id: a UUID, version 7 for everything that this server makes. */
 export const id = z.guid()
@@ -35,6 +42,9 @@ export const privacy = z.enum(privacies)
 
 /** How a val is started. */
 export const valType = z.enum(valTypes)
+
+/** What a file is. */
+export const fileType = z.enum(fileTypes)
 
 /** The types that a client may send: two older names of `http` are accepted. */
 export const valTypeInput = z

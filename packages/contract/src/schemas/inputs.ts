@@ -175,6 +175,7 @@ export const pathParams = {
   code,
   module: name,
   key: blobKey,
+  file_path: text(limits.filePathCharsMax, 1),
   name: secretName,
   session_id: idParam,
   authorization_id: idParam.describe("The id of the authorization"),
@@ -183,6 +184,9 @@ export const pathParams = {
   email_id: idParam,
   webhook_id: idParam,
   delivery_id: idParam,
+  branch_id: idParam,
+  file_id: idParam,
+  org_id: idParam,
 }
 
 /**
@@ -253,12 +257,17 @@ export const formatCodeBody = z.object({
     .describe("The quotes around strings; double by default"),
 })
 
+/** What a val is for, in one line of its owner; an empty one is none. */
+export const description = text(limits.descriptionCharsMax)
+  .nullable()
+  .transform((value) => (value === "" ? null : value))
+
 /** The body to change a val without its code. */
 export const updateValBody = z
-  .object({ name: valName.optional(), ...optionalFields })
+  .object({ name: valName.optional(), description: description.optional(), ...optionalFields })
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined),
-    "must have at least one of name, privacy, readme, type",
+    "must have at least one of name, description, privacy, readme, type",
   )
 
 /** The body of a new version. */

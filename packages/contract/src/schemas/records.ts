@@ -40,7 +40,7 @@ export const me = profile
 
 /** The val that a val is a copy of, and the version that was copied. */
 export const forkOrigin = z
-  .object({ id, name: valName, version: z.int().min(1), author })
+  .object({ id, name: valName, version: z.int().min(0), author })
   .meta({ id: "ForkOrigin" })
 
 /**
@@ -51,7 +51,10 @@ export const val = z
   .object({
     id,
     name: valName,
-    version: z.int().min(1),
+    description: z.string().nullable().describe("One line of its owner about it"),
+    // 0 until it gets a file.
+    version: z.int().min(0),
+    // Of the entry file; empty if there is none.
     code: z.string(),
     readme: z.string().nullable(),
     summary: z
@@ -81,7 +84,7 @@ export const val = z
 
 /** The state of a val without its code, to detect changes. */
 export const valState = z
-  .object({ id, name: valName, version: z.int().min(1), privacy, type: valType, updatedAt: time })
+  .object({ id, name: valName, version: z.int().min(0), privacy, type: valType, updatedAt: time })
   .meta({ id: "ValState" })
 
 /** The states of all vals of a user, by name; `hasMore` if one response cannot hold them all. */
@@ -93,7 +96,7 @@ export const valStates = z
 export const version = z
   .object({
     val_id: id,
-    version: z.int().min(1),
+    version: z.int().min(0),
     code: z.string(),
     createdAt: time,
     runStartAt: time.nullable(),

@@ -60,7 +60,7 @@ function refuse(request: Request): Response {
     retrySeconds: gatewayLimits.retrySeconds,
   } as const
   const accept = request.headers.get("accept") ?? ""
-  const isPage = accept.includes("text/html") && !toPath(request).startsWith("/v1/")
+  const isPage = accept.includes("text/html") && !/^\/v[0-9]+\//.test(toPath(request))
   const response = toErrorPage(content, isPage ? accept : "application/json")
   response.headers.set("connection", "close")
   return response

@@ -12,6 +12,8 @@ import { createUserStore } from "../storage/accounts/users.ts"
 import { createBlobStore } from "../storage/blobs/blobs.ts"
 import { createObjectStore } from "../storage/blobs/objects.ts"
 import { createBucketContent } from "../storage/blobs/s3-objects.ts"
+import { createBranchStore } from "../storage/files/branches.ts"
+import { createFileStore } from "../storage/files/files.ts"
 import { createMailStore } from "../storage/mail/inbound/mails.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createImportStore } from "../storage/modules/imports.ts"
@@ -47,9 +49,11 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     accounts: createAccountStore(db),
     audit: createAuditStore(db),
     blobs: createBlobStore(db),
+    branches: createBranchStore(db),
     bundles: createBundleStore(db),
     comments: createCommentStore(db),
     emailCodes: createEmailCodeStore(db),
+    files: createFileStore(db),
     forks: createForkStore(db),
     idempotency: createIdempotencyStore(db),
     identities: createIdentityStore(db, now),

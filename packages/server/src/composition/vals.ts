@@ -1,4 +1,9 @@
 import type { Users } from "../domain/accounts/users.ts"
+import { createBranches } from "../domain/files/branches.ts"
+import { createDifferences } from "../domain/files/differences.ts"
+import { createFileSaves } from "../domain/files/file-saves.ts"
+import { createFiles } from "../domain/files/files.ts"
+import { createModuleFiles } from "../domain/files/module-files.ts"
 import { createVersionLockfiles } from "../domain/modules/version-lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
@@ -37,8 +42,24 @@ export function composeVals(
     fetching,
     foundation,
   )
+  const branches = createBranches(stores.branches, vals, runner, foundation)
+  const files = createFiles(stores.files, vals, branches)
+  const fileSaves = createFileSaves(
+    stores.files,
+    vals,
+    files,
+    sources,
+    runner,
+    lockfileWork,
+    foundation,
+  )
   return {
     vals,
+    branches,
+    files,
+    fileSaves,
+    moduleFiles: createModuleFiles(vals, stores.versionFiles),
+    differences: createDifferences(files),
     valLists,
     versions,
     versionLockfiles,

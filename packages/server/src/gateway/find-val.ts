@@ -1,3 +1,4 @@
+import { toValNameKey } from "@hamlet/contract"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
@@ -41,7 +42,10 @@ export function createFindVal(
   }
 }
 
-/** The names of an address are in lower case. */
+/** The names of an address are in lower case; `-` in the name of a val is the same as `_`. */
 function hasNames({ ownerName, name }: Val, address: ValAddress): boolean {
-  return name.toLowerCase() === address.name && ownerName.toLowerCase() === address.username
+  return (
+    toValNameKey(name) === toValNameKey(address.name) &&
+    ownerName.toLowerCase() === address.username
+  )
 }

@@ -68,7 +68,7 @@ function parseHost(host: string, suffix: string): ValAddress | undefined {
   // With an invalid port, `request.url` is not a URL, and its path is parsed differently.
   if (Number(port.slice(1)) > portMax) return undefined
   const canonical = `${label}${suffix}${port === ":" ? "" : port}`
-  const names = /^([a-z][a-z0-9_]*)-([a-z][a-z0-9_]*)$/.exec(label)
+  const names = /^([a-z][a-z0-9_]*)-([a-z][a-z0-9_-]*)$/.exec(label)
   if (names)
     return { host: canonical, id: undefined, username: names[1] ?? "", name: names[2] ?? "" }
   const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(label)

@@ -4,6 +4,9 @@ import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"
+import { branchHandlers } from "./routes/files/branches.ts"
+import { fileHandlers } from "./routes/files/files.ts"
+import { folderHandlers } from "./routes/files/folders.ts"
 import { emailHandlers } from "./routes/mail.ts"
 import { authorizationHandlers } from "./routes/me/authorizations.ts"
 import { identityHandlers } from "./routes/me/identities.ts"
@@ -28,6 +31,9 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...meHandlers(nouns),
     ...valHandlers(nouns),
     ...versionHandlers(nouns),
+    ...folderHandlers(nouns),
+    ...branchHandlers(nouns),
+    ...fileHandlers(nouns),
     ...socialHandlers(nouns),
     ...runHandlers(nouns),
     ...requestHandlers(nouns),

@@ -12,6 +12,11 @@ import type { Backups } from "../domain/backups.ts"
 import type { Blobs } from "../domain/blobs/blobs.ts"
 import type { Uploads } from "../domain/blobs/uploads.ts"
 import type { Clock } from "../domain/clock.ts"
+import type { Branches } from "../domain/files/branches.ts"
+import type { Differences } from "../domain/files/differences.ts"
+import type { FileSaves } from "../domain/files/file-saves.ts"
+import type { Files } from "../domain/files/files.ts"
+import type { ModuleFiles } from "../domain/files/module-files.ts"
 import type { Identities } from "../domain/identities/identities.ts"
 import type { ProviderSignIn } from "../domain/identities/provider-sign-in.ts"
 import type { Allowances } from "../domain/limits/allowances.ts"
@@ -78,14 +83,19 @@ export interface Nouns {
   readonly authorizations: Authorizations
   readonly backups: Backups
   readonly blobs: Blobs
+  readonly branches: Branches
   readonly calls: Calls
   readonly chat: Chat
   readonly clientTokens: ClientTokens
   readonly clock: Clock
   readonly comments: Comments
   readonly deliveries: Deliveries
+  readonly differences: Differences
   readonly emailAddresses: EmailAddresses
   readonly evaluations: Evaluations
+  readonly fileSaves: FileSaves
+  readonly files: Files
+  readonly moduleFiles: ModuleFiles
   readonly followers: RunFollowers
   readonly forks: Forks
   readonly formatting: Formatting

@@ -50,9 +50,10 @@ export async function handleRoute(
   if (idempotencyKey !== undefined && caller) {
     // The scopes are part of the request: the response may contain a new token, which a token with
     // fewer scopes must not receive.
+    const { pathname, search } = parseRequestUrl(request.url)
     const content = [
       route.method,
-      parseRequestUrl(request.url).pathname,
+      route.query ? `${pathname}${search}` : pathname,
       bytes ?? "",
       [...caller.scopes].sort().join(" "),
     ]

@@ -52,6 +52,21 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     ofVals((ada) => `/v1/search/vals?query=${ada.username}zebra`),
     ofVals((ada) => `/v1/search/vals?query=${ada.username}zebra`, "public"),
   ],
+  listFolders: [ofVals((ada) => `/v2/vals?user_id=${ada.id}`)],
+  listMyFolders: [ofVals(() => "/v2/me/vals")],
+  listBranches: [
+    async ({ call, addUser: person, val }) => {
+      const ada = await person()
+      const { id } = await val(ada)
+      const path = `/v2/vals/${id}/branches`
+      return {
+        path,
+        as: ada,
+        add: () => call("POST", path, { as: ada, body: { name: crypto.randomUUID() } }),
+        remove: (branch) => call("DELETE", `${path}/${branch}`, { as: ada }),
+      }
+    },
+  ],
   listVersions: [
     async ({ call, addUser: person, val }) => {
       const ada = await person()

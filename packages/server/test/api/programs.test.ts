@@ -9,7 +9,6 @@ import { createBundleStore } from "../../src/storage/modules/bundles.ts"
 import { createImportStore } from "../../src/storage/modules/imports.ts"
 import { createVersionFileStore } from "../../src/storage/modules/version-files.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { type FileContents, saveFiles } from "../support/save-files.ts"
 import { type ApiSuite, describeApi, nextMillisecond, type ValView } from "./suite.ts"
 
 const base = `${testBaseUrl}/v`
@@ -280,10 +279,21 @@ describeApi("createPrograms", (suite) => {
       files: FileContents,
       branch?: string,
     ): Promise<ValView> => {
-      const { db } = suite.database
-      const { sources } = suite.api.hamlet.parts.modules
-      const saved = { id: view.id, name: view.name, owner }
-      return { ...view, version: await saveFiles(db, sources, saved, files, branch) }
+      await nextMillisecond()
+      const changes = Object.entries(files).map(([path, content]) =>
+        content === null ? { path, delete: true } : { path, content },
+      )
+      const query = branch === undefined ? "" : `?branch_id=${branch}`
+      const path = `/v1/vals/${view.id}/files${query}`
+      const { version } = expectStatus(
+        await call("POST", path, { as: owner, body: { changes } }),
+        200,
+      ).json
+      return { ...view, version }
+    }
+    const addBranch = async (owner: TestUser, { id }: ValView, name: string): Promise<string> => {
+      const path = `/v2/vals/${id}/branches`
+      return expectStatus(await call("POST", path, { as: owner, body: { name } }), 201).json.id
     }
 
     test("of the val are imported by relative paths, in the same version, also in a circle", async () => {
@@ -333,7 +343,8 @@ describeApi("createPrograms", (suite) => {
       const bob = await person()
       const lib = await val(bob, { name: "lib", code: "entry" })
       await saveAll(bob, lib, { "a.ts": importing("./b.ts"), "b.ts": "b" })
-      await saveAll(bob, lib, { "a.ts": "draft" }, "Draft")
+      const branch = await addBranch(bob, lib, "Draft")
+      await saveAll(bob, lib, { "a.ts": "draft" }, branch)
       const url = `${base}/${bob.username}/lib`
       const urls = [`${url}/a.ts`, `${url}@draft/a.ts`, `${url}@1-draft/a.ts`, `${url}@2/b.ts`]
       const missing = [`${url}@1/b.ts`, `${url}@9-draft/a.ts`, `${url}@none/a.ts`, `${url}/c.ts`]
@@ -341,7 +352,7 @@ describeApi("createPrograms", (suite) => {
       const main = await val(ada, { name: "main", code: importing(...urls, ...missing) })
       const { key } = await programOf(suite, main)
       await saveAll(bob, lib, { "a.ts": "newer", "b.ts": "newer" })
-      await saveAll(bob, lib, { "a.ts": "newer draft" }, "draft")
+      await saveAll(bob, lib, { "a.ts": "newer draft" }, branch)
       const second = { ...lib, version: 2 }
       const draft = `${lib.links.module}@1-Draft/a.ts`
       expect(await modulesOf(await programOf(suite, main))).toEqual({
@@ -580,6 +591,9 @@ function programsOf({ api, database }: ApiSuite): Programs {
   programsByDatabase.set(database, programs)
   return programs
 }
+
+/** The contents of files by path; null deletes the file. */
+type FileContents = Readonly<Record<string, string | null>>
 
 const programsByDatabase = new WeakMap<object, Programs>()
 

@@ -11,7 +11,7 @@ const wrongNames = [
   "",
   "1st",
   "_x",
-  "a-b",
+  "a+b",
   "a b",
   "a.b",
   "é",
@@ -50,6 +50,7 @@ function definePost(suite: ApiSuite): void {
       id: expect.stringMatching(
         /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
       ),
+      description: null,
       version: 1,
       summary: "Hello",
       public: false,
@@ -276,7 +277,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
     })
     expect(refusalOf(response)).toEqual([409, "name_taken"])
     expect(response.json.message).toBe(
-      'Cannot save val "camelcase": you already have "CamelCase", and names that differ only in case are the same',
+      'Cannot save val "camelcase": you already have "CamelCase", and names that differ only in case, or in - and _, are the same',
     )
     expect(response.headers.get("x-should-retry")).toBe("false")
     expect((await call("GET", `/v1/vals/${made.id}`, { as: ada })).json).toEqual(made)

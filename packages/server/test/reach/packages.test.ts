@@ -97,7 +97,9 @@ describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer)
         headers: { authorization: `Bearer ${server.ada.token}`, accept: "application/json" },
       })
       expect(run.runError.message).toEqual(
-        expect.stringMatching(/^Cannot import ".*@1-main\/helpers.ts": version 1 of ".*" has no file "helpers.ts"$/),
+        expect.stringMatching(
+          /^Cannot import ".*@1-main\/helpers.ts": version 1 of ".*" has no file "helpers.ts"$/,
+        ),
       )
     },
     msMax,

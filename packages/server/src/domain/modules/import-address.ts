@@ -1,8 +1,9 @@
 // Without the schemas: the tool that fetches packages has this file too, and starts for each val.
-import { limits, namePattern } from "@hamlet/contract/limits"
+import { findPathProblem, segmentPattern } from "@hamlet/contract/file-paths"
+import { limits, namePattern, toValNameKey, valNamePattern } from "@hamlet/contract/limits"
 import { toStandardName } from "./standard-modules.ts"
 
-/** The file that an import names. Names are in lower case, since they are unique ignoring case. */
+/** The file that an import names. Names are as they are compared. */
 export interface ImportAddress {
   readonly username: string
   readonly name: string
@@ -115,12 +116,12 @@ function parsePath(url: URL, base: URL, queryVersion: string | null): ImportAddr
   const pin = at === -1 ? parseNumber(queryVersion) : parsePin(val.slice(at + 1))
   if (
     pin === undefined ||
-    (path !== null && !isPath(path)) ||
-    !isName(username, limits.usernameCharsMax) ||
-    !isName(name, limits.nameCharsMax)
+    (path !== null && findPathProblem(path) !== undefined) ||
+    !isName(username, namePattern, limits.usernameCharsMax) ||
+    !isName(name, valNamePattern, limits.nameCharsMax)
   )
     return undefined
-  return { username: username.toLowerCase(), name: name.toLowerCase(), ...pin, path }
+  return { username: username.toLowerCase(), name: toValNameKey(name), ...pin, path }
 }
 
 /** A version of a branch. */
@@ -146,27 +147,8 @@ export function parsePin(text: string): Pin | undefined {
 /** The branch that every val has. */
 export const mainBranch = "main"
 
-const segmentPattern = /^[a-zA-Z0-9$[\]()\-_.]+$/
-const pathLimits = { charsMax: 512, levelsMax: 20, segmentCharsMax: 80 }
-
-/** Whether a file can have this path. */
-export function isPath(path: string): boolean {
-  if (path.length > pathLimits.charsMax) return false
-  const segments = path.split("/")
-  return (
-    segments.length <= pathLimits.levelsMax &&
-    segments.every(
-      (one) =>
-        one.length <= pathLimits.segmentCharsMax &&
-        segmentPattern.test(one) &&
-        one !== "." &&
-        one !== "..",
-    )
-  )
-}
-
-function isName(text: string, charsMax: number): boolean {
-  return text.length <= charsMax && namePattern.test(text)
+function isName(text: string, pattern: RegExp, charsMax: number): boolean {
+  return text.length <= charsMax && pattern.test(text)
 }
 
 function toVersion(text: string): number | undefined {

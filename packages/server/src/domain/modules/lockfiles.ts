@@ -31,8 +31,11 @@ export interface LockedImport {
 
 /** Where the code has a specifier. */
 export interface ImportPlace {
-  /** The file; absent for the one that a val was created with. */
-  readonly path?: string
+  /**
+   * The hash of the text: a file keeps its packages when it moves, and loses them when it changes.
+   * Absent in lockfiles of when a val had one file.
+   */
+  readonly text?: string
   readonly start: number
   readonly end: number
 }

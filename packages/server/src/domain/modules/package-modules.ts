@@ -1,8 +1,9 @@
 import { repeatText, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isRelative } from "./import-address.ts"
-import type { LockedImport, Resolution } from "./lockfiles.ts"
+import type { ImportPlace, LockedImport, Resolution } from "./lockfiles.ts"
 import { entryPath } from "./module-url.ts"
 import type { ProgramModule } from "./program-module.ts"
+import { toTextHash } from "./text-hash.ts"
 
 /** A module of a program whose lock has been settled. */
 export interface LockedModule {
@@ -33,8 +34,9 @@ export function linkPackages(
   const stubs = new Map<string, Stub>()
   const linked = modules.map((locked) => {
     const module = { ...locked, lines: findLines(locked.code) }
+    const isOwn = createIsOwn(module)
     const edits = module.resolution.imports.flatMap((all, index) => {
-      const places = all.places.filter(({ path = entryPath }) => path === module.path)
+      const places = all.places.filter(isOwn)
       // A file of the val may be there now that was missing when its packages were resolved.
       if (places.length < Math.min(1, all.places.length) || isRelative(all.specifier)) return []
       const one = { ...all, places }
@@ -53,6 +55,20 @@ export function linkPackages(
     })),
   }
 }
+
+/** Whether a place of the lockfile is in the module as it is now. */
+function createIsOwn({ code, path }: LockedModule): (place: ImportPlace) => boolean {
+  let hash: string | undefined
+  return ({ text, start }) => {
+    if (text === undefined)
+      return path === entryPath && placeStart.test(code.slice(start - 1, start + 1))
+    hash ??= toTextHash(code)
+    return text === hash
+  }
+}
+
+/** A quote, or what comes before the source of JSX in a comment. */
+const placeStart = /["'`]$|^\s/
 
 interface LinkingModule extends LockedModule {
   /** Where its lines begin. */

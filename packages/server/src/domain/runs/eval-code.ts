@@ -113,6 +113,7 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     privacy: "private",
     type: "script",
     readme: null,
+    description: null,
     version: unsavedVersion,
     code,
     file: {

@@ -88,6 +88,7 @@ export function createForks(
           privacy: input.privacy ?? "private",
           type: original.type,
           readme: original.readme,
+          description: original.description,
           source,
           forkOf: { id: original.id, version: original.version },
         }
@@ -186,6 +187,6 @@ async function copyPackages(
   if (!lock.resolution || lock.state === "pending") return { isRemote: true }
   return {
     isRemote: true,
-    lock: { state: lock.state, resolution: moveResolution(lock.resolution, edits) },
+    lock: { state: lock.state, resolution: moveResolution(lock.resolution, original.code, edits) },
   }
 }

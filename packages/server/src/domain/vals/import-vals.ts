@@ -1,4 +1,4 @@
-import type { importResult } from "@hamlet/contract"
+import { type importResult, toValNameKey } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { UserStore } from "../accounts/users.ts"
@@ -147,9 +147,9 @@ function withoutRepeats(sent: readonly ImportItem[]): readonly ImportItem[] {
   return sent.map((one) => {
     if ("problem" in one) return one
     const { name } = one.val
-    if (names.has(name.toLowerCase()))
+    if (names.has(toValNameKey(name)))
       return { name, problem: "another one of the same name comes before it" }
-    names.add(name.toLowerCase())
+    names.add(toValNameKey(name))
     return one
   })
 }

@@ -103,10 +103,15 @@ export function createSources(
       const importer = path.includes("/") ? undefined : { username: caller.username, name }
       return toSource(importHosts, importer, code, specifiers, missing)
     },
-    /** The same for all versions of several vals of the caller. */
+    /** The same for many files of several vals of the caller. */
     async readMany(
       caller: Caller,
-      vals: readonly { readonly name: string; readonly codes: readonly string[] }[],
+      vals: readonly {
+        readonly name: string
+        readonly codes: readonly string[]
+        /** Whether the files are in folders. */
+        readonly isNested?: boolean
+      }[],
     ): Promise<readonly (readonly ValSource[])[]> {
       const importing = vals.flatMap(({ codes }) => codes.filter(mayImport))
       const found =
@@ -114,11 +119,12 @@ export function createSources(
       const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
       const missing = await findMissing(caller, found.flat())
       const { username } = caller
-      return vals.map(({ name, codes }) =>
-        codes.map((code) =>
-          toSource(importHosts, { username, name }, code, specifiers.get(code) ?? [], missing),
-        ),
-      )
+      return vals.map(({ name, codes, isNested = false }) => {
+        const importer = isNested ? undefined : { username, name }
+        return codes.map((code) =>
+          toSource(importHosts, importer, code, specifiers.get(code) ?? [], missing),
+        )
+      })
     },
   }
 }

@@ -27,10 +27,12 @@ export interface Val {
   readonly ownerSecretsVersion: number
   readonly isOwnerSuspended: boolean
   readonly name: string
+  readonly description: string | null
   readonly privacy: Privacy
   readonly type: ValType
   readonly readme: string | null
   readonly version: number
+  /** Of the entry file; empty if there is none. */
   readonly code: string
   /** The file that `code` and `type` are of: the entry file of `main`, unless another is started. */
   readonly file: CodeFile
@@ -70,6 +72,7 @@ export interface ValChange {
   readonly privacy?: Privacy | undefined
   readonly type?: ValType | undefined
   readonly readme?: string | null | undefined
+  readonly description?: string | null | undefined
   /** New code. Code that equals the current version's creates no new version. */
   readonly source?: ValSource | undefined
 }
@@ -87,6 +90,12 @@ export interface NewVal extends ValChange {
   /** The version that it is a copy of. */
   readonly forkOf?: Pick<ForkOrigin, "id" | "version">
 }
+
+/** A val that will have no files yet. */
+export type EmptyVal = Pick<
+  NewVal,
+  "id" | "ownerId" | "ownerName" | "name" | "description" | "privacy"
+>
 
 /** The result of a save. */
 export interface SavedVal {
@@ -142,6 +151,8 @@ export interface ValStore {
   listStates(ownerId: string, countMax: number): Promise<Page<ValState>>
   /** Undefined when the owner already has a val with that name. */
   create(val: NewVal, at: number): Promise<Val | undefined>
+  /** Creates a val at version 0, without files. Undefined when the owner has one with that name. */
+  createEmpty(val: EmptyVal, at: number): Promise<Val | undefined>
   /** Undefined when there is no such val. Throws `name_taken` when the new name is taken. */
   change(
     id: string,
@@ -163,6 +174,7 @@ export interface ValStore {
 /** The fields of a val that a client sends. */
 export interface ValInput {
   readonly name?: string | undefined
+  readonly description?: string | null | undefined
   readonly privacy?: Privacy | undefined
   readonly type?: ValType | undefined
   readonly readme?: string | null | undefined
@@ -247,6 +259,16 @@ export function createVals(
         if (input.name !== undefined) throw nameTaken(input.name)
       }
     },
+    /** Creates a val without files. */
+    async createEmpty(
+      caller: Caller,
+      input: Pick<EmptyVal, "name" | "description" | "privacy">,
+    ): Promise<Val> {
+      const { userId: ownerId, username: ownerName } = caller
+      const val = await store.createEmpty({ id: newId(), ownerId, ownerName, ...input }, now())
+      if (!val) throw nameTaken(input.name)
+      return val
+    },
     /** Creates the val with that name, or saves a new version of it. */
     async save(
       caller: Caller,
@@ -301,7 +323,7 @@ function assertSavable(current: Val | undefined, name: string, ifMatch: number |
   if (current && current.name !== name)
     throw new AppError(
       "name_taken",
-      `Cannot save val "${name}": you already have "${current.name}", and names that differ only in case are the same`,
+      `Cannot save val "${name}": you already have "${current.name}", and names that differ only in case, or in - and _, are the same`,
     )
   if (current) assertUnchanged(current, ifMatch)
   else if (ifMatch !== undefined)
@@ -315,9 +337,9 @@ function toPrivateVal(
   id: string,
   caller: Caller,
   name: string,
-  { privacy = "private", type = "script", readme = null }: ValInput,
+  { privacy = "private", type = "script", readme = null, description = null }: ValInput,
   source: ValSource,
 ): NewVal {
   const { userId: ownerId, username: ownerName } = caller
-  return { id, ownerId, ownerName, name, privacy, type, readme, source }
+  return { id, ownerId, ownerName, name, description, privacy, type, readme, source }
 }

@@ -33,14 +33,16 @@ const root = createTree()
 export function matchRoute(path: string): RouteMatch | undefined {
   const segments = path.split("/")
   const values: string[] = []
-  const ignoresSlash = segments[1] === "v1" || segments[1] === "v"
+  const ignoresSlash = /^v[0-9]*$/.test(segments[1] ?? "")
   const hasTrailingSlash = ignoresSlash && segments.length > 2 && segments.at(-1) === ""
   const end = hasTrailingSlash ? segments.length - 1 : segments.length
   let node: Node | undefined = root
   for (let index = 1; index < end && node; index++) {
     if (node.rest) {
+      const names = node.rest.names
       const params = {
-        [node.rest.names.at(-1)?.[0] ?? ""]: decodeParts(segments.slice(index).join("/")),
+        ...toParams(names.slice(0, -1), values),
+        [names.at(-1)?.[0] ?? ""]: decodeParts(segments.slice(index).join("/")),
       }
       return { routes: node.rest.routes, params }
     }

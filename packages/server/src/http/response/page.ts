@@ -67,21 +67,21 @@ const plainCharsMax = 262_144
  * Writes `{"data": [...], ...rest}` item by item and yields to the event loop in between: a page may
  * contain a hundred vals of the maximum size.
  */
-async function toListBody<Item>(
-  items: readonly Item[],
+export async function toListBody<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
   toView: (item: Item) => unknown,
-  rest: Readonly<Record<string, unknown>>,
+  rest?: Readonly<Record<string, unknown>>,
 ): Promise<string | Uint8Array> {
   const yieldIfDue = createTimeSlice()
   const parts: string[] = []
   let chars = 0
-  for (const item of items) {
+  for await (const item of items) {
     const part = toOwnJson(toView(item))
     parts.push(part)
     chars += part.length
     await yieldIfDue()
   }
-  const [start, end] = ['{"data":[', `],${toOwnJson(rest).slice(1)}`]
+  const [start, end] = ['{"data":[', `]${rest ? `,${toOwnJson(rest).slice(1)}` : "}"}`]
   if (chars <= plainCharsMax) return `${start}${parts.join(",")}${end}`
   const bytes: Uint8Array[] = [Buffer.from(start)]
   for (const [index, part] of parts.entries()) {

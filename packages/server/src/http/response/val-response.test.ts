@@ -15,6 +15,7 @@ const val: Val = {
   privacy: "public",
   type: "http",
   readme: null,
+  description: null,
   version: 3,
   code: "1",
   file: { id: "", path: "main.tsx", since: 3, branchId: "", branchName: "main" },

@@ -103,6 +103,7 @@ export function toValView(
   return {
     id: it.id,
     name: it.name,
+    description: it.description,
     version: it.version,
     code: it.code,
     readme: it.readme,

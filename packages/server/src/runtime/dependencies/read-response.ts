@@ -5,11 +5,11 @@ import { splitResponse } from "./tool/tool-messages.ts"
 
 const specifierCharsMax = 10_000
 const nameCharsMax = 1_000
-const pathCharsMax = 512
+const hashCharsMax = 64
 const messageCharsMax = 100_000
 
 const place = z.object({
-  path: chars(pathCharsMax).exactOptional(),
+  text: chars(hashCharsMax),
   start: z.int().min(0),
   end: z.int().min(0),
 })

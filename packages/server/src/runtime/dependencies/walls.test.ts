@@ -224,7 +224,7 @@ describe("The resolver", () => {
       seconds *= 2
       return places.length > 0 && places
     })
-    expect(places).toEqual([{ start: 19, end: 29 }])
+    expect(places).toMatchObject([{ start: 19, end: 29 }])
   })
 
   test("ends when its signal aborts, and when the resolver stops", async () => {

@@ -5,7 +5,7 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, type Statements, sql } from "../database/sql.ts"
-import { entryType } from "../vals/branch-rows.ts"
+import { entryType } from "../files/branch-rows.ts"
 
 const limits = {
   /** Deliveries to the webhooks of one owner within a minute. Further events are dropped. */

@@ -5,6 +5,7 @@ import { lockfileOwners } from "./0028-lockfile-owners.ts"
 import { lockfileClaims } from "./0029-lockfile-claims.ts"
 import { fileTables } from "./0030-file-tables.ts"
 import { files } from "./0031-files.ts"
+import { descriptions } from "./0032-descriptions.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   lockfileClaims,
   fileTables,
   files,
+  descriptions,
 ]

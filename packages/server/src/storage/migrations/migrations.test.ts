@@ -28,6 +28,10 @@ const landed = {
     sqlite: "55f71a10ff1f999d28ff908609c1ff73e8fbfbfc87ae826bc6adf8a748d93f10",
     postgres: "55f71a10ff1f999d28ff908609c1ff73e8fbfbfc87ae826bc6adf8a748d93f10",
   },
+  "32 descriptions": {
+    sqlite: "3360df932ea1603e3761f7712c6fe5f95db4eede23681496a7aaa15e99b278f0",
+    postgres: "fb7df2a70c7ab71e39841a5cb01f163845a25c08b01aa2959ad9588ff4b8dad5",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

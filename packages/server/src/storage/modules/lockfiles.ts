@@ -92,17 +92,23 @@ export function* copyLockfile(
     values (${valId}, ${version}, ${ownerId}, ${state}, ${at}, ${bundle}, ${toOwnJson(resolution)})`
 }
 
-/** The lockfile of a new version whose code is that of an earlier one; nothing if that has none. */
+/** A version of a branch. */
+interface BranchVersion {
+  readonly branchId: string
+  readonly version: number
+}
+
+/** The lockfile of a new version whose code is that of another one; nothing if that has none. */
 export function takeOverLockfile(
   { now }: Dialect,
-  branchId: string,
-  from: number,
-  version: number,
+  from: BranchVersion,
+  to: BranchVersion,
   at: number,
 ): Statement {
   return sql`insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at, bundle_hash, resolution)
-    select branch_id, ${version}, owner_id, state, case when state = 'pending' then ${now} end, ${at}, bundle_hash, resolution
-    from locks where branch_id = ${branchId} and version = ${from}`
+    select n.branch_id, n.version, l.owner_id, l.state, case when l.state = 'pending' then ${now} end, ${at}, l.bundle_hash, l.resolution
+    from locks l join versions n on n.branch_id = ${to.branchId} and n.version = ${to.version}
+    where l.branch_id = ${from.branchId} and l.version = ${from.version}`
 }
 
 /** The absence of a lockfile is cached too. */

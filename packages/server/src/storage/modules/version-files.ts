@@ -10,7 +10,7 @@ import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { selectImports, selectStates } from "../vals/branch-rows.ts"
+import { selectImports, selectStates } from "../files/branch-rows.ts"
 
 interface VersionRow {
   readonly version: number

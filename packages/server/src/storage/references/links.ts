@@ -5,7 +5,7 @@ import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { type FileState, selectImports } from "../vals/branch-rows.ts"
+import { type FileState, selectImports } from "../files/branch-rows.ts"
 import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./row-locks.ts"
 
 /** The val whose links are updated. */
@@ -22,7 +22,7 @@ interface Linked {
  */
 export function* insertImports(
   val: Importer,
-  { path, since }: FileState,
+  { path, since }: Pick<FileState, "path" | "since">,
   imports: readonly ValImport[],
 ): Script<void> {
   if (imports.length === 0) return
@@ -44,13 +44,20 @@ export function* insertImports(
       and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }
 
-/** The same text in another state imports the same: its pins, and the time that they are as of, stay. */
-export function copyImports(branchId: string, from: FileState, to: FileState): Statement {
+/**
+ * The same text in another state imports the same: its pins, and the time that they are as of, stay.
+ * The table has the columns `new_path`, `new_since`, `old_path` and `old_since`.
+ */
+export function copyImports(
+  table: Statement,
+  branch: { readonly from: string; readonly to: string },
+): Statement {
   return sql`insert into imports (branch_id, path, since, username_key, name_key, branch_key, pinned_version, specifiers, pinned_val_id, pinned_at)
-    select i.branch_id, ${to.path}, ${to.since}, i.username_key, i.name_key, i.branch_key, i.pinned_version, i.specifiers, i.pinned_val_id,
+    select b.id, new_path, new_since, i.username_key, i.name_key, i.branch_key, i.pinned_version, i.specifiers, i.pinned_val_id,
       case when i.pinned_val_id is not null then coalesce(i.pinned_at, s.created_at) end
-    from imports i join states s on s.branch_id = i.branch_id and s.path = i.path and s.since = i.since
-    where i.branch_id = ${branchId} and i.path = ${from.path} and i.since = ${from.since}`
+    from ${table} join branches b on b.id = ${branch.to}
+    join imports i on i.branch_id = ${branch.from} and i.path = old_path and i.since = old_since
+    join states s on s.branch_id = i.branch_id and s.path = i.path and s.since = i.since`
 }
 
 /** The branch that imports, which is the main one of its val. */

@@ -1,16 +1,17 @@
+import { toValNameKey } from "@hamlet/contract"
 import type { ImportAddress } from "../../domain/modules/import-address.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { unavailable } from "../database/errors.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { isCurrentState, selectImports } from "../vals/branch-rows.ts"
+import { isCurrentState, selectImports } from "../files/branch-rows.ts"
 
-/** An owner's name and a val's, both in lower case. */
+/** An owner's name and a val's, as they are compared. */
 export type NameKey = Pick<ImportAddress, "username" | "name">
 
 /** The key of a val in imports and name locks. */
 export function toNameKey(username: string, name: string): NameKey {
-  return { username: username.toLowerCase(), name: name.toLowerCase() }
+  return { username: username.toLowerCase(), name: toValNameKey(name) }
 }
 
 /** The planned change of the links of a val. What is undefined stays unchanged. */

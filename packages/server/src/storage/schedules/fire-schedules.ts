@@ -19,8 +19,8 @@ import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
+import { entryType } from "../files/branch-rows.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
-import { entryType } from "../vals/branch-rows.ts"
 import { toTime } from "../vals/val-rows.ts"
 
 const limits = {

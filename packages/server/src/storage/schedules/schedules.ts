@@ -13,7 +13,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { asBoolean, asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
-import { entryType } from "../vals/branch-rows.ts"
+import { entryType } from "../files/branch-rows.ts"
 import { correctTimes, findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"
 import { tellOwners } from "./tell-owners.ts"
 

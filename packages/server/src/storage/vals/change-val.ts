@@ -1,4 +1,7 @@
+import { toValNameKey } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
+import { changeTree } from "../../domain/files/change-tree.ts"
+import { createTree, isCode, type PathState } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ValSource } from "../../domain/vals/val-source.ts"
 import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
@@ -6,6 +9,8 @@ import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
+import { type MainBranch, readmePath, readPaths } from "../files/branch-rows.ts"
+import { type ChangedFile, type VersionPackages, writeVersion } from "../files/write-version.ts"
 import {
   type AddedTarget,
   countOutgoing,
@@ -14,14 +19,14 @@ import {
 } from "../references/links.ts"
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
-import { type MainBranch, readmePath } from "./branch-rows.ts"
-import { type ChangedFile, insertFiles, insertVersions } from "./write-version.ts"
 
 /** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
 export interface LockedVal {
   readonly val: Val
   readonly main: MainBranch
   readonly hasDependencies: boolean
+  /** Whether the current version imports packages. */
+  readonly hasLockfile: boolean
   readonly locks: LinkLocks
 }
 
@@ -36,7 +41,7 @@ export function* changeVal(
   at: number,
   depth: number,
 ): Script<SavedVal> {
-  const { val: before, main, locks } = locked
+  const { val: before, main } = locked
   const source = change.source && change.source.code !== before.code ? change.source : undefined
   const described = applyChange(before, change, at)
   const isNewVersion = source !== undefined || !hasSameFiles(before, described)
@@ -52,71 +57,100 @@ export function* changeVal(
   const isNewCode = source !== undefined
   if (!isNewVersion && hasSameSettings(before, after))
     return { val: before, isNewVersion, isNewCode }
-  if (after.name.toLowerCase() !== before.name.toLowerCase())
+  if (toValNameKey(after.name) !== toValNameKey(before.name))
     yield* assertNameIsFree(before, after.name)
   // The references from this val are uncounted before the change and counted again after it.
   if (before.privacy === "public" && after.privacy !== "public")
-    yield* countOutgoing(locks, before.id, -1)
+    yield* countOutgoing(locked.locks, before.id, -1)
   yield writeVal(before, after)
-  if (isNewVersion) yield* writeVersion(dialect, locked, after, source, at)
+  if (isNewVersion) yield* writeEntryAndReadme(dialect, locked, after, source, at)
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
+  const val = yield* noteChange(dialect, locked, after, { isNewVersion, isRelinked }, at, depth)
+  return { val, isNewVersion, isNewCode }
+}
+
+/** What depends on a val that has been written: references, search and events. */
+export function* noteChange(
+  dialect: Dialect,
+  { val: before, locks }: LockedVal,
+  after: Val,
+  { isNewVersion, isRelinked }: { readonly isNewVersion: boolean; readonly isRelinked: boolean },
+  at: number,
+  depth: number,
+): Script<Val> {
   const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
   yield* emitSaved(dialect, after, isNewVersion ? "version" : "settings", depth)
   yield* emitReferenced(dialect, after, targets, depth)
   if (after.privacy === "public" && before.privacy !== "public")
     yield* emitPublished(dialect, after, depth)
-  const val = referenceCount === after.referenceCount ? after : { ...after, referenceCount }
-  return { val, isNewVersion, isNewCode }
+  return referenceCount === after.referenceCount ? after : { ...after, referenceCount }
 }
 
-/** Writes the files of a val that have changed, as the next version of its main branch. */
-function* writeVersion(
+/** Writes the code and the readme of a val, if they have changed, as the next version of `main`. */
+function* writeEntryAndReadme(
   dialect: Dialect,
-  { val: before, main }: LockedVal,
+  locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
   at: number,
 ): Script<void> {
+  const { val: before, main } = locked
   const { version } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
   const readme = main.readme ?? { path: readmePath, fileId: Bun.randomUUIDv7(), since: version }
   const isEntryChanged = source !== undefined || after.type !== before.type
   const isReadmeChanged = after.readme !== before.readme
+  // A file that is code by its name only stays that.
+  const entryType = after.type === before.type ? (main.entry?.type ?? after.type) : after.type
   const changed: ChangedFile[] = []
   if (isEntryChanged)
     changed.push({
-      ...{ path: entry.path, fileId: entry.fileId, type: after.type, content: after.code },
-      imports: source?.imports ?? { same: entry },
+      ...{ path: entry.path, fileId: entry.fileId, type: entryType },
+      text: source
+        ? { content: source.code, imports: source.imports }
+        : main.entry
+          ? { same: main.entry }
+          : { content: "", imports: [] },
     })
   if (isReadmeChanged)
     changed.push({
-      ...{ path: readmePath, fileId: readme.fileId, imports: [], content: after.readme },
-      type: after.readme === null ? null : "file",
+      ...{ path: readmePath, fileId: readme.fileId, type: after.readme === null ? null : "file" },
+      text: after.readme === null ? undefined : { content: after.readme, imports: [] },
     })
-  yield* insertFiles(after.id, [
-    ...(main.entry || !isEntryChanged ? [] : [entry]),
-    ...(main.readme || after.readme === null ? [] : [readme]),
-  ])
-  yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${at},
-    entry_type = ${after.type} where id = ${after.id}`
-  yield* insertVersions(
-    dialect,
-    before,
-    [
-      {
-        ...{ version, createdAt: at, changed },
-        entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
-        readmeSince: isReadmeChanged
-          ? after.readme === null
-            ? undefined
-            : version
-          : main.readme?.since,
-        packages: source ? (source.isRemote ? "fetch" : undefined) : { of: before.version },
-      },
-    ],
-    at,
+  const added = changed.filter(
+    ({ fileId }) => fileId !== main.entry?.fileId && fileId !== main.readme?.fileId,
   )
+  if (added.length > 0) yield* assertFree(before, added)
+  yield* writeVersion(dialect, before, {
+    ...{ version, createdAt: at, changed, added, entryType },
+    entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
+    readmeSince: isReadmeChanged
+      ? after.readme === null
+        ? undefined
+        : version
+      : main.readme?.since,
+    packages: yield* findPackages(locked, source),
+  })
+}
+
+/** The packages of other files stay when the code imports none any more. */
+function* findPackages(
+  { val, main, hasLockfile }: LockedVal,
+  source: ValSource | undefined,
+): Script<VersionPackages> {
+  if (source?.isRemote) return "fetch"
+  if (!hasLockfile) return undefined
+  const isOther = ({ fileId, type }: PathState) => isCode(type) && fileId !== main.entry?.fileId
+  const isNeeded = !source || (yield* readPaths(val.id, val.version)).some(isOther)
+  return isNeeded ? { of: val.version } : undefined
+}
+
+/** Throws if other files are in the way of a new one. */
+function* assertFree({ id, version }: Val, added: readonly ChangedFile[]): Script<void> {
+  const tree = createTree(yield* readPaths(id, version))
+  const puts = added.map(({ path }) => ({ kind: "put", path, type: "file", isNew: true }) as const)
+  changeTree(tree, puts, Bun.randomUUIDv7)
 }
 
 /** Writes the search text of a val. */
@@ -138,6 +172,7 @@ function applyChange(before: Val, change: ValChange, at: number): Val {
     ...before,
     updatedAt: at,
     name: change.name ?? before.name,
+    description: change.description === undefined ? before.description : change.description,
     privacy: change.privacy ?? before.privacy,
     type: change.type ?? before.type,
     readme: change.readme === undefined ? before.readme : change.readme,
@@ -145,7 +180,11 @@ function applyChange(before: Val, change: ValChange, at: number): Val {
 }
 
 function hasSameSettings(before: Val, after: Val): boolean {
-  return before.name === after.name && before.privacy === after.privacy
+  return (
+    before.name === after.name &&
+    before.privacy === after.privacy &&
+    before.description === after.description
+  )
 }
 
 /** The type is that of the entry file, and the readme is a file. */
@@ -155,7 +194,7 @@ function hasSameFiles(before: Val, after: Val): boolean {
 
 function* assertNameIsFree(val: Val, name: string): Script<void> {
   const other = yield* firstRow(
-    sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${name.toLowerCase()}`,
+    sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${toValNameKey(name)}`,
   )
   if (other) throw nameTaken(name)
 }
@@ -169,12 +208,12 @@ function nameTaken(name: string): AppError {
 }
 
 // Without `returning`, for which SQLite would begin a nested transaction.
-function writeVal(before: Val, after: Val): Statement {
+export function writeVal(before: Val, after: Val): Statement {
   // SQLite rewrites each index that contains a column of the `set` list, even if its value stays the
   // same. A save of files alone sets no indexed column.
   const described = hasSameSettings(before, after)
     ? nothing
-    : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy},`
+    : sql`name = ${after.name}, name_key = ${toValNameKey(after.name)}, privacy = ${after.privacy}, description = ${after.description},`
   return sql`update vals set ${described} updated_at = ${after.updatedAt} where id = ${after.id}`
 }
 
@@ -195,7 +234,7 @@ function* relink(
   }
   const targets = isRelinked ? yield* relinkOutgoing(locks, linked, at) : []
   if (isPublic && before.privacy !== "public") yield* countOutgoing(locks, after.id, 1)
-  if (after.name.toLowerCase() === before.name.toLowerCase())
+  if (toValNameKey(after.name) === toValNameKey(before.name))
     return { referenceCount: before.referenceCount, targets }
   const name = toNameKey(after.ownerName, after.name)
   return { referenceCount: yield* relinkIncoming(locks, linked, name, at), targets }

@@ -1,4 +1,6 @@
+import { toValNameKey } from "@hamlet/contract"
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
 import type {
   ImportedComment,
@@ -11,12 +13,13 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, nothing, type Statement, sql } from "../database/sql.ts"
+import type { MainBranch } from "../files/branch-rows.ts"
+import { insertFiles, insertVersions } from "../files/write-version.ts"
 import { LinksMoved, writeLinks } from "../references/row-locks.ts"
 import { changeVal } from "./change-val.ts"
 import { insertVal, toVersion } from "./insert-val.ts"
 import { toVal, type ValRow, valColumns, withCode, withCurrentVersion } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
-import { insertVersions } from "./write-version.ts"
 
 type Plan = (existing: ExistingVal | undefined) => ImportPlan
 
@@ -83,18 +86,26 @@ function* importVal(
   const { versions, settings } = planned
   const last = versions.at(-1)
   if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at, depth)).val)
-  const { entry, readme } = locked.main
-  if (!entry) throw new LinksMoved()
+  const { readme } = locked.main
+  const first = versions[0] ?? last
+  const entry = locked.main.entry ?? (yield* addEntry(existing.val.id, first.version))
   const earlier = versions
     .slice(0, -1)
     .map((version) => toVersion(version, entry, entry.type, readme?.since))
   yield* insertVersions(dialect, locked.val, earlier, at)
   // Makes `changeVal` add the last version with its own number, even if its code equals the current
   // code.
-  const main = { ...locked.main, versionLast: last.version - 1 }
+  const main = { ...locked.main, entry, versionLast: last.version - 1 }
   const before = { ...locked, main, val: { ...locked.val, code: "" } }
   const change = { ...settings, source: last.source }
   return toOne(planned, (yield* changeVal(dialect, before, change, last.createdAt, depth)).val)
+}
+
+/** The file for the code of a val that has none. */
+function* addEntry(branchId: string, since: number): Script<NonNullable<MainBranch["entry"]>> {
+  const entry = { path: entryPath, fileId: Bun.randomUUIDv7(), since, type: "script" } as const
+  yield* insertFiles(branchId, [entry])
+  return entry
 }
 
 function toOne(
@@ -139,7 +150,7 @@ function* findExisting(val: ValToImport): Script<ExistingVal | undefined> {
 
 function selectExisting({ ownerId, name }: ValToImport): Statement {
   return sql`select ${valColumns}, b.version_last from vals v ${withCurrentVersion}
-    where v.owner_id = ${ownerId} and v.name_key = ${name.toLowerCase()}`
+    where v.owner_id = ${ownerId} and v.name_key = ${toValNameKey(name)}`
 }
 
 /** The database compares the code: a long history would be much to read. */

@@ -1,3 +1,4 @@
+import type { FileType } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { NewVal } from "../../domain/vals/vals.ts"
@@ -6,14 +7,21 @@ import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
+import { type FileState, readmePath } from "../files/branch-rows.ts"
+import {
+  type ChangedFile,
+  insertFiles,
+  insertVersions,
+  type NewVersion,
+} from "../files/write-version.ts"
 import { addToForkCount, relinkIncoming, relinkOutgoing } from "../references/links.ts"
 import { lockNames, lockVals, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
-import { type FileState, type FileType, readmePath } from "./branch-rows.ts"
-import { type ChangedFile, insertFiles, insertVersions, type NewVersion } from "./write-version.ts"
 
-/** The versions that a val begins with, oldest first. */
-type Beginning = Pick<ImportedHistory, "versions" | "last" | "createdAt" | "updatedAt">
+/** The versions that a val begins with, oldest first; without any, it begins without files. */
+interface Beginning extends Pick<ImportedHistory, "versions" | "createdAt" | "updatedAt"> {
+  readonly last: ImportedVersion | undefined
+}
 
 /**
  * Inserts a new val with its versions, links and search text. False when its owner already has a val
@@ -27,20 +35,22 @@ export function* insertVal(
   depth: number,
 ): Script<boolean> {
   const { last, createdAt, updatedAt } = beginning
-  const { code, imports } = last.source
-  const { version } = last
+  const { version, source } = last ?? { version: 0, source: { code: "", imports: [] } }
+  const { code, imports } = source
   const name = toNameKey(val.ownerName, val.name)
   const origin = val.forkOf?.id
   yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow(sql`
-    insert into vals (id, owner_id, name, name_key, privacy, created_at, updated_at, forked_from_id, forked_from_version)
-    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.privacy}, ${createdAt}, ${updatedAt},
+    insert into vals (id, owner_id, name, name_key, description, privacy, created_at, updated_at, forked_from_id, forked_from_version)
+    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.description ?? null}, ${val.privacy}, ${createdAt}, ${updatedAt},
       ${origin ?? null}, ${val.forkOf?.version ?? null})
     on conflict (owner_id, name_key) do nothing returning id`)
   if (!inserted) return false
   yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at)
-    values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${val.type}, ${createdAt}, ${updatedAt})`
-  yield* insertBeginning(dialect, val, beginning.versions, at)
+    values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${last ? val.type : null}, ${createdAt}, ${updatedAt})`
+  yield* last
+    ? insertBeginning(dialect, val, beginning.versions, at)
+    : insertEmpty(dialect, val, at)
   const isPublic = val.privacy === "public"
   yield writeNewText(
     sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`,
@@ -97,10 +107,15 @@ function* insertBeginning(
   )
   if (!first) return
   const readmes: readonly ChangedFile[] = readme
-    ? [{ ...readme, type: "file", content: val.readme, imports: [] }]
+    ? [{ ...readme, type: "file", text: { content: val.readme ?? "", imports: [] } }]
     : []
   const all = [{ ...first, changed: [...first.changed, ...readmes] }, ...rest]
   yield* insertVersions(dialect, val, all, at)
+}
+
+function insertEmpty(dialect: Dialect, val: Omit<NewVal, "source">, at: number): Script<void> {
+  const none = { entry: undefined, readmeSince: undefined, changed: [], packages: undefined }
+  return insertVersions(dialect, val, [{ version: 0, createdAt: at, ...none }], at)
 }
 
 /** A version of an imported history: its code is the entry file. */
@@ -112,7 +127,7 @@ export function toVersion(
 ): NewVersion {
   return {
     ...{ version, createdAt, readmeSince, entry: { path, since: version } },
-    changed: [{ path, fileId, type, content: source.code, imports: source.imports }],
+    changed: [{ path, fileId, type, text: { content: source.code, imports: source.imports } }],
     packages: source.lock ?? (source.isRemote ? "fetch" : undefined),
   }
 }

@@ -1,11 +1,11 @@
-import type { CursorKeys } from "@hamlet/contract"
+import { type CursorKeys, toValNameKey } from "@hamlet/contract"
 import type { PageRequest } from "../../domain/paging.ts"
 import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/val-lists.ts"
 import { replaceEach } from "../../shared/hostile-input/bounded.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, findCursor, type KeyKind, limitTo, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { entryType } from "./branch-rows.ts"
+import { entryType } from "../files/branch-rows.ts"
 import { readVals } from "./read-vals.ts"
 import { toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
@@ -92,7 +92,7 @@ function afterSorted(page: PageRequest, sort: OwnValSort, order: "asc" | "desc")
 }
 
 function conditionsOf({ query, privacy, type }: OwnValFilter): Statement {
-  return sql`${query ? sql`and own.name_key like ${`%${escapeLike(query.toLowerCase())}%`} escape '\\'` : nothing}
+  return sql`${query ? sql`and own.name_key like ${`%${escapeLike(toValNameKey(query))}%`} escape '\\'` : nothing}
     ${privacy ? sql`and own.privacy = ${privacy}` : nothing} ${
       type
         ? sql`and exists (select 1 from branches b where b.id = own.id and ${entryType} = ${type})`

@@ -15,7 +15,7 @@ export async function readVals<Row extends ValRow = ValRow>(
     await db.read<Omit<ValRow, "code"> & OptionalCode>(list),
     async ({ id, version }) => {
       const [texts] = await db.read<Pick<ValRow, "code" | "readme">>(sql`
-      select c.content as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${id} and n.version = ${version}`)
+      select coalesce(c.content, '') as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${id} and n.version = ${version}`)
       // It was deleted a moment ago.
       return texts ?? { code: "", readme: null }
     },

@@ -22,11 +22,12 @@ export interface ValRow {
   readonly owner_secrets_version: number
   readonly owner_suspended_at: number | string | null
   readonly name: string
+  readonly description: string | null
   readonly privacy: Privacy
   readonly type: ValType
   readonly readme: string | null
   readonly version: number
-  /** Of the entry file. */
+  /** Of the entry file; empty if there is none. */
   readonly code: string
   /** The state of the entry file; null when the version has none. */
   readonly entry_path: string | null
@@ -53,7 +54,7 @@ export interface ValRow {
  * The columns of a ValRow; `v` is the val, `u` its owner, `n` the version, `c` its entry file, `d` its
  * readme, and `o` and `ou` are from `withOrigin`.
  */
-export const valColumns = toColumns("d.content", "c.content")
+export const valColumns = toColumns("d.content", "coalesce(c.content, '')")
 
 /**
  * Code and readme that are longer than this together are not read with a list, but one val at a
@@ -67,7 +68,7 @@ const listedTextBytesMax = 32_768
  */
 export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): Statement {
   const texts = {
-    code: { column: "c.content", bytes: "coalesce(octet_length(c.content), 0)" },
+    code: { column: "coalesce(c.content, '')", bytes: "coalesce(octet_length(c.content), 0)" },
     readme: { column: "d.content", bytes: "coalesce(octet_length(d.content), 0)" },
   } as const satisfies Record<OmittedText, object>
   const lengths = Object.entries(texts)
@@ -85,7 +86,7 @@ export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): State
 
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
-  u.suspended_at as owner_suspended_at, v.name, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
+  u.suspended_at as owner_suspended_at, v.name, v.description, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
   n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at,
   v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
   o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
@@ -96,8 +97,8 @@ function toColumns(readme: string, code: string): Statement {
  * of the page only.
  */
 export const listedCode = raw(
-  `(select case when octet_length(c.content) > ${listedTextBytesMax} then null else c.content end
-    from states c where c.branch_id = n.branch_id and c.path = n.entry_path and c.since = n.entry_since) as code`,
+  `case when n.entry_path is null then '' else (select case when octet_length(c.content) > ${listedTextBytesMax} then null else c.content end
+    from states c where c.branch_id = n.branch_id and c.path = n.entry_path and c.since = n.entry_since) end as code`,
 )
 
 /** Joins the val that `v` is a fork of, and its owner. */
@@ -134,6 +135,7 @@ export function toVal(row: ValRow): Val {
     ownerSecretsVersion: row.owner_secrets_version,
     isOwnerSuspended: row.owner_suspended_at !== null,
     name: row.name,
+    description: row.description,
     privacy: row.privacy,
     type: row.type,
     readme: row.readme,

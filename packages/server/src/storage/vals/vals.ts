@@ -1,7 +1,9 @@
+import { toValNameKey } from "@hamlet/contract"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,
+  EmptyVal,
   NewVal,
   SavedVal,
   Val,
@@ -17,6 +19,7 @@ import { afterCursor, limitPart, limitTo, newestFirst, toPage } from "../databas
 import { join, type Statement, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
+import { entryType, type MainRow, mainColumns, toMainBranch } from "../files/branch-rows.ts"
 import { countOutgoing } from "../references/links.ts"
 import {
   type LinkChange,
@@ -28,7 +31,6 @@ import {
   writeLinks,
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
-import { entryType, type MainRow, mainColumns, toMainBranch } from "./branch-rows.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
 import { insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
@@ -57,7 +59,7 @@ export function createValStore(db: Database): ValStore {
         select ${valColumns} from users u
         join vals v on v.owner_id = u.id join branches b on b.id = v.id
         join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}
-        where u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()} and ${isVisible(viewerId)}`)
+        where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(viewerId)}`)
       return row && toVal(row)
     },
     async list(viewerId, filter, page) {
@@ -81,6 +83,10 @@ export function createValStore(db: Database): ValStore {
     create(val, at) {
       const depth = findCallDepth()
       return writeLinksOnce(db, () => createValRow(db.dialect, val, at, depth))
+    },
+    createEmpty(val, at) {
+      const depth = findCallDepth()
+      return writeLinksOnce(db, () => createEmpty(db.dialect, val, at, depth))
     },
     change(id, change, assert, at) {
       const depth = findCallDepth()
@@ -173,7 +179,8 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   // other tables.
   const locks = yield* lockVals(dialect, change)
   const row = yield* firstRow<LockedRow>(sql`
-    select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies
+    select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies,
+      exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
   // SQLite returns 1, PostgreSQL true.
   return (
@@ -181,6 +188,7 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
       val: toVal(row),
       main: toMainBranch(row),
       hasDependencies: Boolean(row.has_dependencies),
+      hasLockfile: Boolean(row.has_lockfile),
       locks,
     }
   )
@@ -188,9 +196,11 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
 
 interface LockedRow extends ValRow, MainRow {
   readonly has_dependencies: number | boolean
+  readonly has_lockfile: number | boolean
 }
 
-function* readVal(id: string): Script<Val | undefined> {
+/** Reads a val in a script. */
+export function* readVal(id: string): Script<Val | undefined> {
   const row = yield* firstRow<ValRow>(
     sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`,
   )
@@ -209,6 +219,25 @@ export function* createValRow(
     dialect,
     val,
     { versions: [first], last: first, createdAt: at, updatedAt: at },
+    at,
+    depth,
+  )
+  return isNew ? yield* readVal(val.id) : undefined
+}
+
+/** Version 0 has no files. */
+function* createEmpty(
+  dialect: Dialect,
+  val: EmptyVal,
+  at: number,
+  depth: number,
+): Script<Val | undefined> {
+  const empty = { ...val, type: "script", readme: null } as const
+  const times = { createdAt: at, updatedAt: at }
+  const isNew = yield* insertVal(
+    dialect,
+    empty,
+    { versions: [], last: undefined, ...times },
     at,
     depth,
   )
@@ -249,7 +278,7 @@ function* createOrChange(
   at: number,
   depth: number,
 ): Script<SavedVal> {
-  const nameKey = val.name.toLowerCase()
+  const nameKey = toValNameKey(val.name)
   const found = yield* firstRow<{ id: string }>(
     sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`,
   )
@@ -260,7 +289,7 @@ function* createOrChange(
     return { val: created, isNewVersion: true, isNewCode: true }
   }
   const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
-  if (locked?.val.name.toLowerCase() !== nameKey) throw new LinksMoved()
+  if (!locked || toValNameKey(locked.val.name) !== nameKey) throw new LinksMoved()
   assert(locked.val)
   return yield* changeVal(dialect, locked, change, at, depth)
 }

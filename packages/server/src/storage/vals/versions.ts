@@ -6,9 +6,9 @@ import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { join, nothing, raw, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
+import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
-import { selectImports } from "./branch-rows.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
 import {
@@ -49,7 +49,7 @@ export function createVersionStore(db: Database): VersionStore {
         where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`)
       const complete = await withTexts<VersionRow>(found, async ({ version }) => {
         const [text] = await db.read<Pick<VersionRow, "code">>(
-          sql`select c.content as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${version}`,
+          sql`select coalesce(c.content, '') as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${version}`,
         )
         return text ?? { code: "" }
       })
@@ -112,6 +112,7 @@ function* deleteVersion(
   }
   yield* deleteStates(valId, version)
   yield sql`delete from versions where branch_id = ${valId} and version = ${version}`
+  if (version === val.version) yield* moveFilesBack(valId, highest.version)
   return "deleted"
 }
 
@@ -126,6 +127,17 @@ function* deleteStates(branchId: string, version: number): Script<void> {
       : sql`and exists (select 1 from states s where s.branch_id = states.branch_id and s.path = states.path
           and s.since > states.since and s.since <= ${neighbours.after})`
   yield sql`delete from states where branch_id = ${branchId} and since > ${neighbours?.before ?? -1} and since <= ${version} ${isReplaced}`
+}
+
+/** Files that the deleted version had moved are where they were before. */
+function* moveFilesBack(branchId: string, version: number): Script<void> {
+  const found = yield* rows<{ id: string; path: string }>(
+    sql`select id, path from files where branch_id = ${branchId}`,
+  )
+  const paths = new Map(found.map(({ id, path }) => [id, path]))
+  for (const { fileId, path, type } of yield* readPaths(branchId, version))
+    if (type !== null && paths.get(fileId) !== path)
+      yield sql`update files set path = ${path} where id = ${fileId}`
 }
 
 /** The imports of some versions of the val. */

@@ -25,6 +25,18 @@ const toBody = (method: string, path: string, value: unknown): SlowRequest => ({
   body: typeof value === "string" ? value : JSON.stringify(value),
 })
 
+/** As deep and as many as files can be. */
+const deepPath = Array.from({ length: 19 }, () => "d").join("/")
+const manyFiles = (kind: "put" | "delete") =>
+  Array.from({ length: limits.filesPerVersionMax - 10 }, (_, index) => ({
+    path: `${deepPath}/${index}.ts`,
+    ...(kind === "put" ? { content: "import x from './y.ts'" } : { delete: true }),
+  }))
+const manyMoves = Array.from({ length: limits.fileChangesMax }, (_, index) =>
+  index % 2 === 0 ? { path: "d", newPath: "e" } : { path: "e", newPath: "d" },
+)
+const escaped = { type: "script", content: escapes.slice(0, limits.codeCharsMax) }
+
 const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   getMe: ["plain"],
   updateMe: ["body"],
@@ -64,6 +76,36 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
     () => toBody("POST", "/v1/format", { code: "[".repeat(limits.codeCharsMax), type: "script" }),
   ],
   resolveVersion: ["path"],
+  createFolder: ["body"],
+  listFolders: ["page"],
+  getFolder: ["plain"],
+  deleteFolder: ["path"],
+  listMyFolders: ["page"],
+  getFolderByName: ["plain"],
+  listOrgs: ["page"],
+  listMemberships: ["path"],
+  changeFiles: [
+    "body",
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("put") }),
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyMoves }),
+  ],
+  listBranches: ["page"],
+  createBranch: ["body", (valId) => toBody("POST", `/v2/vals/${valId}/branches`, { name: "big" })],
+  getBranch: ["path"],
+  deleteBranch: ["path"],
+  getBranchDifference: ["path", (valId) => get(`/v1/vals/${valId}/branches/${valId}/diff`)],
+  listFiles: [(valId) => get(`/v2/vals/${valId}/files?path=&recursive=true&limit=100`)],
+  createFile: [
+    (valId) =>
+      toBody("POST", `/v2/vals/${valId}/files?path=${deepPath}/${"x".repeat(80)}`, escaped),
+  ],
+  updateFile: [(valId) => toBody("PUT", `/v2/vals/${valId}/files?path=main.tsx`, escaped)],
+  getFileContent: [(valId) => get(`/v2/vals/${valId}/files/content?path=main.tsx`)],
+  getFile: ["plain"],
+  deleteFile: [
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("delete") }),
+    (valId) => ({ method: "DELETE", path: `/v2/vals/${valId}/files?path=d&recursive=true` }),
+  ],
   getLike: ["plain"],
   likeVal: ["plain"],
   unlikeVal: ["plain"],
@@ -179,6 +221,7 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   createChatCompletion: [() => toBody("POST", "/v1/openai/chat/completions", smallValues(900_000))],
   getBackup: ["plain"],
   getModule: ["plain"],
+  getModuleFile: ["plain", "path"],
   getStandardModule: ["plain"],
   getOpenApi: ["plain"],
   getDocs: ["plain"],

@@ -5,6 +5,7 @@ import type {
   LockedImport,
   ResolvedCode,
 } from "../../../src/domain/modules/lockfiles.ts"
+import { toTextHash } from "../../../src/domain/modules/text-hash.ts"
 
 /** A package, by its specifier. */
 export interface FakePackage {
@@ -53,8 +54,8 @@ export class FakeResolver implements DependencyResolver {
     }
     if (this.failure) throw this.failure
     const isTown = (specifier: string) => specifier.startsWith("https://esm.town/v/")
-    const matches = files.flatMap(({ path, code }) =>
-      Array.from(code.matchAll(pattern), (match) => ({ match, path })),
+    const matches = files.flatMap(({ code }) =>
+      Array.from(code.matchAll(pattern), (match) => ({ match, text: toTextHash(code) })),
     )
     const found = [...Map.groupBy(matches, ({ match }) => toSpecifier(match))].filter(
       ([specifier]) => !isTown(specifier) || (local && !local.includes(specifier)),
@@ -93,11 +94,11 @@ function toSpecifier([text, , inQuotes]: RegExpExecArray): string {
 
 interface Match {
   readonly match: RegExpExecArray
-  readonly path: string
+  readonly text: string
 }
 
-function toPlace({ match: { index, 0: text }, path }: Match) {
-  return { ...(path === "main.tsx" ? {} : { path }), start: index, end: index + text.length }
+function toPlace({ match: { index, 0: found }, text }: Match) {
+  return { text, start: index, end: index + found.length }
 }
 
 /** A bundle as the guest takes it. */

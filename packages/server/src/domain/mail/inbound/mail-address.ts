@@ -46,7 +46,7 @@ function isDomain(text: string, domain: string): boolean {
   return text.replace(/\.$/, "").toLowerCase() === domain
 }
 
-const names = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/i
+const names = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_-]*)$/i
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const bareUuid = /^[0-9a-f]{32}$/i
 

@@ -1,4 +1,5 @@
-import { isPath, mayImport } from "../import-address.ts"
+import { findPathProblem } from "@hamlet/contract/file-paths"
+import { mayImport } from "../import-address.ts"
 import { isModulePath, type VersionFile, type VersionFileStore } from "./version-files.ts"
 
 /** What the text of a file says about the program that it is part of. It never changes. */
@@ -49,7 +50,7 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number): M
     },
     async find(key, branchId, version, path) {
       if (known.has(key)) return known.get(key)
-      if (!isPath(path) || !isModulePath(path)) return undefined
+      if (findPathProblem(path) !== undefined || !isModulePath(path)) return undefined
       const file = await files.find(branchId, version, path)
       return keep(key, file && toModuleText(file.since, file.content))
     },

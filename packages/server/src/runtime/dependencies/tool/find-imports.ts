@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs"
 import { pathToFileURL } from "node:url"
 import type { ImportPlace, SourceFile } from "../../../domain/modules/lockfiles.ts"
-import { entryPath } from "../../../domain/modules/module-url.ts"
 import { type ModuleType, toModuleType } from "../../../domain/modules/program-module.ts"
+import { toTextHash } from "../../../domain/modules/text-hash.ts"
 import { type DenoSetup, type InfoDependency, type InfoSpan, readFileInfo } from "./deno-info.ts"
 import { findClauseEnd } from "./scan-code.ts"
 
@@ -55,7 +55,7 @@ async function findImportsOf(
   isRemote: (specifier: string) => boolean,
   placesMax: number,
 ): Promise<FoundImport[]> {
-  const where = path === entryPath ? {} : { path }
+  const where = { text: toTextHash(code) }
   const found = new Map<string, FoundImport>()
   const shift = code.startsWith("\uFEFF") ? 1 : 0
   let text = code.slice(shift)
@@ -100,7 +100,7 @@ function note(
   text: string,
   one: InfoDependency,
   shift: number,
-  where: Pick<ImportPlace, "path">,
+  where: Pick<ImportPlace, "text">,
 ): string {
   const span = one.code && toOffsets(read, one.code.span)
   const key = toKey(one)

@@ -1,3 +1,4 @@
+import { toValNameKey } from "@hamlet/contract"
 import type { ObjectPlace } from "../../../domain/blobs/objects.ts"
 import { MailRefused } from "../../../domain/mail/inbound/mail.ts"
 import type { MailTarget } from "../../../domain/mail/inbound/mail-address.ts"
@@ -70,7 +71,7 @@ function selectVal(condition: Statement): Statement {
 function toCondition(target: MailTarget): Statement {
   if (target.kind === "id") return sql`v.id = ${target.valId}`
   const { username, name } = target
-  return sql`u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()}`
+  return sql`u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)}`
 }
 
 function toMailVal(row: ValRow): MailVal {

@@ -1,13 +1,11 @@
-import type { ValType } from "../../domain/vals/vals.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import type { FileType, PathState } from "../../domain/files/tree.ts"
+import { rows } from "../database/database.ts"
+import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
 /** The type of the entry file of the branch `b`, as vals have it. */
 export const entryType = raw(
   "case when b.entry_type is null or b.entry_type = 'file' then 'script' else b.entry_type end",
 )
-
-/** The type of a file; a directory has one too. */
-export type FileType = ValType | "file" | "directory"
 
 /** Where a file of a branch is, and since which version it is as it is. */
 export interface FileState {
@@ -76,6 +74,38 @@ export function selectStates(branchId: string, version: number): Statement {
       select * from (select path from states where branch_id = ${branchId} order by path limit 1) first
       union all select (select s.path from states s where s.branch_id = ${branchId} and s.path > paths.path order by s.path limit 1)
       from paths where paths.path is not null) select path from paths where path is not null) p`
+}
+
+/** A row of `selectPaths`. */
+export interface PathRow {
+  readonly path: string
+  readonly since: number
+  readonly file_id: string
+  readonly type: FileType | null
+  readonly created_at: number | string
+  readonly bytes: number
+}
+
+/**
+ * Selects the paths of a branch in a version, with those that had ended by then, without their texts:
+ * both databases know the length of a text without reading it.
+ */
+export function selectPaths(branchId: string, version: number): Statement {
+  return sql`
+    select s.path, s.since, s.file_id, s.type, s.created_at, coalesce(octet_length(s.content), 0) as bytes
+    from (${selectStates(branchId, version)}) p cross join states s
+    where s.branch_id = ${branchId} and s.path = p.path and s.since = p.since`
+}
+
+/** Converts a row of `selectPaths`. */
+export function toPathState(row: PathRow): PathState {
+  const { path, since, file_id: fileId, type, bytes } = row
+  return { path, since, fileId, type, bytes, updatedAt: Number(row.created_at) }
+}
+
+/** The rows of `selectPaths` in a script. */
+export function* readPaths(branchId: string, version: number): Statements<readonly PathState[]> {
+  return (yield* rows<PathRow>(selectPaths(branchId, version))).map(toPathState)
 }
 
 /** Selects columns of what the files of a branch import in a version; `i` is the import. */

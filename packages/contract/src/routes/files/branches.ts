@@ -1,0 +1,49 @@
+import { route } from "../../route.ts"
+import { createBranchBody, differenceQuery } from "../../schemas/files/file-inputs.ts"
+import { branch, branchDifference } from "../../schemas/files/file-records.ts"
+import { pageQuery } from "../../schemas/inputs.ts"
+import { page } from "../../schemas/records.ts"
+
+/** The branches of a val. */
+export const branchRoutes = {
+  listBranches: route("Branches", "get /v2/vals/{val_id}/branches", {
+    summary: "The branches of a val, `main` first",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    query: pageQuery,
+    responses: { 200: page(branch) },
+  }),
+  createBranch: route("Branches", "post /v2/vals/{val_id}/branches", {
+    summary: "Make a branch with a copy of the newest files of another, by default of `main`",
+    scope: "val:write",
+    valAccess: "own",
+    body: createBranchBody,
+    responses: { 201: branch },
+    errors: ["branch_not_found", "branch_exists", "val_full"],
+  }),
+  getBranch: route("Branches", "get /v2/vals/{val_id}/branches/{branch_id}", {
+    summary: "A branch of a val",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    responses: { 200: branch },
+    errors: ["branch_not_found"],
+  }),
+  deleteBranch: route("Branches", "delete /v2/vals/{val_id}/branches/{branch_id}", {
+    summary: "Delete a branch with its versions and files",
+    scope: "val:write",
+    valAccess: "own",
+    responses: { 204: null },
+    errors: ["branch_not_found", "branch_is_default"],
+  }),
+  getBranchDifference: route("Branches", "get /v1/vals/{val_id}/branches/{branch_id}/diff", {
+    summary: "What has changed on a branch since it was made, or since one of its versions",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    query: differenceQuery,
+    responses: { 200: branchDifference },
+    errors: ["branch_not_found", "version_not_found"],
+  }),
+}

@@ -1,0 +1,133 @@
+import { z } from "zod"
+import { findPathProblem, segmentPattern } from "../../file-paths.ts"
+import { limits } from "../../limits.ts"
+import { booleanParam, idParam, privacy, text, valName, valType } from "../fields.ts"
+import { description, integerParam, moment, pageQuery } from "../inputs.ts"
+import { chars, list } from "../lengths.ts"
+
+/** The path of a file or directory. */
+export const filePath = chars(limits.filePathCharsMax, 1).superRefine((path, context) => {
+  const message = findPathProblem(path)
+  if (message) context.addIssue({ code: "custom", message })
+})
+
+/** The path of a file or directory; empty for the root. */
+const pathOrRoot = chars(limits.filePathCharsMax).superRefine((path, context) => {
+  const message = path === "" ? undefined : findPathProblem(path)
+  if (message) context.addIssue({ code: "custom", message })
+})
+
+// NUL and lone surrogates have an error code of their own.
+const content = chars(limits.codeCharsMax)
+const contentType = z.enum(["file", ...valType.options])
+const branchParam = { branch_id: idParam.optional() }
+const versionParam = integerParam(0, limits.versionMax).optional()
+const recursiveParam = booleanParam.default(false)
+
+/** The body of a val without files. */
+export const createFolderBody = z.object({
+  name: valName,
+  privacy,
+  description: description.optional(),
+  orgId: idParam.optional(),
+})
+
+/**
+ * The query of a list of vals whose cursor may also be a time: the items that were created before it.
+ */
+export const foldersQuery = pageQuery.extend({
+  cursor: z
+    .union([moment.transform(toTimeCursor), pageQuery.shape.cursor.unwrap()])
+    .optional()
+    .meta({ wire: { type: "string", maxLength: limits.cursorCharsMax } }),
+  privacy: privacy.optional(),
+  user_id: idParam.optional(),
+})
+
+/** Before all ids of that time, so that an item of the same millisecond is left out. */
+function toTimeCursor(ms: number) {
+  return { keys: [ms, "00000000-0000-0000-0000-000000000000"] }
+}
+
+/** The body of a branch; without a source it begins with the files of `main`. */
+export const createBranchBody = z.object({
+  name: chars(limits.branchNameCharsMax, 1)
+    .regex(segmentPattern, "must contain only letters, digits and $ [ ] ( ) - _ .")
+    .refine((name) => name !== "." && name !== "..", "must not be . or .."),
+  branchId: idParam.optional(),
+})
+
+/** Which version a branch is compared with; by default the one that it began with. */
+export const differenceQuery = z.object({ version: versionParam })
+
+/** Which file is meant, to create or change it. */
+export const fileQuery = z.object({ path: filePath, ...branchParam })
+
+/** Which file or directory is deleted; the empty path is the root. */
+export const deleteFileQuery = z.object({
+  path: pathOrRoot,
+  recursive: recursiveParam,
+  ...branchParam,
+})
+
+/** The query of a list that does not change while it is read. */
+export const offsetQuery = z.object({
+  limit: pageQuery.shape.limit,
+  offset: pageQuery.shape.offset,
+})
+
+/** The query of a list of files. A version above the newest means the newest. */
+export const filesQuery = offsetQuery.extend({
+  path: pathOrRoot,
+  recursive: recursiveParam,
+  version: versionParam,
+  ...branchParam,
+})
+
+/** Which content is read. */
+export const fileContentQuery = z.object({
+  path: pathOrRoot,
+  version: versionParam,
+  ...branchParam,
+})
+
+/** The body of a new file or directory. */
+export const createFileBody = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("directory"), content: z.null().optional() }),
+  z.object({ type: contentType, content }),
+])
+
+/** The body of a change to a file. What is absent stays; `parent_path` null is the root. */
+export const updateFileBody = z.object({
+  content: content.optional(),
+  type: contentType.optional(),
+  name: filePath.refine((name) => !name.includes("/"), "must be a name without slashes").optional(),
+  parent_path: pathOrRoot.nullable().optional(),
+})
+
+const putChange = z.object({ path: filePath, type: contentType.optional(), content })
+const directoryChange = z.object({
+  path: filePath,
+  type: z.literal("directory"),
+  content: z.null().optional(),
+})
+const moveChange = z.object({
+  path: filePath,
+  newPath: filePath,
+  type: contentType.optional(),
+  content: content.optional(),
+})
+const deleteChange = z.object({ path: pathOrRoot, delete: z.literal(true) })
+
+/** The query of a save of several files. */
+export const changeFilesQuery = z.object(branchParam)
+
+/** The body of a save of several files: the changes are applied in order, all or none. */
+export const changeFilesBody = z.object({
+  changes: list(
+    z.union([deleteChange, moveChange, directoryChange, putChange]),
+    limits.fileChangesMax,
+    1,
+  ),
+  note: text(limits.noteCharsMax).optional(),
+})

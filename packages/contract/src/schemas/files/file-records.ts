@@ -1,0 +1,95 @@
+import { z } from "zod"
+import { fileType, id, privacy, time, url, username, valName } from "../fields.ts"
+
+/** A val without its files, which belong to its branches. */
+export const folder = z
+  .object({
+    id,
+    name: valName,
+    description: z.string().nullable(),
+    imageUrl: z.string().nullable(),
+    privacy,
+    createdAt: time,
+    author: z.object({ id, type: z.literal("user"), username: username.nullable() }),
+    links: z.object({ self: url, html: url }),
+  })
+  .meta({ id: "Folder" })
+
+/** A line of versions of a val. */
+export const branch = z
+  .object({
+    id,
+    name: z.string(),
+    // The number of its newest version.
+    version: z.int().min(0),
+    createdAt: time,
+    updatedAt: time,
+    // The branch it was made from; null for `main`, and if that was deleted.
+    forkedBranchId: id.nullable(),
+    links: z.object({ self: url, html: url }),
+  })
+  .meta({ id: "Branch" })
+
+/** A file or directory of a branch, without its content. */
+export const file = z
+  .object({
+    // Stays the same when the file is edited or moved.
+    id,
+    name: z.string(),
+    path: z.string(),
+    type: fileType,
+    // The version of the branch in which the file last changed.
+    version: z.int().min(0),
+    updatedAt: time,
+    links: z.object({
+      self: url,
+      html: url,
+      // With version and branch.
+      module: url,
+      // Of a file of type `http`.
+      endpoint: url.optional(),
+      // Of a file of type `email`, on a server that receives mail.
+      email: z.string().optional(),
+    }),
+  })
+  .meta({ id: "File" })
+
+/** A file that differs between two versions of a branch; its texts are null where it does not exist. */
+export const fileDifference = z
+  .object({
+    path: z.string(),
+    // Of a file that was moved.
+    newPath: z.string().nullable(),
+    kind: z.enum(["added", "changed", "moved", "deleted"]),
+    before: z.string().nullable(),
+    after: z.string().nullable(),
+  })
+  .meta({ id: "FileDifference" })
+
+/** The difference of a branch. */
+export const branchDifference = z
+  .object({ data: z.array(fileDifference) })
+  .meta({ id: "BranchDifference" })
+
+/** The result of a save of several files. */
+export const savedFiles = z
+  .object({
+    version: z.int().min(0),
+    // False if nothing has changed.
+    isNewVersion: z.boolean(),
+    // The files and directories that were written.
+    files: z.array(file),
+  })
+  .meta({ id: "SavedFiles" })
+
+/** A user of an organisation. */
+export const membership = z
+  .object({
+    id,
+    role: z.enum(["owner", "member"]).nullable(),
+    user: z.object({ id, username: username.nullable() }),
+  })
+  .meta({ id: "Membership" })
+
+/** An organisation. */
+export const org = z.object({ id, username }).meta({ id: "Org" })

@@ -1,0 +1,205 @@
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { Clock } from "../clock.ts"
+import type { LockfileWork } from "../modules/lockfiles.ts"
+import type { Retirer } from "../runs/retirement.ts"
+import type { Sources } from "../vals/val-source.ts"
+import { assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
+import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
+import {
+  changeTree,
+  type FileChange,
+  fileNotFound,
+  guessType,
+  type NewText,
+  type PlannedTree,
+} from "./change-tree.ts"
+import type { FileOfVal, Files } from "./files.ts"
+import { type FileType, isCode, type Tree, type TreeFile } from "./tree.ts"
+
+/** A save of files. */
+export interface FileSave {
+  readonly valId: string
+  readonly branchId: string
+  readonly note?: string | undefined
+  /** What the new texts import; undefined if the files import the same as before. */
+  readonly imports: NewText["imports"] | undefined
+  /**
+   * Decides what changes. It is called inside the transaction with the files as they are then,
+   * perhaps more than once.
+   */
+  plan(val: Val, branch: Branch, tree: Tree): PlannedTree
+}
+
+/** The result of a save. */
+export interface SavedFiles extends BranchOfVal {
+  readonly isNewVersion: boolean
+  /** The paths that have changed, also those that have ended. */
+  readonly paths: readonly string[]
+  /** The files and directories that were written, as they are now. */
+  readonly written: readonly TreeFile[]
+  /** Whether packages must be fetched. */
+  readonly isRemote: boolean
+}
+
+/** Where files are saved. */
+export interface FileSaveStore {
+  /** All or nothing, in one version. Says which of the two does not exist. */
+  save(save: FileSave, at: number): Promise<SavedFiles | "no_val" | "no_branch">
+}
+
+/** A change as a client sends it. */
+export type FileChangeInput =
+  | {
+      readonly kind: "put"
+      readonly path: string
+      readonly type?: FileType | undefined
+      readonly content?: string | null | undefined
+      readonly isNew?: boolean
+    }
+  | {
+      readonly kind: "update"
+      readonly path: string
+      readonly newPath?: string | undefined
+      readonly type?: FileType | undefined
+      readonly content?: string | undefined
+    }
+  | { readonly kind: "delete"; readonly path: string; readonly isRecursive: boolean }
+
+/** The rules of saves. */
+export type FileSaves = ReturnType<typeof createFileSaves>
+
+/** Creates the rules of saves. The owner of a val may change its files. */
+export function createFileSaves(
+  store: FileSaveStore,
+  vals: Vals,
+  files: Files,
+  sources: Sources,
+  runner: Retirer,
+  lockfileWork: LockfileWork,
+  { newId, now }: Clock,
+) {
+  /** Applies many changes in one version, or none of them. */
+  const save = async (
+    caller: Caller,
+    valId: string,
+    branchId: string | undefined,
+    inputs: readonly FileChangeInput[],
+    options: { readonly ifMatch?: number | undefined; readonly note?: string | undefined } = {},
+  ): Promise<SavedFiles> => {
+    const val = await vals.get(caller, valId)
+    assertOwner(val, caller)
+    const changes = await readChanges(sources, caller, val.name, inputs)
+    const saved = await store.save(
+      {
+        ...{ valId, branchId: branchId ?? valId, note: options.note },
+        imports: changes.some(mayChangeImports)
+          ? changes.flatMap((one) => (one.kind !== "delete" && one.content?.imports) || [])
+          : undefined,
+        plan(current, branch, tree) {
+          assertOwner(current, caller)
+          assertVersion(branch, options.ifMatch)
+          return changeTree(tree, changes, newId)
+        },
+      },
+      now(),
+    )
+    if (saved === "no_val") throw valNotFound(valId)
+    if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
+    if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
+    if (saved.isRemote) lockfileWork.wake()
+    return saved
+  }
+  return {
+    save,
+    /** Creates or changes one file or directory. */
+    async saveOne(
+      caller: Caller,
+      valId: string,
+      branchId: string | undefined,
+      change: Exclude<FileChangeInput, { readonly kind: "delete" }>,
+    ): Promise<FileOfVal> {
+      const saved = await save(caller, valId, branchId, [change])
+      const path = (change.kind === "update" ? change.newPath : undefined) ?? change.path
+      const file = saved.written.find((one) => one.path === path)
+      if (file) return { ...saved, file, version: saved.branch.version }
+      // It is as it was.
+      const now = await files.getTree(caller, valId, { branchId })
+      const same = now.tree.find(path)
+      if (!same) throw fileNotFound(path)
+      return { ...now, file: same }
+    },
+  }
+}
+
+function mayChangeImports(change: FileChange): boolean {
+  if (change.kind === "delete") return true
+  return change.content !== undefined && mayBeCode({ ...change, content: change.content.text })
+}
+
+/** Throws when the branch is not at the version that the caller expects. */
+function assertVersion(branch: Branch, ifMatch: number | undefined): void {
+  if (ifMatch === undefined || branch.version === ifMatch) return
+  throw new AppError(
+    "version_conflict",
+    `Cannot save files: branch ${branch.name} is at version ${branch.version}, not ${ifMatch}`,
+  )
+}
+
+/** Parses the new texts that are code for what they import. */
+async function readChanges(
+  sources: Sources,
+  caller: Caller,
+  name: string,
+  inputs: readonly FileChangeInput[],
+): Promise<readonly FileChange[]> {
+  const atRoot = new Set<string>()
+  const nested = new Set<string>()
+  for (const input of inputs) {
+    const text = contentOf(input)
+    if (text === undefined) continue
+    assertText(input.path, text)
+    if (mayBeCode(input)) (isNested(input) ? nested : atRoot).add(text)
+  }
+  const read = await sources.readMany(caller, [
+    { name, codes: [...atRoot] },
+    { name, codes: [...nested], isNested: true },
+  ])
+  const [rootSources, nestedSources] = read.map(
+    (some) => new Map(some.map((source) => [source.code, source])),
+  )
+  return inputs.map((input): FileChange => {
+    if (input.kind === "delete") return input
+    const text = contentOf(input)
+    if (text === undefined) return { ...input, content: undefined }
+    const read = isNested(input) ? nestedSources : rootSources
+    const { imports = [], isRemote = false } = (mayBeCode(input) && read?.get(text)) || {}
+    return { ...input, content: { text, bytes: Buffer.byteLength(text), imports, isRemote } }
+  })
+}
+
+/** By its name too: a file may become code later without a new text. */
+function mayBeCode(input: FileChangeInput): boolean {
+  if (input.kind === "delete") return false
+  return isCode(input.type ?? null) || guessType(toNewPath(input)) === "script"
+}
+
+function isNested(input: FileChangeInput): boolean {
+  return toNewPath(input).includes("/")
+}
+
+function toNewPath(input: FileChangeInput): string {
+  return (input.kind === "update" ? input.newPath : undefined) ?? input.path
+}
+
+function contentOf(input: FileChangeInput): string | undefined {
+  return input.kind === "delete" ? undefined : (input.content ?? undefined)
+}
+
+function assertText(path: string, text: string): void {
+  if (!text.includes("\0") && text.isWellFormed()) return
+  throw new AppError(
+    "content_not_text",
+    `Cannot save "${path}": its content is not text, and only text can be stored`,
+  )
+}

@@ -1,0 +1,108 @@
+import type { fileType } from "@hamlet/contract"
+import { isInside, toParentPath } from "@hamlet/contract/file-paths"
+import type { z } from "zod"
+
+/** What a file is; a directory is one too. */
+export type FileType = z.infer<typeof fileType>
+
+/** A path of a branch in a version. Without a type, the path has ended. */
+export interface PathState {
+  readonly path: string
+  /** The version in which it became what it is. */
+  readonly since: number
+  readonly fileId: string
+  readonly type: FileType | null
+  readonly updatedAt: number
+  /** Of its text; 0 for a directory. */
+  readonly bytes: number
+}
+
+/** A file or directory of a version. Each directory that a file is in has an entry of its own. */
+export interface TreeFile extends PathState {
+  readonly type: FileType
+}
+
+/** The files of a version. */
+export type Tree = ReturnType<typeof createTree>
+
+/** Creates the tree of the paths that a branch has or had in a version. */
+export function createTree(states: readonly PathState[]) {
+  const files = states.filter(isFile).sort(byPath)
+  const byName = new Map(files.map((file) => [file.path, file]))
+  let ended: Set<string> | undefined
+  return {
+    /** All files and directories, by path. */
+    files,
+    /** How many paths there are, with those that have ended. */
+    pathCount: states.length,
+    find: (path: string): TreeFile | undefined => byName.get(path),
+    /**
+     * What the path shows: a file itself, the entries of a directory or all that it contains. The root
+     * always exists; undefined for another path that does not.
+     */
+    list(path: string, isRecursive: boolean): readonly TreeFile[] | undefined {
+      const file = byName.get(path)
+      if (path !== "" && !file) return undefined
+      if (file && file.type !== "directory") return [file]
+      return files.filter((one) =>
+        isRecursive ? isInside(one.path, path) : toParentPath(one.path) === path,
+      )
+    },
+    /** Whether there was something at the path in an earlier version, and is no longer. */
+    hadPath(path: string): boolean {
+      ended ??= new Set(
+        states.flatMap((state) => (isFile(state) ? [] : [...listPaths(state.path)])),
+      )
+      return ended.has(path)
+    },
+  }
+}
+
+/** The file that `/v1` calls the code of a val: the one with the id of its branch, else by a rule. */
+export function findEntry<File extends Pick<TreeFile, "path" | "fileId" | "type">>(
+  files: readonly File[],
+  branchId: string,
+): File | undefined {
+  const own = files.find(({ fileId }) => fileId === branchId)
+  if (own) return own
+  const byName = new Map(files.map((file) => [file.path, file]))
+  for (const path of entryPaths) {
+    const file = byName.get(path)
+    if (file && file.type !== "directory") return file
+  }
+  return findFirst(files, startedTypes) ?? findFirst(files, ["script"])
+}
+
+const entryPaths = ["main", "index"].flatMap((name) =>
+  [".tsx", ".ts", ".jsx", ".js"].map((extension) => `${name}${extension}`),
+)
+const startedTypes: readonly FileType[] = ["http", "interval", "email"]
+
+function findFirst<File extends Pick<TreeFile, "path" | "type">>(
+  files: readonly File[],
+  types: readonly FileType[],
+): File | undefined {
+  let first: File | undefined
+  for (const file of files)
+    if (types.includes(file.type) && (!first || file.path < first.path)) first = file
+  return first
+}
+
+/** Whether the text of such a file is code, which may import. */
+export function isCode(type: FileType | null): boolean {
+  return type !== null && type !== "file" && type !== "directory"
+}
+
+/** A path and those of the directories that it is in. */
+function* listPaths(path: string): Generator<string> {
+  for (let one = path; one !== ""; one = toParentPath(one)) yield one
+}
+
+function isFile(state: PathState): state is TreeFile {
+  return state.type !== null
+}
+
+/** Paths are ASCII, so that both databases have the same order. */
+function byPath(left: TreeFile, right: TreeFile): number {
+  return left.path < right.path ? -1 : 1
+}

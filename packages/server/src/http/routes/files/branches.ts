@@ -1,0 +1,28 @@
+import type { Handlers } from "../../call.ts"
+import type { Nouns } from "../../nouns.ts"
+import { done, json, jsonText } from "../../response/api-response.ts"
+import { toBranchView } from "../../response/file-views.ts"
+import { listOf, toListBody } from "../../response/page.ts"
+
+/** The branches of a val. */
+export function branchHandlers({ branches, differences, api: { links } }: Nouns) {
+  return {
+    listBranches: listOf(
+      links,
+      ({ caller, params, query }) => branches.list(caller, params.val_id, query),
+      toBranchView,
+    ),
+    createBranch: async ({ caller, params, body }) =>
+      json(201, toBranchView(await branches.create(caller, params.val_id, body), links)),
+    getBranch: async ({ caller, params }) =>
+      json(200, toBranchView(await branches.get(caller, params.val_id, params.branch_id), links)),
+    deleteBranch: done(({ caller, params }) =>
+      branches.delete(caller, params.val_id, params.branch_id),
+    ),
+    getBranchDifference: async ({ caller, params, query }) => {
+      const { val_id, branch_id } = params
+      const found = await differences.list(caller, val_id, branch_id, query.version)
+      return jsonText(200, await toListBody(found, (one) => one))
+    },
+  } satisfies Partial<Handlers>
+}

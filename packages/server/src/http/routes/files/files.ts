@@ -1,0 +1,83 @@
+import type { changeFilesBody } from "@hamlet/contract"
+import { joinPath, toFileName, toParentPath } from "@hamlet/contract/file-paths"
+import type { z } from "zod"
+import type { FileChangeInput } from "../../../domain/files/file-saves.ts"
+import type { Handlers } from "../../call.ts"
+import type { Nouns } from "../../nouns.ts"
+import { respondToConditions } from "../../request/conditions.ts"
+import { content, done, json } from "../../response/api-response.ts"
+import { toFileView } from "../../response/file-views.ts"
+import { listOf } from "../../response/page.ts"
+
+/** The files of a val. */
+export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
+  return {
+    listFiles: listOf(
+      links,
+      ({ caller, params, query }) =>
+        files.list(
+          caller,
+          params.val_id,
+          { ...toPlace(query), isRecursive: query.recursive },
+          query,
+        ),
+      toFileView,
+    ),
+    createFile: async ({ caller, params, query, body }) => {
+      const change = { kind: "put", path: query.path, isNew: true, ...body } as const
+      const created = await fileSaves.saveOne(caller, params.val_id, query.branch_id, change)
+      return json(201, toFileView(created, links))
+    },
+    updateFile: async ({ caller, params, query, body }) => {
+      const { path, branch_id } = query
+      const { name = toFileName(path), parent_path: parent = toParentPath(path), ...rest } = body
+      const change = {
+        kind: "update",
+        path,
+        newPath: joinPath(parent ?? "", name),
+        ...rest,
+      } as const
+      return json(
+        200,
+        toFileView(await fileSaves.saveOne(caller, params.val_id, branch_id, change), links),
+      )
+    },
+    deleteFile: done(({ caller, params, query: { path, recursive, branch_id } }) =>
+      fileSaves.save(caller, params.val_id, branch_id, [
+        { kind: "delete", path, isRecursive: recursive },
+      ]),
+    ),
+    getFileContent: async ({ caller, params, query, request }) => {
+      const { file, text } = await files.getContent(caller, params.val_id, toPlace(query))
+      const etag = `"${new Bun.CryptoHasher("sha256").update(text).digest("base64url")}"`
+      const response = content("application/octet-stream", text)
+      return respondToConditions(response, request, etag, file.updatedAt)
+    },
+    getFile: async ({ caller, params }) =>
+      json(200, toFileView(await files.get(caller, params.file_id), links)),
+    changeFiles: async ({ caller, params, query, body, ifMatch }) => {
+      const options = { ifMatch, note: body.note }
+      const changes = body.changes.map(toChange)
+      const saved = await fileSaves.save(caller, params.val_id, query.branch_id, changes, options)
+      const { version } = saved.branch
+      return json(200, {
+        version,
+        isNewVersion: saved.isNewVersion,
+        files: saved.written.map((file) => toFileView({ ...saved, file, version }, links)),
+      })
+    },
+  } satisfies Partial<Handlers>
+}
+
+function toPlace(query: {
+  readonly path: string
+  readonly version?: number | undefined
+  readonly branch_id?: string | undefined
+}) {
+  return { path: query.path, version: query.version, branchId: query.branch_id }
+}
+
+function toChange(change: z.output<typeof changeFilesBody>["changes"][number]): FileChangeInput {
+  if ("delete" in change) return { kind: "delete", path: change.path, isRecursive: true }
+  return "newPath" in change ? { kind: "update", ...change } : { kind: "put", ...change }
+}

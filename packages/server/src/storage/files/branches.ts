@@ -1,0 +1,160 @@
+import { limits } from "@hamlet/contract"
+import {
+  type Branch,
+  type BranchOfVal,
+  type BranchStore,
+  branchExists,
+  branchNotFound,
+  type NewBranch,
+  tooManyBranches,
+} from "../../domain/files/branches.ts"
+import { createTree, type FileType, findEntry } from "../../domain/files/tree.ts"
+import type { AssertVal } from "../../domain/vals/vals.ts"
+import { type Database, firstRow, rows, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { raw, type Statements, sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
+import { takeOverLockfile } from "../modules/lockfiles.ts"
+import { lockVals } from "../references/row-locks.ts"
+import { readVal } from "../vals/vals.ts"
+import { readmePath, readPaths } from "./branch-rows.ts"
+import {
+  type CopiedState,
+  copyStates,
+  insertFiles,
+  insertVersions,
+  type StateKey,
+} from "./write-version.ts"
+
+/** A row of `branchColumns`. */
+export interface BranchRow {
+  readonly id: string
+  readonly val_id: string
+  readonly name: string
+  readonly version: number
+  readonly created_at: number | string
+  readonly updated_at: number | string
+  readonly version_last: number
+  readonly forked_from_id: string | null
+  readonly entry_file_id: string | null
+}
+
+/** The columns of a branch `b`, with the join of `withEntryFile`. */
+export const branchColumns = raw(
+  "b.id, b.val_id, b.name, b.version, b.version_last, b.created_at, b.updated_at, b.forked_from_id, e.file_id as entry_file_id",
+)
+
+/** Joins the newest version `n` of the branch `b` and its entry file `e`. */
+export const withEntryFile = raw(
+  `join versions n on n.branch_id = b.id and n.version = b.version
+  left join states e on e.branch_id = n.branch_id and e.path = n.entry_path and e.since = n.entry_since`,
+)
+
+/** Branches in the database. */
+export function createBranchStore(db: Database): BranchStore {
+  return {
+    async find(valId, branchId) {
+      const [row] = await db.read<BranchRow>(selectBranch(valId, branchId))
+      return row && toBranch(row)
+    },
+    async list(valId, page) {
+      const found = await db.read<BranchRow>(sql`
+        select ${branchColumns} from branches b ${withEntryFile}
+        where b.val_id = ${valId} ${afterCursor(page, "b.created_at, b.id", newestFirst.kinds, "asc")}
+        order by b.created_at, b.id ${limitTo(page)}`)
+      return toPage(found, page, toBranch, newestFirst.toKeys)
+    },
+    create: (branch, assert, at) =>
+      writeOnce(db, () => createBranch(db.dialect, branch, assert, at)),
+    delete: (valId, branchId, assert) =>
+      db.write(() => deleteBranch(db.dialect, valId, branchId, assert)),
+  }
+}
+
+/** Converts a row to a branch. */
+export function toBranch(row: BranchRow): Branch {
+  return {
+    ...{ id: row.id, valId: row.val_id, name: row.name, version: row.version },
+    ...{ createdAt: Number(row.created_at), updatedAt: Number(row.updated_at) },
+    ...{ forkedFromId: row.forked_from_id, entryFileId: row.entry_file_id },
+  }
+}
+
+/** A branch in a script, with the highest version number it has ever had. */
+export function* findBranch(
+  valId: string,
+  branchId: string,
+): Statements<(Branch & { readonly versionLast: number }) | undefined> {
+  const row = yield* firstRow<BranchRow>(selectBranch(valId, branchId))
+  return row && { ...toBranch(row), versionLast: row.version_last }
+}
+
+function selectBranch(valId: string, branchId: string) {
+  return sql`select ${branchColumns} from branches b ${withEntryFile} where b.id = ${branchId} and b.val_id = ${valId}`
+}
+
+/** The lock of the val is that of all its branches. */
+function* createBranch(
+  dialect: Dialect,
+  branch: NewBranch,
+  assert: AssertVal,
+  at: number,
+): Script<BranchOfVal | undefined> {
+  const { id, valId, name, sourceId } = branch
+  yield* lockVals(dialect, { valId })
+  const val = yield* readVal(valId)
+  if (!val) return undefined
+  assert(val)
+  const names = yield* rows<{ name_key: string }>(
+    sql`select name_key from branches where val_id = ${valId}`,
+  )
+  if (names.some((row) => row.name_key === name.toLowerCase())) throw branchExists(name)
+  if (names.length >= limits.branchesPerValMax) throw tooManyBranches()
+  const source = yield* findBranch(valId, sourceId)
+  if (!source) throw branchNotFound(sourceId)
+  const { files, entry } = yield* planCopy(source, id)
+  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, forked_from_id, forked_from_version, created_at, updated_at)
+    values (${id}, ${valId}, ${name}, ${name.toLowerCase()}, 0, 0, ${entry?.type ?? null}, ${source.id}, ${source.version}, ${at}, ${at})`
+  yield* insertFiles(id, files)
+  const readmeSince = files.some(({ path }) => path === readmePath) ? 0 : undefined
+  const first = { version: 0, createdAt: at, entry, readmeSince, changed: [], packages: undefined }
+  yield* insertVersions(dialect, { ...val, id }, [first], at)
+  yield* copyStates(dialect, { from: source.id, to: id }, files)
+  const from = { branchId: source.id, version: source.version }
+  yield takeOverLockfile(dialect, from, { branchId: id, version: 0 }, at)
+  const created = yield* findBranch(valId, id)
+  return created && { val, branch: created }
+}
+
+/** The copies of the newest files of a branch. Their ids are new; the entry file has the branch's. */
+function* planCopy(
+  source: Branch,
+  branchId: string,
+): Script<{
+  readonly files: readonly CopiedState[]
+  readonly entry: (StateKey & { readonly type: FileType }) | undefined
+}> {
+  const { files } = createTree(yield* readPaths(source.id, source.version))
+  const copies = files.map(({ path, since, fileId, type, updatedAt }) => ({
+    ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since } },
+    fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(),
+  }))
+  return { files: copies, entry: findEntry(copies, branchId) }
+}
+
+function* deleteBranch(
+  dialect: Dialect,
+  valId: string,
+  branchId: string,
+  assert: AssertVal,
+): Script<"deleted" | "no_val" | "none"> {
+  yield* lockVals(dialect, { valId })
+  const val = yield* readVal(valId)
+  if (!val) return "no_val"
+  assert(val)
+  if (!(yield* findBranch(valId, branchId))) return "none"
+  yield sql`update branches set forked_from_id = null where val_id = ${valId} and forked_from_id = ${branchId}`
+  yield sql`delete from branches where id = ${branchId}`
+  return "deleted"
+}
