@@ -107,8 +107,10 @@ export async function createQueueNode(
       createRunner(on),
       {
         of: async (val, accountId) => ({
-          ...{ key: val.id, valId: val.id, version: 1, type: val.type, ownerId: val.ownerId },
+          ...{ key: val.id, valId: val.id, file: val.file, version: 1, type: val.type },
+          ownerId: val.ownerId,
           ...{ accountId, label: "", entryUrl: "", endpoint: "" },
+          isMadeOf: () => true,
           load: () => Promise.reject(new Error("No code is loaded")),
         }),
         ofUnsaved: () => Promise.reject(new Error("No code is unsaved")),

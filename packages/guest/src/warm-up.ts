@@ -1,10 +1,11 @@
 import { toErrorText } from "./errors/error-text.ts"
-import { nameModulesBeside } from "./errors/stack-text.ts"
+import { nameModulesBelow } from "./errors/stack-text.ts"
 import { setEnvironment } from "./globals/environment.ts"
 import { preparePackages } from "./globals/packages.ts"
 import { hidePaths } from "./globals/process-guard.ts"
 import { cancelTimer, createSystemTimer } from "./internals.ts"
 import { limits } from "./limits.ts"
+import { stringSlice } from "./primordials.ts"
 import { serveTemporarily } from "./requests/serve.ts"
 import { toProgram } from "./val/program.ts"
 
@@ -17,7 +18,7 @@ import { toProgram } from "./val/program.ts"
 export async function warmUp(inPath: string, exampleUrl: string): Promise<void> {
   setEnvironment({ EXAMPLE: "1" })
   hidePaths(exampleUrl)
-  nameModulesBeside(exampleUrl)
+  nameModulesBelow(stringSlice(exampleUrl, 0, -"example".length))
   const module: Record<string, unknown> = await import(exampleUrl)
   const example = toProgram(module, { isHttp: true, endpoint: "http://example.localhost/" })
   serveTemporarily({ program: example, scheme: "http", returnBytesMax: 1_000 })

@@ -353,7 +353,7 @@ describe("hideMachine", () => {
       ],
       process: [
         ...[1000, 1000, 1000, 1000, [1000], true, "deno"],
-        ["deno", "http://localhost:8080/v/ada/hello@3"],
+        ["deno", "http://localhost:8080/v/ada/hello@3-main/main.tsx"],
       ],
       folders: [true, true, true, true],
       cores: 2,

@@ -14,7 +14,7 @@ async function errorOf(code: string) {
 describe("toErrorText", () => {
   test("has the val's lines and names, and no internal frames", async () => {
     const guest = await startVal(
-      `import { fail } from "../bob/lib@2"\n\ninterface Unused { readonly a: string }\n\nasync function outer(): Promise<void> {\n  await 0\n  fail({ a: "x" } as Unused)\n}\nexport default async () => {\n  await outer()\n}`,
+      `import { fail } from "/v/bob/lib@2"\n\ninterface Unused { readonly a: string }\n\nasync function outer(): Promise<void> {\n  await 0\n  fail({ a: "x" } as Unused)\n}\nexport default async () => {\n  await outer()\n}`,
       {
         modules: {
           "bob/lib@2": `export type T = unknown\nexport function fail(value: T): never {\n  throw new RangeError("no " + typeof value)\n}`,

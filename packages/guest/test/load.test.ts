@@ -116,9 +116,9 @@ describe("loadVal accepts", () => {
     }
     const code = `import { double } from "http://localhost:8080/v/bob/lib"; import { count } from "/v/bob/counter@2"
       import { shout } from "https://esm.town/v/std/shout?v=4"
-      export default async () => [double(4), count.value, shout("hi"), (await import("../bob/lib")).double(1), import.meta.url]`
+      export default async () => [double(4), count.value, shout("hi"), (await import("/v/bob/lib")).double(1), import.meta.url]`
     expect(await run(code, modules)).toMatchObject({
-      value: [8, 1, "HI", 2, "http://localhost:8080/v/ada/hello@3"],
+      value: [8, 1, "HI", 2, "http://localhost:8080/v/ada/hello@3-main/main.tsx"],
     })
   })
 })
@@ -133,7 +133,7 @@ describe("loadVal refuses", () => {
     [
       "one beside it that is not there",
       "./none",
-      `Cannot import "http://localhost:8080/v/ada/none": there is no val "ada/none" on this server that the author of this val can see`,
+      `Cannot import "http://localhost:8080/v/ada/hello@3-main/none": version 3 of "ada/hello" has no file "none", and there is no val "ada/none" on this server that the author of this val can see`,
     ],
     [
       "a version of one that was written for another service",
@@ -158,12 +158,32 @@ describe("loadVal refuses", () => {
     [
       "a file beside it",
       "./helpers.ts",
-      `Cannot import "http://localhost:8080/v/ada/helpers.ts": a val is one file; other code is imported from the address of its own val`,
+      `Cannot import "http://localhost:8080/v/ada/hello@3-main/helpers.ts": version 3 of "ada/hello" has no file "helpers.ts"`,
     ],
     [
-      "another page of this server",
-      "http://localhost:8080/other.ts",
-      `Cannot import "http://localhost:8080/other.ts": it was not fetched when this version was saved; only literal imports are`,
+      "a file in a folder that is not there",
+      "./lib/db.ts",
+      `Cannot import "http://localhost:8080/v/ada/hello@3-main/lib/db.ts": version 3 of "ada/hello" has no file "lib/db.ts"`,
+    ],
+    [
+      "a file outside of its val",
+      "../other/x.ts",
+      `Cannot import "http://localhost:8080/v/ada/other/x.ts": there is no file "x.ts" of a val "ada/other" on this server that the author of this val can see`,
+    ],
+    [
+      "a val of another user that is not there",
+      "../bob/none",
+      `Cannot import "http://localhost:8080/v/ada/bob/none": there is no file "none" of a val "ada/bob", and no val "bob/none", on this server that the author of this val can see`,
+    ],
+    [
+      "something that is neither a val nor a file",
+      "../../x.ts",
+      `Cannot import "http://localhost:8080/v/x.ts": it is not the address of a val or a file`,
+    ],
+    [
+      "a path from the root",
+      "/lib/db.ts",
+      `Cannot import "http://localhost:8080/lib/db.ts": an address that begins with "/" means the root of the server, not of the val; files are imported by a relative path, such as "./lib/db.ts"`,
     ],
     [
       "a module from the web",
@@ -225,11 +245,11 @@ describe("loadVal refuses", () => {
   test("an import of a missing export", async () => {
     const guest = await startGuest()
     guest.add({ "bob/lib": "export const a = 1" })
-    expect(await guest.load(`import { b } from "../bob/lib"\nexport default b`)).toMatchObject({
+    expect(await guest.load(`import { b } from "/v/bob/lib"\nexport default b`)).toMatchObject({
       error: {
         name: "SyntaxError",
         message:
-          "The requested module '../bob/lib' does not provide an export named 'b' at ada/hello.tsx:1:10",
+          "The requested module '/v/bob/lib' does not provide an export named 'b' at ada/hello.tsx:1:10",
       },
     })
   })

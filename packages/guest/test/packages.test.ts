@@ -152,7 +152,7 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
 
   test("reports the line that imports a missing package", async () => {
     const guest = await startGuest()
-    const stub = "http://localhost:8080/packages/none/0-1-2/ada/hello:7:14/npm:luck@1"
+    const stub = "http://localhost:8080/packages/none/0-1-2/ada/hello.tsx:7:14/npm:luck@1"
     guest.add({ [stub]: `throw new TypeError("Cannot import it")` })
     const message = await guest.load(`import "${stub}"`)
     expect(message).toMatchObject({

@@ -217,6 +217,7 @@ function listNouns(
     evaluations: runs.evaluations,
     fileSaves: vals.fileSaves,
     files: vals.files,
+    moduleFiles: vals.moduleFiles,
     followers: runs.followers,
     forks: vals.forks,
     formatting: createFormatting(formatter),

@@ -1138,6 +1138,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       "export const one = 1",
     )
   },
+  async getModuleFile({ client }) {
+    const file = { username: "ada", val_name: "library@1-main", file_path: "main.tsx" }
+    expect(await (await client.getModuleFile(file)).text()).toBe("export const one = 1")
+  },
   async getStandardModule({ client }) {
     expect(await client.getStandardModule({ module: "blob" })).toContain("export const blob = {")
   },

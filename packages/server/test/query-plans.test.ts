@@ -20,6 +20,7 @@ import { createBundleStore } from "../src/storage/modules/bundles.ts"
 import { createImportStore } from "../src/storage/modules/imports.ts"
 import { createLockfileClaims } from "../src/storage/modules/lockfile-claims.ts"
 import { createLockfileStore } from "../src/storage/modules/lockfiles.ts"
+import { createVersionFileStore } from "../src/storage/modules/version-files.ts"
 import { createNodeStore } from "../src/storage/nodes.ts"
 import { createQueueStore } from "../src/storage/queue/queue.ts"
 import { createRunStore } from "../src/storage/runs/runs.ts"
@@ -227,6 +228,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   ),
   getBlob: ["/v1/blob/key1", "/v1/blob/large1", "/v1/blob/nothing"],
   getModule: ["/v/user1/val1", "/v/user1/val1@1"],
+  getModuleFile: ["/v/user1/val1/main.tsx", "/v/user1/val1@1-main/main.tsx"],
   getStandardModule: ["/std/blob"],
   getOpenApi: ["/openapi.json"],
   // Reads whole tables, on a connection of its own.
@@ -515,17 +517,23 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     try {
       recorded = []
       const imports = createImportStore(db)
-      const [{ val_id: valId, version } = { val_id: "", version: 0 }] = await database.db.read<{
-        val_id: string
-        version: number
-      }>(
-        sql`select b.id as val_id, b.version from dependencies d join branches b on b.id = d.from_val_id order by b.id limit 1`,
+      const files = createVersionFileStore(db)
+      const [{ branch_id: branchId, version, path, since } = noEntry] = await database.db.read<
+        typeof noEntry
+      >(
+        sql`select b.id as branch_id, b.version, n.entry_path as path, n.entry_since as since from dependencies d
+          join branches b on b.id = d.from_val_id join versions n on n.branch_id = b.id and n.version = b.version order by b.id limit 1`,
       )
-      const found = [
-        await imports.find(valId, version, null),
-        await imports.find(valId, version, clock.now()),
-      ]
-      expect(found.map((all) => all.some(({ val }) => val !== undefined))).toEqual([true, true])
+      const file = { branchId, path, since }
+      const found = [await imports.find(file, null), await imports.find(file, clock.now())]
+      expect(found.map((all) => all.some(({ target }) => target !== undefined))).toEqual([
+        true,
+        true,
+      ])
+      expect(await files.find(branchId, version, path)).toMatchObject({ since })
+      expect(await files.findVersion(branchId, null)).toMatchObject({ number: version })
+      expect(await files.findBranch(branchId, null)).toMatchObject({ id: branchId })
+      expect(await files.listModules(branchId, version)).toHaveLength(1)
       await secrets.listSealed(idOf("user", 1))
       const { record } = makeToken(clock, idOf("user", 1), {
         name: "run",
@@ -692,3 +700,5 @@ function toConfig({ url, path }: TestDatabase) {
 function isJson(response: Response): boolean {
   return response.headers.get("content-type")?.startsWith("application/json") ?? false
 }
+
+const noEntry = { branch_id: "", version: 0, path: "", since: 0 }

@@ -1111,6 +1111,11 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getModule({ client }) {
     expect(await client.get<object, string>("/v/ada/library@1")).toBe("export const one = 1")
   },
+  async getModuleFile({ client }) {
+    expect(await client.get<object, string>("/v/ada/library@1/main.tsx")).toBe(
+      "export const one = 1",
+    )
+  },
   async getStandardModule({ client }) {
     expect(await client.get<object, string>("/std/sqlite.ts")).toContain("export const sqlite = {")
   },

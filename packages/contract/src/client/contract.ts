@@ -167,6 +167,7 @@ export const contract: ContractFacts = {
     createChatCompletion: "post /v1/openai/chat/completions bytes bytes",
     getBackup: "get /v1/backup none bytes",
     getModule: "get /v/{username}/{val_name} none text",
+    getModuleFile: "get /v/{username}/{val_name}/{file_path} none bytes",
     getStandardModule: "get /std/{module} none text",
     getOpenApi: "get /openapi.json none json",
     getDocs: "get /docs none text",

@@ -7,13 +7,27 @@ export const systemRoutes = {
   // `{val_name}` may end in `@{version}`: it is one path segment, so one parameter.
   getModule: route("Modules", "get /v/{username}/{val_name}", {
     summary:
-      "A val's code as a module, `…/{val_name}@{version}` for one version; TypeScript for runtimes, JavaScript for browsers",
+      "A val's code as a module, `…/{val_name}@{version}` for one version, `@{branch}` for a branch, which redirects to its file; TypeScript for runtimes, JavaScript for browsers",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
     hasEtag: true,
-    responses: { 200: ["text/tsx", "text/javascript"] },
-    errors: ["version_not_found", "module_not_parsable", "sandbox_unavailable"],
+    responses: {
+      200: ["text/tsx", "text/typescript", "text/jsx", "text/javascript", "text/plain"],
+      302: null,
+    },
+    errors: ["version_not_found", "file_not_found", "module_not_parsable", "sandbox_unavailable"],
+  }),
+  getModuleFile: route("Modules", "get /v/{username}/{val_name}/{file_path}", {
+    summary:
+      "A file of a val as a module; `…/{val_name}@{version}-{branch}/{file_path}` in one version, to which an address without a version redirects; TypeScript for runtimes, JavaScript for browsers",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    isRestPath: true,
+    hasEtag: true,
+    responses: { 200: "bytes", 302: null },
+    errors: ["version_not_found", "file_not_found", "module_not_parsable", "sandbox_unavailable"],
   }),
   getStandardModule: route("Modules", "get /std/{module}", {
     summary:

@@ -145,6 +145,7 @@ export const pathParams = {
   code,
   module: name,
   key: blobKey,
+  file_path: text(limits.filePathCharsMax, 1),
   name: secretName,
   variable: variableName.describe("The name of the environment variable"),
   session_id: idParam,

@@ -2,10 +2,11 @@ import {
   hardenPattern,
   matchPattern,
   replacePattern,
+  stringIndexOf,
   stringSlice,
   stringStartsWith,
 } from "../primordials.ts"
-import { isModuleOfVal, nameModules } from "./stack-text.ts"
+import { findServerPath, isModuleOfVal, nameModules } from "./stack-text.ts"
 
 interface Named {
   readonly name: string
@@ -40,20 +41,49 @@ const standardModules = "API_URL, blob, email, fetch, openai, rpc, sqlite, sqlit
 const standardModule = hardenPattern(/^https?:\/\/[^/]+\/(?:v\/@?)?std\/([\w.-]+)/)
 /** A path of a file, which Deno reads as one of the server. */
 const ownFile = hardenPattern(/^https?:\/\/[^/]+(\/tmp\/.+)$/)
-const valName = hardenPattern(/\/v\/@?(\w+\/\w+)(?:@\d+)?(?:\?[^/]*)?$/)
+const valName = hardenPattern(/\/v\/@?([\w-]+\/[\w-]+)(?:@[^/?]*)?(?:\?[^/]*)?$/)
+/** A file in a version of a val: the user, the val, the version and the path. */
+const versionedFile = hardenPattern(/\/v\/@?([\w-]+)\/([\w-]+)@(\d+)-[^/]+\/([^?]+)/)
+/** A file of a val; for a file at the root of a val, `../user/val` looks like it too. */
+const someFile = hardenPattern(/\/v\/@?([\w-]+\/[\w-]+)(?:@[^/]*)?\/([^?]+)/)
+const bareName = hardenPattern(/^\w+(?:@\d+)?$/)
 
-/** Three different things can be missing. */
+/** Several different things can be missing. */
 function explainMissing(url: string): string {
   const file = matchPattern(url, ownFile)
   if (file !== null) return `a file is imported by its address, "file://${file[1]}"`
   const standard = matchPattern(url, standardModule)
   if (standard !== null)
     return `this server has no standard module "${standard[1]}" (it has ${standardModules})`
-  if (!isModuleOfVal(url)) return isRemote
+  if (!isModuleOfVal(url)) {
+    const path = findServerPath(url)
+    return path === undefined
+      ? isRemote
+      : `an address that begins with "/" means the root of the server, not of the val; files are imported by a relative path, such as ".${path}"`
+  }
   const val = matchPattern(url, valName)
-  return val === null
-    ? "a val is one file; other code is imported from the address of its own val"
-    : `there is no val "${val[1]}" on this server that the author of this val can see`
+  if (val !== null) return `there is no val "${val[1]}" ${forAuthor}`
+  return explainMissingFile(url)
+}
+
+const forAuthor = "on this server that the author of this val can see"
+
+function explainMissingFile(url: string): string {
+  const own = matchPattern(url, versionedFile)
+  if (own !== null) {
+    const [, user, val, version, path = ""] = own
+    const file = `version ${version} of "${user}/${val}" has no file "${path}"`
+    return matchPattern(path, bareName) === null
+      ? file
+      : `${file}, and there is no val "${user}/${path}" ${forAuthor}`
+  }
+  const found = matchPattern(url, someFile)
+  if (found === null) return "it is not the address of a val or a file"
+  const [, val = "", path = ""] = found
+  const file = `there is no file "${path}" of a val "${val}"`
+  return matchPattern(path, bareName) === null
+    ? `${file} ${forAuthor}`
+    : `${file}, and no val "${stringSlice(val, stringIndexOf(val, "/") + 1)}/${path}", ${forAuthor}`
 }
 
 function explainBare(name: string, isBuiltIn: string | undefined): string {

@@ -6,7 +6,6 @@ import {
   replacePattern,
   splitLines,
   stringIndexOf,
-  stringLastIndexOf,
   stringSlice,
   stringStartsWith,
 } from "../primordials.ts"
@@ -17,32 +16,36 @@ const otherModules = "https://esm.town/v/"
 
 let ownModules: string | undefined
 let ownPackages: string | undefined
-let addresses: RegExp | undefined
+let entries: RegExp | undefined
+let files: RegExp | undefined
+let server: string | undefined
 let packages: RegExp | undefined
 let missingPackages: RegExp | undefined
 
-/** From here on, modules next to `url`, the val's own, are shown by the names of their vals. */
-export function nameModulesBeside(url: string): void {
-  ownModules = moduleRootOf(url)
+/**
+ * From here on, modules below `root`, which ends with `/v/`, are shown by the names of their vals and
+ * files.
+ */
+export function nameModulesBelow(root: string): void {
+  ownModules = root
+  server = stringSlice(ownModules, 0, stringIndexOf(ownModules, "/", "https://".length) + 1)
   ownPackages = `${stringSlice(ownModules, 0, -"v/".length)}packages/`
   packages = hardenPattern(new RegExp(`${escapePattern(ownPackages)}\\w+/\\d+/([^\\s"']+)`, "g"))
   missingPackages = hardenPattern(
-    new RegExp(`${escapePattern(ownPackages)}none/[\\w-]+/(\\w+/\\w+)(:\\d+:\\d+)/[^\\s"')]*`, "g"),
+    new RegExp(
+      `${escapePattern(ownPackages)}none/[\\w-]+/([^\\s"':]+)(:\\d+:\\d+)/[^\\s"')]*`,
+      "g",
+    ),
   )
   const prefixes = [ownModules, otherModules].map(escapePattern)
-  addresses = hardenPattern(
-    new RegExp(`(?:${prefixes.join("|")})@?(\\w+)/(\\w+)(?:@\\d+)?(?:[?#][^\\s:"')]*)?`, "g"),
-  )
+  const val = `(?:${prefixes.join("|")})@?([\\w-]+)/([\\w-]+)(?:@[^\\s/:"'?#)]*)?`
+  const query = `(?:[?#][^\\s:"')]*)?`
+  entries = hardenPattern(new RegExp(`${val}(?:/main\\.tsx)?(?![\\w/@-]|\\.\\w)${query}`, "g"))
+  files = hardenPattern(new RegExp(`${val}/([^\\s:"'?#)]+)${query}`, "g"))
 }
 
 function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
-}
-
-/** Converts `http://localhost:8080/v/ada/hello@3` to `http://localhost:8080/v/`. */
-function moduleRootOf(url: string): string {
-  const valAt = stringLastIndexOf(url, "/")
-  return stringSlice(url, 0, stringLastIndexOf(url, "/", valAt - 1) + 1)
 }
 
 /** Whether a module at this URL is a val. */
@@ -53,15 +56,28 @@ export function isModuleOfVal(url: string): boolean {
   )
 }
 
+/** The path of a URL of this server, from its root on; undefined for other URLs. */
+export function findServerPath(url: string): string | undefined {
+  return server !== undefined && stringStartsWith(url, server)
+    ? stringSlice(url, server.length - 1)
+    : undefined
+}
+
 /**
- * Replaces URLs of modules by `ada/hello.tsx`, those of packages by their specifier, and those of
- * missing packages by the location of the import.
+ * Replaces URLs of modules by `ada/hello.tsx` for the file main.tsx and by `ada/hello/lib/db.ts` for
+ * others, those of packages by their specifier, and those of missing packages by the location of the
+ * import.
  */
 export function nameModules(text: string): string {
-  if (addresses === undefined || packages === undefined || missingPackages === undefined)
+  if (
+    entries === undefined ||
+    files === undefined ||
+    packages === undefined ||
+    missingPackages === undefined
+  )
     return text
-  const named = replacePattern(text, addresses, "$1/$2.tsx")
-  return replacePattern(replacePattern(named, packages, "$1"), missingPackages, "$1.tsx$2")
+  const named = replacePattern(replacePattern(text, entries, "$1/$2.tsx"), files, "$1/$2/$3")
+  return replacePattern(replacePattern(named, packages, "$1"), missingPackages, "$1$2")
 }
 
 /** `    at name (location)`, `    at async location` and so on; the group is the location. */

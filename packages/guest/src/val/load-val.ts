@@ -1,8 +1,8 @@
 import { setLogLimit } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
-import { nameModulesBeside } from "../errors/stack-text.ts"
+import { nameModulesBelow } from "../errors/stack-text.ts"
 import { hidePaths } from "../globals/process-guard.ts"
-import { PromiseCtor } from "../primordials.ts"
+import { PromiseCtor, stringIndexOf, stringSlice } from "../primordials.ts"
 import type { ErrorText, Load } from "../protocol.ts"
 import { failCurrentRun } from "../runs/failures.ts"
 import { closeRun, createRun, inRun, openRun, setLoadRun } from "../runs/runs.ts"
@@ -19,7 +19,8 @@ export interface LoadedVal {
 /** Prepares the process for the val, before its module is there. */
 export function prepareForVal(load: Load): void {
   setLogLimit(load.limits.logBytesMax)
-  nameModulesBeside(load.url)
+  const rootEnd = stringIndexOf(load.url, `/v/${load.label}@`) + "/v/".length
+  nameModulesBelow(stringSlice(load.url, 0, rootEnd))
   hidePaths(load.url)
   setLoadRun(createRun(load.runId))
 }

@@ -167,7 +167,7 @@ export class GuestProcess {
   ): Promise<GuestMessage> {
     this.send({
       kind: "load",
-      url: `${base}/v/ada/hello@3`,
+      url: `${base}/v/ada/hello@3-main/main.tsx`,
       label: "ada/hello",
       runId: "load",
       scheme: "http",
@@ -176,7 +176,7 @@ export class GuestProcess {
       ...options,
       limits: { logBytesMax: 100_000, returnBytesMax: 100_000, ...limits },
     })
-    this.add({ "ada/hello@3": code })
+    this.add({ "ada/hello@3-main/main.tsx": code })
     this.send({ kind: "surroundings", env, egressKey })
     const builtIns = [...code.matchAll(/["']node:([\w/]+)["']/g)].map((match) => match[1] ?? "")
     this.send({ kind: "begin", builtIns, packages: this.#packages })

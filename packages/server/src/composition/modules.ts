@@ -36,20 +36,18 @@ export function composeModules(
   const pendingLockfiles = createPendingLockfiles(stores.lockfiles, now, {
     waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
   })
-  const { versions, imports } = stores
   const { resolveMsMax } = config.dependencies
   const dependencyJob =
     resolver &&
     createDependencyJob({
       lockfileClaims: createLockfileClaims(db, nodeId),
-      versions,
-      imports,
+      files: stores.versionFiles,
       pendingLockfiles,
       resolver,
       resolveMsMax,
       now,
       onError: onErrorOf("packages"),
-      listRemoteImports: async ({ code, ownerId }, local) =>
+      listRemoteImports: async (code, ownerId, local) =>
         listRemoteImports(
           code,
           await codeTools.scanImports(code, ownerId),

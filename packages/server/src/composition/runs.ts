@@ -98,6 +98,7 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
     evaluations: createEvaluations(
       starter,
       vals,
+      stores.versionFiles,
       sources,
       programs,
       runner,
@@ -119,12 +120,13 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
 
 function composePrograms(
   { onErrorOf }: Foundation,
-  { imports, lockfiles, bundles }: Stores,
+  { imports, lockfiles, bundles, versionFiles }: Stores,
   { modules, vals, runTokens, links }: RunParts,
   secrets: SecretOpener,
 ): Programs {
   return createPrograms({
     imports,
+    files: versionFiles,
     lockfiles,
     bundles,
     secrets,

@@ -18,6 +18,7 @@ import { createMailStore } from "../storage/mail/inbound/mails.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createImportStore } from "../storage/modules/imports.ts"
 import { createLockfileStore } from "../storage/modules/lockfiles.ts"
+import { createVersionFileStore } from "../storage/modules/version-files.ts"
 import { createNodeStore } from "../storage/nodes.ts"
 import { createNotificationStore } from "../storage/notifications/notifications.ts"
 import { createOAuthStore } from "../storage/oauth/oauth.ts"
@@ -80,6 +81,7 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     valImports: createValImportStore(db),
     valSecrets: createValSecretStore(db),
     vals: createValStore(db),
+    versionFiles: createVersionFileStore(db),
     versions: createVersionStore(db),
     webhooks: createWebhookStore(db),
   }

@@ -3,6 +3,7 @@ import { createBranches } from "../domain/files/branches.ts"
 import { createDifferences } from "../domain/files/differences.ts"
 import { createFileSaves } from "../domain/files/file-saves.ts"
 import { createFiles } from "../domain/files/files.ts"
+import { createModuleFiles } from "../domain/files/module-files.ts"
 import { createVersionLockfiles } from "../domain/modules/version-lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
@@ -57,6 +58,7 @@ export function composeVals(
     branches,
     files,
     fileSaves,
+    moduleFiles: createModuleFiles(vals, stores.versionFiles),
     differences: createDifferences(files),
     valLists,
     versions,

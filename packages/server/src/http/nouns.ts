@@ -16,6 +16,7 @@ import type { Branches } from "../domain/files/branches.ts"
 import type { Differences } from "../domain/files/differences.ts"
 import type { FileSaves } from "../domain/files/file-saves.ts"
 import type { Files } from "../domain/files/files.ts"
+import type { ModuleFiles } from "../domain/files/module-files.ts"
 import type { Identities } from "../domain/identities/identities.ts"
 import type { ProviderSignIn } from "../domain/identities/provider-sign-in.ts"
 import type { Allowances } from "../domain/limits/allowances.ts"
@@ -95,6 +96,7 @@ export interface Nouns {
   readonly evaluations: Evaluations
   readonly fileSaves: FileSaves
   readonly files: Files
+  readonly moduleFiles: ModuleFiles
   readonly followers: RunFollowers
   readonly forks: Forks
   readonly formatting: Formatting

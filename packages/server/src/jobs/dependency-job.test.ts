@@ -8,12 +8,11 @@ import type { LockfileClaim, LockfileClaims, LockfileStore } from "../domain/mod
 import type { Database } from "../storage/database/database.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
-import { createImportStore } from "../storage/modules/imports.ts"
 import { createLockfileClaims } from "../storage/modules/lockfile-claims.ts"
 import { createLockfileStore } from "../storage/modules/lockfiles.ts"
+import { createVersionFileStore } from "../storage/modules/version-files.ts"
 import { createNodeStore } from "../storage/nodes.ts"
 import { createValStore } from "../storage/vals/vals.ts"
-import { createVersionStore } from "../storage/vals/versions.ts"
 import type { ClaimWorker } from "./claim-worker.ts"
 import { createDependencyJob, type DependencyJobOptions } from "./dependency-job.ts"
 
@@ -71,8 +70,7 @@ describeEachDatabase("createDependencyJob", (open) => {
       return claimed
     }
     const job = createDependencyJob({
-      versions: createVersionStore(database.db),
-      imports: createImportStore(database.db),
+      files: createVersionFileStore(database.db),
       resolver,
       pendingLockfiles: { note: (valId, version) => noted.push(`${valId}@${version}`) },
       resolveMsMax: 60_000,
@@ -133,7 +131,7 @@ describeEachDatabase("createDependencyJob", (open) => {
         specifier: "npm:a",
         resolved: "npm:a@1.0.0",
         error: null,
-        places: [{ start: 14, end: 21 }],
+        places: [{ text: expect.any(String), start: 14, end: 21 }],
       },
     ])
     expect((await createBundleStore(database.db).find(lock?.bundle ?? ""))?.bytes).toBeGreaterThan(
@@ -293,7 +291,7 @@ describeEachDatabase("createDependencyJob", (open) => {
     for (const db of nodes)
       startJob({
         lockfileClaims: await addNode(withClock(db, () => clock.at)),
-        versions: createVersionStore(db),
+        files: createVersionFileStore(db),
         limits: { atOnceMax: 1 },
       })
     for (let number = 1; number <= 6; number++) await untilState(number, "ready")
@@ -321,7 +319,7 @@ describeEachDatabase("createDependencyJob", (open) => {
 
   test("ignores a val that was deleted before the resolution", async () => {
     await addVal(1)
-    startJob({ versions: { find: async () => undefined } })
+    startJob({ files: { findVersion: async () => undefined, listModules: async () => [] } })
     await waitUntil(async () => idle > 0)
     expect([resolver.asked, errors]).toEqual([[], []])
   })

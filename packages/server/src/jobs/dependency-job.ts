@@ -1,6 +1,8 @@
 import { availableParallelism } from "node:os"
 import { AppError } from "../domain/app-error.ts"
 import { findRetryDelay, lockfileBackoff } from "../domain/backoff.ts"
+import type { VersionFileStore, VersionModule } from "../domain/modules/graph/version-files.ts"
+import { mayImport } from "../domain/modules/import-address.ts"
 import {
   type DependencyResolver,
   type LockfileClaim,
@@ -8,23 +10,24 @@ import {
   type ResolvedCode,
   toResolution,
 } from "../domain/modules/lockfiles.ts"
-import type { ImportStore } from "../domain/modules/module-graph.ts"
 import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
-import type { Val } from "../domain/vals/vals.ts"
-import type { VersionStore } from "../domain/vals/versions.ts"
+import { toModuleType } from "../domain/modules/program-module.ts"
 import { ClaimWorker } from "./claim-worker.ts"
 
 export interface DependencyJobOptions {
   readonly lockfileClaims: LockfileClaims
-  readonly versions: Pick<VersionStore, "find">
-  readonly imports: ImportStore
+  readonly files: Pick<VersionFileStore, "findVersion" | "listModules">
   readonly resolver: DependencyResolver
   readonly pendingLockfiles: Pick<PendingLockfiles, "note">
   /** The time limit of one resolution. */
   readonly resolveMsMax: number
   readonly limits?: Partial<DependencyJobLimits>
   /** The remote imports of the code. `local` as for the resolver. */
-  listRemoteImports(val: Val, local: readonly string[] | undefined): Promise<readonly string[]>
+  listRemoteImports(
+    code: string,
+    ownerId: string,
+    local: readonly string[] | undefined,
+  ): Promise<readonly string[]>
   now(): number
   onError(error: unknown): void
 }
@@ -68,41 +71,46 @@ async function resolveLockfile(
   claim: LockfileClaim,
   signal: AbortSignal,
 ): Promise<void> {
-  const { lockfileClaims, versions, pendingLockfiles, now } = deps
-  const val = await versions.find(claim.valId, claim.version)
+  const { lockfileClaims, files, pendingLockfiles, now } = deps
   // The version was deleted meanwhile, and its lockfile with it.
-  if (!val) return
-  const resolved = await resolve(deps, limits, val, claim, signal)
+  if (!(await files.findVersion(claim.branchId, claim.version))) return
+  const modules = await files.listModules(claim.branchId, claim.version)
+  const resolved = await resolve(deps, limits, modules.filter(mayHavePackages), claim, signal)
   const { imports, bundle, isTemporary } = resolved
   const resolution = toResolution(resolved)
   const retryMs = isTemporary ? findRetryDelay(limits.backoff, claim) : undefined
   const state = imports.some(({ error }) => error !== null) ? "failed" : "ready"
   if (retryMs !== undefined) await lockfileClaims.postpone(claim, retryMs, resolution)
   else if (!(await lockfileClaims.settle(claim, { state, resolution, bundle }, now()))) return
-  pendingLockfiles.note(claim.valId, claim.version)
+  pendingLockfiles.note(claim.branchId, claim.version)
+}
+
+function mayHavePackages({ path, code }: VersionModule): boolean {
+  return toModuleType(path) !== "json" && mayImport(code)
 }
 
 /** Rejects when the signal is aborted. */
 async function resolve(
   deps: DependencyJobOptions,
   { backoff, overtimeMs }: DependencyJobLimits,
-  val: Val,
+  files: readonly VersionModule[],
   claim: LockfileClaim,
   signal: AbortSignal,
 ): Promise<ResolvedCode> {
   const { resolver, resolveMsMax, onError } = deps
-  const local = await listLocal(deps, claim)
+  const { ownerId } = claim
+  const local = listLocal(files)
   const giveUp = (error: string, isTemporary = true) =>
-    toFailed(deps, val, local, error, isTemporary)
+    toFailed(deps, files, ownerId, local, error, isTemporary)
   // Reached only when nodes died during earlier attempts.
   if (claim.attempts > backoff.attemptsMax) return giveUp("it was tried too often", false)
   const limit = AbortSignal.timeout(resolveMsMax + overtimeMs)
   const either = AbortSignal.any([signal, limit])
   try {
     either.throwIfAborted()
-    const { code, ownerId } = val
+    const sources = files.map(({ path, code }) => ({ path, code }))
     return await Promise.race([
-      resolver.resolve({ code, ownerId, local, signal: either }),
+      resolver.resolve({ files: sources, ownerId, local, signal: either }),
       rejectOn(either),
     ])
   } catch (error) {
@@ -116,26 +124,24 @@ async function resolve(
 }
 
 /** The specifiers of vals on this server. Undefined for versions for which they are not known. */
-async function listLocal(
-  deps: DependencyJobOptions,
-  { valId, version }: LockfileClaim,
-): Promise<readonly string[] | undefined> {
-  const imports = await deps.imports.find(valId, version, null)
-  const known = imports.flatMap(({ specifiers }) => specifiers ?? [])
-  return imports.every(({ specifiers }) => specifiers !== null) ? known : undefined
+function listLocal(files: readonly VersionModule[]): readonly string[] | undefined {
+  const known = files.flatMap(({ specifiers }) => specifiers ?? [])
+  return files.every(({ specifiers }) => specifiers !== null) ? known : undefined
 }
 
-/** Marks every remote import of the val as failed. */
+/** Marks every remote import of the files as failed. */
 async function toFailed(
-  deps: DependencyJobOptions,
-  val: Val,
+  { listRemoteImports }: DependencyJobOptions,
+  files: readonly VersionModule[],
+  ownerId: string,
   local: readonly string[] | undefined,
   error: string,
   isTemporary: boolean,
 ): Promise<ResolvedCode> {
-  const specifiers = await deps.listRemoteImports(val, local)
+  const found = await Promise.all(files.map(({ code }) => listRemoteImports(code, ownerId, local)))
+  const specifiers = new Set(found.flat())
   const nothing = { resolved: null, places: [], entry: 0, exports: [] }
-  const imports = specifiers.map((specifier) => ({ specifier, error, ...nothing }))
+  const imports = Array.from(specifiers, (specifier) => ({ specifier, error, ...nothing }))
   return { imports, bundle: null, isTemporary }
 }
 

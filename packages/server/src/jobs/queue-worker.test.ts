@@ -94,9 +94,19 @@ async function openWorker(
       liveRuns,
       runner,
       {
-        of: async ({ id, version, type, ownerId }, accountId) => ({
-          ...{ key: id, valId: id, version, type, ownerId, accountId, label: "", entryUrl: "" },
-          ...{ endpoint: "", load: unused },
+        of: async ({ id, file, version, type, ownerId }, accountId) => ({
+          ...{
+            key: id,
+            valId: id,
+            file,
+            version,
+            type,
+            ownerId,
+            accountId,
+            label: "",
+            entryUrl: "",
+          },
+          ...{ endpoint: "", isMadeOf: () => true, load: unused },
         }),
         ofUnsaved: unused,
       },

@@ -62,7 +62,7 @@ describeEachDatabase("api/forks", (open) => {
   const settled = (val: ValView, as: TestUser) =>
     waitUntil(async () => (await lockOf(val, as, val.version)).state !== "pending")
   /** The code of the modules of a val's program, without its own module. */
-  const modulesOf = async ({ id, version, author }: ValView): Promise<Record<string, string>> => {
+  const modulesOf = async ({ id, version, author }: ValView): Promise<readonly string[]> => {
     const { versions } = api.hamlet.stores
     const { programs } = api.hamlet.parts.runs
     const val = await versions.find(id, version)
@@ -70,9 +70,10 @@ describeEachDatabase("api/forks", (open) => {
     const program = await programs.of(val, author.id)
     const { modules, end } = await program.load()
     end()
-    return Object.fromEntries(
-      modules.filter(({ url }) => url !== program.entryUrl).map(({ url, code }) => [url, code]),
-    )
+    return modules
+      .filter(({ url, location }) => url !== program.entryUrl && location === undefined)
+      .map(({ code }) => code)
+      .sort()
   }
 
   describe("POST /v1/vals/{val_id}/fork", () => {
@@ -355,11 +356,7 @@ describeEachDatabase("api/forks", (open) => {
           `const other = { from: "./lib" }`,
         ].join("\n"),
       )
-      const expected = {
-        [`${base}/${ada.username}/lib`]: `import "./inner"`,
-        [`${base}/${ada.username}/lib@1`]: `import "./inner"`,
-        [`${base}/${ada.username}/inner`]: "inner 1",
-      }
+      const expected = [`import "./inner"`, "inner 1"]
       expect(await modulesOf(copy)).toEqual(expected)
       await save(ada, inner, "inner 2")
       await change(ada, lib, { name: "moved" })
@@ -367,7 +364,7 @@ describeEachDatabase("api/forks", (open) => {
       // A later version of the fork is code like any other.
       await change(ada, lib, { name: "lib" })
       const next = await save(bob, copy, `${copy.code}\n// next`)
-      expect((await modulesOf(next))[`${base}/${ada.username}/inner`]).toBe("inner 2")
+      expect(await modulesOf(next)).toEqual([`import "./inner"`, "inner 2"])
     })
 
     test("of third users' vals stay pinned, with what these import in turn", async () => {
@@ -377,10 +374,7 @@ describeEachDatabase("api/forks", (open) => {
       const url = `${base}/${carol.username}/lib`
       await nextMillisecond()
       const original = await add(ada, { code: `import "${url}"` })
-      const expected = {
-        [url]: `import "./deep"`,
-        [`${base}/${carol.username}/deep`]: "deep 1",
-      }
+      const expected = ["deep 1", `import "./deep"`]
       expect(await modulesOf(original)).toEqual(expected)
       await save(carol, deep, "deep 2")
       await save(carol, lib, `import "./deep" // 2`)
@@ -392,7 +386,7 @@ describeEachDatabase("api/forks", (open) => {
 
       expect(copy.code).toBe(original.code)
       expect(await modulesOf(copy)).toEqual(expected)
-      expect((await modulesOf(again))[url]).toBe(`import "./deep"`)
+      expect(await modulesOf(again)).toContain(`import "./deep"`)
       // Only public vals count as references.
       await change(bob, copy, { privacy: "public" })
       const references = await api.call("GET", `/v1/vals/${lib.id}/references`)
@@ -406,9 +400,9 @@ describeEachDatabase("api/forks", (open) => {
       const [ada, bob] = [await person(), await person()]
       const hidden = await add(ada, { name: "hidden", code: "secret code", privacy: "private" })
       const original = await add(ada, { code: `import "./hidden"` })
-      expect(Object.values(await modulesOf(original))).toEqual(["secret code"])
+      expect(await modulesOf(original)).toEqual(["secret code"])
       const copy = await fork(bob, original)
-      expect(await modulesOf(copy)).toEqual({})
+      expect(await modulesOf(copy)).toEqual([])
       expect((await get(hidden, ada)).referenceCount).toBe(1)
     })
 
@@ -419,7 +413,7 @@ describeEachDatabase("api/forks", (open) => {
       const copy = await fork(ada, original)
       expect(copy).toMatchObject({ name: "main_2", code: original.code })
       await save(ada, lib, "2")
-      expect(Object.values(await modulesOf(copy))).toEqual(["2"])
+      expect(await modulesOf(copy)).toEqual(["2"])
     })
 
     test("are no reference to the original", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { expectStatus, type TestUser } from "../support/api.ts"
+import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64)" }
@@ -87,6 +87,123 @@ describeApi("api/modules", (suite) => {
       for (const path of [`${ada.username}/nothing`, "nobody/nothing", `${ada.username}/a-b`]) {
         expect(refusalOf(await call("GET", `/v/${path}`))).toEqual([404, "val_not_found"])
       }
+    })
+  })
+
+  describe("…/{path}", () => {
+    /** A val of ada's at version 2, with a branch Draft at version 1. */
+    const withFiles = async (fields: object = {}) => {
+      const ada = await person()
+      const { id, name } = await val(ada, { code: "1", ...fields })
+      const post = async (path: string, body: object) =>
+        (await call("POST", path, { as: ada, body })).json
+      const save = (files: Readonly<Record<string, string>>, query = "") =>
+        post(`/v1/vals/${id}/files${query}`, {
+          changes: Object.entries(files).map(([path, content]) => ({ path, content })),
+        })
+      await save({
+        "lib/db.ts": typescript,
+        "page.tsx": "<p>1</p>",
+        "data.json": '{"a":1}',
+        "index.html": "<script>alert(1)</script>",
+      })
+      const branch = await post(`/v2/vals/${id}/branches`, { name: "Draft" })
+      await save({ "lib/db.ts": "draft" }, `?branch_id=${branch.id}`)
+      return { ada, id, base: `/v/${ada.username}/${name}`, save }
+    }
+    const get = (path: string, headers: Readonly<Record<string, string>> = runtime) =>
+      call("GET", path, { headers })
+
+    test("redirects to the newest version of main or of the branch", async () => {
+      const { base, save } = await withFiles()
+      const locations = [
+        [`${base}/lib/db.ts`, `${base}@2-main/lib/db.ts`],
+        [`${base}@Main/lib/db.ts`, `${base}@2-main/lib/db.ts`],
+        [`${base}@draft/lib/db.ts`, `${base}@1-Draft/lib/db.ts`],
+        [`${base}@draft`, `${base}@1-Draft/main.tsx`],
+      ] as const
+      for (const [path, location] of locations) {
+        const { headers } = expectStatus(await get(path), 302)
+        expect(headers.get("location")).toBe(`${testBaseUrl}${location}`)
+        expect(headers.get("cache-control")).toBe("public, no-cache")
+      }
+      await save({ "lib/db.ts": "newer" })
+      const { headers } = expectStatus(await get(`${base}/lib/db.ts`), 302)
+      expect(headers.get("location")).toEndWith("@3-main/lib/db.ts")
+    })
+
+    test("is that file in that version, for ever", async () => {
+      const { base, save } = await withFiles()
+      await save({ "lib/db.ts": "newer" })
+      for (const pin of ["@2", "@2-main", "@2-MAIN"]) {
+        const { text, headers } = expectStatus(await get(`${base}${pin}/lib/db.ts`), 200)
+        expect(text).toBe(typescript)
+        expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+        expect(headers.get("vary")).toBe("authorization, accept, user-agent")
+      }
+      expect((await get(`${base}@3-main/lib/db.ts`)).text).toBe("newer")
+      expect((await get(`${base}@1-draft/lib/db.ts`)).text).toBe("draft")
+      expect((await get(`${base}@0-draft/lib/db.ts`)).text).toBe(typescript)
+      expect((await get(`${base}@2-main/main.tsx`)).text).toBe("1")
+    })
+
+    test("is TypeScript for a runtime, JavaScript for a browser, and never more than text", async () => {
+      const { base } = await withFiles()
+      const types = [
+        ["lib/db.ts", "text/typescript; charset=utf-8", "text/javascript; charset=utf-8"],
+        ["page.tsx", "text/tsx; charset=utf-8", "text/javascript; charset=utf-8"],
+        ["data.json", "application/json; charset=utf-8", "application/json; charset=utf-8"],
+        ["index.html", "text/plain; charset=utf-8", "text/plain; charset=utf-8"],
+      ] as const
+      for (const [path, forRuntime, forBrowser] of types) {
+        const [one, other] = [
+          expectStatus(await get(`${base}@2-main/${path}`), 200),
+          expectStatus(await get(`${base}@2-main/${path}`, browser), 200),
+        ]
+        expect([one.headers.get("content-type"), other.headers.get("content-type")]).toEqual([
+          forRuntime,
+          forBrowser,
+        ])
+        expect(one.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox")
+        expect(one.headers.get("x-content-type-options")).toBe("nosniff")
+      }
+      expect((await get(`${base}@2-main/lib/db.ts`, browser)).text).not.toContain("number")
+    })
+
+    test("is 404 for what does not exist", async () => {
+      const { ada, id, base } = await withFiles()
+      const missing = [
+        ["/lib/none.ts", "file_not_found"],
+        ["@2-main/lib", "file_not_found"],
+        ["@1-main/lib/db.ts", "file_not_found"],
+        ["@2-main/LIB/db.ts", "file_not_found"],
+        ["@2-main/lib//db.ts", "file_not_found"],
+        ["@2-main/lib/db.ts/", "file_not_found"],
+        ["@2-main/lib%2f..%2fpage.tsx", "file_not_found"],
+        ["@9-main/lib/db.ts", "version_not_found"],
+        ["@none/lib/db.ts", "version_not_found"],
+        ["@2-draft/lib/db.ts", "version_not_found"],
+        ["@99999999999999999999-main/lib/db.ts", "version_not_found"],
+        ["@/lib/db.ts", "version_not_found"],
+      ] as const
+      for (const [path, code] of missing)
+        expect([path, ...refusalOf(await get(`${base}${path}`))]).toEqual([path, 404, code])
+      await call("DELETE", `/v1/vals/${id}/versions/1`, { as: ada })
+      expect(refusalOf(await get(`${base}@1-main/main.tsx`))).toEqual([404, "version_not_found"])
+      expect(refusalOf(await get(`${base}x/lib/db.ts`))).toEqual([404, "val_not_found"])
+    })
+
+    test("of a private val is there for its owner only", async () => {
+      const { ada, base } = await withFiles({ privacy: "private" })
+      for (const path of ["/lib/db.ts", "@2-main/lib/db.ts", "@draft/lib/db.ts"])
+        for (const as of [undefined, await person()])
+          expect(refusalOf(await call("GET", `${base}${path}`, { as }))).toEqual([
+            404,
+            "val_not_found",
+          ])
+      const own = expectStatus(await call("GET", `${base}@2-main/lib/db.ts`, { as: ada }), 200)
+      expect(own.headers.get("cache-control")).toBe("private, max-age=31536000, immutable")
+      expectStatus(await call("GET", `${base}/lib/db.ts`, { as: ada }), 302)
     })
   })
 

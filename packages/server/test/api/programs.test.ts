@@ -7,6 +7,7 @@ import { createSecretOpener } from "../../src/domain/secrets/open-secrets.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { createBundleStore } from "../../src/storage/modules/bundles.ts"
 import { createImportStore } from "../../src/storage/modules/imports.ts"
+import { createVersionFileStore } from "../../src/storage/modules/version-files.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, nextMillisecond, type ValView } from "./suite.ts"
 
@@ -37,16 +38,20 @@ describeApi("createPrograms", (suite) => {
       const main = await val(ada, { name: "main", code: importing("./lib") })
       const before = await programOf(suite, main)
       expect(await modulesOf(before)).toEqual({
-        [entryOf(main)]: main.code,
-        [`${base}/${ada.username}/lib`]: "1",
+        [toUrl(main)]: main.code,
+        [toUrl(main, "lib")]: "1",
+        [toUrl(lib)]: "1",
       })
       expect((await programOf(suite, main)).key).toBe(before.key)
 
-      await save(ada, lib, "2")
+      const saved = await save(ada, lib, "2")
 
       const after = await programOf(suite, main)
       expect(after.key).not.toBe(before.key)
-      expect(await modulesOf(after)).toMatchObject({ [`${base}/${ada.username}/lib`]: "2" })
+      expect(await modulesOf(after)).toMatchObject({
+        [toUrl(main, "lib")]: "2",
+        [toUrl(saved)]: "2",
+      })
     })
 
     test("of other users' vals are pinned to the version at the time of the save", async () => {
@@ -97,45 +102,51 @@ describeApi("createPrograms", (suite) => {
       await save(bob, lib, "4")
       const program = await programOf(suite, main)
       expect(await modulesOf(program)).toEqual({
-        [entryOf(main)]: main.code,
+        [toUrl(main)]: main.code,
         [`${url}@2`]: "2",
+        [toUrl({ ...lib, version: 2 })]: "2",
         [url]: "3",
+        [toUrl({ ...lib, version: 3 })]: "3",
         [`${url}@1`]: "1",
+        [toUrl(lib)]: "1",
       })
-      expect(await codeAt(own, `${url}@1`)).toBe("1")
+      expect(await codeAt(own, toUrl(own, "lib@1"))).toBe("1")
 
       await remove(bob, `/v1/vals/${lib.id}/versions/1`)
       await remove(bob, `/v1/vals/${lib.id}/versions/3`)
 
       const after = await programOf(suite, main)
-      expect(await modulesOf(after)).toEqual({ [entryOf(main)]: main.code, [`${url}@2`]: "2" })
+      expect(await modulesOf(after)).toEqual({
+        [toUrl(main)]: main.code,
+        [`${url}@2`]: "2",
+        [toUrl({ ...lib, version: 2 })]: "2",
+      })
       expect(after.key).not.toBe(program.key)
-      expect(await codeAt(own, `${url}@1`)).toBeUndefined()
+      expect(await codeAt(own, toUrl(own, "lib@1"))).toBeUndefined()
     })
 
     test("of a val that was created later use its current version", async () => {
       const [ada, bob] = [await person(), await person()]
       const url = `${base}/${bob.username}/later`
       const main = await val(ada, { name: "main", code: importing(url, "./mine") })
-      expect(await modulesOf(await programOf(suite, main))).toEqual({ [entryOf(main)]: main.code })
+      expect(await modulesOf(await programOf(suite, main))).toEqual({ [toUrl(main)]: main.code })
       await val(bob, { name: "later", code: "here" })
       await val(ada, { name: "mine", code: "too" })
       expect(await codeAt(main, url)).toBe("here")
-      expect(await codeAt(main, `${base}/${ada.username}/mine`)).toBe("too")
+      expect(await codeAt(main, toUrl(main, "mine"))).toBe("too")
     })
 
     test("of other users' vals keep the versions that those vals import", async () => {
       const [ada, bob] = [await person(), await person()]
       const deep = await val(bob, { name: "deep", code: "1" })
-      await val(bob, { name: "lib", code: importing("./deep") })
+      const lib = await val(bob, { name: "lib", code: importing("./deep") })
       await save(bob, deep, "2")
       const main = await val(ada, { name: "main", code: importing(`${base}/${bob.username}/lib`) })
       const top = await val(ada, { name: "top", code: importing("./main") })
       await save(bob, deep, "3")
-      const url = `${base}/${bob.username}/deep`
+      const url = toUrl(lib, "deep")
       expect(await codeAt(main, url)).toBe("2")
       expect(await codeAt(top, url)).toBe("2")
-      const lib = await named(bob, "lib")
       expect(await codeAt(lib, url)).toBe("3")
     })
 
@@ -156,8 +167,8 @@ describeApi("createPrograms", (suite) => {
 
     test("are found under every spelling of an address", async () => {
       const ada = await person()
-      await val(ada, { name: "lib", code: "lib" })
-      await val(ada, { name: "rel", code: importing("./lib") })
+      const lib = await val(ada, { name: "lib", code: "lib" })
+      const rel = await val(ada, { name: "rel", code: importing("./lib") })
       const name = ada.username
       const code = importing(
         `https://esm.town/v/${name}/rel`,
@@ -170,15 +181,17 @@ describeApi("createPrograms", (suite) => {
       )
       const main = await val(ada, { name: "main", code })
       expect(await modulesOf(await programOf(suite, main))).toEqual({
-        [entryOf(main)]: code,
+        [toUrl(main)]: code,
+        [toUrl(rel)]: importing("./lib"),
+        [toUrl(lib)]: "lib",
+        [toUrl(rel, "lib")]: "lib",
         [`https://esm.town/v/${name}/rel`]: importing("./lib"),
-        [`https://esm.town/v/${name}/lib`]: "lib",
         [`https://esm.town/v/${name}/lib?v=1`]: "lib",
         [`${base}/@${name}/LIB`]: "lib",
         [`${base}/${name}/lib`]: "lib",
-        [`${base}/${name}/lib@1?x=1`]: "lib",
+        // What the runtime resolves `../` to.
+        [`${base}/${name}/${name}/lib@1?x=1`]: "lib",
         [`${base}/${name.toUpperCase()}/rel`]: importing("./lib"),
-        [`${base}/${name.toUpperCase()}/lib`]: "lib",
       })
     })
 
@@ -189,11 +202,13 @@ describeApi("createPrograms", (suite) => {
         await val(ada, { name: "two", code: importing("./one", "./two") }),
       ]
       const entry = await save(ada, one, importing("./two", "./one"))
-      const url = `${base}/${ada.username}`
       expect(await modulesOf(await programOf(suite, entry))).toEqual({
-        [entryOf(entry)]: entry.code,
-        [`${url}/two`]: two.code,
-        [`${url}/one`]: entry.code,
+        [toUrl(entry)]: entry.code,
+        [toUrl(entry, "two")]: two.code,
+        [toUrl(entry, "one")]: entry.code,
+        [toUrl(two)]: two.code,
+        [toUrl(two, "two")]: two.code,
+        [toUrl(two, "one")]: entry.code,
       })
     })
 
@@ -209,8 +224,8 @@ describeApi("createPrograms", (suite) => {
       const main = await val(ada, { name: "main", code: importing(`${url}/hidden`) })
       const through = await val(ada, { name: "through", code: importing(`${url}/open`) })
       expect(await codeAt(main, `${url}/hidden`)).toBeUndefined()
-      expect(await codeAt(open, `${url}/hidden`)).toBe("hidden")
-      expect(await codeAt(through, `${url}/hidden`)).toBe("hidden")
+      expect(await codeAt(open, toUrl(open, "hidden"))).toBe("hidden")
+      expect(await codeAt(through, toUrl(open, "hidden"))).toBe("hidden")
       const { key } = await programOf(suite, through)
 
       await change(bob, open, { privacy: "private" })
@@ -242,10 +257,159 @@ describeApi("createPrograms", (suite) => {
         yield sql`update imports set specifiers = null, pinned_val_id = null, pinned_version = null where branch_id = ${main.id}`
       })
       expect(await modulesOf(await programOf(suite, main))).toEqual({
-        [entryOf(main)]: main.code,
+        [toUrl(main)]: main.code,
         [url]: "2",
+        [toUrl({ ...lib, version: 2 })]: "2",
         [`${url}@1`]: "1",
+        [toUrl(lib)]: "1",
       })
+    })
+  })
+
+  describe("files", () => {
+    /** A val of ada's with files beside its main.tsx. */
+    const withFiles = async (code: string, files: FileContents) => {
+      const ada = await person()
+      const main = await val(ada, { name: "main", code })
+      return { ada, main: await saveAll(ada, main, files) }
+    }
+    const saveAll = async (
+      owner: TestUser,
+      view: ValView,
+      files: FileContents,
+      branch?: string,
+    ): Promise<ValView> => {
+      await nextMillisecond()
+      const changes = Object.entries(files).map(([path, content]) =>
+        content === null ? { path, delete: true } : { path, content },
+      )
+      const query = branch === undefined ? "" : `?branch_id=${branch}`
+      const path = `/v1/vals/${view.id}/files${query}`
+      const { version } = expectStatus(
+        await call("POST", path, { as: owner, body: { changes } }),
+        200,
+      ).json
+      return { ...view, version }
+    }
+    const addBranch = async (owner: TestUser, { id }: ValView, name: string): Promise<string> => {
+      const path = `/v2/vals/${id}/branches`
+      return expectStatus(await call("POST", path, { as: owner, body: { name } }), 201).json.id
+    }
+
+    test("of the val are imported by relative paths, in the same version, also in a circle", async () => {
+      const code = importing("./lib/db.ts", "./data.json")
+      const db = importing("../util.ts", "./sub/deep.js", "../main.tsx")
+      const { ada, main } = await withFiles(code, {
+        "lib/db.ts": db,
+        "lib/sub/deep.js": "deep",
+        "util.ts": importing("./lib/db.ts"),
+        "data.json": "{}",
+        "unused.ts": "unused",
+      })
+      const { modules, end } = await contentOf(await programOf(suite, main))
+      end()
+      expect(modules.map(({ url, code: text, type }) => [url, text, type])).toEqual([
+        [toUrl(main), code, "tsx"],
+        [toUrl(main, "lib/db.ts"), db, "ts"],
+        [toUrl(main, "data.json"), "{}", "json"],
+        [toUrl(main, "util.ts"), importing("./lib/db.ts"), "ts"],
+        [toUrl(main, "lib/sub/deep.js"), "deep", "js"],
+      ])
+
+      const next = await saveAll(ada, main, { "util.ts": "newer" })
+      expect(await codeAt(next, toUrl(next, "util.ts"))).toBe("newer")
+      expect(await codeAt(main, toUrl(main, "util.ts"))).toBe(importing("./lib/db.ts"))
+    })
+
+    test("win over a val that a relative address could also mean, while they exist", async () => {
+      const { ada, main } = await withFiles(importing("./lib"), { lib: "the file" })
+      await val(ada, { name: "lib", code: "the val" })
+      expect(await codeAt(main, toUrl(main, "lib"))).toBe("the file")
+      const next = await saveAll(ada, main, { lib: null })
+      expect(await codeAt(next, toUrl(next, "lib"))).toBe("the val")
+    })
+
+    test("are not found outside of the val, by other names and in other versions", async () => {
+      const specifiers = ["../x.ts", "../../x.ts", "./X.ts", "./x", "/x.ts", "./a/../../x.ts"]
+      const { ada, main } = await withFiles(importing(...specifiers), { "x.ts": "x" })
+      expect(Object.keys(await modulesOf(await programOf(suite, main)))).toEqual([toUrl(main)])
+      const later = await saveAll(ada, main, { "main.tsx": importing("./later.ts") })
+      const last = await saveAll(ada, later, { "later.ts": "later" })
+      expect(await codeAt(later, toUrl(later, "later.ts"))).toBeUndefined()
+      expect(await codeAt(last, toUrl(last, "later.ts"))).toBe("later")
+    })
+
+    test("of other vals are imported by address, in the version that is pinned", async () => {
+      const bob = await person()
+      const lib = await val(bob, { name: "lib", code: "entry" })
+      await saveAll(bob, lib, { "a.ts": importing("./b.ts"), "b.ts": "b" })
+      const branch = await addBranch(bob, lib, "Draft")
+      await saveAll(bob, lib, { "a.ts": "draft" }, branch)
+      const url = `${base}/${bob.username}/lib`
+      const urls = [`${url}/a.ts`, `${url}@draft/a.ts`, `${url}@1-draft/a.ts`, `${url}@2/b.ts`]
+      const missing = [`${url}@1/b.ts`, `${url}@9-draft/a.ts`, `${url}@none/a.ts`, `${url}/c.ts`]
+      const ada = await person()
+      const main = await val(ada, { name: "main", code: importing(...urls, ...missing) })
+      const { key } = await programOf(suite, main)
+      await saveAll(bob, lib, { "a.ts": "newer", "b.ts": "newer" })
+      await saveAll(bob, lib, { "a.ts": "newer draft" }, branch)
+      const second = { ...lib, version: 2 }
+      const draft = `${lib.links.module}@1-Draft/a.ts`
+      expect(await modulesOf(await programOf(suite, main))).toEqual({
+        [toUrl(main)]: main.code,
+        [`${url}/a.ts`]: importing("./b.ts"),
+        [toUrl(second, "a.ts")]: importing("./b.ts"),
+        [`${url}@draft/a.ts`]: "draft",
+        [draft]: "draft",
+        [`${url}@1-draft/a.ts`]: "draft",
+        [`${url}@2/b.ts`]: "b",
+        [toUrl(second, "b.ts")]: "b",
+      })
+      expect((await programOf(suite, main)).key).toBe(key)
+      const own = await val(bob, { name: "own", code: importing("./lib", ...urls.slice(0, 2)) })
+      expect(await codeAt(own, `${url}/a.ts`)).toBe("newer")
+      expect(await codeAt(own, `${url}@draft/a.ts`)).toBe("newer draft")
+    })
+
+    test("have imports of their own, which only those at the root may write relative to the val", async () => {
+      const ada = await person()
+      const other = await val(ada, { name: "other", code: "other" })
+      const main = await val(ada, { name: "main", code: importing("./a.ts", "./lib/b.ts") })
+      const saved = await saveAll(ada, main, {
+        "a.ts": importing("./other"),
+        "lib/b.ts": importing("./other", `${base}/${ada.username}/other`),
+      })
+      expect(Object.keys(await modulesOf(await programOf(suite, saved))).sort()).toEqual(
+        [
+          toUrl(saved),
+          toUrl(saved, "a.ts"),
+          toUrl(saved, "lib/b.ts"),
+          toUrl(saved, "other"),
+          toUrl(other),
+          `${base}/${ada.username}/other`,
+        ].sort(),
+      )
+    })
+
+    test("that a program does not reach do not change its key, unless it can read them", async () => {
+      const { ada, main } = await withFiles(importing("./a.ts"), { "a.ts": "a" })
+      const lib = await val(ada, { name: "lib", code: importing("./main") })
+      const keysOf = async (view: ValView) => [
+        (await programOf(suite, view)).key,
+        (await programOf(suite, lib)).key,
+      ]
+      const before = await keysOf(main)
+      const unrelated = await saveAll(ada, main, { "b.ts": "b", "README.md": "# Hello" })
+      expect(await keysOf(unrelated)).toEqual(before)
+      const [own, importer] = await keysOf(await saveAll(ada, unrelated, { "a.ts": "changed" }))
+      expect(own).not.toBe(before[0] as string)
+      expect(importer).not.toBe(before[1] as string)
+
+      const utils = `import { readFile } from "https://esm.town/v/std/utils/index.ts"`
+      const reader = await saveAll(ada, main, { "a.ts": utils })
+      const key = (await programOf(suite, reader)).key
+      const next = await saveAll(ada, reader, { "README.md": "# Goodbye" })
+      expect((await programOf(suite, next)).key).not.toBe(key)
     })
   })
 
@@ -317,7 +481,7 @@ describeApi("createPrograms", (suite) => {
         ["HAMLET_VAL", `${ada.username}/main`],
         ["HOSTED", "hamlet-secret:HOSTED"],
         ["KEY", 'sé"cret\n'],
-        ["VALTOWN_ENTRYPOINT", `${testBaseUrl}/v/${ada.username}/main@1`],
+        ["VALTOWN_ENTRYPOINT", `${testBaseUrl}/v/${ada.username}/main@1-main/main.tsx`],
         ["VAL_TOWN_API_KEY", env.HAMLET_TOKEN],
         ["VAL_TOWN_BASE_URL", testBaseUrl],
         ["valtown", env.HAMLET_TOKEN],
@@ -353,7 +517,7 @@ describeApi("createPrograms", (suite) => {
       const { env, mask } = await contentOf(await programOf(suite, main, bob.id))
       expect(env).toEqual({
         ...{ HAMLET_URL: testBaseUrl, HAMLET_VAL: `${ada.username}/main` },
-        VALTOWN_ENTRYPOINT: `${testBaseUrl}/v/${ada.username}/main@1`,
+        VALTOWN_ENTRYPOINT: `${testBaseUrl}/v/${ada.username}/main@1-main/main.tsx`,
         VAL_TOWN_BASE_URL: testBaseUrl,
       })
       expect(mask.hide("a secret")).toBe("a secret")
@@ -392,15 +556,13 @@ describeApi("createPrograms", (suite) => {
       ownerId: ada.id,
       accountId: ada.id,
       label: `${ada.username}/Main`,
-      entryUrl: `${base}/${ada.username}/Main@1`,
+      entryUrl: `${base}/${ada.username}/Main@1-main/main.tsx`,
       endpoint: `http://${ada.username}-main.hamlet.test`,
     })
   })
 
   const codeAt = async (entry: ValView, url: string) =>
     (await modulesOf(await programOf(suite, entry)))[url]
-  const named = async (owner: TestUser, name: string): Promise<ValView> =>
-    expectStatus(await call("GET", `/v1/alias/${owner.username}/${name}`, { as: owner }), 200).json
 })
 
 /**
@@ -415,6 +577,7 @@ function programsOf({ api, database }: ApiSuite): Programs {
   const { cipher, modules, accounts, links } = api.hamlet.parts
   const programs = createPrograms({
     ...{ lockfiles, versions, versionLockfiles, links, sources: modules.sources },
+    files: createVersionFileStore(database.db),
     bundles: createBundleStore(database.db),
     pendingLockfiles: createPendingLockfiles(lockfiles, clock.now, { waitMsMax: 10_000 }),
     secrets: createSecretOpener(secrets, valSecrets, cipher),
@@ -428,6 +591,9 @@ function programsOf({ api, database }: ApiSuite): Programs {
   programsByDatabase.set(database, programs)
   return programs
 }
+
+/** The contents of files by path; null deletes the file. */
+type FileContents = Readonly<Record<string, string | null>>
 
 const programsByDatabase = new WeakMap<object, Programs>()
 
@@ -453,9 +619,13 @@ const contentOf = (program: Program): Promise<ProgramContent> => program.load()
 async function modulesOf(program: Program): Promise<Readonly<Record<string, string>>> {
   const { modules, end } = await program.load()
   end()
-  return Object.fromEntries(modules.map(({ url, code }) => [url, code]))
+  const byUrl = new Map(modules.map((module) => [module.url, module]))
+  return Object.fromEntries(
+    modules.map(({ url, code, location }) => [url, byUrl.get(location ?? "")?.code ?? code]),
+  )
 }
 
-function entryOf(view: ValView): string {
-  return `${view.links.module}@${view.version}`
+/** The address of a file of a val in a version. */
+function toUrl({ links, version }: ValView, path = "main.tsx"): string {
+  return `${links.module}@${version}-main/${path}`
 }

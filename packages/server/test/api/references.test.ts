@@ -322,6 +322,7 @@ async function withImporters(suite: ApiSuite): Promise<[TestUser, ValView, reado
       {
         username: ada.username,
         name: "library",
+        branch: null,
         version: null,
         specifiers: [library.links.module],
       },

@@ -263,7 +263,9 @@ describeAttacks("attacks/privacy", env, (getServer) => {
       const val = await server.save(server.mallory, {
         code: `export default () => import.meta.url\n// denoCacheMetadata=${forged}`,
       })
-      expect((await server.request(val)).text).toBe(`${server.baseUrl}/v/mallory/${val.name}@1`)
+      expect((await server.request(val)).text).toBe(
+        `${server.baseUrl}/v/mallory/${val.name}@1-main/main.tsx`,
+      )
     },
   )
 

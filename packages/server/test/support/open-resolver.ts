@@ -70,7 +70,10 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
     dataDir: open.dataDir,
     errors,
     resolve: (code, local) =>
-      resolver.resolve({ code, ownerId: "ada", local, signal: new AbortController().signal }),
+      resolver.resolve({
+        files: [{ path: "main.tsx", code }],
+        ...{ ownerId: "ada", local, signal: new AbortController().signal },
+      }),
     async [Symbol.asyncDispose]() {
       await resolver.stop()
       await registry.stop()

@@ -34,6 +34,8 @@ export interface FileSave {
 /** The result of a save. */
 export interface SavedFiles extends BranchOfVal {
   readonly isNewVersion: boolean
+  /** The paths that have changed, also those that have ended. */
+  readonly paths: readonly string[]
   /** The files and directories that were written, as they are now. */
   readonly written: readonly TreeFile[]
   /** Whether packages must be fetched. */
@@ -104,7 +106,7 @@ export function createFileSaves(
     )
     if (saved === "no_val") throw valNotFound(valId)
     if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
-    if (saved.isNewVersion) runner.retire({ valId })
+    if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
     if (saved.isRemote) lockfileWork.wake()
     return saved
   }
@@ -151,21 +153,27 @@ async function readChanges(
   name: string,
   inputs: readonly FileChangeInput[],
 ): Promise<readonly FileChange[]> {
-  const codes = new Set<string>()
+  const atRoot = new Set<string>()
+  const nested = new Set<string>()
   for (const input of inputs) {
     const text = contentOf(input)
     if (text === undefined) continue
     assertText(input.path, text)
-    if (mayBeCode(input)) codes.add(text)
+    if (mayBeCode(input)) (isNested(input) ? nested : atRoot).add(text)
   }
-  const [read = []] =
-    codes.size === 0 ? [] : await sources.readMany(caller, [{ name, codes: [...codes] }])
-  const byCode = new Map(read.map((source) => [source.code, source]))
+  const read = await sources.readMany(caller, [
+    { name, codes: [...atRoot] },
+    { name, codes: [...nested], isNested: true },
+  ])
+  const [rootSources, nestedSources] = read.map(
+    (some) => new Map(some.map((source) => [source.code, source])),
+  )
   return inputs.map((input): FileChange => {
     if (input.kind === "delete") return input
     const text = contentOf(input)
     if (text === undefined) return { ...input, content: undefined }
-    const { imports = [], isRemote = false } = (mayBeCode(input) && byCode.get(text)) || {}
+    const read = isNested(input) ? nestedSources : rootSources
+    const { imports = [], isRemote = false } = (mayBeCode(input) && read?.get(text)) || {}
     return { ...input, content: { text, bytes: Buffer.byteLength(text), imports, isRemote } }
   })
 }
@@ -173,8 +181,15 @@ async function readChanges(
 /** By its name too: a file may become code later without a new text. */
 function mayBeCode(input: FileChangeInput): boolean {
   if (input.kind === "delete") return false
-  const path = (input.kind === "update" ? input.newPath : undefined) ?? input.path
-  return isCode(input.type ?? null) || guessType(path) === "script"
+  return isCode(input.type ?? null) || guessType(toNewPath(input)) === "script"
+}
+
+function isNested(input: FileChangeInput): boolean {
+  return toNewPath(input).includes("/")
+}
+
+function toNewPath(input: FileChangeInput): string {
+  return (input.kind === "update" ? input.newPath : undefined) ?? input.path
 }
 
 function contentOf(input: FileChangeInput): string | undefined {

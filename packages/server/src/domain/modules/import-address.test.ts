@@ -5,8 +5,10 @@ import { type ImportAddress, parseImportAddress } from "./import-address.ts"
 
 const hosts = { baseUrls: ["http://localhost:8080", "https://vals.example.com/hamlet/"] }
 const importer = { username: "Ada", name: "main" }
-const hello: ImportAddress = { username: "ada", name: "hello", version: null }
+const newest = { branch: null, version: null, path: null }
+const hello: ImportAddress = { username: "ada", name: "hello", ...newest }
 const hello3: ImportAddress = { ...hello, version: 3 }
+const path = "lib/db.ts"
 
 describe("parseImportAddress", () => {
   const accepted: [string, ImportAddress][] = [
@@ -30,16 +32,28 @@ describe("parseImportAddress", () => {
     [`https://esm.town/v/ada/hello@${limits.versionMax}`, { ...hello, version: limits.versionMax }],
     [
       `https://esm.town/v/${"u".repeat(30)}/${"n".repeat(48)}`,
-      { username: "u".repeat(30), name: "n".repeat(48), version: null },
+      { username: "u".repeat(30), name: "n".repeat(48), ...newest },
     ],
-    ["https://esm.town/v/a_1/b_2", { username: "a_1", name: "b_2", version: null }],
+    ["https://esm.town/v/a_1/b_2", { username: "a_1", name: "b_2", ...newest }],
+    ["http://localhost:8080/v/ada/hello-world", { ...hello, name: "hello_world" }],
+    ["http://localhost:8080/v/ada/hello/lib/db.ts", { ...hello, path }],
+    ["http://localhost:8080/v/ada/hello@3/lib/db.ts", { ...hello3, path }],
+    ["http://localhost:8080/v/ada/hello@3-main/lib/db.ts", { ...hello3, path }],
+    ["http://localhost:8080/v/ada/hello@3-Main/lib/db.ts?x#y", { ...hello3, path }],
+    ["http://localhost:8080/v/ada/hello@0-main/a", { ...hello, version: 0, path: "a" }],
+    ["http://localhost:8080/v/ada/hello@main/a", { ...hello, path: "a" }],
+    ["http://localhost:8080/v/ada/hello@Draft", { ...hello, branch: "draft" }],
+    ["http://localhost:8080/v/ada/hello@3-a-b/x", { ...hello3, branch: "a-b", path: "x" }],
+    ["http://localhost:8080/v/ada/hello@3.0", { ...hello, branch: "3.0" }],
+    ["https://esm.town/v/ada/hello/[id]/(a)$_-.ts", { ...hello, path: "[id]/(a)$_-.ts" }],
+    ["/v/ada/hello/a/../lib/db.ts", { ...hello, path }],
     ["/v/ada/hello", hello],
     ["/v/ada/hello@3", hello3],
     ["./hello", hello],
     ["./hello@3?x", hello3],
     ["../ada/hello", hello],
-    ["../Bob/Other", { username: "bob", name: "other", version: null }],
-    ["../@bob/other", { username: "bob", name: "other", version: null }],
+    ["../Bob/Other", { username: "bob", name: "other", ...newest }],
+    ["../@bob/other", { username: "bob", name: "other", ...newest }],
     ["../../v/ada/hello", hello],
     ["../../../../v/ada/hello", hello],
   ]
@@ -64,6 +78,17 @@ describe("parseImportAddress", () => {
     "../",
     "/",
     "./a/b",
+    "./a.ts",
+    "../bob/lib/a.ts",
+    "http://localhost:8080/v/ada/hello//a",
+    "http://localhost:8080/v/ada/hello/a/",
+    "http://localhost:8080/v/ada/hello/a%2fb",
+    "http://localhost:8080/v/ada/hello/a%20b",
+    "http://localhost:8080/v/ada/hello@03-main/a",
+    "http://localhost:8080/v/ada/hello@3-ä/a",
+    `http://localhost:8080/v/ada/hello@3-${"b".repeat(49)}/a`,
+    `http://localhost:8080/v/ada/hello/${"a".repeat(81)}`,
+    `http://localhost:8080/v/ada/hello/${"a/".repeat(20)}a`,
     "../hello",
     "//esm.town/v/ada/hello",
     "http://esm.town/v/ada/hello",
@@ -80,7 +105,6 @@ describe("parseImportAddress", () => {
     "http://localhost:8080/v/ada/hello/",
     "http://localhost:8080/v/ada//hello",
     "http://localhost:8080/v/ada/hello.ts",
-    "http://localhost:8080/v/ada/hello/main.ts",
     "http://localhost:8080/v/@/hello",
     "http://localhost:8080/v/@@ada/hello",
     "http://localhost:8080/v/1ada/hello",
@@ -88,15 +112,10 @@ describe("parseImportAddress", () => {
     "http://localhost:8080/v/ada/_hello",
     "http://localhost:8080/v/ada/h%65llo",
     "http://localhost:8080/v/ada/héllo",
-    "http://localhost:8080/v/ada/hello-world",
     "http://localhost:8080/v/ada/hello@",
     "http://localhost:8080/v/ada/hello@0",
     "http://localhost:8080/v/ada/hello@03",
-    "http://localhost:8080/v/ada/hello@-3",
-    "http://localhost:8080/v/ada/hello@3.0",
-    "http://localhost:8080/v/ada/hello@3e2",
     "http://localhost:8080/v/ada/hello@3@4",
-    "http://localhost:8080/v/ada/hello@latest",
     `http://localhost:8080/v/ada/hello@${limits.versionMax + 1}`,
     "http://localhost:8080/v/ada/hello@99999999999999999999",
     `http://localhost:8080/v/${"u".repeat(31)}/hello`,
@@ -167,7 +186,7 @@ describe("parseImportAddress", () => {
           expect(address.name).toMatch(/^[a-z][a-z0-9_]{0,47}$/)
           expect(
             address.version === null ||
-              (address.version > 0 && address.version <= limits.versionMax),
+              (address.version >= 0 && address.version <= limits.versionMax),
           ).toBe(true)
         },
       ),
@@ -198,7 +217,9 @@ describe("parseImportAddress", () => {
         expect(address).toEqual({
           username: user.toLowerCase(),
           name: val.toLowerCase(),
+          branch: null,
           version: number,
+          path: null,
         })
       }),
     )

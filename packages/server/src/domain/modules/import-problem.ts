@@ -1,5 +1,5 @@
 import { standardModuleNames } from "@hamlet/contract/standard-modules"
-import { type ImportHosts, parseImportAddress } from "./import-address.ts"
+import type { ImportHosts } from "./import-address.ts"
 import { findStandardModule } from "./standard-modules.ts"
 
 /** Modules of Val Town's standard library that this server cannot have, with the reason. */
@@ -12,12 +12,11 @@ const townPattern = /^\s*https:\/\/esm\.town\/v\/@?std\/(\w+)/i
 
 /** The folder in which a val may have files. */
 const filePattern = /^\/tmp\//
-const relativePattern = /^\.\.?\//
 const anyVal = { username: "user", name: "val" }
 
 /**
- * Why a specifier cannot be imported by any val, whatever else is saved: it is a file, of which a
- * val has none, or a standard module that does not exist or needs Val Town. Undefined for all others.
+ * Why a specifier cannot be imported by any val, whatever else is saved: it is a file outside of the
+ * val, or a standard module that does not exist or needs Val Town. Undefined for all others.
  */
 export function findImportProblem(specifier: string, hosts: ImportHosts): string | undefined {
   const base = hosts.baseUrls[0] ?? ""
@@ -30,9 +29,7 @@ export function findImportProblem(specifier: string, hosts: ImportHosts): string
   if (standard !== undefined)
     return `this server has no standard module "${standard}" (it has ${standardModuleNames.join(", ")})`
   if (filePattern.test(specifier)) return `a file is imported by its address, "file://${specifier}"`
-  if (!relativePattern.test(specifier) || parseImportAddress(specifier, hosts, anyVal))
-    return undefined
-  return "a val is one file; other code is imported from the address of its own val"
+  return undefined
 }
 
 /** The name of what looks like a standard module of this server. */

@@ -22,11 +22,22 @@ export interface LockedImport {
    * `with { type: "json" }`. A range that does not begin with a quote is the source in a
    * `@jsxImportSource` comment; the specifier is that source followed by `/jsx-runtime`.
    */
-  readonly places: readonly { readonly start: number; readonly end: number }[]
+  readonly places: readonly ImportPlace[]
   /** Its index in the bundle; -1 when it is not in it. */
   readonly entry: number
   /** The names of its exports, including `default`. */
   readonly exports: readonly string[]
+}
+
+/** Where the code has a specifier. */
+export interface ImportPlace {
+  /**
+   * The hash of the text: a file keeps its packages when it moves, and loses them when it changes.
+   * Absent in lockfiles of when a val had one file.
+   */
+  readonly text?: string
+  readonly start: number
+  readonly end: number
 }
 
 /**
@@ -57,7 +68,7 @@ export interface Lockfile extends LockfileSummary {
 
 /** A lockfile that one node resolves. */
 export interface LockfileClaim extends Claim {
-  readonly valId: string
+  readonly branchId: string
   readonly version: number
 }
 
@@ -74,8 +85,8 @@ export interface LockfileClaims extends ClaimQueue<LockfileClaim> {
  */
 export interface LockfileStore {
   /** Called for every program. Null when the version has no lockfile. */
-  findSummary(valId: string, version: number): Promise<LockfileSummary | null>
-  find(valId: string, version: number): Promise<Lockfile | null>
+  findSummary(branchId: string, version: number): Promise<LockfileSummary | null>
+  find(branchId: string, version: number): Promise<Lockfile | null>
   /** Creates the lockfile of an existing version that has none. */
   add(valId: string, version: number, at: number): Promise<void>
   /**
@@ -167,12 +178,18 @@ export interface DependencyResolver {
    * is undefined, every address of a val means one on this server.
    */
   resolve(request: {
-    readonly code: string
+    readonly files: readonly SourceFile[]
     /** Owners take turns. */
     readonly ownerId: string
     readonly local?: readonly string[] | undefined
     readonly signal: AbortSignal
   }): Promise<ResolvedCode>
+}
+
+/** A file of a version. */
+export interface SourceFile {
+  readonly path: string
+  readonly code: string
 }
 
 /** The result of resolving the imports of code. */

@@ -28,10 +28,11 @@ function lock(
     }
   })
   return {
-    url: `${base}/v/ada/x@3`,
+    url: `${base}/v/ada/x@3-main/main.tsx`,
     code,
-    valId: "val",
+    branchId: "val",
     version: 3,
+    path: "main.tsx",
     resolution: { imports, bundle },
     ...more,
   }
@@ -155,7 +156,7 @@ describe("linkPackages", () => {
       const two = lock(
         `import "npm:a"`,
         { "npm:a": { exports: ["y"] } },
-        { valId: "other", url: `${base}/v/ada/y` },
+        { branchId: "other", url: `${base}/v/ada/y` },
       )
       const stubs = stubsOf([one, two])
       expect(Object.keys(stubs)).toHaveLength(1)
@@ -178,7 +179,7 @@ describe("linkPackages", () => {
 
     test("throws, and has the position of the import in its address", async () => {
       const [[url, stub] = ["", ""]] = Object.entries(stubsOf([failing]))
-      expect(url).toBe(`${base}/packages/none/val-3-0/ada/x:2:49/npm:nope`)
+      expect(url).toBe(`${base}/packages/none/val-3-0/ada/x.tsx:2:49/npm:nope`)
       const error = (await evaluate(stub, () => ({})).catch((thrown: unknown) => thrown)) as Error
       expect(error).toBeInstanceOf(TypeError)
       expect(error.message).toBe(`Cannot import "npm:nope": there is\nno "such" package`)
@@ -193,8 +194,8 @@ describe("linkPackages", () => {
     test("belongs to one module", () => {
       const other = { ...failing, version: 4 }
       expect(Object.keys(stubsOf([failing, other]))).toEqual([
-        `${base}/packages/none/val-3-0/ada/x:2:49/npm:nope`,
-        `${base}/packages/none/val-4-0/ada/x:2:49/npm:nope`,
+        `${base}/packages/none/val-3-0/ada/x.tsx:2:49/npm:nope`,
+        `${base}/packages/none/val-4-0/ada/x.tsx:2:49/npm:nope`,
       ])
     })
 

@@ -1,13 +1,17 @@
 import { repeatText, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import type { LockedImport, Resolution } from "./lockfiles.ts"
+import { isRelative } from "./import-address.ts"
+import type { ImportPlace, LockedImport, Resolution } from "./lockfiles.ts"
+import { entryPath } from "./module-url.ts"
 import type { ProgramModule } from "./program-module.ts"
+import { toTextHash } from "./text-hash.ts"
 
 /** A module of a program whose lock has been settled. */
 export interface LockedModule {
   readonly url: string
   readonly code: string
-  readonly valId: string
+  readonly branchId: string
   readonly version: number
+  readonly path: string
   readonly resolution: Resolution
 }
 
@@ -30,10 +34,15 @@ export function linkPackages(
   const stubs = new Map<string, Stub>()
   const linked = modules.map((locked) => {
     const module = { ...locked, lines: findLines(locked.code) }
-    const edits = module.resolution.imports.flatMap((one, index) => {
+    const isOwn = createIsOwn(module)
+    const edits = module.resolution.imports.flatMap((all, index) => {
+      const places = all.places.filter(isOwn)
+      // A file of the val may be there now that was missing when its packages were resolved.
+      if (places.length < Math.min(1, all.places.length) || isRelative(all.specifier)) return []
+      const one = { ...all, places }
       const url = toStubUrl(baseUrl, module, one, index)
       addStub(stubs, url, toStub(module, one, missing))
-      return one.places.flatMap((place) => toEdit(module.code, place, url))
+      return places.flatMap((place) => toEdit(module.code, place, url))
     })
     return { url: module.url, code: splice(module.code, edits) }
   })
@@ -42,10 +51,24 @@ export function linkPackages(
     stubs: [...stubs].map(([url, { names, write }]) => ({
       url,
       code: write([...names]),
-      isJavaScript: true,
+      type: "js" as const,
     })),
   }
 }
+
+/** Whether a place of the lockfile is in the module as it is now. */
+function createIsOwn({ code, path }: LockedModule): (place: ImportPlace) => boolean {
+  let hash: string | undefined
+  return ({ text, start }) => {
+    if (text === undefined)
+      return path === entryPath && placeStart.test(code.slice(start - 1, start + 1))
+    hash ??= toTextHash(code)
+    return text === hash
+  }
+}
+
+/** A quote, or what comes before the source of JSX in a comment. */
+const placeStart = /["'`]$|^\s/
 
 interface LinkingModule extends LockedModule {
   /** Where its lines begin. */
@@ -65,14 +88,15 @@ function toStubUrl(
   const isThere = one.error === null && bundle !== null
   const place = isThere
     ? `${bundle}/${one.entry}`
-    : `none/${module.valId}-${module.version}-${index}/${toPlace(module, one)}`
+    : `none/${module.branchId}-${module.version}-${index}/${toPlace(module, one)}`
   return `${baseUrl}/packages/${place}/${toPath(one.specifier)}`
 }
 
 /** The position of the import. The guest shows it in stack traces instead of the stub. */
 function toPlace({ url, lines }: LinkingModule, { places }: LockedImport): string {
-  const [, user, val] = /\/v\/@?(\w+)\/(\w+)/.exec(url) ?? []
-  return `${user}/${val}:${toPosition(lines, places[0]?.start ?? 0)}`
+  const [, val = "", path = ""] = /\/v\/@?([^/]+\/[^/@]+)@[^/]+\/(.+)$/.exec(url) ?? []
+  const file = path === entryPath ? `${val}.tsx` : `${val}/${path}`
+  return `${file}:${toPosition(lines, places[0]?.start ?? 0)}`
 }
 
 /** Readable, but without `.` or `..` segments, which URL parsing would remove. */

@@ -1,7 +1,18 @@
+/** The language of a module. TypeScript and JSX are transpiled in each process. */
+export type ModuleType = "tsx" | "ts" | "jsx" | "js" | "json"
+
 /** A module and the address by which it is imported. */
 export interface ProgramModule {
   readonly url: string
   readonly code: string
-  /** False for TypeScript with JSX, which is transpiled in each process. */
-  readonly isJavaScript?: boolean
+  /** Absent for TypeScript with JSX. */
+  readonly type?: ModuleType
+  /** The URL of the module that this one is; it has no code of its own then. */
+  readonly location?: string
+}
+
+/** The language of the file at a path. One without an extension may be anything. */
+export function toModuleType(path: string): ModuleType {
+  const [, ending = "tsx"] = /\.[cm]?(ts|tsx|js|jsx|json)$/.exec(path) ?? []
+  return ending as ModuleType
 }

@@ -1,7 +1,7 @@
 import type { BundleStore, LockfileStore, LockfileSummary, StoredBundle } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
-import type { ProgramModule } from "./program-module.ts"
+import { type ProgramModule, toModuleType } from "./program-module.ts"
 
 /** Where the packages of programs are found. */
 export interface PackageSource {
@@ -15,8 +15,10 @@ export interface PackageSource {
 export interface SavedModule {
   readonly url: string
   readonly code: string
-  readonly valId: string
+  readonly branchId: string
   readonly version: number
+  readonly path: string
+  /** Of its version. */
   readonly lock: LockfileSummary | null
 }
 
@@ -36,7 +38,8 @@ export async function addPackages(
   source: PackageSource,
   saved: readonly SavedModule[],
 ): Promise<CodeWithPackages> {
-  if (saved.every(({ lock }) => lock === null)) return { modules: saved, bundles: [] }
+  if (saved.every(({ lock }) => lock === null))
+    return { modules: saved.map(toProgramModule), bundles: [] }
   await waitForPackages(source, saved)
   const found = await Promise.all(saved.map((module) => toLocked(source, module)))
   const locked = found.filter((module) => module !== undefined)
@@ -47,19 +50,29 @@ export async function addPackages(
   const linked = linkPackages(source.links.baseUrl, locked, missing)
   const byUrl = new Map(linked.modules.map((module) => [module.url, module]))
   return {
-    modules: [...saved.map((module) => byUrl.get(module.url) ?? module), ...linked.stubs],
+    modules: [
+      ...saved.map((module) => toProgramModule({ ...module, ...byUrl.get(module.url) })),
+      ...linked.stubs,
+    ],
     bundles,
   }
+}
+
+function toProgramModule({ url, code, path }: SavedModule): ProgramModule {
+  return { url, code, type: toModuleType(path) }
 }
 
 /** Resolves when all packages are fetched. Rejects with `packages_pending` after a time limit. */
 export async function waitForPackages(
   source: Pick<PackageSource, "pendingLockfiles">,
-  modules: readonly Pick<SavedModule, "valId" | "version" | "lock">[],
+  modules: readonly Pick<SavedModule, "branchId" | "version" | "lock">[],
 ): Promise<void> {
   const pending = modules.filter(({ lock }) => lock?.state === "pending")
+  const versions = new Map(pending.map((one) => [`${one.branchId}@${one.version}`, one]))
   await Promise.all(
-    pending.map(({ valId, version }) => source.pendingLockfiles.wait(valId, version)),
+    Array.from(versions.values(), ({ branchId, version }) =>
+      source.pendingLockfiles.wait(branchId, version),
+    ),
   )
 }
 
@@ -68,7 +81,7 @@ async function toLocked(
   source: PackageSource,
   { lock, ...module }: SavedModule,
 ): Promise<LockedModule | undefined> {
-  const found = lock && (await source.lockfiles.find(module.valId, module.version))
+  const found = lock && (await source.lockfiles.find(module.branchId, module.version))
   return found?.resolution ? { ...module, resolution: found.resolution } : undefined
 }
 

@@ -4,6 +4,14 @@ import type { Program, ProgramContent } from "../runs/runner.ts"
 import type { SecretOpener } from "../secrets/open-secrets.ts"
 import { createMask, noMask } from "../secrets/secret-mask.ts"
 import type { Val } from "../vals/vals.ts"
+import {
+  createModuleGraph,
+  type GraphModule,
+  type GraphParts,
+  type LockedGraphModule,
+  type ResolvedImport,
+  type Walk,
+} from "./graph/module-graph.ts"
 import { mayImport } from "./import-address.ts"
 import {
   type Bundle,
@@ -12,13 +20,6 @@ import {
   type Resolution,
   toStoredBundle,
 } from "./lockfiles.ts"
-import {
-  createModuleGraph,
-  type GraphParts,
-  type LockedGraphModule,
-  type ResolvedImport,
-  type Walk,
-} from "./module-graph.ts"
 import {
   addPackages,
   type CodeWithPackages,
@@ -88,15 +89,14 @@ export function createPrograms(parts: ProgramParts): Programs {
   // A val without imports has one program as long as it is the same object. Stores return the same
   // object as long as the val has not changed.
   const owners = new WeakMap<Val, Promise<Program>>()
-  const walk = async (val: Val, account: Account) =>
-    toProgram(parts, val, account, await graph.walk(toEntry(parts, val)))
   const create = async (val: Val, account: Account) => {
-    const lock = graph.findLeaf(val.id, val.version)
-    if (lock === undefined) {
-      if (mayImport(val.code)) return walk(val, account)
-      graph.noteLeaf(val.id, val.version)
+    let leaf = graph.findLeaf(val)
+    if (leaf === undefined) {
+      if (mayImport(val.code)) return toProgram(parts, val, account, await graph.walk(val))
+      graph.noteLeaf(val)
+      leaf = graph.findLeaf(val)
     }
-    const program = toProgram(parts, val, account, { lock: lock ?? null, modules: [] })
+    const program = toProgram(parts, val, account, leaf ?? (await graph.walk(val)))
     if (account.hasSecrets) owners.set(val, Promise.resolve(program))
     return program
   }
@@ -107,7 +107,7 @@ export function createPrograms(parts: ProgramParts): Programs {
       return known ?? create(val, { id: accountId, hasSecrets, isAnonymous })
     },
     async ofUnsaved(val, imports, packages) {
-      const { modules } = await graph.walk(toEntry(parts, val), imports)
+      const walk = await graph.walk(val, imports)
       const lock = packages && {
         state: "ready" as const,
         bundle: packages.resolution.bundle,
@@ -115,8 +115,8 @@ export function createPrograms(parts: ProgramParts): Programs {
       }
       const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false }
       return toProgram(packages ? withPackages(parts, val, packages) : parts, val, account, {
-        lock,
-        modules,
+        ...walk,
+        entry: { ...walk.entry, lock },
       })
     },
   }
@@ -150,15 +150,6 @@ function withPackages(
   }
 }
 
-function toEntryUrl(parts: ProgramParts, val: Val): string {
-  return `${parts.links.module(val.ownerName, val.name)}@${val.version}`
-}
-
-function toEntry(parts: ProgramParts, val: Val) {
-  const { id: valId, ownerId, version, versionCreatedAt: savedAt } = val
-  return { url: toEntryUrl(parts, val), valId, ownerId, version, savedAt, asOf: null }
-}
-
 /** The account that a program runs on. */
 interface Account {
   readonly id: string
@@ -168,49 +159,70 @@ interface Account {
 }
 
 function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk): Program {
-  const { lock, modules } = walk
+  const modules = [walk.entry, ...walk.modules]
   const label = `${val.ownerName}/${val.name}`
   // Only the owner's runs get the secrets, so only their key depends on them.
   const environment = account.hasSecrets ? val.ownerSecretsVersion : "none"
   const program: Program = {
-    key: `${val.id}@${val.version} ${val.type} ${label} ${account.id} ${environment} ${toFingerprint(walk)}`,
+    key: `${val.type} ${label} ${account.id} ${environment} ${toFingerprint(walk)}`,
     valId: val.id,
+    file: val.file,
     version: val.version,
     type: val.type,
     ownerId: val.ownerId,
     accountId: account.id,
     isAnonymous: account.isAnonymous,
     label,
-    entryUrl: toEntryUrl(parts, val),
+    entryUrl: walk.entry.url,
     endpoint: parts.links.endpoint(val),
+    isMadeOf: (branchId, paths) => isMadeOf(walk, branchId, paths),
     load: () => loadProgram(parts, val, account, walk),
   }
-  if (!isPending(lock) && !modules.some((module) => isPending(module.lock))) return program
-  return {
-    ...program,
-    whenFetched: () =>
-      waitForPackages(parts, [{ valId: val.id, version: val.version, lock }, ...modules]),
-  }
+  if (!modules.some(({ lock }) => isPending(lock))) return program
+  return { ...program, whenFetched: () => waitForPackages(parts, modules) }
 }
 
 function isPending(lock: LockfileSummary | null): boolean {
   return lock?.state === "pending"
 }
 
-/**
- * A cryptographic hash: with collisions, an attacker could get a process with other imports.
- */
-function toFingerprint({ lock, modules }: Walk): string {
-  if (modules.length === 0 && lock === null) return "alone"
-  const hasher = new Bun.CryptoHasher("sha256")
-  hasher.update(`${toText(lock)}\n`)
-  for (const module of modules)
-    hasher.update(`${module.url} ${module.valId}@${module.version} ${toText(module.lock)}\n`)
-  return hasher.digest("base64url")
+/** A program that can read files can read all of its own branch. */
+function isMadeOf(walk: Walk, branchId: string, paths: readonly string[]): boolean {
+  if (readsFiles(walk) && walk.entry.branchId === branchId) return true
+  return [walk.entry, ...walk.modules].some(
+    (module) => module.branchId === branchId && paths.includes(module.path),
+  )
 }
 
+function readsFiles({ entry, modules }: Walk): boolean {
+  return entry.text.readsFiles || modules.some(({ text }) => text.readsFiles)
+}
+
+/**
+ * What a program is made of: the states of the files that it reaches, and their packages. Another
+ * version with the same ones has the same program, unless it can read the other files too. A
+ * cryptographic hash: with collisions, an attacker could get a process with other imports.
+ */
+function toFingerprint(walk: Walk): string {
+  const { entry, modules, redirects } = walk
+  const own = `${toState(entry)}${readsFiles(walk) ? ` of ${entry.version}` : ""}`
+  if (modules.length === 0 && entry.lock === null) return own
+  const hasher = new Bun.CryptoHasher("sha256")
+  for (const module of [entry, ...modules])
+    hasher.update(`${toState(module)} ${toText(module.lock)}\n`)
+  // Their URLs follow from the texts.
+  for (const module of redirects.values()) hasher.update(`${toState(module)}\n`)
+  return `${own} ${hasher.digest("base64url")}`
+}
+
+function toState({ branchId, path, text }: GraphModule): string {
+  return `${branchId}/${path}@${text.since}`
+}
+
+/** The packages of a lockfile that is ready are those of its bundle. */
 function toText(lock: LockfileSummary | null): string {
-  return lock ? `${lock.state} ${lock.bundle} ${lock.updatedAt}` : ""
+  if (lock === null) return ""
+  return `${lock.state} ${lock.bundle} ${lock.state === "ready" ? "" : lock.updatedAt}`
 }
 
 async function loadProgram(
@@ -222,7 +234,7 @@ async function loadProgram(
   const given = {
     HAMLET_URL: parts.links.baseUrl,
     HAMLET_VAL: `${val.ownerName}/${val.name}`,
-    VALTOWN_ENTRYPOINT: toEntryUrl(parts, val),
+    VALTOWN_ENTRYPOINT: walk.entry.url,
   }
   if (!hasSecrets) {
     const code = await loadCode(parts, val, walk)
@@ -269,22 +281,17 @@ function withValTown(
   return { ...("VAL_TOWN_API_KEY" in env ? {} : own), ...env, valtown: token }
 }
 
-/** The val's module with all imported vals, packages and standard modules. */
+/** The val's module with all imported files, vals, packages and standard modules. */
 async function loadCode(
   parts: ProgramParts,
   val: Val,
-  { lock, modules }: Walk,
+  { entry, modules, redirects }: Walk,
 ): Promise<CodeWithPackages> {
-  const own = {
-    url: toEntryUrl(parts, val),
-    code: val.code,
-    valId: val.id,
-    version: val.version,
-    lock,
-  }
+  const own = { ...entry, code: val.code }
   const code = await addPackages(parts, [own, ...(await loadModules(parts, modules))])
   const linked = linkRequire(code.modules, parts.links.baseUrl)
-  return { ...code, modules: await addStandard(parts, linked) }
+  const moved = Array.from(redirects, ([url, { url: location }]) => ({ url, code: "", location }))
+  return { ...code, modules: [...(await addStandard(parts, linked)), ...moved] }
 }
 
 async function addStandard(
@@ -304,15 +311,15 @@ async function loadModules(
   let chars = 0
   for (let from = 0; from < modules.length; from += limits.loadedAtOnceMax) {
     const batch = modules.slice(from, from + limits.loadedAtOnceMax)
-    const vals = await Promise.all(
-      batch.map(({ valId, version }) => parts.versions.find(valId, version)),
+    const files = await Promise.all(
+      batch.map(({ branchId, version, path }) => parts.files.find(branchId, version, path)),
     )
-    for (const [index, { url, valId, version, lock }] of batch.entries()) {
-      const code = vals[index]?.code
+    for (const [index, module] of batch.entries()) {
+      const code = files[index]?.content
       if (code === undefined) continue
       chars += code.length
       if (chars > limits.codeCharsMax) return loaded
-      loaded.push({ url, code, valId, version, lock })
+      loaded.push({ ...module, code })
     }
   }
   return loaded

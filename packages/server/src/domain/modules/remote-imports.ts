@@ -52,9 +52,9 @@ export function isRemoteImport(
   if (isTownAddress(specifier)) {
     if (!url.pathname.startsWith("/v/")) return true
     if (!hosts.fetchesTown) return false
-    // A file of a project, for example, is never a val on this server.
-    const isVal = parseImportAddress(specifier, hosts) !== undefined
-    return !isVal || (local !== undefined && !local.has(specifier))
+    if (local !== undefined) return !local.has(specifier)
+    // When there were no specifiers yet, a val on this server had no files.
+    return parseImportAddress(specifier, hosts)?.path !== null
   }
   return !hosts.baseUrls.some((base) => isBelow(url, base))
 }

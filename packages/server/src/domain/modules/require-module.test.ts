@@ -15,7 +15,7 @@ const later = await import("https://vals.example/packages/node/module"); import 
   expect(added).toEqual({
     url: "https://vals.example/packages/node/module",
     code: expect.stringContaining('export * from "node:module"'),
-    isJavaScript: true,
+    type: "js",
   })
 })
 

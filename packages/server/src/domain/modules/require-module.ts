@@ -21,7 +21,7 @@ export function linkRequire(
       ? module.code.replace(importPattern, (_, before: string) => before + toOwnJson(url))
       : module.code,
   }))
-  return [...linked, { url, code: replacement, isJavaScript: true }]
+  return [...linked, { url, code: replacement, type: "js" as const }]
 }
 
 const replacement = `import module from "node:module"

@@ -86,7 +86,7 @@ describe("findStandardModule", () => {
   })
 
   test("does not hide vals of a user named std", () => {
-    const address = { username: "std", name: "blob", version: null }
+    const address = { username: "std", name: "blob", branch: null, version: null, path: null }
     for (const specifier of ["http://localhost:8080/v/std/blob", "/v/std/blob", "../std/blob"]) {
       expect(findStandardModule(specifier, from, hosts)).toBeUndefined()
       expect(parseImportAddress(specifier, hosts, { username: "ada", name: "main" })).toEqual(
@@ -122,11 +122,11 @@ describe("listStandardModules", () => {
       import again from "/std/sqlite"
       import { OpenAI } from "https://esm.town/v/std/OpenAI"`
     expect(list([from, code])).toEqual([
-      { url: "https://esm.town/v/std/blob?v=3", code: sources.blob, isJavaScript: true },
-      { url: "http://localhost:8080/std/sqlite", code: sources.sqlite, isJavaScript: true },
-      { url: "http://localhost:8080/std/blob.ts", code: sources.blob, isJavaScript: true },
-      { url: "http://localhost:8080/std/sqlite.ts", code: sources.sqlite, isJavaScript: true },
-      { url: "https://esm.town/v/std/OpenAI", code: sources.openai, isJavaScript: true },
+      { url: "https://esm.town/v/std/blob?v=3", code: sources.blob, type: "js" },
+      { url: "http://localhost:8080/std/sqlite", code: sources.sqlite, type: "js" },
+      { url: "http://localhost:8080/std/blob.ts", code: sources.blob, type: "js" },
+      { url: "http://localhost:8080/std/sqlite.ts", code: sources.sqlite, type: "js" },
+      { url: "https://esm.town/v/std/OpenAI", code: sources.openai, type: "js" },
     ])
   })
 

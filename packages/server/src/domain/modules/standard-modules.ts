@@ -29,12 +29,19 @@ export function findStandardModule(
   hosts: Hosts,
 ): StandardImport | undefined {
   const url = addressPattern.test(specifier) ? URL.parse(specifier, from) : null
-  const name = url && toStandardName(url, hosts)
+  const meant = url && URL.parse(specifier, filePattern.exec(from)?.[1] ?? from)
+  const name = meant && toStandardName(meant, hosts)
   if (!name) return undefined
   // Runtimes ignore the fragment when they resolve a module.
   url.hash = ""
   return { url: url.href, name }
 }
+
+/**
+ * A file at the root of a val, and the address of the val: `../../std/blob` is relative to that, as
+ * other vals are.
+ */
+const filePattern = /^(.*\/v\/[^/]+\/[^/@]+)@[^/]*\/[^/]+$/
 
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 
@@ -89,7 +96,7 @@ export function listStandardModules(
       const standard = findStandardModule(specifier, from, hosts)
       if (standard) {
         const { url, name } = standard
-        found.set(url, { url, code: scripts[name], isJavaScript: true })
+        found.set(url, { url, code: scripts[name], type: "js" as const })
       }
       if (found.size >= limits.addressesMax) return [...found.values()]
     }

@@ -1,8 +1,11 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import type { ResolvedImport } from "../modules/graph/module-graph.ts"
+import type { VersionFileStore } from "../modules/graph/version-files.ts"
+import { mainBranch, toBranchKey } from "../modules/import-address.ts"
 import { type DependencyResolver, toResolution } from "../modules/lockfiles.ts"
-import type { ResolvedImport } from "../modules/module-graph.ts"
+import { entryPath } from "../modules/module-url.ts"
 import type { Programs, UnsavedPackages } from "../modules/programs.ts"
 import type { Sources, ValSource } from "../vals/val-source.ts"
 import type { Val, Vals } from "../vals/vals.ts"
@@ -32,6 +35,7 @@ export type Evaluations = ReturnType<typeof createEvaluations>
 export function createEvaluations(
   starter: RunStarter,
   vals: Vals,
+  files: VersionFileStore,
   sources: Sources,
   programs: Programs,
   runner: Retirer,
@@ -50,7 +54,7 @@ export function createEvaluations(
       const makeProgram = async () => {
         const source = await sources.read(caller, val.code, val.name)
         const [imports, resolved] = await Promise.all([
-          resolveImports(vals, caller, source, val.createdAt),
+          resolveImports(vals, files, caller, source, val.createdAt),
           resolvePackages(packages, userId, source),
         ])
         return programs.ofUnsaved(val, imports, resolved)
@@ -98,8 +102,9 @@ function wrapExpression(code: string): string {
 /** The id is new each time, so that nothing cached for other code is used. */
 function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code: string): Val {
   const at = now()
+  const id = newId()
   return {
-    id: newId(),
+    id,
     ownerId: userId,
     ownerName: username,
     ownerSecretsVersion: 0,
@@ -111,6 +116,10 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     description: null,
     version: unsavedVersion,
     code,
+    file: {
+      ...{ id, path: entryPath, since: unsavedVersion },
+      ...{ branchId: id, branchName: mainBranch },
+    },
     versionCreatedAt: at,
     likeCount: 0,
     referenceCount: 0,
@@ -126,20 +135,25 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
 /** Resolves imports as a save would: pinned or to the current version. */
 function resolveImports(
   vals: Vals,
+  files: VersionFileStore,
   caller: Caller,
   { imports }: ValSource,
   at: number,
 ): Promise<readonly ResolvedImport[]> {
   return Promise.all(
-    imports.map(async ({ username, name, specifiers }) => {
-      const val = await vals.findByName(username, name, caller.userId)
+    imports.map(async (one) => {
+      const val = await vals.findByName(one.username, one.name, caller.userId)
+      const branch = val && (await files.findBranch(val.id, one.branch))
       return {
-        address: `${username}/${name}`,
-        specifiers,
+        address: toBranchKey(one),
+        specifiers: one.specifiers,
         isPinned: val !== undefined && val.ownerId !== caller.userId,
         pinnedAt: at,
-        val: val && { id: val.id, ownerId: val.ownerId },
-        version: val && { number: val.version, savedAt: val.versionCreatedAt },
+        target: branch && {
+          ...{ valId: val.id, ownerId: val.ownerId, ownerName: val.ownerName, valName: val.name },
+          ...{ branchId: branch.id, branchName: branch.name },
+        },
+        version: branch && (await files.findVersion(branch.id, null)),
       }
     }),
   )
@@ -154,7 +168,7 @@ async function resolvePackages(
   const local = imports.flatMap(({ specifiers }) => specifiers)
   const signal = AbortSignal.timeout(resolveMsMax)
   const resolved = await resolver
-    .resolve({ code, ownerId, local, signal })
+    .resolve({ files: [{ path: entryPath, code }], ownerId, local, signal })
     .catch((error: unknown) => {
       if (!signal.aborted) throw error
       throw new AppError(

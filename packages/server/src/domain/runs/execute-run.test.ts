@@ -151,6 +151,7 @@ function toProgram(val: Val, accountId: string): Program {
   const about = {
     key: val.id,
     valId: val.id,
+    file: val.file,
     version: val.version,
     type: val.type,
     ownerId: val.ownerId,
@@ -161,6 +162,7 @@ function toProgram(val: Val, accountId: string): Program {
     label: val.name,
     entryUrl: "entry",
     endpoint: "http://val.test",
+    isMadeOf: () => true,
     load: async () => content,
   }
 }

@@ -4,7 +4,7 @@ import type { OutgoingRequest, Substitution } from "../egress.ts"
 import type { StoredBundle } from "../modules/lockfiles.ts"
 import type { ProgramModule } from "../modules/program-module.ts"
 import type { Mask } from "../secrets/secret-mask.ts"
-import type { ValType } from "../vals/vals.ts"
+import type { CodeFile, ValType } from "../vals/vals.ts"
 import type { Retirer } from "./retirement.ts"
 import type { LogLine, RunError } from "./runs.ts"
 
@@ -16,6 +16,8 @@ export interface Program {
   /** Programs with the same key have the same code, imports, environment and account. */
   readonly key: string
   readonly valId: string
+  /** The file that is started. */
+  readonly file: CodeFile
   readonly version: number
   readonly type: ValType
   readonly ownerId: string
@@ -28,7 +30,7 @@ export interface Program {
   readonly isAnonymous?: boolean
   /** `{user}/{val}`, as stack traces and messages show it. */
   readonly label: string
-  /** The URL of its module, version included. */
+  /** The URL of its module, with the version. */
   readonly entryUrl: string
   /** Its web address. */
   readonly endpoint: string
@@ -38,6 +40,8 @@ export interface Program {
    * `packages_pending` when it takes too long.
    */
   readonly whenFetched?: () => Promise<void>
+  /** Whether it changes when these files of a branch do. */
+  isMadeOf(branchId: string, paths: readonly string[]): boolean
   /** Reads code and secrets. Called once per process. */
   load(): Promise<ProgramContent>
 }

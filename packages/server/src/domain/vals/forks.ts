@@ -187,6 +187,6 @@ async function copyPackages(
   if (!lock.resolution || lock.state === "pending") return { isRemote: true }
   return {
     isRemote: true,
-    lock: { state: lock.state, resolution: moveResolution(lock.resolution, edits) },
+    lock: { state: lock.state, resolution: moveResolution(lock.resolution, original.code, edits) },
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Resolution } from "../modules/lockfiles.ts"
+import { toTextHash } from "../modules/text-hash.ts"
 import { moveResolution, rewriteRelativeImports } from "./relative-imports.ts"
 import type { CodeParser } from "./val-source.ts"
 
@@ -57,20 +58,20 @@ describe("moveResolution", () => {
   test("moves the places of packages by what was inserted before them", async () => {
     const before = `import "npm:a"\nimport "./x"\nimport "npm:b"\nimport "./y"\nimport "npm:a"`
     const places = (code: string, specifier: string) =>
-      Array.from(code.matchAll(new RegExp(`"${specifier}"`, "g")), ({ index, 0: text }) => ({
-        start: index,
-        end: index + text.length,
+      Array.from(code.matchAll(new RegExp(`"${specifier}"`, "g")), ({ index, 0: found }) => ({
+        ...{ text: toTextHash(code), start: index, end: index + found.length },
       }))
+    const other = { text: "of another file", start: 40, end: 50 }
     const toResolution = (code: string): Resolution => ({
       bundle: null,
       imports: ["npm:a", "npm:b"].map((specifier, entry) => ({
         ...{ specifier, resolved: specifier, error: null, entry, exports: [] },
-        places: places(code, specifier),
+        places: [...places(code, specifier), other],
       })),
     })
     const { code, edits } = await rewrite(before)
     expect(edits).toHaveLength(2)
-    expect(moveResolution(toResolution(before), edits)).toEqual(toResolution(code))
-    expect(moveResolution(toResolution(before), [])).toEqual(toResolution(before))
+    expect(moveResolution(toResolution(before), before, edits)).toEqual(toResolution(code))
+    expect(moveResolution(toResolution(before), before, [])).toEqual(toResolution(before))
   })
 })

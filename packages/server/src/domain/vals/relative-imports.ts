@@ -2,6 +2,7 @@ import { limits } from "@hamlet/contract"
 import { AppError } from "../app-error.ts"
 import { parseImportAddress } from "../modules/import-address.ts"
 import type { Resolution } from "../modules/lockfiles.ts"
+import { toTextHash } from "../modules/text-hash.ts"
 import type { Sources } from "./val-source.ts"
 import type { Val } from "./vals.ts"
 
@@ -70,14 +71,24 @@ export async function rewriteRelativeImports(
 }
 
 /** The packages of code that was edited: the places of their specifiers move with the text. */
-export function moveResolution(resolution: Resolution, edits: readonly Edit[]): Resolution {
+export function moveResolution(
+  resolution: Resolution,
+  code: string,
+  edits: readonly Edit[],
+): Resolution {
   if (edits.length === 0) return resolution
   const move = createMove(edits)
+  const before = toTextHash(code)
+  const after = toTextHash(applyEdits(code, edits))
   return {
     ...resolution,
     imports: resolution.imports.map((one) => ({
       ...one,
-      places: one.places.map(({ start, end }) => ({ start: move(start), end: move(end) })),
+      places: one.places.map((place) => {
+        if (place.text !== undefined && place.text !== before) return place
+        const moved = { start: move(place.start), end: move(place.end) }
+        return place.text === undefined ? moved : { text: after, ...moved }
+      }),
     })),
   }
 }

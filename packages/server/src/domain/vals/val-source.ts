@@ -5,15 +5,17 @@ import {
   isTownAddress,
   mayImport,
   parseImportAddress,
+  toBranchKey,
 } from "../modules/import-address.ts"
 import type { Resolution } from "../modules/lockfiles.ts"
+import { entryPath } from "../modules/module-url.ts"
 import { hasRemoteImports } from "../modules/remote-imports.ts"
 
 /**
- * A val that code imports, with every specifier that the code uses for it. The version is null if
- * any of them names no version.
+ * A branch of a val that code imports, with every specifier that the code uses for it. The version is
+ * null if any of them names no version.
  */
-export interface ValImport extends ImportAddress {
+export interface ValImport extends Omit<ImportAddress, "path"> {
   readonly specifiers: readonly string[]
   /** The val that it means whatever its name is now. Set when code is copied with its pins. */
   readonly pin?: ImportPin
@@ -86,16 +88,30 @@ export function createSources(
   return {
     parser,
     importHosts,
-    /** Parses code of the caller for the vals and packages that it imports. */
-    async read(caller: Caller, code: string, name: string): Promise<ValSource> {
+    /**
+     * Parses code of the caller for the vals and packages that it imports. Only a file at the root of
+     * a val can import other vals by a relative address.
+     */
+    async read(
+      caller: Caller,
+      code: string,
+      name: string,
+      path: string = entryPath,
+    ): Promise<ValSource> {
       const specifiers = takeFirst(await parser.scanImports(code, caller.userId))
       const missing = await findMissing(caller, specifiers)
-      return toSource(importHosts, { username: caller.username, name }, code, specifiers, missing)
+      const importer = path.includes("/") ? undefined : { username: caller.username, name }
+      return toSource(importHosts, importer, code, specifiers, missing)
     },
-    /** The same for all versions of several vals of the caller. */
+    /** The same for many files of several vals of the caller. */
     async readMany(
       caller: Caller,
-      vals: readonly { readonly name: string; readonly codes: readonly string[] }[],
+      vals: readonly {
+        readonly name: string
+        readonly codes: readonly string[]
+        /** Whether the files are in folders. */
+        readonly isNested?: boolean
+      }[],
     ): Promise<readonly (readonly ValSource[])[]> {
       const importing = vals.flatMap(({ codes }) => codes.filter(mayImport))
       const found =
@@ -103,11 +119,12 @@ export function createSources(
       const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
       const missing = await findMissing(caller, found.flat())
       const { username } = caller
-      return vals.map(({ name, codes }) =>
-        codes.map((code) =>
-          toSource(importHosts, { username, name }, code, specifiers.get(code) ?? [], missing),
-        ),
-      )
+      return vals.map(({ name, codes, isNested = false }) => {
+        const importer = isNested ? undefined : { username, name }
+        return codes.map((code) =>
+          toSource(importHosts, importer, code, specifiers.get(code) ?? [], missing),
+        )
+      })
     },
   }
 }
@@ -118,7 +135,7 @@ export function createSources(
  */
 export function toSource(
   hosts: ImportHosts,
-  importer: { readonly username: string; readonly name: string },
+  importer: { readonly username: string; readonly name: string } | undefined,
   code: string,
   specifiers: readonly string[],
   missing: ReadonlySet<string>,
@@ -128,10 +145,12 @@ export function toSource(
   for (const specifier of some) {
     const address = parseImportAddress(specifier, hosts, importer)
     if (!address || missing.has(specifier)) continue
-    const key = `${address.username}/${address.name}`
+    const { username, name, branch } = address
+    const key = toBranchKey(address)
     const before = found.get(key)
     const version = before?.version === null ? null : address.version
-    found.set(key, { ...address, version, specifiers: [...(before?.specifiers ?? []), specifier] })
+    const specifiers = [...(before?.specifiers ?? []), specifier]
+    found.set(key, { username, name, branch, version, specifiers })
   }
   const imports = [...found.values()]
   const local = new Set(imports.flatMap((one) => one.specifiers))

@@ -239,6 +239,7 @@ describe("saveVal", () => {
       ...before,
       version: 2,
       code: "2",
+      file: { ...before.file, since: 2 },
       versionCreatedAt: rules.clock.at,
       updatedAt: rules.clock.at,
     })

@@ -34,6 +34,8 @@ export interface Val {
   readonly version: number
   /** Of the entry file; empty if there is none. */
   readonly code: string
+  /** The file that `code` and `type` are of: the entry file of `main`, unless another is started. */
+  readonly file: CodeFile
   readonly versionCreatedAt: number
   readonly likeCount: number
   readonly referenceCount: number
@@ -45,6 +47,15 @@ export interface Val {
   readonly updatedAt: number
   readonly runStartedAt: number | null
   readonly runEndedAt: number | null
+}
+
+/** A file of a branch, since the version in which it last changed. */
+export interface CodeFile {
+  readonly id: string
+  readonly path: string
+  readonly since: number
+  readonly branchId: string
+  readonly branchName: string
 }
 
 /** The val and the version that a fork was copied from. */
@@ -212,10 +223,13 @@ export function createVals(
 ) {
   const toNewVal = async (caller: Caller, name: string, input: ValInput & { code: string }) =>
     toPrivateVal(newId(), caller, name, input, await sources.read(caller, input.code, name))
-  /** Retires the processes of the previous version, and starts to fetch the packages of the new one. */
+  /** Retires the processes of changed files, and starts to fetch the packages of the new version. */
   const noteSaved = (source: ValSource | undefined, saved: SavedVal) => {
     if (!saved.isNewVersion) return saved
-    runner.retire({ valId: saved.val.id })
+    const { file, version } = saved.val
+    // A readme is part of those programs only that can read all files.
+    const paths = file.since === version ? [file.path] : []
+    runner.retire({ branchId: file.branchId, paths })
     if (saved.isNewCode && source?.isRemote) lockfileWork.wake()
     return saved
   }

@@ -41,6 +41,7 @@ describe("versions", () => {
       ...shown,
       version: 1,
       code: "one",
+      file: { ...shown.file, since: 1 },
       versionCreatedAt: shown.createdAt,
     })
   })

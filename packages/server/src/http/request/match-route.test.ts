@@ -33,16 +33,27 @@ const segment = fc.oneof(
     "{val_id}",
   ),
 )
-/** The path before a rest parameter. */
-const prefixOf = (route: RouteDefinition) => route.path.slice(0, route.path.indexOf("{"))
+/** Whether a path has more than what is before the rest parameter of another. */
+const isBelow = (path: string, rest: string) => {
+  const [have, want] = [path.split("/"), rest.split("/").slice(0, -1)]
+  return have.length > want.length && want.every((part, index) => part === have[index])
+}
 /** In the API and in addresses of modules a trailing slash is ignored. */
 const withoutSlash = (path: string) =>
-  /^\/(?:v1|v)\//.test(path) ? path.replace(/(.)\/$/, "$1") : path
+  /^\/v[0-9]*\//.test(path) ? path.replace(/(.)\/$/, "$1") : path
 /** The routes at a path, found by a linear search. */
 const routesAt = (path: string) =>
   table.filter(([, route]) => {
-    if (route.isRestPath)
-      return path.startsWith(prefixOf(route)) && path.length > prefixOf(route).length
+    if (route.isRestPath) {
+      const [want, have] = [route.path.split("/"), path.split("/")]
+      const before = want.slice(0, -1)
+      return (
+        have.slice(want.length - 1).join("/") !== "" &&
+        before.every((part, index) =>
+          part.startsWith("{") ? (have[index] ?? "") !== "" : part === have[index],
+        )
+      )
+    }
     const [want, have] = [route.path.split("/"), withoutSlash(path).split("/")]
     return (
       want.length === have.length &&
@@ -104,11 +115,7 @@ describe("matchRoute", () => {
         const [left, right] = [route.path.split("/"), path.split("/")]
         // A rest parameter matches everything below it.
         if ((routes[other] as RouteDefinition).isRestPath)
-          expect([name, other, route.path.startsWith(prefixOf(routes[other]))]).toEqual([
-            name,
-            other,
-            false,
-          ])
+          expect([name, other, isBelow(route.path, path)]).toEqual([name, other, false])
         const isParam = (part = "") => part.startsWith("{")
         const isSame =
           left.length === right.length &&

@@ -39,8 +39,10 @@ export function matchRoute(path: string): RouteMatch | undefined {
   let node: Node | undefined = root
   for (let index = 1; index < end && node; index++) {
     if (node.rest) {
+      const names = node.rest.names
       const params = {
-        [node.rest.names.at(-1)?.[0] ?? ""]: decodeParts(segments.slice(index).join("/")),
+        ...toParams(names.slice(0, -1), values),
+        [names.at(-1)?.[0] ?? ""]: decodeParts(segments.slice(index).join("/")),
       }
       return { routes: node.rest.routes, params }
     }

@@ -18,6 +18,7 @@ const val: Val = {
   description: null,
   version: 3,
   code: "1",
+  file: { id: "", path: "main.tsx", since: 3, branchId: "", branchName: "main" },
   versionCreatedAt: 3,
   likeCount: 0,
   referenceCount: 0,

@@ -1,9 +1,13 @@
 import { findOwnStandardModule, standardModuleNames } from "@hamlet/contract"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
+import type { ModuleAddress } from "../../domain/files/module-files.ts"
+import { isModulePath } from "../../domain/modules/graph/version-files.ts"
+import { toModuleUrl } from "../../domain/modules/module-url.ts"
+import { type ModuleType, toModuleType } from "../../domain/modules/program-module.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { versionNotFound } from "../../domain/vals/versions.ts"
-import type { Handlers } from "../call.ts"
+import type { Call, Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { content, json } from "../response/api-response.ts"
@@ -19,13 +23,38 @@ const moduleHeaders = {
   "content-security-policy": "default-src 'none'; sandbox",
 }
 
-/** The modules that vals import: other vals and the standard library. */
+/** The modules that vals import: other vals, their files and the standard library. */
 export function moduleHandlers(nouns: Nouns) {
-  const { formatting, standardModules, parser } = nouns
+  const { formatting, standardModules, parser, moduleFiles } = nouns
+  const { links } = nouns.api
+  /** Sends a file, or the address of its version if the request named none. */
+  const sendFile = async (
+    { caller, request }: Pick<Call, "caller" | "request">,
+    address: ModuleAddress,
+  ) => {
+    const found = await moduleFiles.get(caller, address)
+    const { val, file, path, version } = found
+    const headers = {
+      ...moduleHeaders,
+      vary: "authorization, accept, user-agent",
+      "cache-control": toCacheControl(val, found.isPinned),
+    }
+    if (!found.isPinned) {
+      const location = toModuleUrl(links.module(val.ownerName, val.name), found)
+      return { status: 302, headers: { ...headers, location }, body: null }
+    }
+    const isTranspiled = isFromBrowser(request) && isScript(path)
+    const type = isTranspiled ? javascriptType : toContentType(path)
+    const body = isTranspiled ? await parser.toJavaScript(file.content, val.ownerId) : file.content
+    return withEtag(content(type, body, headers), version)
+  }
   return {
-    getModule: async ({ caller, params, request }) => {
+    getModule: async (call) => {
+      const { caller, params, request } = call
       const [name = "", ...rest] = params.val_name.split("@")
       const pinned = rest.length === 0 ? undefined : rest.join("@")
+      if (pinned !== undefined && !/^[0-9]*$/.test(pinned))
+        return sendFile(call, { username: params.username, val: params.val_name, path: undefined })
       const val = await getPinned(nouns, caller, params.username, name, pinned)
       const isBrowser = isFromBrowser(request)
       const body = isBrowser ? await parser.toJavaScript(val.code, val.ownerId) : val.code
@@ -35,6 +64,10 @@ export function moduleHandlers(nouns: Nouns) {
         "cache-control": toCacheControl(val, pinned !== undefined),
       }
       return withEtag(content(isBrowser ? javascriptType : tsxType, body, headers), val.version)
+    },
+    getModuleFile: (call) => {
+      const { username, val_name: val, file_path: path } = call.params
+      return sendFile(call, { username, val, path })
     },
     formatCode: async ({ caller, body }) => {
       const { code, semicolons = true, quotes = "double" } = body
@@ -60,6 +93,23 @@ export function moduleHandlers(nouns: Nouns) {
       return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), 1)
     },
   } satisfies Partial<Handlers>
+}
+
+/** Code, which browsers get as JavaScript. Text of other types is never more than text. */
+function isScript(path: string): boolean {
+  return isModulePath(path) && toModuleType(path) !== "json"
+}
+
+function toContentType(path: string): string {
+  return isModulePath(path) ? contentTypes[toModuleType(path)] : "text/plain; charset=utf-8"
+}
+
+const contentTypes: Readonly<Record<ModuleType, string>> = {
+  tsx: tsxType,
+  ts: typescriptType,
+  jsx: "text/jsx; charset=utf-8",
+  js: javascriptType,
+  json: "application/json; charset=utf-8",
 }
 
 function isFromBrowser(request: Request): boolean {

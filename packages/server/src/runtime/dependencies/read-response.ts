@@ -5,10 +5,15 @@ import { splitResponse } from "./tool/tool-messages.ts"
 
 const specifierCharsMax = 10_000
 const nameCharsMax = 1_000
+const hashCharsMax = 64
 const messageCharsMax = 100_000
 
-const range = z.object({ start: z.int().min(0), end: z.int().min(0) })
-const common = { specifier: chars(specifierCharsMax), places: z.array(range) }
+const place = z.object({
+  text: chars(hashCharsMax),
+  start: z.int().min(0),
+  end: z.int().min(0),
+})
+const common = { specifier: chars(specifierCharsMax), places: z.array(place) }
 const foundResponse = z.object({ found: z.array(z.object(common)) })
 const resolvedImport = z.object({
   ...common,

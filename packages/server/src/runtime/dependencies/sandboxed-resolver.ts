@@ -79,13 +79,13 @@ export class SandboxedResolver implements DependencyResolver {
   }
 
   async resolve({
-    code,
+    files,
     ownerId,
     local,
     signal,
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
-    return await this.#slots.run(ownerId, () => this.#resolve({ code, local }, either), either)
+    return await this.#slots.run(ownerId, () => this.#resolve({ files, local }, either), either)
   }
 
   /** Ends all resolutions. They reject with an AbortError. */
@@ -229,7 +229,7 @@ async function toBundleFiles(archive: Uint8Array | null): Promise<BundleFiles | 
 }
 
 /** Code, and which of its specifiers mean vals on this server. */
-type Source = Pick<ResolveRequest, "code" | "local">
+type Source = Pick<ResolveRequest, "files" | "local">
 
 const invalidOutput = "the tool wrote invalid output"
 const compileMsMin = 5_000
@@ -269,17 +269,21 @@ function toExplanation({ reason }: ToolFailure, limits: ResolverLimits): Explana
 
 /** For code that the tool could not parse: reports at least what looks like an import as failed. */
 function guessImports(
-  { code, local }: Source,
+  { files, local }: Source,
   { importHosts, limits }: ResolverOptions,
 ): ResolverResponse["found"] {
   const texts = new Set(
-    Array.from(code.matchAll(/["'`]((?:npm|jsr|https?):[^"'`\s]+)["'`]/g), ([, text = ""]) => text),
+    files.flatMap(({ code }) =>
+      Array.from(code.matchAll(specifierPattern), ([, text = ""]) => text),
+    ),
   )
   const specifiers = [...texts]
     .filter((text) => isRemoteImport(text, importHosts, local && new Set(local)))
     .slice(0, limits.importsMax)
   return specifiers.map((specifier) => ({ specifier, places: [] }))
 }
+
+const specifierPattern = /["'`]((?:npm|jsr|https?):[^"'`\s]+)["'`]/g
 
 function toFailed(
   found: ResolverResponse["found"],

@@ -224,7 +224,7 @@ describe("The resolver", () => {
       seconds *= 2
       return places.length > 0 && places
     })
-    expect(places).toEqual([{ start: 19, end: 29 }])
+    expect(places).toMatchObject([{ start: 19, end: 29 }])
   })
 
   test("ends when its signal aborts, and when the resolver stops", async () => {
@@ -233,7 +233,10 @@ describe("The resolver", () => {
     open.registry.serve("/npm/slow", () => new Promise(() => {}))
     const controller = new AbortController()
     const resolving = open.resolver
-      .resolve({ ownerId: "ada", code: "import 'npm:slow'", signal: controller.signal })
+      .resolve({
+        files: [{ path: "main.tsx", code: "import 'npm:slow'" }],
+        ...{ ownerId: "ada", signal: controller.signal },
+      })
       .catch((error: unknown) => error)
     await waitUntil(() => asked() !== 0)
     controller.abort()
@@ -265,7 +268,10 @@ describe("The resolver", () => {
     await waitUntil(() => open.registry.requests.length !== 0)
     const controller = new AbortController()
     const tired = open.resolver
-      .resolve({ ownerId: "ada", code: "import 'npm:good'", signal: controller.signal })
+      .resolve({
+        files: [{ path: "main.tsx", code: "import 'npm:good'" }],
+        ...{ ownerId: "ada", signal: controller.signal },
+      })
       .catch((error: unknown) => error)
     const second = open.resolve("import 'npm:good'").then(() => ended.push("second"))
     controller.abort()

@@ -123,10 +123,11 @@ afterEach(async () => {
 function toProgram(code: string, about: Partial<Program> = {}): Program {
   const name = about.label ?? "ada/hello"
   const version = about.version ?? 1
-  const entryUrl = `http://hamlet.test/v/${name}@${version}`
+  const entryUrl = `http://hamlet.test/v/${name}@${version}-main/main.tsx`
   return {
     key: `${name}@${version}`,
     valId: name,
+    file: { id: name, path: "main.tsx", since: version, branchId: name, branchName: "main" },
     version,
     type: "http",
     ownerId: "ada",
@@ -134,6 +135,7 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
     label: name,
     entryUrl,
     endpoint: "http://ada-hello.hamlet.test",
+    isMadeOf: (branchId, paths) => branchId === name && paths.includes("main.tsx"),
     load: async () => ({
       modules: [{ url: entryUrl, code }],
       bundles: [],
@@ -544,6 +546,25 @@ describe("Supervisor", () => {
       await fetchVal(`newer ${stage.launches.length}`)
       return stage.launches.at(-1)?.isAwaited
     })
+  })
+
+  test("binds a new process when a file of its program has changed, and only then", async () => {
+    stage = await Stage.open()
+    const before = await fetchOnce(toProgram(identity))
+    stage.supervisor.retire({ branchId: "ada/other", paths: ["main.tsx"] })
+    stage.supervisor.retire({ branchId: "ada/hello", paths: ["README.md"] })
+    expect((await fetchOnce(toProgram(identity))).text).toBe(before.text)
+    stage.supervisor.retire({ branchId: "ada/hello", paths: ["README.md", "main.tsx"] })
+    expect((await fetchOnce(toProgram(identity))).text).not.toBe(before.text)
+  })
+
+  test("does not retire the process of another file of the val", async () => {
+    stage = await Stage.open()
+    const about = { key: "other file", label: "ada/other", valId: "ada/hello" }
+    const first = await fetchOnce(toProgram(identity))
+    const other = await fetchOnce(toProgram(identity, { ...about, version: 2 }))
+    expect((await fetchOnce(toProgram(identity))).text).toBe(first.text)
+    expect(other.text).not.toBe(first.text)
   })
 
   test("binds a new process when the owner's secrets have changed", async () => {

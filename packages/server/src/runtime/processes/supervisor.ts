@@ -345,7 +345,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     for (const process of this.#processes) {
       const other = process.program
       if (
-        other.valId === program.valId &&
+        other.file.id === program.file.id &&
         other.accountId === program.accountId &&
         other.version <= program.version &&
         other.key !== program.key &&

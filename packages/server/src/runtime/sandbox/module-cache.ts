@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import type { ModuleType, ProgramModule } from "../../domain/modules/program-module.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 
 /**
@@ -25,16 +25,24 @@ export async function writeModuleLater(denoDir: string, module: ProgramModule): 
   await writeFile(path, text, fileMode)
 }
 
+const contentTypes: Readonly<Record<ModuleType, string>> = {
+  tsx: "text/tsx",
+  ts: "text/typescript",
+  jsx: "text/jsx",
+  js: "text/javascript",
+  json: "application/json",
+}
+
 const folderMode = { recursive: true, mode: 0o755 } as const
 const fileMode = { mode: 0o644 } as const
 
 function toCacheFile(
   denoDir: string,
-  { url, code, isJavaScript = false }: ProgramModule,
+  { url, code, type = "tsx", location }: ProgramModule,
 ): { readonly path: string; readonly folder: string; readonly text: string } {
   const path = join(denoDir, toCachePath(url))
-  const type = isJavaScript ? "text/javascript" : "text/tsx"
-  const metadata = toOwnJson({ headers: { "content-type": type }, url, time: 1 })
+  const headers = location === undefined ? { "content-type": contentTypes[type] } : { location }
+  const metadata = toOwnJson({ headers, url, time: 1 })
   return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
 }
 

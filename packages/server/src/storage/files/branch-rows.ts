@@ -33,14 +33,11 @@ export interface MainRow {
   readonly readme_file_id: string | null
 }
 
-/** The columns of a MainRow, with the joins of `withCurrentVersion`. */
+/** The columns of a MainRow that are not of a ValRow, with the joins of `withCurrentVersion`. */
 export const mainColumns = raw(
-  `b.version_last, n.entry_path, n.entry_since, c.file_id as entry_file_id, c.type as entry_file_type,
-  n.readme_since, d.file_id as readme_file_id`,
+  "b.version_last, c.type as entry_file_type, n.readme_since, d.file_id as readme_file_id",
 )
 
-/** The path of the entry file of a val that was created with its code. */
-export const entryPath = "main.tsx"
 /** The path of a val's readme. */
 export const readmePath = "README.md"
 
@@ -69,7 +66,7 @@ export function toMainBranch(row: MainRow): MainBranch {
  * Selects `path` and `since` of the files of a branch in a version, also of those that were deleted.
  * It goes from path to path in the index: a branch may have far more states than paths.
  */
-function selectStates(branchId: string, version: number): Statement {
+export function selectStates(branchId: string, version: number): Statement {
   return sql`
     select p.path, (select s.since from states s where s.branch_id = ${branchId} and s.path = p.path and s.since <= ${version}
       order by s.since desc limit 1) as since

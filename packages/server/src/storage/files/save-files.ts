@@ -34,13 +34,14 @@ export function* saveFiles(
   )
   const changed = yield* withoutSame(branchId, planned.changed)
   if (changed.length === 0)
-    return { val: locked.val, branch, isNewVersion: false, written: [], isRemote: false }
+    return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
   const next = toNextVersion(branch, planned.files, changed, at, save.note)
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
   const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
   return {
     ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },
+    paths: changed.map(({ path }) => path),
     written: changed.flatMap((state) => toWritten(state, next)),
     isRemote: next.packages === "fetch",
   }

@@ -94,7 +94,7 @@ describeEachDatabase("files migration", (open) => {
     const versions = createVersionStore(db)
     expect(await versions.find(idOf(270), 3)).toMatchObject({ code: "code 270/3", readme: "# 270" })
     expect(await versions.find(idOf(270), 1)).toBeUndefined()
-    expect(await createImportStore(db).find(idOf(259), 1, null)).toMatchObject([
+    expect(await createImportStore(db).find(toMain(idOf(259)), null)).toMatchObject([
       { address: "ada/val256", isPinned: true, pinnedAt: 6, version: { number: 1 } },
     ])
     expect(await createLockfileStore(db).find(idOf(264), 1)).toMatchObject({ state: "ready" })
@@ -169,3 +169,5 @@ describeEachDatabase("files migration", (open) => {
     expect(await db.read(sql`select id from branches`)).toEqual([])
   })
 })
+
+const toMain = (branchId: string) => ({ branchId, path: "main.tsx", since: 1 })

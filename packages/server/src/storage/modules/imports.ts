@@ -1,4 +1,9 @@
-import type { ImportStore, ResolvedImport } from "../../domain/modules/module-graph.ts"
+import type {
+  ImportStore,
+  ImportTarget,
+  ResolvedImport,
+} from "../../domain/modules/graph/module-graph.ts"
+import { mainBranch, toBranchKey } from "../../domain/modules/import-address.ts"
 import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
@@ -10,24 +15,30 @@ interface ImportRow {
   readonly key: string
   readonly username_key: string
   readonly name_key: string
+  readonly branch_key: string
   readonly specifiers: string | null
   readonly is_pinned: number
   readonly pinned_at: number | string
   readonly val_id: string | null
   readonly owner_id: string | null
+  readonly owner_name: string | null
+  readonly name: string | null
+  readonly branch_id: string | null
+  readonly branch_name: string | null
   readonly version: number | null
   readonly version_created_at: number | string | null
+  readonly entry_path: string | null
 }
 
 const limits = {
-  /** Versions looked up in one statement. */
+  /** Files looked up in one statement. */
   keysMax: 20,
   cachedImportsMax: 50_000,
   /** More than the modules of a program may be. */
-  importsPerVersionMax: 250,
+  importsPerFileMax: 250,
 }
 
-/** The imports of versions, resolved against the current state of the database. */
+/** The imports of files, resolved against the current state of the database. */
 export function createImportStore(db: Database): ImportStore {
   const fetchMany = async (keys: readonly string[]) => {
     const parts = keys.map((key) => sql`select * from (${selectImports(key)}) imported`)
@@ -44,8 +55,8 @@ export function createImportStore(db: Database): ImportStore {
         weigh,
       )
   return {
-    find: async (valId, version, asOf) =>
-      (await findByKey(`${valId} ${version} ${asOf ?? ""}`)) ?? [],
+    find: async ({ branchId, path, since }, asOf) =>
+      (await findByKey(`${branchId} ${path} ${since} ${asOf ?? ""}`)) ?? [],
   }
 }
 
@@ -55,24 +66,23 @@ function weigh(imports: readonly ResolvedImport[]): number {
 
 /** A pin to a deleted val finds nothing, and neither does an import of another user's private val. */
 function selectImports(key: string): Statement {
-  const [valId = "", version, asOf = ""] = key.split(" ")
-  // As subqueries, so that both are known before imports are searched.
-  const entry = (column: string) =>
-    sql`select ${raw(column)} from versions where branch_id = ${valId} and version = ${Number(version)}`
+  const [branchId = "", path = "", since, asOf = ""] = key.split(" ")
   return sql`
-    select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.specifiers,
+    select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.branch_key, i.specifiers,
       case when i.pinned_version is null then 0 else 1 end as is_pinned, coalesce(i.pinned_at,
         (select s.created_at from states s where s.branch_id = i.branch_id and s.path = i.path and s.since = i.since)) as pinned_at,
-      v.id as val_id, v.owner_id, c.version, c.created_at as version_created_at
+      v.id as val_id, v.owner_id, o.username as owner_name, v.name, b.id as branch_id, b.name as branch_name,
+      c.version, c.created_at as version_created_at, c.entry_path
     from imports i
-    join vals m on m.id = i.branch_id
+    join branches f on f.id = i.branch_id join vals m on m.id = f.val_id
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
     left join vals n on n.owner_id = u.id and n.name_key = i.name_key
     left join vals v on v.id = coalesce(i.pinned_val_id, n.id) and (v.privacy <> 'private' or v.owner_id = m.owner_id)
-    left join branches b on b.id = v.id
-    left join versions c on c.branch_id = v.id and c.version = coalesce(i.pinned_version, ${asOf === "" ? raw("b.version") : versionAsOf(Number(asOf))})
-    where i.branch_id = ${valId} and i.path = (${entry("entry_path")}) and i.since = (${entry("entry_since")})
-    order by i.username_key, i.name_key limit ${limits.importsPerVersionMax}`
+    left join users o on o.id = v.owner_id
+    left join branches b on b.val_id = v.id and b.name_key = case when i.branch_key = '' then ${mainBranch} else i.branch_key end
+    left join versions c on c.branch_id = b.id and c.version = coalesce(i.pinned_version, ${asOf === "" ? raw("b.version") : versionAsOf(Number(asOf))})
+    where i.branch_id = ${branchId} and i.path = ${path} and i.since = ${Number(since)}
+    order by i.username_key, i.name_key, i.branch_key limit ${limits.importsPerFileMax}`
 }
 
 /**
@@ -81,23 +91,42 @@ function selectImports(key: string): Statement {
  */
 function versionAsOf(at: number): Statement {
   return sql`
-    (select a.version from versions a where a.branch_id = v.id and a.created_at <= ${at} order by a.version desc limit 1),
-    (select min(a.version) from versions a where a.branch_id = v.id)`
+    (select a.version from versions a where a.branch_id = b.id and a.created_at <= ${at} order by a.version desc limit 1),
+    (select min(a.version) from versions a where a.branch_id = b.id)`
 }
 
 function toImport(row: ImportRow): ResolvedImport {
-  const { val_id: valId, owner_id: ownerId, version } = row
+  const { username_key: username, name_key: name, branch_key } = row
   return {
-    address: `${row.username_key}/${row.name_key}`,
+    address: toBranchKey({ username, name, branch: branch_key === "" ? null : branch_key }),
     specifiers: row.specifiers === null ? null : (parseOwnJson(row.specifiers) as string[]),
     isPinned: row.is_pinned === 1,
     pinnedAt: Number(row.pinned_at),
-    val: valId === null || ownerId === null ? undefined : { id: valId, ownerId },
+    target: toTarget(row),
     version:
-      version === null
+      row.version === null
         ? undefined
-        : { number: version, savedAt: toTime(row.version_created_at) ?? 0 },
+        : {
+            number: row.version,
+            savedAt: toTime(row.version_created_at) ?? 0,
+            entryPath: row.entry_path,
+          },
   }
+}
+
+function toTarget(row: ImportRow): ImportTarget | undefined {
+  const { val_id: valId, owner_id: ownerId, owner_name: ownerName, name: valName } = row
+  const { branch_id: branchId, branch_name: branchName } = row
+  if (
+    valId === null ||
+    ownerId === null ||
+    ownerName === null ||
+    valName === null ||
+    branchId === null ||
+    branchName === null
+  )
+    return undefined
+  return { valId, ownerId, ownerName, valName, branchId, branchName }
 }
 
 function byAddress(left: ResolvedImport, right: ResolvedImport): number {

@@ -37,14 +37,14 @@ const key: ClaimKey = {
   columns: "branch_id, version",
   toId: ({ branch_id, version }) => `${branch_id} ${version}`,
   isRow(id) {
-    const { valId, version } = toVersion(id)
-    return sql`branch_id = ${valId} and version = ${version}`
+    const { branchId, version } = toVersion(id)
+    return sql`branch_id = ${branchId} and version = ${version}`
   },
 }
 
-function toVersion(id: string): Pick<LockfileClaim, "valId" | "version"> {
-  const [valId = "", version] = id.split(" ")
-  return { valId, version: Number(version) }
+function toVersion(id: string): Pick<LockfileClaim, "branchId" | "version"> {
+  const [branchId = "", version] = id.split(" ")
+  return { branchId, version: Number(version) }
 }
 
 function toLockfileClaim(claim: Claim): LockfileClaim {

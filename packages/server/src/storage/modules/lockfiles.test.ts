@@ -174,16 +174,16 @@ describeEachDatabase("createLockfileStore", (open) => {
       expect(await claim(9)).toBeUndefined()
       const first = await claimed(25)
       expect(first).toEqual({
-        ...{ id: `${sooner} 1`, valId: sooner, version: 1, ownerId: ada, attempts: 1, fence: 1 },
+        ...{ id: `${sooner} 1`, branchId: sooner, version: 1, ownerId: ada, attempts: 1, fence: 1 },
       })
       expect(await locks.find(sooner, 1)).toMatchObject({
         ...{ state: "pending", retryAt: null, updatedAt: 10 },
       })
-      expect(await claim(30, [first])).toMatchObject({ valId: others, ownerId: bob })
+      expect(await claim(30, [first])).toMatchObject({ branchId: others, ownerId: bob })
       expect(await claim(30, [first])).toBeUndefined()
-      expect(await claim(30)).toMatchObject({ valId: later })
+      expect(await claim(30)).toMatchObject({ branchId: later })
       await claims.takeOver([])
-      expect(await claim(30)).toMatchObject({ valId: others, attempts: 2 })
+      expect(await claim(30)).toMatchObject({ branchId: others, attempts: 2 })
     })
 
     test("uses the clock of the database, however wrong that of the node is that has saved the version", async () => {
@@ -199,7 +199,7 @@ describeEachDatabase("createLockfileStore", (open) => {
         )
       }
       const found = [...(await store.claim(1, [])), ...(await store.claim(1, []))]
-      expect(found.map((one) => one.valId).sort()).toEqual([idOf(0), idOf(1)])
+      expect(found.map((one) => one.branchId).sort()).toEqual([idOf(0), idOf(1)])
     })
   })
 
@@ -303,7 +303,7 @@ describeEachDatabase("createLockfileStore", (open) => {
       { state: "pending", bundle: null, updatedAt: 50 },
       expect.objectContaining({ state: "ready", updatedAt: 40 }),
     ])
-    expect(await claim(50)).toMatchObject({ valId: broken, attempts: 1 })
+    expect(await claim(50)).toMatchObject({ branchId: broken, attempts: 1 })
   })
 
   test("reopen makes a lockfile due that waits for its next attempt, and none that a node resolves", async () => {
@@ -313,7 +313,7 @@ describeEachDatabase("createLockfileStore", (open) => {
     nowMs = 50
     for (const id of [waiting, busy]) await locks.reopen(id, 1, 50)
     expect(await locks.find(waiting, 1)).toMatchObject({ resolution: null, retryAt: 50 })
-    expect(await claim(50)).toMatchObject({ valId: waiting, attempts: 1 })
+    expect(await claim(50)).toMatchObject({ branchId: waiting, attempts: 1 })
     expect(await claims.settle(mine, ready(toBundle(["1"])), 60)).toBe(true)
   })
 

@@ -1,3 +1,4 @@
+import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
@@ -27,17 +28,18 @@ export function* insertImports(
   if (imports.length === 0) return
   for (const some of inBatches(imports)) {
     const values = some.map(
-      ({ username, name, version: named, specifiers, pin }) =>
-        sql`(${val.id}, ${path}, ${since}, ${username}, ${name}, ${pin?.version ?? named}, ${toOwnJson(specifiers)},
+      ({ username, name, branch, version: named, specifiers, pin }) =>
+        sql`(${val.id}, ${path}, ${since}, ${username}, ${name}, ${branch ?? ""}, ${pin?.version ?? named}, ${toOwnJson(specifiers)},
           ${pin?.valId ?? null}, ${pin?.at ?? null})`,
     )
-    yield sql`insert into imports (branch_id, path, since, username_key, name_key, pinned_version, specifiers, pinned_val_id, pinned_at)
+    yield sql`insert into imports (branch_id, path, since, username_key, name_key, branch_key, pinned_version, specifiers, pinned_val_id, pinned_at)
       values ${join(values, ", ")} on conflict do nothing`
   }
   if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
   yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, b.version)
-    from users u join vals v on v.owner_id = u.id join branches b on b.id = v.id
-    where imports.branch_id = ${val.id} and imports.path = ${path} and imports.since = ${since} and imports.pinned_val_id is null
+    from users u join vals v on v.owner_id = u.id join branches b on b.val_id = v.id
+    where b.name_key = case when imports.branch_key = '' then ${mainBranch} else imports.branch_key end
+      and imports.branch_id = ${val.id} and imports.path = ${path} and imports.since = ${since} and imports.pinned_val_id is null
       and u.username_key = imports.username_key and v.name_key = imports.name_key
       and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }

@@ -2,13 +2,14 @@ import { toValNameKey } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import { changeTree } from "../../domain/files/change-tree.ts"
 import { createTree, isCode, type PathState } from "../../domain/files/tree.ts"
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ValSource } from "../../domain/vals/val-source.ts"
 import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
-import { entryPath, type MainBranch, readmePath, readPaths } from "../files/branch-rows.ts"
+import { type MainBranch, readmePath, readPaths } from "../files/branch-rows.ts"
 import { type ChangedFile, type VersionPackages, writeVersion } from "../files/write-version.ts"
 import {
   type AddedTarget,
@@ -44,10 +45,12 @@ export function* changeVal(
   const source = change.source && change.source.code !== before.code ? change.source : undefined
   const described = applyChange(before, change, at)
   const isNewVersion = source !== undefined || !hasSameFiles(before, described)
+  const isEntryChanged = source !== undefined || described.type !== before.type
   const after = isNewVersion
     ? {
         ...described,
         ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
+        file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
         versionCreatedAt: at,
       }
     : described

@@ -1,4 +1,5 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { toBranchKey } from "../../domain/modules/import-address.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
@@ -14,6 +15,7 @@ import { createValRow } from "./vals.ts"
 interface ImportRow {
   readonly username_key: string
   readonly name_key: string
+  readonly branch_key: string
   readonly specifiers: string | null
   readonly pinned_val_id: string | null
   readonly pinned_version: number | null
@@ -25,14 +27,15 @@ export function createForkStore(db: Database): ForkStore {
   return {
     async findImports(valId, version) {
       const rows = await db.read<ImportRow>(sql`
-        select i.username_key, i.name_key, i.specifiers, i.pinned_val_id, i.pinned_version,
+        select i.username_key, i.name_key, i.branch_key, i.specifiers, i.pinned_val_id, i.pinned_version,
           coalesce(i.pinned_at, s.created_at) as pinned_at
         from versions n join states s on s.branch_id = n.branch_id and s.path = n.entry_path and s.since = n.entry_since
         join imports i on i.branch_id = s.branch_id and i.path = s.path and i.since = s.since
         where n.branch_id = ${valId} and n.version = ${version}`)
       if (rows.some(({ specifiers }) => specifiers === null)) return undefined
-      const toName = (row: ImportRow) => `${row.username_key}/${row.name_key}`
-      return rows.toSorted((left, right) => (toName(left) < toName(right) ? -1 : 1)).map(toImport)
+      return rows
+        .map(toImport)
+        .toSorted((left, right) => (toBranchKey(left) < toBranchKey(right) ? -1 : 1))
     },
     create(fork, assert, at) {
       const depth = findCallDepth()
@@ -47,6 +50,7 @@ function toImport(row: ImportRow): ValImport {
   return {
     username: row.username_key,
     name: row.name_key,
+    branch: row.branch_key === "" ? null : row.branch_key,
     version,
     specifiers: parseOwnJson(row.specifiers ?? "[]") as string[],
     ...(isPinned ? { pin: { valId, version, at: Number(row.pinned_at) } } : {}),

@@ -1,5 +1,6 @@
 import { toValNameKey } from "@hamlet/contract"
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
 import type {
   ImportedComment,
@@ -12,7 +13,7 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, nothing, type Statement, sql } from "../database/sql.ts"
-import { entryPath, type MainBranch } from "../files/branch-rows.ts"
+import type { MainBranch } from "../files/branch-rows.ts"
 import { insertFiles, insertVersions } from "../files/write-version.ts"
 import { LinksMoved, writeLinks } from "../references/row-locks.ts"
 import { changeVal } from "./change-val.ts"

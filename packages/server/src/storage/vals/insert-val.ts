@@ -1,4 +1,5 @@
 import type { FileType } from "../../domain/files/tree.ts"
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { NewVal } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
@@ -6,7 +7,7 @@ import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
-import { entryPath, type FileState, readmePath } from "../files/branch-rows.ts"
+import { type FileState, readmePath } from "../files/branch-rows.ts"
 import {
   type ChangedFile,
   insertFiles,

@@ -1,3 +1,5 @@
+import { mainBranch } from "../../domain/modules/import-address.ts"
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { OmittedText, PageRequest } from "../../domain/paging.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
 import type {
@@ -27,6 +29,10 @@ export interface ValRow {
   readonly version: number
   /** Of the entry file; empty if there is none. */
   readonly code: string
+  /** The state of the entry file; null when the version has none. */
+  readonly entry_path: string | null
+  readonly entry_since: number | null
+  readonly entry_file_id: string | null
   readonly version_created_at: number | string
   readonly like_count: number
   readonly reference_count: number
@@ -81,7 +87,7 @@ export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): State
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
   u.suspended_at as owner_suspended_at, v.name, v.description, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
-  n.version, ${code} as code, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at,
+  n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at,
   v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
   o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
 }
@@ -135,6 +141,13 @@ export function toVal(row: ValRow): Val {
     readme: row.readme,
     version: row.version,
     code: row.code,
+    file: {
+      id: row.entry_file_id ?? row.id,
+      path: row.entry_path ?? entryPath,
+      since: row.entry_since ?? row.version,
+      branchId: row.id,
+      branchName: mainBranch,
+    },
     versionCreatedAt: Number(row.version_created_at),
     likeCount: row.like_count,
     referenceCount: row.reference_count,

@@ -239,6 +239,7 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   createChatCompletion: [() => toBody("POST", "/v1/openai/chat/completions", smallValues(900_000))],
   getBackup: ["plain"],
   getModule: ["plain"],
+  getModuleFile: ["plain", "path"],
   getStandardModule: ["plain"],
   getOpenApi: ["plain"],
   getDocs: ["plain"],

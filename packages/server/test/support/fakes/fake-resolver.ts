@@ -5,6 +5,7 @@ import type {
   LockedImport,
   ResolvedCode,
 } from "../../../src/domain/modules/lockfiles.ts"
+import { toTextHash } from "../../../src/domain/modules/text-hash.ts"
 
 /** A package, by its specifier. */
 export interface FakePackage {
@@ -39,11 +40,11 @@ export class FakeResolver implements DependencyResolver {
   }
 
   async resolve({
-    code,
+    files,
     local,
     signal,
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
-    this.asked.push(code)
+    this.asked.push(...files.map(({ code }) => code))
     signal.throwIfAborted()
     if (this.gate !== undefined) {
       const aborted = new Promise<never>((_, reject) =>
@@ -53,7 +54,10 @@ export class FakeResolver implements DependencyResolver {
     }
     if (this.failure) throw this.failure
     const isTown = (specifier: string) => specifier.startsWith("https://esm.town/v/")
-    const found = [...Map.groupBy(code.matchAll(pattern), (match) => toSpecifier(match))].filter(
+    const matches = files.flatMap(({ code }) =>
+      Array.from(code.matchAll(pattern), (match) => ({ match, text: toTextHash(code) })),
+    )
+    const found = [...Map.groupBy(matches, ({ match }) => toSpecifier(match))].filter(
       ([specifier]) => !isTown(specifier) || (local && !local.includes(specifier)),
     )
     const imports = found.map(([specifier, matches], entry) =>
@@ -67,7 +71,7 @@ export class FakeResolver implements DependencyResolver {
     return { imports, bundle: hasAny ? bundle : null, isTemporary: isMissing && this.isTemporary }
   }
 
-  #lock(specifier: string, matches: readonly RegExpExecArray[], entry: number): LockedImport {
+  #lock(specifier: string, matches: readonly Match[], entry: number): LockedImport {
     const found = this.packages.get(specifier)
     return {
       specifier,
@@ -88,8 +92,13 @@ function toSpecifier([text, , inQuotes]: RegExpExecArray): string {
   return inQuotes?.replaceAll(/\\\r?\n/g, "") ?? `${text}/jsx-runtime`
 }
 
-function toPlace({ index, 0: text }: RegExpExecArray) {
-  return { start: index, end: index + text.length }
+interface Match {
+  readonly match: RegExpExecArray
+  readonly text: string
+}
+
+function toPlace({ match: { index, 0: found }, text }: Match) {
+  return { text, start: index, end: index + found.length }
 }
 
 /** A bundle as the guest takes it. */

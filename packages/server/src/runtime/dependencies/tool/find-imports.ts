@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import type { ImportPlace, SourceFile } from "../../../domain/modules/lockfiles.ts"
+import { type ModuleType, toModuleType } from "../../../domain/modules/program-module.ts"
+import { toTextHash } from "../../../domain/modules/text-hash.ts"
 import { type DenoSetup, type InfoDependency, type InfoSpan, readFileInfo } from "./deno-info.ts"
 import { findClauseEnd } from "./scan-code.ts"
-import type { TextRange } from "./tool-messages.ts"
 
 /** A specifier in the code, and all its occurrences. */
 export interface FoundImport {
@@ -12,27 +13,54 @@ export interface FoundImport {
   readonly type: string | undefined
   /** Whether all its imports are dynamic. */
   readonly isDynamic: boolean
-  readonly places: readonly TextRange[]
+  readonly places: readonly ImportPlace[]
   /** Why it cannot be rewritten. */
   readonly error: string | null
 }
 
-/**
- * The remote imports of the code; none when it does not parse. Deno parses the code, because Deno
- * will run it. It reports only the first occurrence of each specifier, so that occurrence is
- * overwritten and Deno parses again, until none is left.
- */
+/** The remote imports of the files. */
 export async function findImports(
   setup: DenoSetup,
-  code: string,
+  files: readonly SourceFile[],
   isRemote: (specifier: string) => boolean,
   placesMax: number,
 ): Promise<FoundImport[]> {
   const found = new Map<string, FoundImport>()
+  for (const file of files)
+    for (const one of await findImportsOf(setup, file, isRemote, placesMax)) {
+      const key = toKey({ specifier: one.specifier, assertionType: one.type })
+      const known = found.get(key)
+      found.set(key, known ? join(known, one) : one)
+    }
+  return [...found.values()]
+}
+
+function join(known: FoundImport, one: FoundImport): FoundImport {
+  return {
+    ...known,
+    isDynamic: known.isDynamic && one.isDynamic,
+    places: [...known.places, ...one.places],
+    error: known.error ?? one.error,
+  }
+}
+
+/**
+ * The remote imports of a file; none when it does not parse. Deno parses the code, because Deno will
+ * run it. It reports only the first occurrence of each specifier, so that occurrence is overwritten
+ * and Deno parses again, until none is left.
+ */
+async function findImportsOf(
+  setup: DenoSetup,
+  { path, code }: SourceFile,
+  isRemote: (specifier: string) => boolean,
+  placesMax: number,
+): Promise<FoundImport[]> {
+  const where = { text: toTextHash(code) }
+  const found = new Map<string, FoundImport>()
   const shift = code.startsWith("\uFEFF") ? 1 : 0
   let text = code.slice(shift)
   for (let round = 0; ; round++) {
-    const dependencies = await readDependencies(setup, text)
+    const dependencies = await readDependencies(setup, toModuleType(path), text)
     // It parsed before, so the end of an attribute clause was wrong.
     if (!dependencies)
       return [...found.values()].map((one) => (one.type ? { ...one, error: unreadable } : one))
@@ -42,7 +70,7 @@ export async function findImports(
     )
     if (remote.length === 0) return [...found.values()]
     const read = text
-    for (const one of remote) text = note(found, read, text, one, shift)
+    for (const one of remote) text = note(found, read, text, one, shift, where)
     if (round < placesMax) continue
     const rest = new Set(remote.map(toKey))
     return [...found].map(([key, one]) =>
@@ -55,9 +83,10 @@ const unreadable = "the attributes after its specifier cannot be parsed"
 
 async function readDependencies(
   setup: DenoSetup,
+  type: ModuleType,
   text: string,
 ): Promise<readonly InfoDependency[] | undefined> {
-  const path = join(setup.cwd, "val.tsx")
+  const path = `${setup.cwd}/val.${type}`
   writeFileSync(path, text)
   const { modules } = await readFileInfo(setup, path)
   const own = modules.find(({ specifier }) => specifier === pathToFileURL(path).href)
@@ -71,6 +100,7 @@ function note(
   text: string,
   one: InfoDependency,
   shift: number,
+  where: Pick<ImportPlace, "text">,
 ): string {
   const span = one.code && toOffsets(read, one.code.span)
   const key = toKey(one)
@@ -82,7 +112,10 @@ function note(
     specifier: one.specifier,
     type: one.assertionType,
     isDynamic: (known?.isDynamic ?? true) && one.isDynamic === true,
-    places: [...(known?.places ?? []), { start: start + shift, end: (end ?? span.end) + shift }],
+    places: [
+      ...(known?.places ?? []),
+      { ...where, start: start + shift, end: (end ?? span.end) + shift },
+    ],
     error: end === undefined ? unreadable : (known?.error ?? null),
   })
   return (
@@ -93,7 +126,13 @@ function note(
   )
 }
 
-function toKey({ specifier, assertionType }: InfoDependency): string {
+function toKey({
+  specifier,
+  assertionType,
+}: {
+  readonly specifier: string
+  readonly assertionType?: string | undefined
+}): string {
   return JSON.stringify([specifier, assertionType])
 }
 
@@ -106,7 +145,7 @@ function toPlaceholder(literal: string): string {
   return `${quote}./${"x".repeat(literal.length - 2 - 2 * quote.length)}${quote}`
 }
 
-function toOffsets(text: string, { start, end }: InfoSpan): TextRange | undefined {
+function toOffsets(text: string, { start, end }: InfoSpan): ImportPlace | undefined {
   const lines = [start.line, end.line].map((line) => findLine(text, line))
   const [from, to] = [start, end].map(({ character }, index) =>
     advance(text, lines[index] ?? -1, character),

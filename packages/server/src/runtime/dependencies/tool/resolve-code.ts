@@ -31,10 +31,10 @@ export async function resolveCode(
   request: ResolveRequest,
   onFound: (found: readonly FoundImport[]) => void,
 ): Promise<Resolved> {
-  const { code, importHosts, jsrUrl, limits } = request
+  const { importHosts, jsrUrl, limits } = request
   const local = request.local && new Set(request.local)
   const isRemote = (specifier: string) => isRemoteImport(specifier, importHosts, local)
-  const found = await findImports(setup, code, isRemote, limits.placesMax)
+  const found = await findImports(setup, request.files, isRemote, limits.placesMax)
   onFound(found)
   const failures = new Map<FoundImport, ImportFailure>(
     found.flatMap((one, index) => refuse(one, index, request)),
@@ -100,7 +100,7 @@ async function pack(
   setup: DenoSetup,
   graph: DenoGraph,
   wanted: readonly FoundImport[],
-  { code, limits }: ResolveRequest,
+  { files, limits }: ResolveRequest,
 ): Promise<Packed> {
   if (wanted.length === 0) return { ...nothing, failures: new Map() }
   const fetchingTypes = fetchTypes(
@@ -109,7 +109,7 @@ async function pack(
     wanted.map(({ specifier }) => specifier),
     limits,
   )
-  const packed = await packCode(setup, graph, wanted, { code, limits })
+  const packed = await packCode(setup, graph, wanted, { files, limits })
   return { ...packed, types: await fetchingTypes }
 }
 
@@ -117,7 +117,7 @@ async function packCode(
   setup: DenoSetup,
   graph: DenoGraph,
   wanted: readonly FoundImport[],
-  { code, limits }: Pick<ResolveRequest, "code" | "limits">,
+  { files, limits }: Pick<ResolveRequest, "files" | "limits">,
 ): Promise<Packed> {
   const modules = new RemoteModules(graph, join(setup.cwd, "remote"))
   const addons = removeNativeAddons(setup.cwd)
@@ -135,7 +135,8 @@ async function packCode(
     return refuseAll(wanted, excess ?? "the imports cannot be bundled together", failures)
   const specifiers = entries.map(({ specifier }) => specifier)
   const exports = await listExports(modules, specifiers, bundled, setup.cwd)
-  const required = /\bcreateRequire\b/.test(code) ? bundled.entryPaths : []
+  const isRequiring = files.some(({ code }) => /\bcreateRequire\b/.test(code))
+  const required = isRequiring ? bundled.entryPaths : []
   return {
     entries,
     exports: exports.map((names) => names.slice(0, limits.exportsMax)),

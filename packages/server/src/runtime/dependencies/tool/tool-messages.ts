@@ -1,4 +1,5 @@
 import type { ImportHosts } from "../../../domain/modules/import-address.ts"
+import type { ImportPlace, SourceFile } from "../../../domain/modules/lockfiles.ts"
 import type { StandardModules } from "../../../domain/modules/standard-modules.ts"
 import type { FileList } from "../../sandbox/packages/file-archive.ts"
 
@@ -6,7 +7,7 @@ const mebibyte = 1024 ** 2
 
 /** The request of the resolve tool: JSON on its standard input. */
 export interface ResolveRequest {
-  readonly code: string
+  readonly files: readonly SourceFile[]
   /** Imports from there are not remote. */
   readonly importHosts: ImportHosts
   /** The specifiers of vals on this server; undefined when every address of a val is one. */
@@ -54,7 +55,7 @@ export type ToolResolveLimits = Readonly<typeof importLimits>
  * failed.
  */
 export interface FoundResponse {
-  readonly found: readonly { readonly specifier: string; readonly places: readonly TextRange[] }[]
+  readonly found: readonly { readonly specifier: string; readonly places: readonly ImportPlace[] }[]
 }
 
 /**
@@ -78,18 +79,12 @@ export interface ToolBundle {
 /** One import, resolved or failed. */
 export interface ToolImport {
   readonly specifier: string
-  readonly places: readonly TextRange[]
+  readonly places: readonly ImportPlace[]
   readonly resolved: string | null
   readonly failure: ImportFailure | null
   /** Its index in the bundle; -1 when it is not in it. */
   readonly entry: number
   readonly exports: readonly string[]
-}
-
-/** A range of the code in UTF-16 units, without `end`. */
-export interface TextRange {
-  readonly start: number
-  readonly end: number
 }
 
 /** Why an import failed. */

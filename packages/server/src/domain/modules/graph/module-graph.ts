@@ -1,0 +1,406 @@
+import type { Sources } from "../../vals/val-source.ts"
+import type { Val } from "../../vals/vals.ts"
+import type { Versions } from "../../vals/versions.ts"
+import { type ImportAddress, parseImportAddress, toBranchKey } from "../import-address.ts"
+import type { LockfileStore, LockfileSummary } from "../lockfiles.ts"
+import { toModuleUrl } from "../module-url.ts"
+import type { VersionLockfiles } from "../version-lockfiles.ts"
+import { createModuleTexts, type ModuleText, type ModuleTexts } from "./module-texts.ts"
+import type { SavedVersion, VersionFileStore } from "./version-files.ts"
+
+/** A branch of a val that a file imports, resolved to its current state. */
+export interface ResolvedImport {
+  /** See `toBranchKey`. */
+  readonly address: string
+  /** All specifiers that the code uses for it; null for versions saved before these were stored. */
+  readonly specifiers: readonly string[] | null
+  readonly isPinned: boolean
+  /** The time as of which a pinned val imports in turn. */
+  readonly pinnedAt: number
+  /** Undefined when it does not exist, or the owner of the importing val may not see it. */
+  readonly target: ImportTarget | undefined
+  /** The version to use where the code names none; undefined when it was deleted. */
+  readonly version: SavedVersion | undefined
+}
+
+/** The branch that an import means. */
+export interface ImportTarget {
+  readonly valId: string
+  readonly ownerId: string
+  readonly ownerName: string
+  readonly valName: string
+  readonly branchId: string
+  readonly branchName: string
+}
+
+/** A file of a branch, since the version in which it last changed. */
+interface ImportingFile {
+  readonly branchId: string
+  readonly path: string
+  readonly since: number
+}
+
+/** Stores what files import. */
+export interface ImportStore {
+  /** Unpinned imports resolve to the versions that were current at `asOf`; null means now. */
+  find(file: ImportingFile, asOf: number | null): Promise<readonly ResolvedImport[]>
+}
+
+/** Where the graph finds versions, their imports and their packages. */
+export interface GraphParts {
+  readonly imports: ImportStore
+  readonly files: VersionFileStore
+  readonly versions: Pick<Versions, "find">
+  readonly sources: Sources
+  readonly lockfiles: Pick<LockfileStore, "findSummary">
+  readonly versionLockfiles: Pick<VersionLockfiles, "ensure" | "completeSince">
+  readonly links: { module(username: string, name: string): string }
+}
+
+/** A file in a version, as a module of a program. */
+export interface GraphModule extends ImportTarget {
+  /** Its address, with the version. */
+  readonly url: string
+  readonly version: number
+  readonly path: string
+  readonly text: ModuleText
+}
+
+/** A module with the packages that it imports. */
+export interface LockedGraphModule extends GraphModule {
+  /** Of its version. Null when that imports no packages. */
+  readonly lock: LockfileSummary | null
+}
+
+/** A module whose imports are being resolved. */
+interface ImportingModule extends GraphModule {
+  readonly savedAt: number
+  /** See ImportStore. */
+  readonly asOf: number | null
+}
+
+/** A module and the URL by which it is imported. */
+interface Imported {
+  readonly url: string
+  readonly module: ImportingModule
+}
+
+/** The limits of the graph and its caches. */
+export interface GraphLimits {
+  /** Modules besides the entry. */
+  readonly modulesMax: number
+  /** Entries in each cache. */
+  readonly cachedMax: number
+}
+
+/** Resolves the modules that a val imports. */
+export interface ModuleGraph {
+  /** The module of a val that is known to import neither vals nor files; undefined if it may. */
+  findLeaf(val: Val): Walk | undefined
+  /** Caches that the file imports nothing, which never changes. */
+  noteLeaf(val: Val): void
+  /** `unsaved` are the imports of a val that is not saved. */
+  walk(val: Val, unsaved?: readonly ResolvedImport[]): Promise<Walk>
+}
+
+/** The modules of a val. */
+export interface Walk {
+  /** The file that is started. */
+  readonly entry: LockedGraphModule
+  /** Every module that the entry imports, directly or not, nearest first, up to the limit. */
+  readonly modules: readonly LockedGraphModule[]
+  /** The other URLs by which modules are imported, and the modules. */
+  readonly redirects: ReadonlyMap<string, GraphModule>
+}
+
+/**
+ * Walks the import graph breadth first. An import is resolved with the rights of the owner of the
+ * importing module, who may import their own private vals and no others. A user's own vals are
+ * imported in their current version, vals of others as they were when the importing file was saved.
+ * Everything that such a val imports in turn is as of that time, too. A relative import of a file
+ * stays in the version of the importing one.
+ *
+ * In a process, one URL is one module. If two modules pin the same URL to different versions, the
+ * module nearer to the entry wins, so the entry gets what its author has tested it with.
+ */
+export function createModuleGraph(parts: GraphParts, limits: GraphLimits): ModuleGraph {
+  const alone = new Map<string, LockfileSummary | null>()
+  const facts: Facts = {
+    ...limits,
+    alone,
+    lockfiles: new Map(),
+    scanned: new Map(),
+    parsed: new Map(),
+    texts: createModuleTexts(parts.files, limits.cachedMax),
+  }
+  return {
+    findLeaf(val) {
+      const lock = alone.get(toFileKey(val.file.branchId, val.version, val.file.path))
+      if (lock === undefined) return undefined
+      return { entry: { ...toEntry(parts, facts, val), lock }, modules: [], redirects: noRedirects }
+    },
+    noteLeaf: (val) =>
+      note(facts, alone, toFileKey(val.file.branchId, val.version, val.file.path), null),
+    async walk(val, unsaved) {
+      const entry = toEntry(parts, facts, val)
+      const found = createFound(entry, limits.modulesMax)
+      const lockfiles = new Map<string, LockfileSummary | null>()
+      for (let level = [entry]; level.length > 0; ) {
+        const looks = await Promise.all(
+          level.map((module) => look(parts, facts, module, module === entry ? unsaved : undefined)),
+        )
+        for (const { url, lock } of looks) lockfiles.set(url, lock)
+        level = looks.flatMap(({ imported }) => imported.flatMap((one) => found.add(one) ?? []))
+      }
+      const toLocked = (module: GraphModule): LockedGraphModule => ({
+        ...module,
+        lock: lockfiles.get(module.url) ?? null,
+      })
+      const [first = entry, ...modules] = found.modules.values()
+      return {
+        entry: toLocked(first),
+        modules: modules.map(toLocked),
+        redirects: found.redirects,
+      }
+    },
+  }
+}
+
+const noRedirects: Walk["redirects"] = new Map()
+
+function toEntry(parts: GraphParts, { texts }: Facts, val: Val): ImportingModule {
+  const { id: valId, ownerId, ownerName, name: valName, version, code, file } = val
+  const { branchId, branchName, path, since } = file
+  return {
+    ...{ valId, ownerId, ownerName, valName, branchId, branchName, version, path },
+    url: toModuleUrl(parts.links.module(ownerName, valName), { version, branchName, path }),
+    text: texts.note(toFileKey(branchId, version, path), { ...file, since, content: code }),
+    savedAt: val.versionCreatedAt,
+    asOf: null,
+  }
+}
+
+/** Collects modules and the URLs of each, up to a limit. */
+function createFound(entry: ImportingModule, modulesMax: number) {
+  const modules = new Map<string, ImportingModule>([[entry.url, entry]])
+  const redirects = new Map<string, GraphModule>()
+  return {
+    modules,
+    redirects,
+    /** Returns the module if it is new. A URL that is known keeps its meaning. */
+    add({ url, module }: Imported): ImportingModule | undefined {
+      if (modules.has(url) || redirects.has(url)) return undefined
+      const isKnown = modules.has(module.url)
+      const added = (isKnown ? 0 : 1) + (url === module.url ? 0 : 1)
+      if (modules.size - 1 + redirects.size + added > modulesMax) return undefined
+      if (url !== module.url) redirects.set(url, module)
+      if (isKnown) return undefined
+      modules.set(module.url, module)
+      return module
+    },
+  }
+}
+
+function toFileKey(branchId: string, version: number, path: string): string {
+  return `${branchId}@${version}/${path}`
+}
+
+/** Caches of facts that never change. */
+interface Facts extends GraphLimits {
+  /** The lockfiles of files that import no vals and no files, by `{branch id}@{version}/{path}`. */
+  readonly alone: Map<string, LockfileSummary | null>
+  /** The lockfiles of all versions, by `{branch id}@{version}`, if they are final. */
+  readonly lockfiles: Map<string, LockfileSummary | null>
+  readonly scanned: Map<string, readonly string[]>
+  readonly texts: ModuleTexts
+  /** By the URL of the importing module and the specifier. Parsing is the slowest part here. */
+  readonly parsed: Map<string, Written | undefined>
+}
+
+/** A parsed specifier. */
+interface Written {
+  /** The URL that the runtime will request. */
+  readonly url: string
+  readonly address: ImportAddress
+}
+
+function note(
+  { cachedMax }: GraphLimits,
+  known: Map<string, LockfileSummary | null>,
+  key: string,
+  lock: LockfileSummary | null,
+): void {
+  if (known.size >= cachedMax) known.clear()
+  known.set(key, lock)
+}
+
+interface Look {
+  readonly url: string
+  readonly lock: LockfileSummary | null
+  readonly imported: readonly Imported[]
+}
+
+async function look(
+  parts: GraphParts,
+  facts: Facts,
+  module: ImportingModule,
+  unsaved: readonly ResolvedImport[] | undefined,
+): Promise<Look> {
+  const { url, branchId, path, text } = module
+  if (unsaved)
+    return { url, lock: null, imported: await listImported(parts, facts, module, unsaved) }
+  const key = toFileKey(branchId, module.version, path)
+  const known = facts.alone.get(key)
+  if (known !== undefined) return { url, lock: known, imported: [] }
+  const [lock, files, imports] = await Promise.all([
+    findLock(parts, facts, module),
+    listFiles(facts, module),
+    text.mayImport
+      ? parts.imports.find({ branchId, path, since: text.since }, module.asOf)
+      : Promise.resolve([]),
+  ])
+  const vals = imports.length > 0 ? await listImported(parts, facts, module, imports) : []
+  if (files.length === 0 && imports.length === 0 && isFinal(lock))
+    note(facts, facts.alone, key, lock)
+  return { url, lock, imported: [...files, ...vals] }
+}
+
+/** The files of its own version that a module imports. They come before vals with the same URL. */
+async function listFiles({ texts }: Facts, module: ImportingModule): Promise<readonly Imported[]> {
+  const root = module.url.slice(0, -module.path.length)
+  const found = await Promise.all(
+    module.text.files.map(async (specifier): Promise<Imported | undefined> => {
+      const url = resolveUrl(specifier, module.url)
+      if (!url?.startsWith(root)) return undefined
+      const [path = ""] = url.slice(root.length).split("?")
+      const key = toFileKey(module.branchId, module.version, path)
+      const text = await texts.find(key, module.branchId, module.version, path)
+      return text && { url, module: { ...module, url: `${root}${path}`, path, text } }
+    }),
+  )
+  return found.filter((one) => one !== undefined)
+}
+
+async function findLock(
+  parts: GraphParts,
+  facts: Facts,
+  { branchId, version, savedAt }: ImportingModule,
+): Promise<LockfileSummary | null> {
+  const key = `${branchId}@${version}`
+  const known = facts.lockfiles.get(key)
+  if (known !== undefined) return known
+  let lock = await parts.lockfiles.findSummary(branchId, version)
+  if (lock === null && savedAt < parts.versionLockfiles.completeSince) {
+    // There were no other branches then: the id is that of the val.
+    const val = await parts.versions.find(branchId, version)
+    if (val && (await parts.versionLockfiles.ensure(val)))
+      lock = await parts.lockfiles.findSummary(branchId, version)
+  }
+  if (isFinal(lock)) note(facts, facts.lockfiles, key, lock)
+  return lock
+}
+
+/** A version without a lockfile never gets one, and a lockfile that is ready never changes. */
+function isFinal(lock: LockfileSummary | null): boolean {
+  return lock === null || lock.state === "ready"
+}
+
+async function listImported(
+  parts: GraphParts,
+  facts: Facts,
+  module: ImportingModule,
+  imports: readonly ResolvedImport[],
+): Promise<readonly Imported[]> {
+  const byAddress = new Map(imports.map((one) => [one.address, one]))
+  const isNoted = imports.every(({ specifiers }) => specifiers !== null)
+  const specifiers = isNoted
+    ? imports.flatMap((one) => one.specifiers ?? [])
+    : await scan(parts, facts, module)
+  const found = await Promise.all(
+    specifiers
+      .slice(0, facts.modulesMax)
+      .map((specifier) =>
+        resolve(parts, facts, module, parse(parts, facts, module, specifier), byAddress),
+      ),
+  )
+  return found.filter((one) => one !== undefined)
+}
+
+/** Parses versions that were saved before specifiers were stored. */
+async function scan(
+  parts: GraphParts,
+  { scanned, cachedMax }: Facts,
+  { branchId, version, path, ownerId }: ImportingModule,
+): Promise<readonly string[]> {
+  const key = toFileKey(branchId, version, path)
+  const known = scanned.get(key)
+  if (known) return known
+  const file = await parts.files.find(branchId, version, path)
+  const specifiers = file ? await parts.sources.parser.scanImports(file.content, ownerId) : []
+  if (scanned.size >= cachedMax) scanned.clear()
+  scanned.set(key, specifiers)
+  return specifiers
+}
+
+function parse(
+  parts: GraphParts,
+  { parsed, cachedMax }: Facts,
+  { url: from, ownerName: username, valName: name, path }: ImportingModule,
+  specifier: string,
+): Written | undefined {
+  const key = `${from} ${specifier}`
+  if (parsed.has(key)) return parsed.get(key)
+  const importer = path.includes("/") ? undefined : { username, name }
+  const address = parseImportAddress(specifier, parts.sources.importHosts, importer)
+  const url = address && resolveUrl(specifier, from)
+  const written = url === undefined || address === undefined ? undefined : { url, address }
+  if (parsed.size >= cachedMax) parsed.clear()
+  if (key.length <= cachedCharsMax) parsed.set(key, written)
+  return written
+}
+
+/** Longer keys are not cached: only an attacker writes such specifiers. */
+const cachedCharsMax = 1_000
+
+async function resolve(
+  parts: GraphParts,
+  { texts }: Facts,
+  module: ImportingModule,
+  written: Written | undefined,
+  imports: ReadonlyMap<string, ResolvedImport>,
+): Promise<Imported | undefined> {
+  const found = written && imports.get(toBranchKey(written.address))
+  if (!written || !found?.target) return undefined
+  const { url, address } = written
+  const { target } = found
+  const isNamed = address.version !== null
+  const isAtHand = !isNamed || address.version === found.version?.number
+  const version = isAtHand
+    ? found.version
+    : await parts.files.findVersion(target.branchId, address.version)
+  const path = address.path ?? version?.entryPath ?? undefined
+  if (!version || path === undefined) return undefined
+  const { number, savedAt } = version
+  const key = toFileKey(target.branchId, number, path)
+  const text = await texts.find(key, target.branchId, number, path)
+  if (!text) return undefined
+  const isPinned = target.ownerId !== module.ownerId && (found.isPinned || isNamed)
+  // A version pinned by its number may have been saved after the version that names it.
+  const asOf = isPinned ? Math.max(found.pinnedAt, savedAt) : module.asOf
+  const home = parts.links.module(target.ownerName, target.valName)
+  const own = toModuleUrl(home, { version: number, branchName: target.branchName, path })
+  return {
+    url,
+    module: { ...target, url: own, version: number, path, text, savedAt, asOf },
+  }
+}
+
+const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
+
+/** The URL that the runtime will request: it ignores the fragment. */
+function resolveUrl(specifier: string, from: string): string | undefined {
+  const url = addressPattern.test(specifier) ? URL.parse(specifier, from) : null
+  if (!url) return undefined
+  url.hash = ""
+  return url.href
+}

@@ -1,0 +1,128 @@
+import {
+  isModulePath,
+  type NamedBranch,
+  type VersionFile,
+  type VersionFileStore,
+} from "../../domain/modules/graph/version-files.ts"
+import { mainBranch } from "../../domain/modules/import-address.ts"
+import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { createBatchLookup } from "../database/batch-lookups.ts"
+import type { Database } from "../database/database.ts"
+import { createExactCache } from "../database/exact-cache.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { selectImports, selectStates } from "../files/branch-rows.ts"
+
+interface VersionRow {
+  readonly version: number
+  readonly created_at: number | string
+  readonly entry_path: string | null
+}
+
+interface FileRow {
+  readonly key: string
+  readonly file_id: string
+  readonly type: VersionFile["type"] | "directory" | null
+  readonly since: number
+  readonly content: string | null
+}
+
+interface ModuleRow {
+  readonly path: string
+  readonly content: string
+}
+
+interface SpecifierRow {
+  readonly path: string
+  readonly specifiers: string | null
+}
+
+const limits = {
+  /** Files looked up in one statement. */
+  keysMax: 20,
+  cachedCharsMax: 8_000_000,
+}
+
+/** The files of versions in the database. */
+export function createVersionFileStore(db: Database): VersionFileStore {
+  const findByKey = createFindFile(db)
+  return {
+    async findBranch(valId, key) {
+      const [row] = await db.read<NamedBranch>(
+        sql`select id, name from branches where val_id = ${valId} and name_key = ${key ?? mainBranch}`,
+      )
+      return row
+    },
+    async findVersion(branchId, version) {
+      const number =
+        version === null
+          ? sql`(select b.version from branches b where b.id = ${branchId})`
+          : sql`${version}`
+      const [row] = await db.read<VersionRow>(
+        sql`select version, created_at, entry_path from versions where branch_id = ${branchId} and version = ${number}`,
+      )
+      return (
+        row && {
+          number: row.version,
+          savedAt: Number(row.created_at),
+          entryPath: row.entry_path,
+        }
+      )
+    },
+    async listModules(branchId, version) {
+      const files = await db.read<ModuleRow>(sql`
+        select s.path, s.content from (${selectStates(branchId, version)}) p
+        cross join states s where s.branch_id = ${branchId} and s.path = p.path and s.since = p.since and s.content is not null`)
+      const imports = await db.read<SpecifierRow>(
+        selectImports(raw("i.path, i.specifiers"), branchId, version),
+      )
+      const byPath = Map.groupBy(imports, ({ path }) => path)
+      return files
+        .filter(({ path }) => isModulePath(path))
+        .map(({ path, content }) => ({
+          path,
+          code: content,
+          specifiers: toSpecifiers(byPath.get(path) ?? []),
+        }))
+    },
+    find: (branchId, version, path) => findByKey(`${branchId} ${version} ${path}`),
+  }
+}
+
+function createFindFile(db: Database): (key: string) => Promise<VersionFile | undefined> {
+  const fetchMany = async (keys: readonly string[]) => {
+    const parts = keys.map((key) => sql`select * from (${selectFile(key)}) found`)
+    const found = await db.read<FileRow>(join(parts, " union all "))
+    return new Map(
+      found.flatMap((row) => {
+        const file = toFile(row)
+        return file ? [[row.key, file] as const] : []
+      }),
+    )
+  }
+  if (db.dialect.gather) return createBatchLookup(fetchMany, limits)
+  return createExactCache(
+    db,
+    async (key) => (await fetchMany([key])).get(key),
+    { weightMax: limits.cachedCharsMax },
+    ({ content }) => content.length + 200,
+  )
+}
+
+/** The last state of the path that is not newer than the version. */
+function selectFile(key: string): Statement {
+  const [branchId = "", version, path = ""] = key.split(" ")
+  return sql`select cast(${key} as ${raw("text")}) as key, file_id, type, since, content from states
+    where branch_id = ${branchId} and path = ${path} and since <= ${Number(version)} order by since desc limit 1`
+}
+
+function toSpecifiers(rows: readonly SpecifierRow[]): readonly string[] | null {
+  const all = rows.map(({ specifiers }) => specifiers)
+  return all.every((one) => one !== null)
+    ? all.flatMap((one) => parseOwnJson(one) as string[])
+    : null
+}
+
+function toFile({ file_id, type, since, content }: FileRow): VersionFile | undefined {
+  if (type === null || type === "directory" || content === null) return undefined
+  return { id: file_id, type, since, content }
+}
