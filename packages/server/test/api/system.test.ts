@@ -31,6 +31,15 @@ describeApi("api/system", (suite) => {
     ).toContain("frame-ancestors *")
   }, 120_000)
 
+  test("the pages that links of /v2 name lead to the page of the val", async () => {
+    for (const rest of ["", "/code/lib/db.ts", "/branch/try/code/main.tsx"]) {
+      const { status, headers } = await call("GET", `/x/ada/hello${rest}`)
+      expect([status, headers.get("location")]).toEqual([302, `${testBaseUrl}/u/ada/hello`])
+    }
+    const { headers } = await call("GET", "/x//evil.test/%0d%0aa")
+    expect(headers.get("location")).toBeNull()
+  })
+
   test("the web app responds at no other path", async () => {
     for (const path of [
       "//",

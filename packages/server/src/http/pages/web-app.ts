@@ -28,6 +28,7 @@ const pages: ReadonlySet<string> = new Set([
   "templates",
   "u",
   "webhooks",
+  "x",
 ])
 
 /** Whether a path belongs to the web app, which routes in the browser. */
@@ -35,13 +36,19 @@ export function isWebAppPath(path: string): boolean {
   return path === "/" || path.startsWith(assetsPath) || pages.has(path.split("/", 2)[1] ?? "")
 }
 
-/** Serves a page of the web app, or a file that it loads. */
+/**
+ * Serves a page of the web app, or a file that it loads. Clients of `/v2` know the page of a val, and
+ * the pages of its files and branches, as `/x/{username}/{val_name}/…`.
+ */
 export async function serveWebApp(
   nouns: Pick<Nouns, "vals" | "api">,
   path: string,
   request: Request,
 ): Promise<ApiResponse> {
   const { api } = nouns
+  const [, folder] = /^\/x(\/[^/]+\/[^/]+)/.exec(path) ?? []
+  if (folder !== undefined)
+    return { status: 302, headers: { location: `${api.links.baseUrl}/u${folder}` }, body: null }
   const app = await api.webApp().catch((cause: unknown) => {
     throw new AppError(
       "web_app_unavailable",
