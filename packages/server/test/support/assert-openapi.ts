@@ -91,7 +91,8 @@ const errorSchema: Json = { $ref: "#/components/schemas/Error" }
 /** A request without an operation gets an error of the general shape, except for the web app. */
 function assertError(method: string, url: string, response: Answer): void {
   if (method === "OPTIONS" || method === "HEAD") return
-  if (method === "GET" && response.status === 200 && isWebAppPath(url.split("?")[0] ?? "")) return
+  const isOk = response.status === 200 || response.status === 302
+  if (method === "GET" && isOk && isWebAppPath(url.split("?")[0] ?? "")) return
   // A browser gets a page outside of the API.
   const isPage = response.headers.get("content-type")?.startsWith("text/html") ?? false
   if (method === "GET" && response.status === 404 && isPage && !/^\/v[0-9]/.test(url)) return
