@@ -12,6 +12,7 @@ import { telemetryRoutes } from "./routes/runs/telemetry.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { scheduleRoutes } from "./routes/schedules.ts"
 import { blobRoutes } from "./routes/services/blobs.ts"
+import { connectionRoutes } from "./routes/services/connections.ts"
 import { emailRoutes } from "./routes/services/email.ts"
 import { openAiRoutes } from "./routes/services/openai.ts"
 import { sqliteRoutes } from "./routes/services/sqlite.ts"
@@ -48,6 +49,7 @@ export const routes = {
   ...sqliteRoutes,
   ...emailRoutes,
   ...openAiRoutes,
+  ...connectionRoutes,
   ...backupRoutes,
   ...systemRoutes,
 } satisfies Record<string, RouteDefinition>

@@ -215,7 +215,7 @@ async function respondOutsideTable(
 /** Whether a browser opens a path outside of the API: its user gets a page that says "not found". */
 function isPageRequest(request: Request, path: string): boolean {
   const isRead = toRouteMethod(request.method) === "get"
-  const isApi = path === "/v1" || path.startsWith("/v1/")
+  const isApi = /^\/v[123](?:\/|$)/.test(path)
   return isRead && !isApi && (request.headers.get("accept")?.includes("text/html") ?? false)
 }
 

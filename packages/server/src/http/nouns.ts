@@ -12,6 +12,7 @@ import type { Backups } from "../domain/backups.ts"
 import type { Blobs } from "../domain/blobs/blobs.ts"
 import type { Uploads } from "../domain/blobs/uploads.ts"
 import type { Clock } from "../domain/clock.ts"
+import type { Connections } from "../domain/connections.ts"
 import type { Identities } from "../domain/identities/identities.ts"
 import type { ProviderSignIn } from "../domain/identities/provider-sign-in.ts"
 import type { Allowances } from "../domain/limits/allowances.ts"
@@ -82,6 +83,7 @@ export interface Nouns {
   readonly calls: Calls
   readonly chat: Chat
   readonly clientTokens: ClientTokens
+  readonly connections: Connections
   readonly clock: Clock
   readonly comments: Comments
   readonly deliveries: Deliveries
