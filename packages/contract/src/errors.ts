@@ -55,6 +55,7 @@ const meanings = {
     webhook_not_found: "The caller has no webhook with this id.",
     delivery_not_found: "The webhook has no delivery with this id, or it is no longer stored.",
     secret_not_found: "The caller, or the val, has no secret with this name.",
+    connection_not_found: "The account is not connected to this service.",
     schedule_not_found: "The val has no schedule.",
   },
   405: {

@@ -12,6 +12,7 @@ import type { Backups } from "../domain/backups.ts"
 import type { Blobs } from "../domain/blobs/blobs.ts"
 import type { Uploads } from "../domain/blobs/uploads.ts"
 import type { Clock } from "../domain/clock.ts"
+import type { Connections } from "../domain/connections.ts"
 import type { Branches } from "../domain/files/branches.ts"
 import type { Differences } from "../domain/files/differences.ts"
 import type { FileSaves } from "../domain/files/file-saves.ts"
@@ -87,6 +88,7 @@ export interface Nouns {
   readonly calls: Calls
   readonly chat: Chat
   readonly clientTokens: ClientTokens
+  readonly connections: Connections
   readonly clock: Clock
   readonly comments: Comments
   readonly deliveries: Deliveries

@@ -57,15 +57,17 @@ function defineRegistration(suite: ApiSuite): void {
   afterEach(() => void setSystemTime())
 
   test("tell a client without a token where to get one", async () => {
-    const refused = await send("POST", "/mcp", { body: "{}" })
-    expect(refused.status).toBe(401)
-    const [, url = ""] =
-      /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "") ?? []
-    const resource = await send("GET", url.slice(testBaseUrl.length))
-    expect(resource.json).toMatchObject({
-      resource: `${testBaseUrl}/mcp`,
-      authorization_servers: [testBaseUrl],
-    })
+    for (const path of ["/mcp", "/v3/mcp"]) {
+      const refused = await send("POST", path, { body: "{}" })
+      expect(refused.status).toBe(401)
+      const [, url = ""] =
+        /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "") ?? []
+      const resource = await send("GET", url.slice(testBaseUrl.length))
+      expect(resource.json).toMatchObject({
+        resource: `${testBaseUrl}${path}`,
+        authorization_servers: [testBaseUrl],
+      })
+    }
     const server = await send("GET", "/.well-known/oauth-authorization-server")
     expect(server.json).toMatchObject({
       issuer: testBaseUrl,
@@ -240,6 +242,16 @@ function defineConsent(suite: ApiSuite): void {
     expect(json.denyUrl).toStartWith(`${redirectUri}?error=access_denied&state=a+state&iss=`)
     const few = await check(ada, toAuthorizeQuery(client, { scope: "val:read admin nonsense" }))
     expect(few.json.scopes).toEqual(["val:read"])
+    for (const [scope, scopes] of [
+      ["openid offline_access project_rw", ["val:read", "val:write"]],
+      ["project_r user_r telemetry_r", ["val:read", "user:read", "run:read"]],
+      ["blob_rw", ["blob:read", "blob:write"]],
+      ["sqlite_rw email_rw", ["sqlite:read", "sqlite:write", "email:write"]],
+      ["val_rw val_r", []],
+    ] as const)
+      expect((await check(ada, toAuthorizeQuery(client, { scope }))).json.scopes).toEqual([
+        ...scopes,
+      ])
   })
 
   test("never sends the browser to an address that is not registered", async () => {

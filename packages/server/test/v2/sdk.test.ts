@@ -47,6 +47,8 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
           expect(headers.get("authorization")).toBe(`Bearer ${account.apiKey}`)
         }
       })
+
+    test("all 36 operations", () => expect(operationNames).toHaveLength(36))
   })
 
   describe("reads lists", () => {

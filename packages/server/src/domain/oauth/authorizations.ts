@@ -12,6 +12,7 @@ import {
   oauthLimits as limits,
   type OAuthClient,
   type OAuthStore,
+  publicScopes,
 } from "./oauth.ts"
 import { isLoopback, isRegistered, toRedirectTarget } from "./redirect-uris.ts"
 
@@ -159,7 +160,10 @@ function toOnly(uris: readonly string[]): string | undefined {
 
 /** The scopes that the client wants and the user can give; all of these if it names none. */
 function toScopes(caller: Caller, wanted: string | undefined): readonly Scope[] {
-  const names = new Set((wanted ?? "").split(" ").filter((name) => name !== ""))
+  const asked = (wanted ?? "").split(" ").filter((name) => name !== "")
+  const names = new Set<string>(
+    asked.flatMap((name): readonly string[] => publicScopes.get(name) ?? [name]),
+  )
   return grantableScopes.filter(
     (scope) => caller.scopes.has(scope) && (names.size === 0 || names.has(scope)),
   )

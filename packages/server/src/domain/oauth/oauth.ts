@@ -127,6 +127,17 @@ export const grantableScopes: readonly Scope[] = [
   "openai:write",
 ]
 
+/** The names under which the public clients ask for these scopes. */
+export const publicScopes: ReadonlyMap<string, readonly Scope[]> = new Map([
+  ["project_r", ["val:read"]],
+  ["project_rw", ["val:read", "val:write"]],
+  ["user_r", ["user:read"]],
+  ["telemetry_r", ["run:read"]],
+  ["blob_rw", ["blob:read", "blob:write"]],
+  ["sqlite_rw", ["sqlite:read", "sqlite:write"]],
+  ["email_rw", ["email:write"]],
+])
+
 /** A refusal in the words of OAuth (RFC 6749, section 5.2; RFC 7591, section 3.2.2). */
 export class OAuthRefusal extends Error {
   constructor(
@@ -144,14 +155,12 @@ export class OAuthRefusal extends Error {
   }
 }
 
-/** The resource that tokens are for: the address of the MCP server (RFC 8707). */
-export function toResource(baseUrl: string): string {
-  return `${baseUrl}/mcp`
-}
+/** The paths of the MCP server: our own, and the one that the public clients know. */
+export const mcpPaths = ["/mcp", "/v3/mcp"] as const
 
-/** Whether a client asks for tokens of this server; without an answer it does. */
+/** Whether a client asks for tokens of this server (RFC 8707); without an answer it does. */
 export function isOwnResource(baseUrl: string, resource: string | undefined): boolean {
   if (resource === undefined) return true
   const trimmed = resource.replace(/\/$/, "")
-  return trimmed === baseUrl || trimmed === toResource(baseUrl)
+  return ["", ...mcpPaths].some((path) => trimmed === `${baseUrl}${path}`)
 }

@@ -1,6 +1,6 @@
 import { createRateLimiter } from "../../domain/limits/rate-limit.ts"
 import type { TokenRequest } from "../../domain/oauth/client-tokens.ts"
-import { grantableScopes, OAuthRefusal, toResource } from "../../domain/oauth/oauth.ts"
+import { grantableScopes, mcpPaths, OAuthRefusal } from "../../domain/oauth/oauth.ts"
 import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"
@@ -10,6 +10,8 @@ const limits = {
   bodyBytesMax: 65_536,
   registrationsPerMinute: 20,
 }
+
+const resourceMetadata = "/.well-known/oauth-protected-resource"
 
 /** What an endpoint of OAuth gets of a request. */
 interface OAuthCall {
@@ -29,10 +31,13 @@ export function createOAuthEndpoints({
 }: Nouns): ReadonlyMap<string, { readonly method: "GET" | "POST"; readonly respond: Respond }> {
   const { baseUrl } = api.links
   const registrations = createRateLimiter(limits.registrationsPerMinute, clock.now)
-  const resource = { method: "GET", respond: async () => json(200, toResourceMetadata(baseUrl)) }
+  const resourceAt = (path: string) => ({
+    method: "GET",
+    respond: async () => json(200, toResourceMetadata(baseUrl, path)),
+  })
   return new Map([
-    ["/.well-known/oauth-protected-resource", resource],
-    ["/.well-known/oauth-protected-resource/mcp", resource],
+    [resourceMetadata, resourceAt(mcpPaths[0])],
+    ...mcpPaths.map((path) => [`${resourceMetadata}${path}`, resourceAt(path)] as const),
     [
       "/.well-known/oauth-authorization-server",
       { method: "GET", respond: async () => json(200, toServerMetadata(baseUrl)) },
@@ -88,13 +93,13 @@ export function createOAuthEndpoints({
 }
 
 /** Where an assistant that has no token learns how to get one (RFC 9728). */
-export function toResourceMetadataUrl(baseUrl: string): string {
-  return `${baseUrl}/.well-known/oauth-protected-resource/mcp`
+export function toResourceMetadataUrl(baseUrl: string, path: string): string {
+  return `${baseUrl}${resourceMetadata}${path}`
 }
 
-function toResourceMetadata(baseUrl: string): object {
+function toResourceMetadata(baseUrl: string, path: string): object {
   return {
-    resource: toResource(baseUrl),
+    resource: `${baseUrl}${path}`,
     authorization_servers: [baseUrl],
     scopes_supported: grantableScopes,
     bearer_methods_supported: ["header"],

@@ -9,6 +9,10 @@ const form = { "content-type": "application/x-www-form-urlencoded" }
 /** The paths outside of the route table, with the worst request to each. */
 export const endpointInputs: Readonly<Record<string, SlowRequest>> = {
   "/mcp": { method: "POST", path: "/mcp", body: smallValues(2_000_000) },
+  "/v3/mcp": { method: "POST", path: "/v3/mcp", body: smallValues(2_000_000) },
+  "/.well-known/oauth-protected-resource/v3/mcp": plain(
+    "/.well-known/oauth-protected-resource/v3/mcp",
+  ),
   "/.well-known/oauth-protected-resource": plain("/.well-known/oauth-protected-resource"),
   "/.well-known/oauth-protected-resource/mcp": plain("/.well-known/oauth-protected-resource/mcp"),
   "/.well-known/oauth-authorization-server": plain("/.well-known/oauth-authorization-server"),
