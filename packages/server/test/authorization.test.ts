@@ -44,8 +44,7 @@ describe("routes", () => {
   test("allow reading without a token, except what belongs to the caller", () => {
     for (const [name, { method, path, auth, isSignIn }] of table) {
       if (/^\/v[12]\/me/.test(path)) expect([name, auth]).toEqual([name, "required"])
-      if (!/^\/v[12]?\//.test(path))
-        expect([name, auth]).toEqual([name, "none"])
+      if (!/^\/v[12]?\//.test(path)) expect([name, auth]).toEqual([name, "none"])
       if (
         /^\/v[12]\//.test(path) &&
         auth === "none" &&
