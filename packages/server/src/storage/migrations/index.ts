@@ -6,6 +6,7 @@ import { lockfileClaims } from "./0029-lockfile-claims.ts"
 import { fileTables } from "./0030-file-tables.ts"
 import { files } from "./0031-files.ts"
 import { secretDescriptions } from "./0033-secret-descriptions.ts"
+import { oauthDevices } from "./0035-oauth-devices.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   fileTables,
   files,
   secretDescriptions,
+  oauthDevices,
 ]
