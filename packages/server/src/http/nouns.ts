@@ -33,6 +33,7 @@ import type { Notifications } from "../domain/notifications/notifications.ts"
 import type { Authorizations } from "../domain/oauth/authorizations.ts"
 import type { ClientTokens } from "../domain/oauth/client-tokens.ts"
 import type { OAuthClients } from "../domain/oauth/clients.ts"
+import type { Devices } from "../domain/oauth/devices.ts"
 import type { Chat } from "../domain/openai.ts"
 import type { Sqlite } from "../domain/owner-databases.ts"
 import type { QueuedRuns } from "../domain/queue/enqueue-run.ts"
@@ -89,6 +90,7 @@ export interface Nouns {
   readonly chat: Chat
   readonly clientTokens: ClientTokens
   readonly connections: Connections
+  readonly devices: Devices
   readonly clock: Clock
   readonly comments: Comments
   readonly deliveries: Deliveries

@@ -1,6 +1,12 @@
 import { createRateLimiter } from "../../domain/limits/rate-limit.ts"
-import type { TokenRequest } from "../../domain/oauth/client-tokens.ts"
-import { grantableScopes, mcpPaths, OAuthRefusal } from "../../domain/oauth/oauth.ts"
+import { deviceGrant } from "../../domain/oauth/client-tokens.ts"
+import {
+  grantableScopes,
+  mcpPaths,
+  OAuthRefusal,
+  publicScopes,
+  type TokenRequest,
+} from "../../domain/oauth/oauth.ts"
 import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"
@@ -26,6 +32,7 @@ type Respond = (call: OAuthCall) => Promise<ApiResponse>
 export function createOAuthEndpoints({
   oauthClients,
   clientTokens,
+  devices,
   clock,
   api,
 }: Nouns): ReadonlyMap<string, { readonly method: "GET" | "POST"; readonly respond: Respond }> {
@@ -41,6 +48,29 @@ export function createOAuthEndpoints({
     [
       "/.well-known/oauth-authorization-server",
       { method: "GET", respond: async () => json(200, toServerMetadata(baseUrl)) },
+    ],
+    [
+      "/oauth/.well-known/openid-configuration",
+      { method: "GET", respond: async () => json(200, toOpenIdMetadata(baseUrl)) },
+    ],
+    [
+      "/oauth/device_authorization",
+      {
+        method: "POST",
+        respond: refusing(async ({ request, count }: OAuthCall) => {
+          registrations.take(count())
+          const device = await devices.start(await readForm(request))
+          const uri = `${baseUrl}/oauth/device`
+          return json(200, {
+            device_code: device.deviceCode,
+            user_code: device.userCode,
+            verification_uri: uri,
+            verification_uri_complete: `${baseUrl}/oauth/authorize?user_code=${device.userCode}`,
+            expires_in: device.expiresInSeconds,
+            interval: device.intervalSeconds,
+          })
+        }),
+      },
     ],
     [
       "/oauth/register",
@@ -125,6 +155,18 @@ function toServerMetadata(baseUrl: string): object {
     scopes_supported: grantableScopes,
     authorization_response_iss_parameter_supported: true,
     service_documentation: `${baseUrl}/docs/assistants.md`,
+  }
+}
+
+/** What the command line of the public clients reads. There are no identity tokens. */
+function toOpenIdMetadata(baseUrl: string): object {
+  return {
+    ...toServerMetadata(baseUrl),
+    issuer: `${baseUrl}/oauth`,
+    device_authorization_endpoint: `${baseUrl}/oauth/device_authorization`,
+    grant_types_supported: ["authorization_code", "refresh_token", deviceGrant],
+    scopes_supported: ["openid", "offline_access", ...publicScopes.keys()],
+    subject_types_supported: ["public"],
   }
 }
 

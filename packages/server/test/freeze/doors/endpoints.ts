@@ -16,6 +16,13 @@ export const endpointInputs: Readonly<Record<string, SlowRequest>> = {
   "/.well-known/oauth-protected-resource": plain("/.well-known/oauth-protected-resource"),
   "/.well-known/oauth-protected-resource/mcp": plain("/.well-known/oauth-protected-resource/mcp"),
   "/.well-known/oauth-authorization-server": plain("/.well-known/oauth-authorization-server"),
+  "/oauth/.well-known/openid-configuration": plain("/oauth/.well-known/openid-configuration"),
+  "/oauth/device_authorization": {
+    method: "POST",
+    path: "/oauth/device_authorization",
+    body: `client_id=val_town_vt&scope=${invalidEscapes(oauthBytesMax - 40)}`,
+    headers: form,
+  },
   "/oauth/register": {
     method: "POST",
     path: "/oauth/register",
