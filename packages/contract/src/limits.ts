@@ -27,6 +27,7 @@ export const limits = {
   secretValueBytesMax: 32_768,
   secretDescriptionCharsMax: 1_024,
   variableValueCharsMax: 8_192,
+  connectionCharsMax: 512,
   secretHostsMax: 32,
   secretHostCharsMax: 255,
   secretsPerUserMax: 200,

@@ -15,6 +15,7 @@ import { telemetryRoutes } from "./routes/runs/telemetry.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { scheduleRoutes } from "./routes/schedules.ts"
 import { blobRoutes } from "./routes/services/blobs.ts"
+import { connectionRoutes } from "./routes/services/connections.ts"
 import { emailRoutes } from "./routes/services/email.ts"
 import { openAiRoutes } from "./routes/services/openai.ts"
 import { sqliteRoutes } from "./routes/services/sqlite.ts"
@@ -54,6 +55,7 @@ export const routes = {
   ...sqliteRoutes,
   ...emailRoutes,
   ...openAiRoutes,
+  ...connectionRoutes,
   ...backupRoutes,
   ...systemRoutes,
 } satisfies Record<string, RouteDefinition>

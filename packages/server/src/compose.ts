@@ -209,6 +209,8 @@ function listNouns(
     calls: runs.calls,
     chat: userData.chat,
     clientTokens: identities.clientTokens,
+    devices: identities.devices,
+    connections: userData.connections,
     clock: foundation,
     comments: vals.comments,
     deliveries: parts.webhooks.deliveries,

@@ -32,8 +32,10 @@ describe("routes", () => {
         isSignIn !== true && name !== "acceptInvitation" && name !== "signOut",
     )
     for (const [name, { method, path, auth, scope = "", scopeToWrite = scope }] of others) {
-      // Reading a val writes nothing.
+      // These write nothing.
       if (name === "createPreview") expect([auth, scope]).toEqual(["required", "val:read"])
+      else if (path.startsWith("/v3/connections/"))
+        expect([auth, scope]).toEqual(["required", "user:read"])
       else if (method !== "get" || /^\/v1\/(run|eval)\//.test(path))
         expect([name, auth, /:write$|^admin$/.test(scopeToWrite)]).toEqual([name, "required", true])
       else if (auth !== "none")

@@ -1129,6 +1129,17 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       ...{ email: "m@example.com", emailVerified: true },
     })
   },
+  async createSlackToken({ client }) {
+    expect(await failure(client.createSlackToken({ team_id: "T1" }))).toMatchObject({
+      status: 404,
+      code: "connection_not_found",
+    })
+  },
+  async createGoogleDocsToken({ client }) {
+    expect(await failure(client.createGoogleDocsToken({ email: "a@b.c" }))).toMatchObject({
+      code: "connection_not_found",
+    })
+  },
   async createChatCompletion({ client }) {
     const sent = client.createChatCompletion({ content: "{}", contentType: "application/json" })
     expect(await failure(sent)).toMatchObject({ status: 501, code: "openai_unavailable" })

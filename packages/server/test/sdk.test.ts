@@ -1102,6 +1102,16 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     )
     expect(error).toMatchObject({ status: 403, error: { code: "missing_scope" } })
   },
+  async createSlackToken({ client }) {
+    const body = { team_id: "T1" }
+    const sent = () => client.post("/v3/connections/slack/token", { body })
+    expect(await failure(sent)).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async createGoogleDocsToken({ client }) {
+    const body = { email: "a@b.c" }
+    const sent = () => client.post("/v3/connections/google-docs/token", { body })
+    expect(await failure(sent)).toBeInstanceOf(ValTown.NotFoundError)
+  },
   async createChatCompletion({ client }) {
     const error = await failure(() =>
       client.post("/v1/openai/chat/completions", { body: { model: "m", messages: [] } }),

@@ -7,6 +7,7 @@ import { createSignInAttempts } from "../domain/identities/sign-in-state.ts"
 import { createAuthorizations } from "../domain/oauth/authorizations.ts"
 import { createClientTokens } from "../domain/oauth/client-tokens.ts"
 import { createOAuthClients } from "../domain/oauth/clients.ts"
+import { createDevices } from "../domain/oauth/devices.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import type { Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
@@ -35,6 +36,7 @@ export function composeIdentities(
     oauthClients: createOAuthClients(stores.oauth, foundation),
     authorizations: createAuthorizations(stores.oauth, baseUrl, foundation),
     clientTokens: createClientTokens(stores.oauth, baseUrl, foundation),
+    devices: createDevices(stores.oauth, foundation),
   }
 }
 

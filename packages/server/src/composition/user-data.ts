@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts"
 import { Backups } from "../domain/backups.ts"
 import { createBlobs } from "../domain/blobs/blobs.ts"
 import { createUploads } from "../domain/blobs/uploads.ts"
+import { createConnections } from "../domain/connections.ts"
 import { createChat, createChatAllowance } from "../domain/openai.ts"
 import { createSqlite, noOwnerDatabases, type SqlRequest } from "../domain/owner-databases.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
@@ -24,6 +25,7 @@ export function composeUserData(foundation: Foundation, stores: Stores, { quotas
     uploads: createUploads(stores.blobs, stores.objects, quotas, config.storage, foundation),
     sqlite: createSqlite(ownerDatabases, quotas),
     backups: createBackups(config, db, now),
+    connections: createConnections(),
     chat: createChat(
       service ? createChatService(service) : null,
       createChatAllowance(config.openAi, now),

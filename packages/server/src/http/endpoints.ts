@@ -1,6 +1,7 @@
 import { errorCodes } from "@hamlet/contract"
 import { type Caller, unauthenticated } from "../domain/access.ts"
 import { AppError } from "../domain/app-error.ts"
+import { mcpPaths } from "../domain/oauth/oauth.ts"
 import type { Authenticator } from "./auth/authenticate.ts"
 import type { ApiConnection } from "./call.ts"
 import { assertOriginAllowed, type FetchApi, respondToMcp } from "./mcp/mcp-endpoint.ts"
@@ -46,7 +47,7 @@ export function mapEndpoints(
   fetchApi: FetchApi,
 ): ReadonlyMap<string, Endpoint> {
   return new Map<string, Endpoint>([
-    ["/mcp", mcpEndpoint(nouns, authenticator, fetchApi)],
+    ...mcpPaths.map((path) => [path, mcpEndpoint(nouns, authenticator, fetchApi)] as const),
     ...oauthEndpoints(nouns, authenticator),
   ])
 }
@@ -65,7 +66,7 @@ function mcpEndpoint(nouns: Nouns, authenticator: Authenticator, fetchApi: Fetch
         if (!(error instanceof AppError) || errorCodes[error.code].status !== 401) throw error
         const response = toErrorResponse(error, requestId)
         // An assistant that has no token learns from this how to ask the user for one.
-        const challenge = `Bearer resource_metadata="${toResourceMetadataUrl(nouns.api.links.baseUrl)}"`
+        const challenge = `Bearer resource_metadata="${toResourceMetadataUrl(nouns.api.links.baseUrl, context.path)}"`
         return { ...response, headers: { ...response.headers, "www-authenticate": challenge } }
       }
     },

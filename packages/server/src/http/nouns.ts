@@ -12,6 +12,7 @@ import type { Backups } from "../domain/backups.ts"
 import type { Blobs } from "../domain/blobs/blobs.ts"
 import type { Uploads } from "../domain/blobs/uploads.ts"
 import type { Clock } from "../domain/clock.ts"
+import type { Connections } from "../domain/connections.ts"
 import type { Branches } from "../domain/files/branches.ts"
 import type { Differences } from "../domain/files/differences.ts"
 import type { FileSaves } from "../domain/files/file-saves.ts"
@@ -33,6 +34,7 @@ import type { Notifications } from "../domain/notifications/notifications.ts"
 import type { Authorizations } from "../domain/oauth/authorizations.ts"
 import type { ClientTokens } from "../domain/oauth/client-tokens.ts"
 import type { OAuthClients } from "../domain/oauth/clients.ts"
+import type { Devices } from "../domain/oauth/devices.ts"
 import type { Chat } from "../domain/openai.ts"
 import type { Sqlite } from "../domain/owner-databases.ts"
 import type { QueuedRuns } from "../domain/queue/enqueue-run.ts"
@@ -88,6 +90,8 @@ export interface Nouns {
   readonly calls: Calls
   readonly chat: Chat
   readonly clientTokens: ClientTokens
+  readonly connections: Connections
+  readonly devices: Devices
   readonly clock: Clock
   readonly comments: Comments
   readonly deliveries: Deliveries

@@ -325,6 +325,7 @@ function defineCors({ call, addUser: person }: ApiSuite): void {
     ["PROPFIND", "/v1/me", 405, "method_not_allowed"],
     ["PUT", "/v1/nowhere", 404, "route_not_found"],
     ["DELETE", "/mcp", 405, "method_not_allowed"],
+    ["PUT", "/v2/nowhere", 404, "route_not_found"],
   ])("gets past a preflight to the refusal of %s %s", async (method, path, status, code) => {
     const headers = { origin, "access-control-request-method": method }
     const answer = expectStatus(await call("OPTIONS", path, { headers }), 204)

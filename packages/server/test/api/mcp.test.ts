@@ -62,6 +62,17 @@ function defineRequests(suite: ApiSuite): void {
     }
   })
 
+  test("has the same tools at /v3/mcp", async () => {
+    const ada = await suite.sharedUser()
+    const names = async (path: string) => {
+      const { client } = await connectMcp(suite.api, ada, { path })
+      const { tools } = await client.listTools()
+      await client.close()
+      return tools.map(({ name }) => name)
+    }
+    expect(await names("/v3/mcp")).toEqual(await names("/mcp"))
+  })
+
   test("needs a token, and accepts neither a wrong one nor a session", async () => {
     expect(refusalOf(await post(undefined, list))).toEqual([401, "unauthenticated"])
     const ada = await person()

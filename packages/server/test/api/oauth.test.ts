@@ -23,6 +23,7 @@ describeApi("api/oauth", (suite) => {
   describe("discovery and registration", () => defineRegistration(suite))
   describe("consent", () => defineConsent(suite))
   describe("tokens", () => defineTokens(suite))
+  describe("programs without a browser", () => defineDevices(suite))
 })
 
 let senders = 0
@@ -52,20 +53,138 @@ function createSender(suite: ApiSuite) {
   return { send, form, register }
 }
 
+function defineDevices(suite: ApiSuite): void {
+  const { call, addUser } = suite
+  const { send, form } = createSender(suite)
+  afterEach(() => void setSystemTime())
+  const client_id = "val_town_vt"
+  const scope = "openid offline_access project_rw user_r telemetry_r"
+  const start = async (fields: Record<string, string> = { client_id, scope }) =>
+    form("/oauth/device_authorization", fields)
+  const poll = (device_code: string) =>
+    form("/oauth/token", {
+      grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+      client_id,
+      device_code,
+    })
+  const check = (as: TestUser, code: string) => {
+    const body = { query: `user_code=${encodeURIComponent(code)}` }
+    return call("POST", "/v1/me/authorization-requests", { as, body })
+  }
+  const allow = (as: TestUser, code: string, scopes: Scope[] = ["user:read"]) => {
+    const body = { query: `user_code=${encodeURIComponent(code)}`, scopes }
+    return call("POST", "/v1/me/authorizations", { as, body })
+  }
+
+  test("find the endpoints and get tokens when their user has entered the code", async () => {
+    const ada = await addUser()
+    const path = "/oauth/.well-known/openid-configuration"
+    const { json: server } = await send("GET", path)
+    expect(server).toMatchObject({
+      issuer: `${testBaseUrl}/oauth`,
+      device_authorization_endpoint: `${testBaseUrl}/oauth/device_authorization`,
+      token_endpoint: `${testBaseUrl}/oauth/token`,
+    })
+    for (const name of scope.split(" ")) expect(server.scopes_supported).toContain(name)
+    const { json: device } = await start()
+    expect(device.user_code).toMatch(/^[B-Z]{4}-[B-Z]{4}$/)
+    expect(device).toMatchObject({
+      verification_uri: `${testBaseUrl}/oauth/device`,
+      expires_in: 600,
+      interval: 5,
+    })
+    expect((await poll(device.device_code)).json).toMatchObject({ error: "authorization_pending" })
+    const asked = expectStatus(await check(ada, device.user_code.toLowerCase()), 200).json
+    expect(asked).toMatchObject({ clientName: "vt", refusal: null })
+    expect(asked.redirectTarget).toContain(device.user_code)
+    expect(asked.scopes).toEqual(["val:read", "val:write", "user:read", "run:read"])
+    const allowed = expectStatus(await allow(ada, device.user_code, asked.scopes), 200).json
+    expect(allowed.url).toBe(`${testBaseUrl}/oauth/device?connected`)
+    const { json: tokens } = await poll(device.device_code)
+    expect(tokens.access_token).toMatch(/^[\w-]{43}$/)
+    expect((await call("GET", "/v1/me", { as: tokens.access_token })).json.id).toBe(ada.id)
+    const refresh = { grant_type: "refresh_token", client_id, refresh_token: tokens.refresh_token }
+    const { json: fresh } = await form("/oauth/token", refresh)
+    expect(fresh.access_token).toMatch(/^[\w-]{43}$/)
+    expect(fresh.refresh_token).not.toBe(tokens.refresh_token)
+    const { items } = await suite.api.hamlet.stores.oauth.list(ada.id, 0, { limit: 9, offset: 0 })
+    expect(items.map(({ clientName }) => clientName)).toEqual(["vt"])
+    expect((await form("/oauth/revoke", { client_id, token: fresh.access_token })).status).toBe(200)
+    expect((await call("GET", "/v1/me", { as: fresh.access_token })).status).toBe(401)
+  })
+
+  test("get tokens once, of the first user who allows it", async () => {
+    const [ada, bob] = [await addUser(), await addUser()]
+    const { json: device } = await start()
+    expectStatus(await allow(ada, device.user_code), 200)
+    expect(refusalOf(await allow(bob, device.user_code))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await check(bob, device.user_code))).toEqual([400, "invalid_request"])
+    const { json: tokens } = await poll(device.device_code)
+    expect((await poll(device.device_code)).json).toMatchObject({ error: "expired_token" })
+    // A code that is used twice may have been stolen.
+    expect((await call("GET", "/v1/me", { as: tokens.access_token })).status).toBe(401)
+  })
+
+  test("get no more than they asked for and their user has", async () => {
+    const ada = await addUser()
+    const { json: device } = await start({ client_id, scope: "user_r" })
+    expect(refusalOf(await allow(ada, device.user_code, ["val:write"]))).toEqual([
+      403,
+      "scope_escalation",
+    ])
+    const { json: nothing } = await start({ client_id, scope: "val_rw" })
+    expect((await check(ada, nothing.user_code)).json.refusal).not.toBeNull()
+  })
+
+  test("are refused after ten minutes", async () => {
+    const ada = await addUser()
+    const [{ json: early }, { json: late }] = [await start(), await start()]
+    expectStatus(await allow(ada, late.user_code), 200)
+    setSystemTime(Date.now() + 600_001)
+    expect(refusalOf(await allow(ada, early.user_code))).toEqual([400, "invalid_request"])
+    for (const { device_code } of [early, late])
+      expect((await poll(device_code)).json).toMatchObject({ error: "expired_token" })
+  })
+
+  test("cannot be used by other clients or with wrong codes, and never fail", async () => {
+    const ada = await addUser()
+    for (const fields of [
+      {},
+      { client_id: "other" },
+      { client_id, scope: "a".repeat(1_001) },
+      { client_id, scope: "\u0000" },
+    ] as Record<string, string>[])
+      expect((await start(fields)).status).toBe(400)
+    for (const code of ["", "\u0000", "BCDF", "'--", "x".repeat(7_000)])
+      expect(refusalOf(await check(ada, code))).toEqual([400, "invalid_request"])
+    expect((await poll("x")).json).toMatchObject({ error: "invalid_grant" })
+    const revoked = await form("/oauth/revoke", { client_id: "\u0000", token: "\u0000" })
+    expect(revoked.status).toBeLessThan(500)
+    // The code of a program with a browser is not that of a device.
+    const client = await addOAuthClient(suite.api.hamlet)
+    const body = { query: toAuthorizeQuery(client), scopes: ["val:read"] }
+    const { json } = await call("POST", "/v1/me/authorizations", { as: ada, body })
+    const code = new URL(json.url).searchParams.get("code") ?? ""
+    expect((await poll(code)).json).toMatchObject({ error: "expired_token" })
+  })
+}
+
 function defineRegistration(suite: ApiSuite): void {
   const { send, register } = createSender(suite)
   afterEach(() => void setSystemTime())
 
   test("tell a client without a token where to get one", async () => {
-    const refused = await send("POST", "/mcp", { body: "{}" })
-    expect(refused.status).toBe(401)
-    const [, url = ""] =
-      /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "") ?? []
-    const resource = await send("GET", url.slice(testBaseUrl.length))
-    expect(resource.json).toMatchObject({
-      resource: `${testBaseUrl}/mcp`,
-      authorization_servers: [testBaseUrl],
-    })
+    for (const path of ["/mcp", "/v3/mcp"]) {
+      const refused = await send("POST", path, { body: "{}" })
+      expect(refused.status).toBe(401)
+      const [, url = ""] =
+        /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "") ?? []
+      const resource = await send("GET", url.slice(testBaseUrl.length))
+      expect(resource.json).toMatchObject({
+        resource: `${testBaseUrl}${path}`,
+        authorization_servers: [testBaseUrl],
+      })
+    }
     const server = await send("GET", "/.well-known/oauth-authorization-server")
     expect(server.json).toMatchObject({
       issuer: testBaseUrl,
@@ -240,6 +359,16 @@ function defineConsent(suite: ApiSuite): void {
     expect(json.denyUrl).toStartWith(`${redirectUri}?error=access_denied&state=a+state&iss=`)
     const few = await check(ada, toAuthorizeQuery(client, { scope: "val:read admin nonsense" }))
     expect(few.json.scopes).toEqual(["val:read"])
+    for (const [scope, scopes] of [
+      ["openid offline_access project_rw", ["val:read", "val:write"]],
+      ["project_r user_r telemetry_r", ["val:read", "user:read", "run:read"]],
+      ["blob_rw", ["blob:read", "blob:write"]],
+      ["sqlite_rw email_rw", ["sqlite:read", "sqlite:write", "email:write"]],
+      ["val_rw val_r", []],
+    ] as const)
+      expect((await check(ada, toAuthorizeQuery(client, { scope }))).json.scopes).toEqual([
+        ...scopes,
+      ])
   })
 
   test("never sends the browser to an address that is not registered", async () => {

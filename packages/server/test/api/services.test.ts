@@ -7,6 +7,22 @@ import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 const service = startOpenAiService()
 afterAll(() => service.stop())
 
+describeSqliteApi("POST /v3/connections", ({ call, sharedUser }) => {
+  test("says that the account is not connected", async () => {
+    for (const [service, body] of [
+      ["slack", { team_id: "T0" }],
+      ["google-docs", { email: "ada@hamlet.test" }],
+    ] as const) {
+      const path = `/v3/connections/${service}/token`
+      const missing = await call("POST", path, { as: await sharedUser(), body })
+      expect(refusalOf(missing)).toEqual([404, "connection_not_found"])
+      expect(missing.json.error).toBe("Not Found")
+      const wrong = await call("POST", path, { as: await sharedUser(), body: {} })
+      expect(refusalOf(wrong)).toEqual([400, "invalid_request"])
+    }
+  })
+})
+
 describeSqliteApi("POST /v1/email", ({ call, sharedUser }) => {
   test("says that mail is not configured, once the email is sound", async () => {
     const body = {

@@ -428,6 +428,23 @@ function defineBadInput(suite: ApiSuite): void {
       const readme = await call("PUT", `/v1/vals/${valId}`, { as: ada, body: { readme: "x" } })
       expect(readme.status).toBe(409)
     })
+
+    test("a deleted version gives files back where they were, with their ids", async () => {
+      const { ada } = await scene()
+      const valId = await addVal(ada, "taken_back")
+      const id = await create(ada, valId, "a.ts")
+      expectStatus(await put(ada, valId, "a.ts", { name: "b.ts", parent_path: "lib" }), 200)
+      expectStatus(await call("DELETE", `/v1/vals/${valId}/versions/2`, { as: ada }), 204)
+      expect(await listAll(valId)).toMatchObject([{ id, path: "a.ts" }])
+      const found = await call("GET", `/v2/files/${id}`, { as: ada })
+      expect(expectStatus(found, 200).json).toMatchObject({ id, path: "a.ts", version: 1 })
+      const next = await create(ada, valId, "b.ts")
+      expect(next).not.toBe(id)
+      expect(await versionOf(ada, valId)).toBe(3)
+      expectStatus(await remove(ada, valId, "a.ts"), 204)
+      expectStatus(await call("DELETE", `/v1/vals/${valId}/versions/4`, { as: ada }), 204)
+      expectStatus(await call("GET", `/v2/files/${id}`, { as: ada }), 200)
+    })
   })
 
   describe("a branch of another val", () => {

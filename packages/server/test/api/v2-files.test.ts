@@ -275,10 +275,10 @@ function defineUpdate(suite: ApiSuite): void {
     await write("b.txt")
     const before = [await paths(), await version()]
     for (const [path, body, status, code] of [
-      ["a", { parent_path: "a" }, 400, "invalid_request"],
-      ["a", { parent_path: "a/b/c" }, 400, "invalid_request"],
-      ["a", { content: "1" }, 400, "invalid_request"],
-      ["a", { type: "file" }, 400, "invalid_request"],
+      ["a", { parent_path: "a" }, 409, "moved_into_itself"],
+      ["a", { parent_path: "a/b/c" }, 409, "moved_into_itself"],
+      ["a", { content: "1" }, 400, "is_directory"],
+      ["a", { type: "file" }, 400, "is_directory"],
       ["b.txt", { name: "a" }, 409, "file_exists"],
       ["b.txt", { name: "A" }, 409, "file_exists"],
       ["b.txt", { name: "x.txt", parent_path: "a" }, 409, "file_exists"],
@@ -394,7 +394,7 @@ function defineContent(suite: ApiSuite): void {
     const { write, content } = await openFolder(suite)
     await write("a/x.txt")
     for (const path of ["a", ""])
-      expect(refusalOf(await content({ path }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await content({ path }))).toEqual([400, "is_directory"])
     expect(refusalOf(await content({ path: "b" }))).toEqual([404, "file_not_found"])
     expect(refusalOf(await content({ path: "a/x.txt", version: 0 }))).toEqual([
       404,

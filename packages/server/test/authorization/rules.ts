@@ -59,6 +59,8 @@ const notConfigured: Readonly<Record<string, ErrorCode>> = {
   // Without mail, no user has a code.
   confirmEmail: "invalid_email_code",
   createChatCompletion: "openai_unavailable",
+  createSlackToken: "connection_not_found",
+  createGoogleDocsToken: "connection_not_found",
   linkIdentity: "oidc_unavailable",
 }
 

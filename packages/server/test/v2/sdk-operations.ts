@@ -58,6 +58,10 @@ export const operations = {
     client.telemetry.listTraces({ limit: 1, direction: "desc" }),
   "GET /v1/telemetry/logs": ({ client }) =>
     client.telemetry.listLogs({ limit: 1, direction: "desc" }),
+  "POST /v3/connections/google-docs/token": ({ client }) =>
+    toFailure(client.token.google({ email: "ada@example.org" })),
+  "POST /v3/connections/slack/token": ({ client }) =>
+    toFailure(client.token.slack({ team_id: "T1" })),
   "POST /v2/vals": ({ client }) => addVal(client, { description: "A val" }),
   "GET /v2/vals/{val_id}": async ({ client }) => client.vals.retrieve((await addVal(client)).id),
   "GET /v2/vals": async ({ client, userId }) => {

@@ -71,6 +71,8 @@ export function toResults({
     "GET /v1/telemetry/logs": expect.objectContaining({
       data: [expect.objectContaining({ severityText: "stderr", body: { stringValue: "Oh" } })],
     }),
+    "POST /v3/connections/google-docs/token": notFound("connection_not_found"),
+    "POST /v3/connections/slack/token": notFound("connection_not_found"),
     "POST /v2/vals": { ...val, description: "A val" },
     "GET /v2/vals/{val_id}": val,
     "GET /v2/vals": val,

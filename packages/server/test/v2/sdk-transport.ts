@@ -45,7 +45,7 @@ export class SdkError extends Error {
 }
 
 class BadRequestError extends SdkError {}
-class AuthenticationError extends SdkError {}
+export class AuthenticationError extends SdkError {}
 export class PermissionDeniedError extends SdkError {}
 export class NotFoundError extends SdkError {}
 export class ConflictError extends SdkError {}

@@ -47,6 +47,8 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
           expect(headers.get("authorization")).toBe(`Bearer ${account.apiKey}`)
         }
       })
+
+    test("all 36 operations", () => expect(operationNames).toHaveLength(36))
   })
 
   describe("reads lists", () => {
@@ -62,6 +64,19 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
       const second = { path: "", recursive: "true", version: "2", limit: "1", offset: "1" }
       expect(Object.fromEntries(seen[1]?.query ?? [])).toEqual(second)
       expect(pages[0]?.links.next).toStartWith(`${account.baseUrl}/v2/vals/${id}/files?`)
+    })
+
+    test("of a file: the file itself; of a directory: what is in it, or all of it", async () => {
+      const { id } = await addVal(client)
+      for (const path of ["lib/a.ts", "lib/deep/b.ts", "library.ts"])
+        await addFile(client, id, path)
+      const list = async (path: string, recursive: boolean) =>
+        (await client.valFiles.retrieve(id, { path, recursive }).toArray()).map((file) => file.path)
+      expect(await list("lib/a.ts", true)).toEqual(["lib/a.ts"])
+      expect(await list("lib", false)).toEqual(["lib/a.ts", "lib/deep"])
+      expect(await list("lib", true)).toEqual(["lib/a.ts", "lib/deep", "lib/deep/b.ts"])
+      expect(await list("", false)).toEqual(["lib", "library.ts"])
+      expect((await toFailure(list("li", true)))[0]).toBe("NotFoundError")
     })
 
     test("of a version that does not change while others save", async () => {

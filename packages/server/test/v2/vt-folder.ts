@@ -24,6 +24,8 @@ export interface LocalItem {
 
 /** The folder of a val, with the state that `vt` keeps in it. */
 export class VtFolder {
+  #edits = 0
+
   constructor(readonly root: string) {}
 
   async loadState(): Promise<VtState> {
@@ -64,9 +66,13 @@ export class VtFolder {
     return readFile(join(this.root, path), "utf8")
   }
 
+  /**
+   * Edits a file. It gets a time that no file of the server has: both clocks are the same here, and an
+   * edit in the very millisecond of a push would not be one.
+   */
   async write(path: string, content: string): Promise<void> {
-    await mkdir(dirname(join(this.root, path)), { recursive: true })
-    await writeFile(join(this.root, path), content)
+    this.#edits += 1
+    await this.#write(path, content, new Date(this.#edits))
   }
 
   async makeDirectory(path: string): Promise<void> {
@@ -79,8 +85,13 @@ export class VtFolder {
 
   /** Writes a file of the server, with the time at which it changed there. */
   async download({ path, updatedAt }: ValFile, content: string): Promise<void> {
-    await this.write(path, content)
-    await utimes(join(this.root, path), new Date(updatedAt), new Date(updatedAt))
+    await this.#write(path, content, new Date(updatedAt))
+  }
+
+  async #write(path: string, content: string, at: Date): Promise<void> {
+    await mkdir(dirname(join(this.root, path)), { recursive: true })
+    await writeFile(join(this.root, path), content)
+    await utimes(join(this.root, path), at, at)
   }
 }
 

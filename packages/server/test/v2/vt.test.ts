@@ -9,7 +9,12 @@ import { toEndedRun } from "../support/fakes/ended-run.ts"
 import { type Loopback, openLoopback } from "../support/loopback.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import type { Branch, Val } from "./sdk-records.ts"
-import { ConflictError, NotFoundError, PermissionDeniedError } from "./sdk-transport.ts"
+import {
+  AuthenticationError,
+  ConflictError,
+  NotFoundError,
+  PermissionDeniedError,
+} from "./sdk-transport.ts"
 import { type TailedRun, VtClient } from "./vt-client.ts"
 import { VtFolder } from "./vt-folder.ts"
 import type { ItemStatus } from "./vt-status.ts"
@@ -293,6 +298,27 @@ describeEachDatabase("v2: the official command line client, release 0.1.54", (op
     })
   })
 
+  describe("a token", () => {
+    test("without val:write may clone but not push; an unknown one is not logged in", async () => {
+      const { user, folder } = await openScene()
+      const body = { name: "reader", scopes: ["val:read"] }
+      const made = await loopback.api.call("POST", "/v1/me/tokens", { as: user, body })
+      const reader = { ...user, token: expectStatus(made, 200).json.token }
+      // Every status of `GET /v1/me` but 401 is a login.
+      const me = await openVt(reader)
+        .me()
+        .catch((error: unknown) => error)
+      expect(me).toBeInstanceOf(PermissionDeniedError)
+      const { sdk } = openVt(reader)
+      const { valId } = await folder.loadState()
+      expect(await sdk.valFiles.retrieve(valId, { path: "" }).toArray()).toEqual([])
+      const probe = sdk.valFiles.update(valId, { path: crypto.randomUUID() })
+      expect(await probe.catch((error: unknown) => error)).toBeInstanceOf(PermissionDeniedError)
+      const unknown = openVt({ ...user, token: "x".repeat(43) }).me()
+      expect(await unknown.catch((error: unknown) => error)).toBeInstanceOf(AuthenticationError)
+    })
+  })
+
   describe("pull", () => {
     test("makes the folder what the server has, with the times of the server", async () => {
       const scene = await openScene()
@@ -301,8 +327,10 @@ describeEachDatabase("v2: the official command line client, release 0.1.54", (op
       await folder.write("gone/a.ts", "1")
       await vt.push(folder)
       const { valFiles } = openVt(user).sdk
-      await valFiles.create(val.id, { path: "nested/file.txt", type: "file", content: "text" })
-      await valFiles.create(val.id, { path: "nested/folder", type: "directory" })
+      await Promise.all([
+        valFiles.create(val.id, { path: "nested/file.txt", type: "file", content: "text" }),
+        valFiles.create(val.id, { path: "nested/folder", type: "directory" }),
+      ])
       await valFiles.update(val.id, { path: "kept.ts", content: "2" })
       await valFiles.delete(val.id, { path: "gone", recursive: true })
       await openVt(user).pull(folder)

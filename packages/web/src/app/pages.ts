@@ -32,6 +32,7 @@ const pages: readonly PageRow[] = [
   bare("/sign-in", () => import("./pages/sign-in.tsx")),
   bare("/sign-in/provider", () => import("./pages/accounts/provider.tsx")),
   bare("/invitation", () => import("./pages/invitation.tsx")),
+  bare("/oauth/device", () => import("./pages/oauth/device.tsx")),
   bare("/oauth/authorize", () => import("./pages/oauth/authorize.tsx")),
   personal("/new", () => import("./pages/new-val.tsx")),
   open("/templates", loadTemplates),

@@ -73,6 +73,34 @@ describeApp("the account and the frame around every page", (app) => {
     await expect(client.getMe()).rejects.toMatchObject({ status: 401 })
   })
 
+  test("connects a program that shows a code", async () => {
+    const send = async (path: string, fields: Record<string, string>) => {
+      const body = new URLSearchParams({ client_id: "val_town_vt", ...fields })
+      const response = await fetch(`${app.stage.url}${path}`, { method: "POST", body })
+      return (await response.json()) as Record<string, string>
+    }
+    const started = await send("/oauth/device_authorization", { scope: "openid user_r" })
+    await using tab = await open()
+    const { page } = tab
+    await page.goto("/oauth/device")
+    await page.getByLabel("Code that the program shows").fill(started.user_code ?? "")
+    await page.getByRole("button", { name: "Continue" }).click()
+    await page.getByText(`the program with the code ${started.user_code}`).waitFor()
+    await expectNoBarriers(page)
+    await page.getByRole("button", { name: "Allow" }).click()
+    await page.getByText("The program is connected").waitFor()
+    const { access_token = "" } = await send("/oauth/token", {
+      grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+      device_code: started.device_code ?? "",
+    })
+    const client = createClient({ baseUrl: app.stage.url, token: access_token })
+    expect((await client.getMe()).username).toBe("ada")
+    await page.goto("/account/programs")
+    await page.getByRole("button", { name: "Revoke vt" }).click()
+    await page.getByText("No program acts for you").waitFor()
+    await expect(client.getMe()).rejects.toMatchObject({ status: 401 })
+  })
+
   test("creates a token that is shown once, works within its scopes and is revoked", async () => {
     await using tab = await open({ permissions: ["clipboard-read", "clipboard-write"] })
     const { page } = tab

@@ -23,6 +23,7 @@ export const pageCases: Readonly<
       text: "did not begin in this tab",
     },
     { name: "a program asks", path: "/oauth/authorize", text: "Sign in to see which" },
+    { name: "code of a program", path: "/oauth/device", text: "Code that the program shows" },
     { name: "invitation", path: "/invitation#code=x", text: "Choose a name" },
     { name: "a page for others", path: "/runs", text: "Sign in to see this" },
     { name: "explore", path: "/search", text: "Squares numbers" },

@@ -174,7 +174,7 @@ function update(draft: Draft, { path, newPath = path, type, content }: Change<"u
   const isDirectory = found.type === "directory"
   if (isDirectory && (content !== undefined || (type ?? "directory") !== "directory"))
     throw new AppError(
-      "invalid_request",
+      "is_directory",
       `Cannot change "${path}": it is a directory, which has no content and no other type`,
     )
   if (!isDirectory && type === "directory")
@@ -185,7 +185,7 @@ function update(draft: Draft, { path, newPath = path, type, content }: Change<"u
     return
   }
   if (isInside(newPath, path))
-    throw new AppError("invalid_request", `Cannot move "${path}" into itself`)
+    throw new AppError("moved_into_itself", `Cannot move "${path}" into itself`)
   const inside = isDirectory ? draft.listInside(path) : []
   draft.countMoved(inside.length + 1)
   for (const file of [found, ...inside]) draft.delete(file.path)

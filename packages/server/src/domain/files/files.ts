@@ -94,7 +94,7 @@ export function createFiles(store: FileStore, vals: Vals, branches: Branches) {
       const isDirectory = place.path === "" || file?.type === "directory"
       if (isDirectory)
         throw new AppError(
-          "invalid_request",
+          "is_directory",
           `Cannot read the content of "${place.path}": it is a directory`,
         )
       const text = file && (await store.findText(branch.id, file.path, file.since))

@@ -6,12 +6,17 @@ import { hashToken } from "../accounts/tokens.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { PageRequest } from "../paging.ts"
+import { toShownCode, toUserCode } from "./devices.ts"
 import {
+  commandLine,
+  deviceRedirect,
   grantableScopes,
   isOwnResource,
   oauthLimits as limits,
   type OAuthClient,
   type OAuthStore,
+  publicScopes,
+  type WaitingDevice,
 } from "./oauth.ts"
 import { isLoopback, isRegistered, toRedirectTarget } from "./redirect-uris.ts"
 
@@ -36,6 +41,8 @@ interface Checked extends AuthorizationRequest {
   readonly redirectUri: string
   readonly state: string | undefined
   readonly challenge: string
+  /** Set for a program without a browser. */
+  readonly device?: WaitingDevice
 }
 
 /** The rules of what users allow programs. */
@@ -51,10 +58,10 @@ export function createAuthorizations(store: OAuthStore, baseUrl: string, { now }
      * client.
      */
     check: (caller: Caller, query: string): Promise<AuthorizationRequest> =>
-      check(store, baseUrl, caller, query),
+      check(store, baseUrl, caller, query, now()),
     /** Allows a request. Returns where the browser goes, with a code for the client. */
     async allow(caller: Caller, query: string, scopes: readonly Scope[]): Promise<string> {
-      const checked = await check(store, baseUrl, caller, query)
+      const checked = await check(store, baseUrl, caller, query, now())
       const extra = scopes.find((scope) => !checked.scopes.includes(scope))
       if (extra !== undefined)
         throw new AppError(
@@ -62,17 +69,19 @@ export function createAuthorizations(store: OAuthStore, baseUrl: string, { now }
           `Cannot allow scope ${extra}: the program did not ask for it, or you do not have the required permissions`,
         )
       if (checked.refusal) throw invalid(checked.refusal.message)
-      const code = makeTokenText(randomBytes(32), "code")
       const at = now()
+      if (checked.device) {
+        const { hash, expiresAt } = checked.device
+        const code = { hash, expiresAt, ...toCodeFields(caller, checked, scopes) }
+        if (!(await store.allowDevice(code, at))) throw unknownDevice()
+        return toDevicePage(baseUrl, "connected")
+      }
+      const code = makeTokenText(randomBytes(32), "code")
       const isAdded = await store.addCode(
         {
           hash: hashToken(code),
-          clientId: checked.client.id,
-          userId: caller.userId,
-          redirectUri: checked.redirectUri,
-          challenge: checked.challenge,
-          scopes: grantableScopes.filter((scope) => scopes.includes(scope)),
           expiresAt: at + limits.codeMs,
+          ...toCodeFields(caller, checked, scopes),
         },
         at,
       )
@@ -95,9 +104,12 @@ async function check(
   baseUrl: string,
   caller: Caller,
   query: string,
+  at: number,
 ): Promise<Checked> {
   const params = new URLSearchParams(query)
   const read = (name: string) => readOnce(params, name)
+  const userCode = read("user_code")
+  if (userCode !== undefined) return checkDevice(store, baseUrl, caller, userCode, at)
   const client = await findClient(store, read("client_id"))
   const redirectUri = read("redirect_uri") ?? toOnly(client.redirectUris)
   if (redirectUri === undefined || !isRegistered(client.redirectUris, redirectUri))
@@ -135,6 +147,52 @@ async function check(
   }
 }
 
+/** A program without a browser, whose user has entered its code. */
+async function checkDevice(
+  store: OAuthStore,
+  baseUrl: string,
+  caller: Caller,
+  userCode: string,
+  at: number,
+): Promise<Checked> {
+  const device = await store.findDevice(toUserCode(userCode), at)
+  const client = device && (await store.findClient(commandLine.id))
+  if (!client) throw unknownDevice()
+  const scopes = toScopes(caller, device.scope)
+  const message = "none of the requested scopes can be allowed"
+  return {
+    device,
+    client,
+    redirectUri: deviceRedirect,
+    state: undefined,
+    challenge: "",
+    clientName: client.name,
+    clientCreatedAt: client.createdAt,
+    redirectTarget: `the program with the code ${toShownCode(device.userCode)}`,
+    isLocal: false,
+    scopes,
+    denyUrl: toDevicePage(baseUrl, "cancelled"),
+    refusal: scopes.length === 0 ? { message, url: toDevicePage(baseUrl, "cancelled") } : null,
+  }
+}
+
+function unknownDevice(): AppError {
+  return invalid("the code is wrong, was used, or has expired; start again in the program")
+}
+
+function toDevicePage(baseUrl: string, outcome: "connected" | "cancelled"): string {
+  return `${baseUrl}/oauth/device?${outcome}`
+}
+
+function toCodeFields(
+  { userId }: Caller,
+  { client, redirectUri, challenge }: Checked,
+  scopes: readonly Scope[],
+) {
+  const allowed = grantableScopes.filter((scope) => scopes.includes(scope))
+  return { clientId: client.id, userId, redirectUri, challenge, scopes: allowed }
+}
+
 async function findClient(store: OAuthStore, id: string | undefined): Promise<OAuthClient> {
   const isId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? "")
   const client = isId ? await store.findClient(id ?? "") : undefined
@@ -159,7 +217,10 @@ function toOnly(uris: readonly string[]): string | undefined {
 
 /** The scopes that the client wants and the user can give; all of these if it names none. */
 function toScopes(caller: Caller, wanted: string | undefined): readonly Scope[] {
-  const names = new Set((wanted ?? "").split(" ").filter((name) => name !== ""))
+  const asked = (wanted ?? "").split(" ").filter((name) => name !== "")
+  const names = new Set<string>(
+    asked.flatMap((name): readonly string[] => publicScopes.get(name) ?? [name]),
+  )
   return grantableScopes.filter(
     (scope) => caller.scopes.has(scope) && (names.size === 0 || names.has(scope)),
   )

@@ -5,11 +5,15 @@ import { hashToken, makeToken } from "../accounts/tokens.ts"
 import type { Clock } from "../clock.ts"
 import {
   type AuthorizationCode,
+  commandLine,
+  deviceRedirect,
   isOwnResource,
   oauthLimits as limits,
   type NewAuthorization,
   OAuthRefusal,
   type OAuthStore,
+  type TokenRequest,
+  toStoredClientId,
 } from "./oauth.ts"
 import { isRegistered } from "./redirect-uris.ts"
 
@@ -21,8 +25,8 @@ export interface TokenPair {
   readonly scopes: readonly Scope[]
 }
 
-/** The parameters of a request to the token endpoint. */
-export type TokenRequest = (name: string) => string | undefined
+/** The grant of programs without a browser (RFC 8628). */
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
 /** The rules of the tokens of programs. */
 export type ClientTokens = ReturnType<typeof createClientTokens>
@@ -54,7 +58,7 @@ export function createClientTokens(store: OAuthStore, baseUrl: string, clock: Cl
   }
   const refresh = async (read: TokenRequest): Promise<TokenPair> => {
     const refreshToken = require(read, "refresh_token")
-    const clientId = require(read, "client_id")
+    const clientId = toStoredClientId(require(read, "client_id"))
     if (!hasTokenShape(refreshToken, "refresh")) throw invalidGrant()
     const rotated = await store.rotate(
       hashToken(refreshToken),
@@ -77,17 +81,45 @@ export function createClientTokens(store: OAuthStore, baseUrl: string, clock: Cl
       const grantType = read("grant_type")
       if (grantType === "authorization_code") return exchangeCode(read)
       if (grantType === "refresh_token") return refresh(read)
+      if (grantType === deviceGrant) return exchangeDevice(store, clock, read)
       throw new OAuthRefusal(
         grantType === undefined ? "invalid_request" : "unsupported_grant_type",
-        "grant_type must be authorization_code or refresh_token",
+        `grant_type must be authorization_code, refresh_token or ${deviceGrant}`,
       )
     },
     /** Ends the authorization of a token (RFC 7009). An unknown token is no error. */
     async revoke(read: TokenRequest): Promise<void> {
       const token = require(read, "token")
-      await store.revokeToken(hashToken(token), require(read, "client_id"))
+      await store.revokeToken(hashToken(token), toStoredClientId(require(read, "client_id")))
     },
   }
+}
+
+/** While the user has not decided, the program asks again. */
+async function exchangeDevice(
+  store: OAuthStore,
+  clock: Clock,
+  read: TokenRequest,
+): Promise<TokenPair> {
+  const code = require(read, "device_code")
+  const clientId = toStoredClientId(require(read, "client_id"))
+  if (!hasTokenShape(code, "code")) throw invalidGrant()
+  const hash = hashToken(code)
+  if (await store.isWaiting(hash, clock.now()))
+    throw new OAuthRefusal("authorization_pending", "The user has not decided yet")
+  const redeemed = await store.redeemCode(
+    hash,
+    (stored) => {
+      const isFor = stored.clientId === clientId && stored.redirectUri === deviceRedirect
+      if (!isFor || stored.expiresAt <= clock.now()) return undefined
+      const authorization = toAuthorization(clock, stored)
+      return { authorization, ...issue(clock, authorization) }
+    },
+    limits,
+  )
+  if (typeof redeemed === "string")
+    throw new OAuthRefusal("expired_token", "The code has expired, was used, or never existed")
+  return redeemed.pair
 }
 
 function toAuthorization(
@@ -99,13 +131,14 @@ function toAuthorization(
   return { id: newId(), userId, clientId, clientName, scopes, ...times }
 }
 
-function issue(clock: Clock, { userId, clientName, scopes }: NewAuthorization) {
+function issue(clock: Clock, { userId, clientId, clientName, scopes }: NewAuthorization) {
   const refreshToken = makeTokenText(randomBytes(32), "refresh")
-  const { record, text } = makeToken(clock, userId, {
-    name: clientName,
-    scopes,
-    expiresAt: clock.now() + limits.accessTokenMs,
-  })
+  const { record, text } = makeToken(
+    clock,
+    userId,
+    { name: clientName, scopes, expiresAt: clock.now() + limits.accessTokenMs },
+    clientId === commandLine.id ? randomBytes(32).toString("base64url") : undefined,
+  )
   const pair: TokenPair = {
     accessToken: text,
     refreshToken,

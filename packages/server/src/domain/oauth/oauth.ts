@@ -38,6 +38,17 @@ export interface AuthorizationCode {
   readonly expiresAt: number
 }
 
+/** A program without a browser that waits for its user. */
+export interface WaitingDevice {
+  /** Of the code that it exchanges for tokens. */
+  readonly hash: string
+  /** What the user enters. */
+  readonly userCode: string
+  /** What it asked for. */
+  readonly scope: string
+  readonly expiresAt: number
+}
+
 /** The tokens of an authorization: the hash of the refresh token, and the access token. */
 export interface IssuedTokens {
   readonly refreshHash: string
@@ -65,6 +76,21 @@ export interface OAuthStore {
   findClient(id: string): Promise<OAuthClient | undefined>
   /** Returns false when the client has been deleted. */
   addCode(code: AuthorizationCode, at: number): Promise<boolean>
+  /**
+   * Adds a device and, if it is the first, its client. False when `countMax` others wait; those that
+   * have expired are deleted.
+   */
+  addDevice(
+    device: WaitingDevice,
+    client: OAuthClient,
+    at: number,
+    countMax: number,
+  ): Promise<boolean>
+  findDevice(userCode: string, at: number): Promise<WaitingDevice | undefined>
+  /** Whether a device with a code of that hash waits. */
+  isWaiting(hash: string, at: number): Promise<boolean>
+  /** Adds the code of a device, which no longer waits. False when it did not. */
+  allowDevice(code: AuthorizationCode, at: number): Promise<boolean>
   /**
    * Redeems a code in one transaction. `issue` returns undefined to refuse it. A code that was
    * redeemed before ends the authorization that it led to.
@@ -104,6 +130,10 @@ export const oauthLimits = {
   accessTokenMs: 3_600_000,
   /** How long an authorization lasts that its client does not use. */
   authorizationMs: 30 * 86_400_000,
+  deviceMs: 600_000,
+  deviceIntervalMs: 5_000,
+  devicesMax: 10_000,
+  deviceScopeCharsMax: 1_000,
   authorizationsPerUserMax: 50,
   accessTokensMax: 10,
   refreshTokensMax: 200,
@@ -127,6 +157,38 @@ export const grantableScopes: readonly Scope[] = [
   "openai:write",
 ]
 
+/** The names under which the public clients ask for these scopes. */
+export const publicScopes: ReadonlyMap<string, readonly Scope[]> = new Map([
+  ["project_r", ["val:read"]],
+  ["project_rw", ["val:read", "val:write"]],
+  ["user_r", ["user:read"]],
+  ["telemetry_r", ["run:read"]],
+  ["blob_rw", ["blob:read", "blob:write"]],
+  ["sqlite_rw", ["sqlite:read", "sqlite:write"]],
+  ["email_rw", ["email:write"]],
+])
+
+/**
+ * The command line of the public clients. It is known to every server and does not register. It
+ * keeps tokens of 43 characters only.
+ */
+export const commandLine = {
+  publicId: "val_town_vt",
+  id: "00000000-0000-7000-8000-000000000001",
+  name: "vt",
+} as const
+
+/** The id under which a client is stored. */
+export function toStoredClientId(clientId: string): string {
+  return clientId === commandLine.publicId ? commandLine.id : clientId
+}
+
+/** In place of the redirect URI, in the code of a program without a browser. */
+export const deviceRedirect = "device"
+
+/** The parameters of a form. */
+export type TokenRequest = (name: string) => string | undefined
+
 /** A refusal in the words of OAuth (RFC 6749, section 5.2; RFC 7591, section 3.2.2). */
 export class OAuthRefusal extends Error {
   constructor(
@@ -134,7 +196,10 @@ export class OAuthRefusal extends Error {
       | "invalid_request"
       | "invalid_grant"
       | "invalid_target"
+      | "invalid_client"
       | "unsupported_grant_type"
+      | "authorization_pending"
+      | "expired_token"
       | "invalid_redirect_uri"
       | "invalid_client_metadata"
       | "temporarily_unavailable",
@@ -144,14 +209,12 @@ export class OAuthRefusal extends Error {
   }
 }
 
-/** The resource that tokens are for: the address of the MCP server (RFC 8707). */
-export function toResource(baseUrl: string): string {
-  return `${baseUrl}/mcp`
-}
+/** The paths of the MCP server: our own, and the one that the public clients know. */
+export const mcpPaths = ["/mcp", "/v3/mcp"] as const
 
-/** Whether a client asks for tokens of this server; without an answer it does. */
+/** Whether a client asks for tokens of this server (RFC 8707); without an answer it does. */
 export function isOwnResource(baseUrl: string, resource: string | undefined): boolean {
   if (resource === undefined) return true
   const trimmed = resource.replace(/\/$/, "")
-  return trimmed === baseUrl || trimmed === toResource(baseUrl)
+  return ["", ...mcpPaths].some((path) => trimmed === `${baseUrl}${path}`)
 }

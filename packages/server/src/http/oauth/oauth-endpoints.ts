@@ -1,6 +1,12 @@
 import { createRateLimiter } from "../../domain/limits/rate-limit.ts"
-import type { TokenRequest } from "../../domain/oauth/client-tokens.ts"
-import { grantableScopes, OAuthRefusal, toResource } from "../../domain/oauth/oauth.ts"
+import { deviceGrant } from "../../domain/oauth/client-tokens.ts"
+import {
+  grantableScopes,
+  mcpPaths,
+  OAuthRefusal,
+  publicScopes,
+  type TokenRequest,
+} from "../../domain/oauth/oauth.ts"
 import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"
@@ -10,6 +16,8 @@ const limits = {
   bodyBytesMax: 65_536,
   registrationsPerMinute: 20,
 }
+
+const resourceMetadata = "/.well-known/oauth-protected-resource"
 
 /** What an endpoint of OAuth gets of a request. */
 interface OAuthCall {
@@ -24,18 +32,45 @@ type Respond = (call: OAuthCall) => Promise<ApiResponse>
 export function createOAuthEndpoints({
   oauthClients,
   clientTokens,
+  devices,
   clock,
   api,
 }: Nouns): ReadonlyMap<string, { readonly method: "GET" | "POST"; readonly respond: Respond }> {
   const { baseUrl } = api.links
   const registrations = createRateLimiter(limits.registrationsPerMinute, clock.now)
-  const resource = { method: "GET", respond: async () => json(200, toResourceMetadata(baseUrl)) }
+  const resourceAt = (path: string) => ({
+    method: "GET",
+    respond: async () => json(200, toResourceMetadata(baseUrl, path)),
+  })
   return new Map([
-    ["/.well-known/oauth-protected-resource", resource],
-    ["/.well-known/oauth-protected-resource/mcp", resource],
+    [resourceMetadata, resourceAt(mcpPaths[0])],
+    ...mcpPaths.map((path) => [`${resourceMetadata}${path}`, resourceAt(path)] as const),
     [
       "/.well-known/oauth-authorization-server",
       { method: "GET", respond: async () => json(200, toServerMetadata(baseUrl)) },
+    ],
+    [
+      "/oauth/.well-known/openid-configuration",
+      { method: "GET", respond: async () => json(200, toOpenIdMetadata(baseUrl)) },
+    ],
+    [
+      "/oauth/device_authorization",
+      {
+        method: "POST",
+        respond: refusing(async ({ request, count }: OAuthCall) => {
+          registrations.take(count())
+          const device = await devices.start(await readForm(request))
+          const uri = `${baseUrl}/oauth/device`
+          return json(200, {
+            device_code: device.deviceCode,
+            user_code: device.userCode,
+            verification_uri: uri,
+            verification_uri_complete: `${baseUrl}/oauth/authorize?user_code=${device.userCode}`,
+            expires_in: device.expiresInSeconds,
+            interval: device.intervalSeconds,
+          })
+        }),
+      },
     ],
     [
       "/oauth/register",
@@ -88,13 +123,13 @@ export function createOAuthEndpoints({
 }
 
 /** Where an assistant that has no token learns how to get one (RFC 9728). */
-export function toResourceMetadataUrl(baseUrl: string): string {
-  return `${baseUrl}/.well-known/oauth-protected-resource/mcp`
+export function toResourceMetadataUrl(baseUrl: string, path: string): string {
+  return `${baseUrl}${resourceMetadata}${path}`
 }
 
-function toResourceMetadata(baseUrl: string): object {
+function toResourceMetadata(baseUrl: string, path: string): object {
   return {
-    resource: toResource(baseUrl),
+    resource: `${baseUrl}${path}`,
     authorization_servers: [baseUrl],
     scopes_supported: grantableScopes,
     bearer_methods_supported: ["header"],
@@ -120,6 +155,18 @@ function toServerMetadata(baseUrl: string): object {
     scopes_supported: grantableScopes,
     authorization_response_iss_parameter_supported: true,
     service_documentation: `${baseUrl}/docs/assistants.md`,
+  }
+}
+
+/** What the command line of the public clients reads. There are no identity tokens. */
+function toOpenIdMetadata(baseUrl: string): object {
+  return {
+    ...toServerMetadata(baseUrl),
+    issuer: `${baseUrl}/oauth`,
+    device_authorization_endpoint: `${baseUrl}/oauth/device_authorization`,
+    grant_types_supported: ["authorization_code", "refresh_token", deviceGrant],
+    scopes_supported: ["openid", "offline_access", ...publicScopes.keys()],
+    subject_types_supported: ["public"],
   }
 }
 

@@ -22,13 +22,14 @@ export function validate<Schema extends z.ZodType>(
   )
 }
 
-/** A query string as an object; repeated parameters become an array, also with `[]` behind their name. */
+/** A query string as an object; repeated parameters become an array. */
 export function toQuery(url: string): Record<string, string | string[]> {
   const start = url.indexOf("?")
   const query: Record<string, string | string[]> = Object.create(null)
   if (start < 0) return query
   for (const [name, value] of new URLSearchParams(url.slice(start))) {
-    const key = name.endsWith("[]") ? name.slice(0, -2) : name
+    // Some clients mark lists.
+    const key = name.endsWith("_ids[]") ? name.slice(0, -2) : name
     const previous = query[key]
     if (previous === undefined) query[key] = value
     else if (typeof previous === "string") query[key] = [previous, value]

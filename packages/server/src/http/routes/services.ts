@@ -6,8 +6,8 @@ import { content, done, json, jsonText } from "../response/api-response.ts"
 import { toBlobResponse } from "../response/blob-response.ts"
 import { toBlobView } from "../response/views.ts"
 
-/** What vals use through the server: blobs, SQLite databases and language models. */
-export function serviceHandlers({ blobs, uploads, sqlite, chat, api }: Nouns) {
+/** What vals use through the server: blobs, SQLite databases, language models and connections. */
+export function serviceHandlers({ blobs, uploads, sqlite, chat, connections, api }: Nouns) {
   return {
     listBlobs: async ({ caller, query }) => {
       const { items, hasMore } = await blobs.list(caller, query)
@@ -51,5 +51,7 @@ export function serviceHandlers({ blobs, uploads, sqlite, chat, api }: Nouns) {
       )
       return { ...content(contentType, "", { "cache-control": "no-store" }), stream }
     },
+    createSlackToken: async () => connections.getToken("Slack"),
+    createGoogleDocsToken: async () => connections.getToken("Google Docs"),
   } satisfies Partial<Handlers>
 }

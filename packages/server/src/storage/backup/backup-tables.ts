@@ -17,6 +17,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   oauth_clients: { kind: "rows" },
   authorizations: { kind: "rows" },
   oauth_codes: { kind: "none", why: "they expire after two minutes" },
+  oauth_devices: { kind: "none", why: "they expire after ten minutes" },
   refresh_tokens: { kind: "rows" },
   // The tokens of processes end with their node, which a restored server does not have, and so do
   // the sessions and links of these tokens.

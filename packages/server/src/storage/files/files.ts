@@ -1,18 +1,28 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { FileSaveStore } from "../../domain/files/file-saves.ts"
 import type { FileStore } from "../../domain/files/files.ts"
+import type { FileType } from "../../domain/files/tree.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
-import { type PathRow, selectPaths, toPathState } from "./branch-rows.ts"
+import { type PathRow, selectPaths, toPathStates } from "./branch-rows.ts"
 import { type BranchRow, branchColumns, toBranch, withEntryFile } from "./branches.ts"
 import { saveFiles } from "./save-files.ts"
+
+interface FileRow extends BranchRow {
+  readonly path: string
+  readonly since: number
+  readonly file_id: string
+  readonly type: FileType
+  readonly saved_at: number | string
+  readonly bytes: number
+}
 
 /** Files in the database. */
 export function createFileStore(db: Database): FileStore & FileSaveStore {
   return {
     async listPaths(branchId, version) {
-      return (await db.read<PathRow>(selectPaths(branchId, version))).map(toPathState)
+      return toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
     },
     async hasVersion(branchId, version) {
       const found = await db.read(
@@ -27,16 +37,16 @@ export function createFileStore(db: Database): FileStore & FileSaveStore {
       return row?.content ?? undefined
     },
     async findFile(fileId) {
-      // `files` has the path that it was moved to last.
-      const [row] = await db.read<
-        BranchRow & Omit<PathRow, "created_at"> & { saved_at: number }
-      >(sql`
+      // `files` has the path that it was moved to last; another file may be there now.
+      const [row] = await db.read<FileRow>(sql`
         select ${branchColumns}, s.path, s.since, s.file_id, s.type, s.created_at as saved_at, coalesce(octet_length(s.content), 0) as bytes
         from files f join branches b on b.id = f.branch_id ${withEntryFile}
-        join states s on s.branch_id = b.id and s.path = f.path
-        where f.id = ${fileId} and s.file_id = f.id and s.since <= b.version order by s.since desc limit 1`)
-      if (!row || row.type === null) return undefined
-      const file = { ...toPathState({ ...row, created_at: row.saved_at }), type: row.type }
+        join states s on s.branch_id = b.id and s.path = f.path and s.since =
+          (select max(l.since) from states l where l.branch_id = b.id and l.path = f.path and l.since <= b.version)
+        where f.id = ${fileId} and s.file_id = f.id and s.type is not null`)
+      if (!row) return undefined
+      const { path, since, file_id, type, saved_at, bytes } = row
+      const file = { path, since, fileId: file_id, type, updatedAt: Number(saved_at), bytes }
       return { branch: toBranch(row), file }
     },
     save(save, at) {

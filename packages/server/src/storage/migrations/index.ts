@@ -7,6 +7,7 @@ import { fileTables } from "./0030-file-tables.ts"
 import { files } from "./0031-files.ts"
 import { descriptions } from "./0032-descriptions.ts"
 import { secretDescriptions } from "./0033-secret-descriptions.ts"
+import { oauthDevices } from "./0035-oauth-devices.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   files,
   descriptions,
   secretDescriptions,
+  oauthDevices,
 ]

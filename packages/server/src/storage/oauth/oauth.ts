@@ -7,6 +7,7 @@ import type {
   OAuthClient,
   OAuthStore,
   Redemption,
+  WaitingDevice,
 } from "../../domain/oauth/oauth.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { insertToken, toScopes } from "../accounts/tokens.ts"
@@ -39,6 +40,13 @@ interface CodeRow {
   readonly client_name: string
 }
 
+interface DeviceRow {
+  readonly hash: Uint8Array
+  readonly user_code: string
+  readonly scope: string
+  readonly expires_at: number | string
+}
+
 const authorizationColumns = raw(
   "a.id, a.user_id, a.client_id, a.client_name, a.scopes, a.created_at, a.last_used_at, a.expires_at",
 )
@@ -56,6 +64,27 @@ export function createOAuthStore(db: Database): OAuthStore {
       return row && toClient(row)
     },
     addCode: (code, at) => db.write(() => addCode(code, at)),
+    addDevice: (device, client, at, countMax) =>
+      db.write(() => addDevice(dialect, device, client, at, countMax)),
+    async findDevice(userCode, at) {
+      const [row] = await db.read<DeviceRow>(sql`
+        select hash, user_code, scope, expires_at from oauth_devices
+        where user_code = ${userCode} and expires_at > ${at}`)
+      return row && toDevice(row)
+    },
+    async isWaiting(hash, at) {
+      const rows = await db.read(sql`
+        select 1 as found from oauth_devices
+        where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at}`)
+      return rows.length > 0
+    },
+    allowDevice: (code, at) =>
+      db.write(function* () {
+        const waited = yield* firstRow(sql`
+          delete from oauth_devices where hash = ${Buffer.from(code.hash, "hex")} and expires_at > ${at}
+          returning user_code`)
+        return waited !== undefined && (yield* addCode(code, at))
+      }),
     redeemCode: (hash, issue, bounds) => db.write(() => redeemCode(dialect, hash, issue, bounds)),
     rotate: (hash, issue, bounds) => db.write(() => rotate(dialect, hash, issue, bounds)),
     revokeToken: (hash, clientId) => db.write(() => revokeToken(hash, clientId)),
@@ -100,6 +129,30 @@ function* addClient(
   yield sql`insert into oauth_clients (id, name, redirect_uris, created_at)
     values (${id}, ${name}, ${toOwnJson(redirectUris)}, ${createdAt})`
   return true
+}
+
+/** Devices take turns as registrations do. */
+function* addDevice(
+  dialect: Dialect,
+  { hash, userCode, scope, expiresAt }: WaitingDevice,
+  client: OAuthClient,
+  at: number,
+  countMax: number,
+): Script<boolean> {
+  yield* dialect.lockName("the clients of OAuth")
+  yield sql`delete from oauth_devices where expires_at <= ${at}`
+  const count = yield* firstRow<{ count: number | string }>(
+    sql`select count(*) as count from oauth_devices`,
+  )
+  if (Number(count?.count) >= countMax) return false
+  yield sql`insert into oauth_clients (id, name, redirect_uris, created_at, last_used_at)
+    values (${client.id}, ${client.name}, ${toOwnJson(client.redirectUris)}, ${at}, ${at})
+    on conflict (id) do nothing`
+  const added = yield* firstRow(sql`
+    insert into oauth_devices (hash, user_code, scope, expires_at)
+    values (${Buffer.from(hash, "hex")}, ${userCode}, ${scope}, ${expiresAt})
+    on conflict (user_code) do nothing returning user_code`)
+  return added !== undefined
 }
 
 /** Codes that have expired are deleted on the way. */
@@ -218,6 +271,15 @@ function toCode(row: CodeRow, hash: string): AuthorizationCode {
     redirectUri: row.redirect_uri,
     challenge: row.challenge,
     scopes: toScopes(row.scopes),
+    expiresAt: Number(row.expires_at),
+  }
+}
+
+function toDevice(row: DeviceRow): WaitingDevice {
+  return {
+    hash: Buffer.from(row.hash).toString("hex"),
+    userCode: row.user_code,
+    scope: row.scope,
     expiresAt: Number(row.expires_at),
   }
 }

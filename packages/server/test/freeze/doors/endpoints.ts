@@ -9,9 +9,20 @@ const form = { "content-type": "application/x-www-form-urlencoded" }
 /** The paths outside of the route table, with the worst request to each. */
 export const endpointInputs: Readonly<Record<string, SlowRequest>> = {
   "/mcp": { method: "POST", path: "/mcp", body: smallValues(2_000_000) },
+  "/v3/mcp": { method: "POST", path: "/v3/mcp", body: smallValues(2_000_000) },
+  "/.well-known/oauth-protected-resource/v3/mcp": plain(
+    "/.well-known/oauth-protected-resource/v3/mcp",
+  ),
   "/.well-known/oauth-protected-resource": plain("/.well-known/oauth-protected-resource"),
   "/.well-known/oauth-protected-resource/mcp": plain("/.well-known/oauth-protected-resource/mcp"),
   "/.well-known/oauth-authorization-server": plain("/.well-known/oauth-authorization-server"),
+  "/oauth/.well-known/openid-configuration": plain("/oauth/.well-known/openid-configuration"),
+  "/oauth/device_authorization": {
+    method: "POST",
+    path: "/oauth/device_authorization",
+    body: `client_id=val_town_vt&scope=${invalidEscapes(oauthBytesMax - 40)}`,
+    headers: form,
+  },
   "/oauth/register": {
     method: "POST",
     path: "/oauth/register",

@@ -237,6 +237,8 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   confirmEmail: ["body"],
   putUserEmail: ["body"],
   createChatCompletion: [() => toBody("POST", "/v1/openai/chat/completions", smallValues(900_000))],
+  createSlackToken: ["body"],
+  createGoogleDocsToken: ["body"],
   getBackup: ["plain"],
   getModule: ["plain"],
   getModuleFile: ["plain", "path"],
