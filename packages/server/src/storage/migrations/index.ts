@@ -6,6 +6,7 @@ import { lockfileClaims } from "./0029-lockfile-claims.ts"
 import { fileTables } from "./0030-file-tables.ts"
 import { files } from "./0031-files.ts"
 import { descriptions } from "./0032-descriptions.ts"
+import { runFiles } from "./0034-run-files.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   fileTables,
   files,
   descriptions,
+  runFiles,
 ]
