@@ -135,7 +135,7 @@ function defineMatrix(open: OpenDatabase, tried: readonly (typeof privacies)[num
 
   for (const [name, route] of table) {
     // A route whose path names nothing of a val responds the same whatever vals there are.
-    const isOfVal = /\{(val_id|val_name|version|comment_id|run_id)\}/.test(route.path)
+    const isOfVal = /\{(val_id|val_name|version|comment_id|run_id|file_id)\}/.test(route.path)
     for (const privacy of isOfVal ? tried : tried.slice(0, 1)) {
       test(`${name} responds to every caller as the rules say, with a ${privacy} val`, async () => {
         expect(

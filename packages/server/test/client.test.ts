@@ -170,12 +170,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
         name: "imported",
         versions: [{ version: 3, code: "3", createdAt: "2024-02-29T12:00:00Z" }],
       },
-      { name: "no-name", versions: [{ code: "1" }] },
+      { name: "no name", versions: [{ code: "1" }] },
     ]
     const { results } = await client.importVals({ vals, dryRun: false, ifExists: "fail" })
     expect(results).toMatchObject([
       { name: "imported", status: "created", version: 3 },
-      { name: "no-name", status: "failed" },
+      { name: "no name", status: "failed" },
     ])
   },
   async searchVals({ client, sample }) {
@@ -293,7 +293,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async listFiles({ client, sample }) {
     const { data } = await client.listFiles({ val_id: sample.library.id, path: "" })
-    expect(data[0]).toMatchObject({ id: sample.library.id, path: "main.tsx" })
+    expect(data[1]).toMatchObject({ id: sample.library.id, path: "main.tsx" })
   },
   async createFile({ client }) {
     const { id: val_id } = await client.createVal({ code: "1" })

@@ -383,13 +383,18 @@ describeEachDatabase("privacy", (open) => {
       const { closed } = data.adas
       const hidden = {
         val_id: closed.id,
+        branch_id: closed.id,
+        file_id: closed.id,
         val_name: closed.name,
         comment_id: closed.commentIds[1] ?? "",
         run_id: closed.runIds[1] ?? "",
       }
+      const absentId = newId()
       const absent = {
         val_name: "absent_of_ada",
-        val_id: newId(),
+        val_id: absentId,
+        branch_id: absentId,
+        file_id: absentId,
         comment_id: newId(),
         run_id: newId(),
       }

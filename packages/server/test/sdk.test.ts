@@ -1225,7 +1225,7 @@ describeSqlite("sdk: the official Val Town client", (open) => {
       expect(error.message).toContain("val:write")
     })
 
-    test("NotFoundError, also for /v2, which does not exist", async () => {
+    test("NotFoundError, also for what does not exist", async () => {
       const missing = await failure(() => scene.client.get(`/v1/vals/${crypto.randomUUID()}`))
       expect(missing).toBeInstanceOf(ValTown.NotFoundError)
       expect(missing.error).toMatchObject({
@@ -1233,7 +1233,7 @@ describeSqlite("sdk: the official Val Town client", (open) => {
         statusCode: 404,
         error: "Not Found",
       })
-      const unknown = await failure(() => scene.client.vals.retrieve(scene.sample.library.id))
+      const unknown = await failure(() => scene.client.get("/v2/nothing"))
       expect(unknown).toBeInstanceOf(ValTown.NotFoundError)
       expect(unknown.error).toMatchObject({ code: "route_not_found" })
     })

@@ -1,5 +1,6 @@
 import { accountDescriptions } from "./descriptions/accounts.ts"
 import { commonDescriptions } from "./descriptions/common.ts"
+import { fileDescriptions } from "./descriptions/files.ts"
 import { mailDescriptions } from "./descriptions/mail.ts"
 import { runDescriptions } from "./descriptions/runs.ts"
 import { valDescriptions } from "./descriptions/vals.ts"
@@ -12,6 +13,7 @@ import { valDescriptions } from "./descriptions/vals.ts"
 export const descriptions: Readonly<Record<string, string>> = {
   ...commonDescriptions,
   ...valDescriptions,
+  ...fileDescriptions,
   ...runDescriptions,
   ...accountDescriptions,
   ...mailDescriptions,

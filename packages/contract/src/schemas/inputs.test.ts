@@ -203,14 +203,14 @@ describe("text", () => {
 })
 
 describe("names, ids and versions", () => {
-  test("of vals and users are letters, digits and _, beginning with a letter", () => {
-    for (const name of ["a", "A_1", "x".repeat(limits.nameCharsMax)])
+  test("of vals are letters, digits, - and _, beginning with a letter", () => {
+    for (const name of ["a", "A_1", "a-b", "x".repeat(limits.nameCharsMax)])
       expect(read(inputs.createValBody, "name", name, { code: "1" })).toEqual({ read: name })
     for (const name of [
       "",
       "1a",
       "_a",
-      "a-b",
+      "-a",
       "a b",
       "a\n",
       "é",

@@ -42,9 +42,21 @@ const sampleEmail = {
   attachments: [{ content: "AQI=", filename: "é.txt", disposition: "attachment" }],
 }
 
+/** What a caller would write for files. */
+const sampleFile = {
+  ...{ path: "src/a.ts", branch_id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ab", type: "http" },
+  content: "é\n",
+}
+
 /** Bodies whose fields exclude each other. */
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   "post /v1/me/webhooks": sampleWebhook,
+  "post /v2/vals/{val_id}/files": sampleFile,
+  "put /v2/vals/{val_id}/files": { ...sampleFile, name: "b.ts", parent_path: null },
+  "post /v1/vals/{val_id}/files": {
+    ...{ branch_id: sampleFile.branch_id, note: "é" },
+    changes: [{ path: "a", content: "" }],
+  },
   "put /v1/me/webhooks/{webhook_id}": sampleWebhook,
   "post /v1/vals/{val_id}/emails": { from: "ada@example.com", subject: "é", text: "a\n" },
   "put /v1/vals/{val_id}/schedule": {
@@ -55,6 +67,7 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
 
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
+  const isOfFiles = /^\/v2\/vals\/.*\/files/.test(route.path) && route.query !== undefined
   // It takes one of its two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
   if (route.path === "/v1/email") return sampleEmail
@@ -64,6 +77,7 @@ export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   return Object.assign(
     {},
     ...places.map(toSampleFields),
+    isOfFiles ? { path: sampleFile.path } : {},
     route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {},
   )
 }

@@ -390,7 +390,8 @@ describeApi("api/cursors", (suite) => {
     const offsets = routeNames.filter(
       (name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
     )
-    expect(lists).toEqual(offsets)
+    // The files of a version do not change, and there are no organisations.
+    expect([...lists, "listFiles", "listOrgs"].sort()).toEqual([...offsets].sort())
   })
 
   for (const [name, variants] of Object.entries(scenes)) {

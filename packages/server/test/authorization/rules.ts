@@ -89,6 +89,12 @@ const sharedUser: Rule = () => "allowed"
 const rules: Readonly<Record<string, Rule>> = {
   val_id: valRule,
   val_name: valRule,
+  // A file and a branch are visible exactly if their val is.
+  branch_id: sharedUser,
+  file_id: (_route, caller, privacy) =>
+    caller.isOwner || privacy !== "private" ? "allowed" : "file_not_found",
+  // There are none.
+  org_id: () => "org_not_found",
   // A caller that can see a val can see its versions.
   version: sharedUser,
   user_id: sharedUser,

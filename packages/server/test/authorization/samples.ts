@@ -65,12 +65,20 @@ export function toSampleRequest(
 /** Queries that must have one of their fields. */
 const querySamples: Readonly<Record<string, Record<string, string>>> = {
   previewSchedule: { every: "1h" },
+  listFiles: { path: "" },
+  createFile: { path: "sample.txt" },
+  updateFile: { path: "main.tsx" },
+  deleteFile: { path: "main.tsx" },
+  getFileContent: { path: "main.tsx" },
 }
 
 /** Bodies that must not have all of their fields. */
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   // The other fields are for runs of a request.
   replayRun: { args: [2] },
+  createFile: { type: "file", content: "sample" },
+  updateFile: { content: "changed" },
+  changeFiles: { changes: [{ path: "sample.txt", content: "sample" }] },
   createSession: { token: "sample" },
   putSchedule: { every: "200d" },
   readNotifications: {},
@@ -103,6 +111,8 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     headers: [["x-sample", "1"]],
     // There is a text already.
     bodyBase64: "",
+    // The caller owns what it makes, and branches begin with main.
+    ...{ orgId: undefined, branchId: undefined },
     // The one scope that every token has which may create tokens at all.
     scopes: ["user:write"],
   }
@@ -140,7 +150,10 @@ function toFields(
     ([field]) => which === "all" || required.includes(field),
   )
   return Object.fromEntries(
-    wanted.map(([field, property]) => [field, samples[field] ?? toSample(property)]),
+    wanted.map(([field, property]) => [
+      field,
+      field in samples ? samples[field] : toSample(property),
+    ]),
   )
 }
 

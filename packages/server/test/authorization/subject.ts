@@ -138,6 +138,18 @@ async function createParts(
       )
       return "1"
     },
+    async branch_id() {
+      return expectStatus(
+        await api.call("POST", `/v2/vals/${valId}/branches`, {
+          as: owner,
+          body: { name: "sample" },
+        }),
+        201,
+      ).json.id
+    },
+    // The entry file.
+    file_id: async () => valId,
+    org_id: async () => owner.id,
     async comment_id() {
       return expectStatus(
         await api.call("POST", `/v1/vals/${valId}/comments`, {
@@ -274,6 +286,8 @@ async function readBack(
     `/v1/vals/${valId}`,
     `/v1/vals/${valId}/versions`,
     `/v1/vals/${valId}/versions/2/lock`,
+    `/v2/vals/${valId}/files?path=&recursive=true`,
+    `/v2/vals/${valId}/branches`,
     `/v1/vals/${valId}/comments`,
     `/v1/vals/${valId}/runs`,
     `/v1/vals/${valId}/schedule`,

@@ -61,6 +61,9 @@ function toPaths(name: string, route: RouteDefinition, data: PrivacyData): reado
   const people = [data.ada, data.bob]
   const values: Readonly<Record<string, readonly string[]>> = {
     val_id: vals.map((val) => val.id),
+    branch_id: vals.map((val) => val.id),
+    file_id: vals.map((val) => val.id),
+    org_id: people.map((addUser) => addUser.id),
     val_name: vals.map((val) => val.name),
     version: ["1"],
     user_id: people.map((addUser) => addUser.id),
@@ -100,6 +103,11 @@ function toQueries(name: string, route: RouteDefinition, data: PrivacyData): rea
     ...vals.flatMap((val) => [val.name, ...val.marks.slice(0, 3)]),
   ]
   const values: Readonly<Record<string, readonly string[]>> = {
+    user_id: [data.ada.id, data.bob.id],
+    path: ["", "main.tsx", "README.md"],
+    recursive: ["true"],
+    branch_id: vals.map((val) => `${val.id}&path=`),
+    version: ["0", "1&path="],
     limit: ["100"],
     offset: ["1"],
     // After what comes before everything, in lists of each kind.

@@ -86,6 +86,11 @@ const kinds: Readonly<Record<string, string>> = {
   webhook_id: "webhook",
   targetValId: "val",
   valId: "val",
+  // A main branch and an entry file have the id of their val.
+  branch_id: "val",
+  branchId: "val",
+  file_id: "val",
+  orgId: "user",
 }
 
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
@@ -99,6 +104,8 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
     return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
   if (schema.format === "date-time") return soundTime
   if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
+  if (schema.maxLength === limits.filePathCharsMax)
+    return fc.constantFrom("main.tsx", "lib", "lib/a.ts", "lib/b/c.txt", "README.md", "lib2")
   if (name === "module")
     return fc.oneof(fc.constantFrom("blob", "sqlite.ts", "openai"), text(1, 50))
   if (name === "code") return soundCode

@@ -44,8 +44,8 @@ export const folderRoutes = {
     summary: "A val by its owner and name, without its files",
     auth: "optional",
     scope: "val:read",
+    valAccess: "see",
     responses: { 200: folder },
-    errors: ["val_not_found"],
   }),
   listOrgs: route("Users", "get /v2/orgs", {
     summary: "The caller's organisations: none, because this server has no organisations",

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { findPathProblem, segmentPattern } from "../../file-paths.ts"
 import { limits } from "../../limits.ts"
+import { type Cursor, cursorParam } from "../cursor.ts"
 import { booleanParam, idParam, privacy, text, valName, valType } from "../fields.ts"
 import { description, integerParam, moment, pageQuery } from "../inputs.ts"
 import { chars, list } from "../lengths.ts"
@@ -36,17 +37,24 @@ export const createFolderBody = z.object({
  * The query of a list of vals whose cursor may also be a time: the items that were created before it.
  */
 export const foldersQuery = pageQuery.extend({
-  cursor: z
-    .union([moment.transform(toTimeCursor), pageQuery.shape.cursor.unwrap()])
+  cursor: chars(limits.cursorCharsMax, 1)
+    .transform(parseCursorOrTime)
     .optional()
-    .meta({ wire: { type: "string", maxLength: limits.cursorCharsMax } }),
+    .meta({ wire: { type: "string", minLength: 1, maxLength: limits.cursorCharsMax } }),
   privacy: privacy.optional(),
   user_id: idParam.optional(),
 })
 
-/** Before all ids of that time, so that an item of the same millisecond is left out. */
-function toTimeCursor(ms: number) {
-  return { keys: [ms, "00000000-0000-0000-0000-000000000000"] }
+function parseCursorOrTime(value: string, context: z.RefinementCtx): Cursor {
+  const text = (/^https?:/i.test(value) && URL.parse(value)?.searchParams.get("cursor")) || value
+  const time = /^\d{4}-/.test(text) ? moment.safeParse(text) : undefined
+  // Before all ids of that time, so that an item of the same millisecond is left out.
+  if (time?.success) return { keys: [time.data, "00000000-0000-0000-0000-000000000000"] }
+  const cursor = cursorParam.safeParse(text)
+  if (cursor.success) return cursor.data
+  const message = "must be the cursor of a link to a next page, or a time"
+  context.addIssue({ code: "custom", message })
+  return { keys: [] }
 }
 
 /** The body of a branch; without a source it begins with the files of `main`. */

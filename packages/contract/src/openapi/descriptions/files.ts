@@ -1,0 +1,31 @@
+/** Vals as folders, branches and files. */
+export const fileDescriptions = {
+  imageUrl: "A picture of it; always null on this server",
+  orgId: "The owner: the caller's own id, because this server has no organisations",
+  org_id: "The id of the organisation",
+  "Membership.role": "What the user may do there",
+  "Membership.user": "The user",
+
+  branch_id: "The id of the branch; `main` has the id of its val, and is meant without one",
+  branchId: "The branch whose newest files are copied; `main` by default",
+  forkedBranchId: "The branch it was made from; null for `main`, and if that was deleted",
+  "FileDifference.kind": "What happened to the file",
+  "FileDifference.before": "Its text before; null if it did not exist",
+  "FileDifference.after": "Its text now; null if it does not exist",
+
+  file_id: "The id of the file, which it keeps when it is edited or moved",
+  "File.path": "Its path from the root, without a slash at the beginning",
+  "FileDifference.path": "Its path from the root, before it was moved",
+  newPath: "The path that the file or directory is moved to",
+  "File.links.module": "Its address in imports, with version and branch",
+  "links.endpoint": "Its web address, if it is of type `http`",
+  "changes.path": "The path of the file or directory, from the root",
+  path: "The path of the file or directory, from the root; empty for the root itself",
+  recursive: "Whether what directories contain is included too",
+  content: "The text of the file",
+  parent_path: "The directory to move it to; null for the root",
+  "changeFiles.changes": "What to write, move and delete, in this order; all of it, or nothing",
+  "changes.delete": "Deletes the path, and all that a directory contains",
+  isNewVersion: "False if nothing has changed",
+  "SavedFiles.files": "The files and directories that were written",
+}
