@@ -32,6 +32,10 @@ const landed = {
     sqlite: "3360df932ea1603e3761f7712c6fe5f95db4eede23681496a7aaa15e99b278f0",
     postgres: "fb7df2a70c7ab71e39841a5cb01f163845a25c08b01aa2959ad9588ff4b8dad5",
   },
+  "34 run-files": {
+    sqlite: "f2d71da4927eea2036b0a5727f484457c42f8d0b0075c2654da53c3735dc81d7",
+    postgres: "ece0518521b355d6b7444357a530ce631467c8c7640d6f9ad692b21b6e8bf2de",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {
