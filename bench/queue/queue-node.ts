@@ -103,6 +103,7 @@ export async function createQueueNode(
     queue,
     createClaimedRuns(
       { vals: createValStore(db), versions: createVersionStore(db), queue },
+      { getById: () => Promise.reject(new Error("No file is started")) },
       liveRuns,
       createRunner(on),
       {

@@ -177,7 +177,10 @@ describe("toOpenApi", () => {
   test("shows responses that are not JSON with their content type, and no content for 204", () => {
     expect(Object.keys(find("getModule").responses[200]?.content ?? {})).toEqual([
       "text/tsx",
+      "text/typescript",
+      "text/jsx",
       "text/javascript",
+      "text/plain",
     ])
     expect(find("deleteVal").responses[204]?.content).toBeUndefined()
     expect(Object.keys(find("getBlob").responses[206]?.content ?? {})).toEqual(["*/*"])

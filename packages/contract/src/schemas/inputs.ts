@@ -188,6 +188,10 @@ function parseJson(text: string): unknown {
 export const createRunBody = z.object({
   args: args.optional(),
   version: z.int().min(0).optional(),
+  // A path; by default the entry file runs.
+  file: text(limits.filePathCharsMax, 1).optional(),
+  // The name of a branch; by default `main`.
+  branch: text(limits.nameCharsMax, 1).optional(),
   retries: z.int().min(0).max(limits.retriesMax).optional(),
 })
 

@@ -1,5 +1,6 @@
 import type { RunTokens } from "../domain/accounts/run-tokens.ts"
 import { runBackoff, toRetryDelay } from "../domain/backoff.ts"
+import { createStartedFiles } from "../domain/files/started-files.ts"
 import { createMailInputs } from "../domain/mail/inbound/receive-mail.ts"
 import { createPrograms, type Programs } from "../domain/modules/programs.ts"
 import { createQueuedRuns } from "../domain/queue/enqueue-run.ts"
@@ -61,10 +62,29 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
   )
   const runs = createRuns(stores.runs, vals, liveRuns, foundation)
   const starter = createRunStarter(liveRuns, runner, programs, allowances, foundation)
-  const calls = createCalls(starter, vals, versions, programs, mailInputs, foundation)
-  const replays = createReplays(starter, runs, stores.runs, versions, responses, mailInputs)
+  const startedFiles = createStartedFiles(stores.versionFiles)
+  const calls = createCalls(
+    starter,
+    vals,
+    versions,
+    programs,
+    startedFiles,
+    mailInputs,
+    foundation,
+  )
+  const replays = createReplays(
+    starter,
+    runs,
+    stores.runs,
+    vals,
+    versions,
+    startedFiles,
+    responses,
+    mailInputs,
+  )
   const claimedRuns = createClaimedRuns(
     stores,
+    startedFiles,
     liveRuns,
     runner,
     programs,

@@ -234,6 +234,7 @@ function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): R
   const run = deps.liveRuns.open({
     id: deps.newId(),
     valId: val.id,
+    file: val.file,
     version: val.version,
     accountId: val.ownerId,
     ownerId: val.ownerId,

@@ -65,7 +65,8 @@ class FakeRunner implements Runner {
 
 function toRun(val: Val): ClaimedRun {
   return {
-    ...{ id: Bun.randomUUIDv7(), valId: val.id, version: 1, followsCurrent: false },
+    ...{ id: Bun.randomUUIDv7(), valId: val.id, startedFile: null, version: 1 },
+    followsCurrent: false,
     ...{ accountId: val.ownerId, ownerId: val.ownerId, parentId: null, source: "api", args: [] },
     ...{ queuedAt: 1, input: null, request: null, logs: [], logsTruncated: false, logGap: null },
     ...{ fence: 1, attempt: 1, retries: 0, depth: 0, isAccountSuspended: false },
@@ -91,6 +92,7 @@ async function openWorker(
     queueStore,
     createClaimedRuns(
       { vals: stores.vals, versions: stores.versions, queue: queueStore },
+      { getById: unused },
       liveRuns,
       runner,
       {

@@ -25,6 +25,7 @@ import { createNodeStore } from "../../src/storage/nodes.ts"
 import { createRunStore } from "../../src/storage/runs/runs.ts"
 import { createOwnValStore } from "../../src/storage/vals/own-vals.ts"
 import { createValStore } from "../../src/storage/vals/vals.ts"
+import { createVersionFileStore } from "../../src/storage/modules/version-files.ts"
 import { createVersionStore } from "../../src/storage/vals/versions.ts"
 import { databases } from "./databases.ts"
 
@@ -86,6 +87,7 @@ function createTestStores(db: Database) {
     vals: createValStore(db),
     ownVals: createOwnValStore(db),
     versions: createVersionStore(db),
+    versionFiles: createVersionFileStore(db),
     runs: createRunStore(db),
     users: createUserStore(db),
     tokens: createTokenStore(db),

@@ -22,6 +22,10 @@ export const run = z
     // 1, and one more for each time that it has failed and was attempted again.
     attempt: z.int().min(1),
     val: valMention,
+    // The file that it started; null for code that is not saved, and for a file that is gone.
+    file: z.object({ id, path: z.string() }).nullable(),
+    // The branch of the file; `val.version` counts its versions.
+    branch: z.object({ id, name: z.string() }).nullable(),
     // Null unless an HTTP request started it.
     request: runRequest.nullable(),
     // Null unless a mail started it.

@@ -5,6 +5,7 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { assertDepth } from "../egress.ts"
+import type { StartedPlace } from "../files/started-files.ts"
 import type { Allowances } from "../limits/allowances.ts"
 import type { Calls } from "../runs/calls.ts"
 import { assertRunnable } from "../runs/execute-run.ts"
@@ -18,10 +19,8 @@ import type { NewQueuedRun, QueueStore } from "./queue-store.ts"
 import type { QueueRoom, RunQueue } from "./run-queue.ts"
 
 /** A call for the queue. */
-export interface EnqueueInput {
+export interface EnqueueInput extends StartedPlace {
   readonly args: CallArgs
-  /** Undefined: the current version. */
-  readonly version: number | undefined
   readonly retries: number
 }
 
@@ -53,6 +52,7 @@ export function createQueuedRuns(
       ...about,
       id: newId(),
       valId: val.id,
+      file: val.file,
       version: val.version,
       accountId: caller.userId,
       source: caller.isInBrowser ? "ui" : "api",
@@ -65,8 +65,8 @@ export function createQueuedRuns(
   }
   return {
     /** Queues a run of a val that the caller may see, on the caller's account. */
-    async add(caller: Caller, valId: string, { args, version, retries }: EnqueueInput) {
-      const val = await calls.findVal(caller, valId, version)
+    async add(caller: Caller, valId: string, { args, retries, ...place }: EnqueueInput) {
+      const val = await calls.findVal(caller, valId, place)
       const input = findTrialInput(val, args, now())
       const queued = input ? { args: toRecordedInterval(input), input } : toQueuedArgs(args)
       return enqueue(caller, val, { ...queued, retries })

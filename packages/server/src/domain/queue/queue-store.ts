@@ -1,3 +1,4 @@
+import type { CodeFile } from "../vals/vals.ts"
 import type { Fenced } from "../claims.ts"
 import type {
   LogGap,
@@ -13,6 +14,8 @@ import type {
 export interface NewQueuedRun {
   readonly id: string
   readonly valId: string
+  /** Absent: the entry file of `main`. */
+  readonly file?: Pick<CodeFile, "id" | "branchId">
   /** `current` is the version that is current when the run starts. */
   readonly version: number | "current"
   /** The user on whose account it runs. */
@@ -39,6 +42,8 @@ export interface NewQueuedRun {
 export interface ClaimedRun {
   readonly id: string
   readonly valId: string
+  /** Null for the entry file of `main`. */
+  readonly startedFile: Pick<CodeFile, "id" | "branchId"> | null
   readonly version: number
   /** Whether it runs the version that is current now, instead of `version`. */
   readonly followsCurrent: boolean

@@ -7,6 +7,7 @@ import type { Programs } from "../modules/programs.ts"
 import type { NodeStore } from "../nodes.ts"
 import type { ResponseKeeper } from "../runs/contents/response-keeper.ts"
 import { callWith, type RunWork } from "../runs/execute-run.ts"
+import type { StartedFiles } from "../files/started-files.ts"
 import type { LiveRun, RunEnd } from "../runs/live-run.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
 import { sendRequest } from "../runs/replay/replay-run.ts"
@@ -34,6 +35,7 @@ export function createClaimedRuns(
     readonly versions: Pick<VersionStore, "find">
     readonly queue: Pick<QueueStore, "drop">
   },
+  startedFiles: Pick<StartedFiles, "getById">,
   liveRuns: LiveRuns,
   runner: Runner,
   programs: Programs,
@@ -46,6 +48,7 @@ export function createClaimedRuns(
   const adopt = (run: ClaimedRun, val: Val | undefined, isCounted: boolean) =>
     liveRuns.adopt({
       ...run,
+      file: val?.file ?? null,
       version: val?.version ?? run.version,
       startedAt: run.queuedAt,
       delayOf,
@@ -86,7 +89,7 @@ export function createClaimedRuns(
      * ended. Rejects when the database fails before it has started.
      */
     async run(run: ClaimedRun, onCodeEnd: () => void): Promise<ClaimedOutcome> {
-      const found = await findVal(stores, run)
+      const found = await findVal(stores, startedFiles, run)
       if (found === undefined) {
         await stores.queue.drop(run)
         return "over"
@@ -116,6 +119,7 @@ async function findVal(
     readonly vals: Pick<ValStore, "findById">
     readonly versions: Pick<VersionStore, "find">
   },
+  startedFiles: Pick<StartedFiles, "getById">,
   run: ClaimedRun,
 ): Promise<{ readonly val?: Val; readonly refusal?: RunError } | undefined> {
   const current = await stores.vals.findById(run.valId)
@@ -123,9 +127,20 @@ async function findVal(
   // The user may no longer see the val, or may no longer run anything.
   if (!canSee(current, { userId: run.accountId })) return { refusal: hidden }
   if (run.isAccountSuspended || current.isOwnerSuspended) return { refusal: suspended }
+  const { startedFile: file } = run
+  if (file !== null && file.id !== current.file.id)
+    return startedFiles
+      .getById(current, file, run.followsCurrent ? undefined : run.version)
+      .then((val) => ({ val }), toRefusal)
   if (run.followsCurrent || run.version === current.version) return { val: current }
   const val = await stores.versions.find(run.valId, run.version)
   return val ? { val } : { refusal: deleted(run) }
+}
+
+/** What was there when the run was queued may have been deleted. */
+function toRefusal(error: unknown): { readonly refusal: RunError } {
+  if (!(error instanceof AppError)) throw error
+  return { refusal: { name: error.code, message: error.message } }
 }
 
 const cancelledEnd: RunEnd = { status: "cancelled", error: cancelledError }

@@ -1,5 +1,6 @@
 import { type Caller, unauthenticated } from "../access.ts"
 import type { Clock } from "../clock.ts"
+import type { StartedFiles, StartedPlace } from "../files/started-files.ts"
 import type { MailInputs } from "../mail/inbound/receive-mail.ts"
 import type { Programs } from "../modules/programs.ts"
 import type { Val, Vals } from "../vals/vals.ts"
@@ -15,11 +16,9 @@ import {
 import { findTrialInput, readCallArgs, toRecordedInterval } from "./run-arguments.ts"
 import type { CallArgs, Returned, Stopped } from "./runner.ts"
 
-/** The arguments of a run, and which version to run. */
-export interface CallInput {
+/** The arguments of a run, and what to run. */
+export interface CallInput extends StartedPlace {
   readonly args: CallArgs
-  /** Undefined: the current version. */
-  readonly version: number | undefined
 }
 
 /** A call by a client without a token. */
@@ -40,6 +39,7 @@ export function createCalls(
   vals: Vals,
   versions: Versions,
   programs: Programs,
+  startedFiles: StartedFiles,
   mailInputs: MailInputs,
   { now }: Clock,
 ) {
@@ -54,17 +54,21 @@ export function createCalls(
     const called = input ? await readCallArgs(mailInputs, input, recorded) : args
     return starter.start<Returned | Stopped>(caller, val, about, callWith(called))
   }
-  /** The val that the caller wants to run, at its current version or at the given one. */
-  const findVal = (caller: Caller, valId: string, version: number | undefined) =>
-    version === undefined ? vals.get(caller, valId) : versions.get(caller, valId, version)
+  /** The val that the caller wants to run, by default its entry file at the current version. */
+  const findVal = async (caller: Caller, valId: string, place: StartedPlace): Promise<Val> => {
+    const { path, branch, version } = place
+    if (path !== undefined || branch !== undefined)
+      return startedFiles.get(await vals.get(caller, valId), place)
+    return version === undefined ? vals.get(caller, valId) : versions.get(caller, valId, version)
+  }
   return {
     findVal,
     /**
      * Runs a val that the caller may see, on the caller's account. The val gets secrets only if the
      * caller owns it.
      */
-    start: async (caller: Caller, valId: string, { args, version }: CallInput) =>
-      startCall(caller, await findVal(caller, valId, version), args),
+    start: async (caller: Caller, valId: string, { args, ...place }: CallInput) =>
+      startCall(caller, await findVal(caller, valId, place), args),
     /** Calls a val by its name and returns its result as JSON. */
     async call(
       caller: Caller,

@@ -3,6 +3,7 @@ import { FakeRunner } from "../../../test/support/fakes/fake-runner.ts"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import { createStartedFiles } from "../files/started-files.ts"
 import { createAllowances } from "../limits/allowances.ts"
 import type { Programs } from "../modules/programs.ts"
 import { noMask } from "../secrets/secret-mask.ts"
@@ -40,7 +41,16 @@ describe("createCalls", () => {
     const allowances = createAllowances(noLimits, Date.now)
     const starter = createRunStarter(liveRuns, runner, programs, allowances, rules.clock)
     const mailInputs = { read: () => Promise.reject(new Error("no mail is stored")) }
-    calls = createCalls(starter, vals, versions, programs, mailInputs, rules.clock)
+    const startedFiles = createStartedFiles(rules.stores.versionFiles)
+    calls = createCalls(
+      starter,
+      vals,
+      versions,
+      programs,
+      startedFiles,
+      mailInputs,
+      rules.clock,
+    )
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
   })

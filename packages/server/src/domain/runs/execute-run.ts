@@ -68,7 +68,7 @@ export function createRunStarter(
   /** As `start`, for any program. `makeProgram` is called after the limits were checked. */
   const startProgram = async <Result>(
     caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
-    val: Pick<Val, "id" | "version" | "ownerId">,
+    val: Pick<Val, "id" | "version" | "ownerId"> & Partial<Pick<Val, "file">>,
     makeProgram: () => Promise<Program>,
     about: RunStart,
     work: RunWork<Result>,
@@ -81,6 +81,7 @@ export function createRunStarter(
       ...about,
       id: newId(),
       valId: val.id,
+      file: val.file ?? null,
       version: val.version,
       accountId: caller.userId,
       ownerId: val.ownerId,

@@ -1,3 +1,4 @@
+import type { CodeFile } from "../vals/vals.ts"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
 import { RunLog, toLastLine } from "./run-log.ts"
 import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
@@ -21,6 +22,7 @@ export interface NewRun
     RunRecord,
     | "id"
     | "valId"
+    | "file"
     | "version"
     | "accountId"
     | "ownerId"
@@ -138,6 +140,7 @@ const noLogs: readonly LogLine[] = []
 export class RecordedRun implements LiveRun, RunRecord {
   readonly id: string
   readonly valId: string
+  readonly file: CodeFile | null
   readonly version: number
   readonly accountId: string
   readonly ownerId: string
@@ -181,6 +184,7 @@ export class RecordedRun implements LiveRun, RunRecord {
   constructor(run: NewRun, keeper: RunPersistence, isKept: boolean) {
     this.id = run.id
     this.valId = run.valId
+    this.file = run.file ?? null
     this.version = run.version
     this.accountId = run.accountId
     this.ownerId = run.ownerId

@@ -15,7 +15,7 @@ import type { RunEgress } from "../egress.ts"
 import type { RunEmail } from "../mail/inbound/mail.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
 import type { ValMention } from "../vals/comments.ts"
-import { canSee, type Vals } from "../vals/vals.ts"
+import { type CodeFile, canSee, type Vals } from "../vals/vals.ts"
 
 /** What started a run. */
 export type RunSource = z.infer<typeof runSource>
@@ -38,8 +38,19 @@ export type RunMessage = z.infer<typeof runMessage>
 /** The request that started a run of an http val. */
 export type RunRequest = z.infer<typeof runRequest>
 
-/** The version that is recorded for a run of unsaved code. Versions of vals start at 1. */
+/** The version that is recorded for a run of unsaved code. */
 export const unsavedVersion = 0
+
+/** Whether a run is of code that is not saved: it is recorded under the id of its owner. */
+export function isUnsaved({
+  valId,
+  ownerId,
+}: {
+  readonly valId: string
+  readonly ownerId: string
+}): boolean {
+  return valId === ownerId
+}
 /** The val name that is recorded for a run of unsaved code. */
 export const evalName = "eval"
 
@@ -55,6 +66,10 @@ export interface Run {
   /** 1 unless it has failed before and was attempted again. */
   readonly attempt: number
   readonly val: ValMention
+  /** The file that it started, where it is now; null if it is gone. */
+  readonly file: { readonly id: string; readonly path: string } | null
+  /** The branch of the file; null if it is gone. */
+  readonly branch: { readonly id: string; readonly name: string } | null
   readonly request: RunRequest | null
   /** The sender and the subject of the mail that started it. */
   readonly mail: {
@@ -120,6 +135,8 @@ export function isRequestInput(input: RunInput): input is RequestInput {
 export interface RunRecord {
   readonly id: string
   readonly valId: string
+  /** The file that it starts; absent for code that is not saved. */
+  readonly file?: CodeFile | null
   readonly version: number
   readonly accountId: string
   readonly ownerId: string

@@ -29,20 +29,21 @@ export function runHandlers(nouns: Nouns) {
   const { calls, evaluations, queuedRuns, replays, runs, runStats, testMails } = nouns
   return {
     createRun: async ({ caller, params, body, forwardedJson, request }) => {
-      const { version, retries = 0 } = body
+      const { version, branch, retries = 0 } = body
+      const place = { path: body.file, branch, version }
       const args = toArgs(body.args, forwardedJson)
       if (prefersAsync(request))
         return respondQueued(
           nouns,
           caller,
-          await queuedRuns.add(caller, params.val_id, { args, version, retries }),
+          await queuedRuns.add(caller, params.val_id, { args, retries, ...place }),
         )
       if (retries > 0)
         throw new AppError(
           "invalid_request",
           'Cannot run the val with "retries": the request needs the header "prefer: respond-async"',
         )
-      return respondRun(nouns, caller, await calls.start(caller, params.val_id, { args, version }))
+      return respondRun(nouns, caller, await calls.start(caller, params.val_id, { args, ...place }))
     },
     sendTestEmail: async ({ caller, params, body }) => {
       const run = await testMails.send(caller, params.val_id, body)

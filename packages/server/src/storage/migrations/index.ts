@@ -7,6 +7,7 @@ import { fileTables } from "./0030-file-tables.ts"
 import { files } from "./0031-files.ts"
 import { descriptions } from "./0032-descriptions.ts"
 import { secretDescriptions } from "./0033-secret-descriptions.ts"
+import { runFiles } from "./0034-run-files.ts"
 import { oauthDevices } from "./0035-oauth-devices.ts"
 
 /**
@@ -22,5 +23,6 @@ export const migrations: readonly Migration[] = [
   files,
   descriptions,
   secretDescriptions,
+  runFiles,
   oauthDevices,
 ]

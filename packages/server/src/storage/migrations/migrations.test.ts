@@ -36,6 +36,10 @@ const landed = {
     sqlite: "1939d4663dc35afad17271b501ebb8342f46f369f79c2a94cdc9f8657560e3f2",
     postgres: "1d2b0f2aea0ece805cac85965c493af35145f222b5e768491b53fb87f5627449",
   },
+  "34 run-files": {
+    sqlite: "f2d71da4927eea2036b0a5727f484457c42f8d0b0075c2654da53c3735dc81d7",
+    postgres: "ece0518521b355d6b7444357a530ce631467c8c7640d6f9ad692b21b6e8bf2de",
+  },
   "35 oauth-devices": {
     sqlite: "f25af0844033e43c0ab362e1c974b184310dde756aa4253436e6d2ba0f292ee7",
     postgres: "78b75decb0ac08cd3ada12b597893054ff98b926a5eff6ee818215db5befe960",

@@ -52,6 +52,18 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       )
       return row
     },
+    async findBranchById(valId, branchId) {
+      const [row] = await db.read<NamedBranch>(
+        sql`select id, name from branches where val_id = ${valId} and id = ${branchId}`,
+      )
+      return row
+    },
+    async findPath(branchId, version, fileId) {
+      const [row] = await db.read<{ path: string }>(sql`
+        select path from states where branch_id = ${branchId} and file_id = ${fileId} and since <= ${version} and type is not null
+        order by since desc limit 1`)
+      return row?.path
+    },
     async findVersion(branchId, version) {
       const number =
         version === null

@@ -42,6 +42,8 @@ interface DueRow {
 interface ClaimedRow {
   readonly id: string
   readonly val_id: string
+  readonly file_id: string | null
+  readonly branch_id: string | null
   readonly version: number
   readonly follows_current: number
   readonly account_id: string
@@ -199,7 +201,7 @@ function listDue(
 
 function readClaimed(dialect: Dialect, claims: readonly Fenced[]): Statement {
   return sql`
-    select r.id, r.val_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at,
+    select r.id, r.val_id, r.file_id, r.branch_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at,
       r.args, r.input, r.request, r.logs, r.logs_truncated, r.log_gap, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested,
       case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_suspended
     from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id left join users u on u.id = r.account_id`
@@ -209,6 +211,8 @@ function toClaimedRun(row: ClaimedRow): ClaimedRun {
   return {
     id: row.id,
     valId: row.val_id,
+    startedFile:
+      row.file_id === null ? null : { id: row.file_id, branchId: row.branch_id ?? row.val_id },
     version: row.version,
     followsCurrent: row.follows_current === 1,
     accountId: row.account_id,

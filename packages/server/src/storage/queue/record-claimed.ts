@@ -90,10 +90,11 @@ export interface ClaimedState {
 /** The state of a claimed run now. */
 export function toClaimedState(run: RunRecord): ClaimedState {
   const { id, valId, version, startedAt, endedAt } = run
+  const branchId = run.file?.branchId
   return {
     id,
     values: toNewValues(run),
-    times: run.status === "queued" ? undefined : { valId, version, startedAt, endedAt },
+    times: run.status === "queued" ? undefined : { valId, branchId, version, startedAt, endedAt },
     ended: endsNow(run) ? toEndedRun(run) : undefined,
     response: endsNow(run) ? toJson(run.response) : null,
   }

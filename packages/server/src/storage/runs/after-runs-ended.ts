@@ -1,5 +1,5 @@
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
-import { unsavedVersion } from "../../domain/runs/runs.ts"
+import { isUnsaved } from "../../domain/runs/runs.ts"
 import type { EventType, NewEvent } from "../../domain/webhooks/events.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { rows } from "../database/database.ts"
@@ -52,8 +52,9 @@ function* findSubscribed(ownerIds: readonly string[]): Statements<ReadonlySet<st
 }
 
 /** A cancelled run has neither failed nor succeeded. */
-function typeOf({ status, version }: EndedRun): EventType | undefined {
-  if (version === unsavedVersion) return undefined
+function typeOf(run: EndedRun): EventType | undefined {
+  const { status } = run
+  if (isUnsaved(run)) return undefined
   if (status === "succeeded") return "run.succeeded"
   return status === "failed" || status === "timed_out" || status === "crashed"
     ? "run.failed"

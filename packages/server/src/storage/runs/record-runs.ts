@@ -4,7 +4,6 @@ import {
   type RunRecord,
   type RunSource,
   type RunStatus,
-  unsavedVersion,
 } from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
@@ -20,6 +19,8 @@ const columns = [
     "version",
     "account_id",
     "owner_id",
+    "file_id",
+    "branch_id",
     "parent_id",
     "node_id",
     "source",
@@ -75,6 +76,8 @@ export function toRunValues(run: RunRecord): RunValues {
     run.version,
     run.accountId,
     run.ownerId,
+    toOtherId(run, run.file?.id),
+    toOtherId(run, run.file?.branchId),
     run.parentId,
     run.nodeId ?? null,
     run.source,
@@ -88,6 +91,11 @@ export function toRunValues(run: RunRecord): RunValues {
     run.depth ?? 0,
     endsNow ? response : null,
   ]
+}
+
+/** Null for the id of the val, which most runs have: its first file and `main` have it too. */
+function toOtherId({ valId }: RunRecord, id: string | undefined): string | null {
+  return id === undefined || id === valId ? null : id
 }
 
 const bytesColumn = columns.indexOf("bytes")
@@ -106,11 +114,14 @@ interface Row extends RunTimes {
 /** When a version ran. */
 export interface RunTimes {
   readonly valId: string
+  /** Absent for `main`. */
+  readonly branchId?: string | undefined
   readonly version: number
   readonly startedAt: number
   readonly endedAt: number | null
 }
 
+const branchColumn = columns.indexOf("branch_id")
 const startedAtColumn = columns.indexOf("started_at")
 const endedAtColumn = columns.indexOf("ended_at")
 
@@ -120,6 +131,7 @@ function toRow(values: RunValues): Row {
     values,
     id,
     valId,
+    branchId: (values[branchColumn] as string | null) ?? undefined,
     version,
     startedAt: values[startedAtColumn] as number,
     endedAt: values[endedAtColumn] as number | null,
@@ -132,9 +144,10 @@ export function* recordRuns(dialect: Dialect, all: readonly RunValues[]): Script
   // PostgreSQL rejects a statement that would change a row twice.
   const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
   // Runs of a val that was deleted meanwhile are dropped: nothing would ever delete them.
-  const ofVals = distinct.filter((run) => run.version !== unsavedVersion)
+  const isOfVal = ({ values, valId }: Row) => values[ownerColumn] !== valId
+  const ofVals = distinct.filter(isOfVal)
   const existing = yield* findExisting([...new Set(ofVals.map((run) => run.valId))])
-  const isLeft = (run: Row) => run.version === unsavedVersion || existing.has(run.valId)
+  const isLeft = (run: Row) => !isOfVal(run) || existing.has(run.valId)
   const written = distinct.filter(isLeft)
   for (const chunk of inBatches(written)) yield insertRuns(chunk)
   yield* recordResponses(written.flatMap(toKeptResponses))
@@ -223,6 +236,7 @@ function toInsertText(count: number): string {
 
 const latestColumns: TableColumns = {
   run_val_id: "id",
+  run_branch_id: "id",
   run_version: "integer",
   new_started_at: "time",
   new_ended_at: "time",
@@ -234,6 +248,7 @@ export function* updateLatest(dialect: Dialect, runs: readonly RunTimes[]): Stat
     dialect.tableOf(
       latestOf(runs, keyOf).map((run) => ({
         run_val_id: run.valId,
+        run_branch_id: run.branchId ?? run.valId,
         run_version: run.version,
         new_started_at: run.startedAt,
         new_ended_at: run.endedAt,
@@ -245,8 +260,8 @@ export function* updateLatest(dialect: Dialect, runs: readonly RunTimes[]): Stat
     from ${toRows((run) => run.valId)}
     where id = run_val_id and (run_started_at is null or run_started_at <= new_started_at)`
   yield sql`update versions set run_started_at = new_started_at, run_ended_at = new_ended_at
-    from ${toRows((run) => `${run.valId}/${run.version}`)}
-    where branch_id = run_val_id and version = run_version and (run_started_at is null or run_started_at <= new_started_at)`
+    from ${toRows((run) => `${run.branchId ?? run.valId}/${run.version}`)}
+    where branch_id = run_branch_id and version = run_version and (run_started_at is null or run_started_at <= new_started_at)`
 }
 
 /**

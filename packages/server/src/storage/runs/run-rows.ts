@@ -12,7 +12,6 @@ import {
   type RunRequest,
   type RunSource,
   type RunStatus,
-  unsavedVersion,
 } from "../../domain/runs/runs.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
@@ -31,6 +30,10 @@ export interface RunRow {
   readonly attempt: number
   readonly version: number
   readonly val_id: string
+  readonly file_id: string | null
+  readonly file_path: string | null
+  readonly branch_id: string | null
+  readonly branch_name: string | null
   readonly name: string
   readonly privacy: Privacy
   readonly owner_id: string
@@ -57,6 +60,8 @@ export interface RunDetailRow extends RunRow {
  */
 export const runColumns =
   raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id, r.request, r.last_line,
+  r.file_id, (select f.path from files f where f.id = coalesce(r.file_id, r.val_id)) as file_path,
+  r.branch_id, (select b.name from branches b where b.id = coalesce(r.branch_id, r.val_id)) as branch_name,
   case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as email,
   coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
 
@@ -64,7 +69,7 @@ export const runColumns =
 export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
 
 /** Whether a run is of code that is not saved. */
-export const isOfNoVal = raw(`r.version = ${unsavedVersion}`)
+export const isOfNoVal = raw("r.val_id = r.owner_id")
 
 /** The further columns of a RunDetailRow. */
 export const runDetailColumns = raw(
@@ -90,6 +95,9 @@ export function toRun(row: RunRow): Run {
       ownerId: row.owner_id,
       ownerName: row.owner_name,
     },
+    file: row.file_path === null ? null : { id: row.file_id ?? row.val_id, path: row.file_path },
+    branch:
+      row.branch_name === null ? null : { id: row.branch_id ?? row.val_id, name: row.branch_name },
     request: fromJson<RunRequest>(row.request),
     mail: toMail(fromJson<RunEmail>(row.email)),
     lastLine: row.last_line,

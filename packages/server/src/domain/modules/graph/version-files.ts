@@ -33,10 +33,13 @@ export interface VersionModule {
 export interface VersionFileStore {
   /** A branch of a val by its key, which is null for `main`. */
   findBranch(valId: string, key: string | null): Promise<NamedBranch | undefined>
+  findBranchById(valId: string, branchId: string): Promise<NamedBranch | undefined>
   /** Null is the current version of the branch. */
   findVersion(branchId: string, version: number | null): Promise<SavedVersion | undefined>
   /** Undefined also for a folder. */
   find(branchId: string, version: number, path: string): Promise<VersionFile | undefined>
+  /** Where a file was in a version. */
+  findPath(branchId: string, version: number, fileId: string): Promise<string | undefined>
   /** All files that can be modules, with the specifiers of the vals that they import. */
   listModules(branchId: string, version: number): Promise<readonly VersionModule[]>
 }

@@ -6,11 +6,11 @@ import type { LiveEvent, LiveRuns } from "../live-runs.ts"
 import { numberLines } from "../run-log.ts"
 import {
   evalName,
+  isUnsaved,
   type LogLine,
   type Run,
   type RunDetail,
   type RunStore,
-  unsavedVersion,
 } from "../runs.ts"
 
 /** An event of the runs of an account. */
@@ -189,7 +189,7 @@ class AccountFeed {
   /** The val of a run, if the caller may still see it. */
   async #findVal({ valId, version }: LocalEvent["of"]): Promise<ValMention | undefined> {
     const { userId: ownerId, username: ownerName } = this.#caller
-    if (version === unsavedVersion)
+    if (isUnsaved({ valId, ownerId }))
       return { id: valId, name: evalName, version, privacy: "private", ownerId, ownerName }
     const val = await this.#account.vals.findById(valId)
     if (!val || !canSee(val, this.#caller)) return undefined
@@ -246,7 +246,7 @@ function toLocalEvent(run: RecordedRun, event: LiveEvent): LocalEvent {
 }
 
 function toRun(run: RecordedRun): Omit<Run, "val"> {
-  const { id, parentId, startedAt, endedAt, error, source, status, request, lastLine } = run
+  const { id, parentId, startedAt, endedAt, error, source, status, request, lastLine, file } = run
   const attempt = run.claim?.attempt ?? 1
   return {
     id,
@@ -257,6 +257,8 @@ function toRun(run: RecordedRun): Omit<Run, "val"> {
     source,
     status,
     attempt,
+    file: file && { id: file.id, path: file.path },
+    branch: file && { id: file.branchId, name: file.branchName },
     request,
     mail: null,
     lastLine,

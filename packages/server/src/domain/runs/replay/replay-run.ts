@@ -1,7 +1,8 @@
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
 import type { MailInputs } from "../../mail/inbound/receive-mail.ts"
-import type { Val } from "../../vals/vals.ts"
+import type { StartedFiles } from "../../files/started-files.ts"
+import type { Val, Vals } from "../../vals/vals.ts"
 import type { Versions } from "../../vals/versions.ts"
 import type { ResponseKeeper } from "../contents/response-keeper.ts"
 import { callWith, type RunStarter, type RunWork, type StartedRun } from "../execute-run.ts"
@@ -15,7 +16,6 @@ import {
   type RunRequest,
   type RunStore,
   type Runs,
-  unsavedVersion,
 } from "../runs.ts"
 import {
   changeRequest,
@@ -43,12 +43,24 @@ export function createReplays(
   starter: RunStarter,
   runs: Runs,
   store: RunStore,
+  vals: Pick<Vals, "findById">,
   versions: Versions,
+  startedFiles: Pick<StartedFiles, "getById">,
   responses: ResponseKeeper,
   mailInputs: MailInputs,
 ) {
+  /** The file that the run has started, as it was in a version. */
+  const findVal = async (run: RunDetail, version: number): Promise<Val | undefined> => {
+    const { file, branch, val } = run
+    if (!file || !branch || file.id === val.id) return versions.find(val.id, version)
+    const current = await vals.findById(val.id)
+    return (
+      current &&
+      startedFiles.getById(current, { id: file.id, branchId: branch.id }, version).catch(toMissing)
+    )
+  }
   const findVersion = async (run: RunDetail, version: number | undefined): Promise<Val> => {
-    const found = await versions.find(run.val.id, version ?? run.val.version)
+    const found = await findVal(run, version ?? run.val.version)
     if (found) return found
     if (version !== undefined)
       throw new AppError(
@@ -60,7 +72,7 @@ export function createReplays(
   /** Finds the version and the input of a run. Throws when one of them is not stored any more. */
   const prepare = async (caller: Caller, id: string, changes: ReplayChanges): Promise<Replay> => {
     const run = await runs.get(caller, id)
-    if (run.val.version === unsavedVersion) throw notReplayable(id, "its code was not saved")
+    if (run.val.id === run.val.ownerId) throw notReplayable(id, "its code was not saved")
     const val = await findVersion(run, changes.version)
     const input = await store.findInput(run.id)
     if (!run.request) return { val, request: null, credentials: [], ...toArgs(run, input, changes) }
@@ -88,6 +100,10 @@ export function createReplays(
       return starter.start(caller, val, about, work)
     },
   }
+}
+
+function toMissing(error: unknown): undefined {
+  if (!(error instanceof AppError)) throw error
 }
 
 function toArgs(

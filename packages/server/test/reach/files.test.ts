@@ -1,0 +1,192 @@
+import { expect, test } from "bun:test"
+import type { AttackServer } from "../attacks/support/attack-server.ts"
+import { describeAttacks } from "../attacks/support/describe-attacks.ts"
+
+const msMax = 240_000
+
+/** The contents of files by path; null deletes the file. */
+type FileContents = Readonly<Record<string, string | null>>
+
+describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => {
+  const post = async (path: string, body: object) => {
+    const server = getServer()
+    const { status, text, json } = await server.call("POST", path, { as: server.ada, body })
+    if (status >= 300) throw new Error(`${path}: ${status} ${text}`)
+    return json
+  }
+  const save = async ({ id }: { readonly id: string }, files: FileContents, query = "") =>
+    post(`/v1/vals/${id}/files${query}`, {
+      changes: Object.entries(files).map(([path, content]) =>
+        content === null ? { path, delete: true } : { path, content },
+      ),
+    })
+  const addVal = async (code: string, files: FileContents, server: AttackServer = getServer()) => {
+    const val = await server.save(server.ada, { code })
+    if (Object.keys(files).length > 0) await save(val, files)
+    return val
+  }
+  const textOf = async (val: Parameters<AttackServer["request"]>[0]) =>
+    (await getServer().request(val)).text
+  const run = ({ id }: { readonly id: string }, body: object) => post(`/v1/vals/${id}/runs`, body)
+
+  test(
+    "of a val import each other, in a circle, as JSON and later",
+    async () => {
+      const val = await addVal(
+        `import { greet } from "./lib/greet.ts"
+        import data from "./data.json" with { type: "json" }
+        export const name: string = data.name
+        export default async () => {
+          const { later } = await import("./later.js")
+          return Response.json([greet(), later, import.meta.url, Deno.env.get("VALTOWN_ENTRYPOINT")])
+        }`,
+        {
+          "lib/greet.ts": `import { name } from "../main.tsx"
+            import { mark } from "./mark.tsx"
+            const cast = <T,>(value: unknown) => <T>value
+            export const greet = () => cast<string>("Hello " + name) + mark`,
+          "lib/mark.tsx": `export const mark = "!"`,
+          "later.js": `export const later = import.meta.url.split("/").at(-1)`,
+          "data.json": `{ "name": "Ada" }`,
+        },
+      )
+      const url = `${getServer().baseUrl}/v/ada/${val.name}@2-main/main.tsx`
+      expect(JSON.parse(await textOf(val))).toEqual(["Hello Ada!", "later.js", url, url])
+    },
+    msMax,
+  )
+
+  test(
+    "are shown with their lines in errors, and missing ones by their names",
+    async () => {
+      const val = await addVal(`import "./lib/fail.ts"\nexport default () => 1`, {
+        "lib/fail.ts": `interface Unused { a: string }\n\nthrow new RangeError("no")`,
+        "missing.ts": `import "./none.ts"\nexport default () => 1`,
+        "root.ts": `import "/lib/fail.ts"\nexport default () => 1`,
+      })
+      const { error } = await run(val, {})
+      expect([error.name, error.stack.split("\n")[1]]).toEqual([
+        "RangeError",
+        `    at ada/${val.name}/lib/fail.ts:3:7`,
+      ])
+      expect((await run(val, { file: "missing.ts" })).error.message).toEndWith(
+        `version 2 of "ada/${val.name}" has no file "none.ts"`,
+      )
+      expect((await run(val, { file: "root.ts" })).error.message).toEndWith(
+        `means the root of the server, not of the val; files are imported by a relative path, such as "./lib/fail.ts"`,
+      )
+    },
+    msMax,
+  )
+
+  test(
+    "of other vals are imported by address, once for all addresses, with what is beside them",
+    async () => {
+      const lib = await addVal("export const main = 1", {
+        "a.ts": `export * from "./b.ts"\nexport const url = import.meta.url`,
+        "b.ts": "export const seen = { times: 0 }",
+      })
+      const address = `${getServer().baseUrl}/v/ada/${lib.name}`
+      const val = await addVal(
+        `import { seen, url } from "${address}/a.ts"
+        import { seen as other } from "https://esm.town/v/ada/${lib.name}@2-main/b.ts"
+        import { main } from "./${lib.name}"
+        export default () => Response.json([seen === other, url, main])`,
+        {},
+      )
+      expect(JSON.parse(await textOf(val))).toEqual([true, `${address}@2-main/a.ts`, 1])
+    },
+    msMax,
+  )
+
+  test(
+    "that a process does not reach can change without a new process, those that it does cannot",
+    async () => {
+      const val = await addVal(
+        `import { text } from "./text.ts"
+        const process = crypto.randomUUID()
+        export default () => new Response(process + " " + text)`,
+        { "text.ts": `export const text = "one"`, "README.md": "# One" },
+      )
+      const [first = ""] = (await textOf(val)).split(" ")
+      await save(val, { "README.md": "# Two", "other.ts": "export {}" })
+      expect(await textOf(val)).toBe(`${first} one`)
+      await save(val, { "text.ts": `export const text = "two"` })
+      const [second, text] = (await textOf(val)).split(" ")
+      expect([second === first, text]).toEqual([false, "two"])
+    },
+    msMax,
+  )
+
+  test(
+    "run on their own, on any branch and in any version",
+    async () => {
+      const server = getServer()
+      const val = await addVal("export default () => 'entry'", {
+        "jobs/a.ts": "export default (n: number) => ['a', n]",
+        "notes.txt": "text",
+      })
+      const branch = await post(`/v2/vals/${val.id}/branches`, { name: "Draft" })
+      const { json: files } = await server.call(
+        "GET",
+        `/v2/vals/${val.id}/files?path=jobs%2Fa.ts&branch_id=${branch.id}`,
+        { as: server.ada },
+      )
+      await save(val, { "jobs/a.ts": "export default () => 'draft'" }, `?branch_id=${branch.id}`)
+
+      const started = await run(val, { file: "jobs/a.ts", args: [1] })
+      expect(started).toMatchObject({
+        ...{ status: "succeeded", returnValue: ["a", 1] },
+        ...{ val: { id: val.id, version: 2 }, file: { path: "jobs/a.ts" } },
+        branch: { id: val.id, name: "main" },
+      })
+      const draft = await run(val, { file: "jobs/a.ts", branch: "draft" })
+      expect(draft).toMatchObject({
+        ...{ returnValue: "draft", val: { version: 1 } },
+        file: { id: files.data[0].id, path: "jobs/a.ts" },
+        branch: { id: branch.id, name: "Draft" },
+      })
+      const copy = await run(val, { file: "jobs/a.ts", branch: "Draft", version: 0, args: [2] })
+      expect(copy).toMatchObject({ returnValue: ["a", 2], val: { name: val.name, version: 0 } })
+      expect(await run(val, { branch: "draft" })).toMatchObject({ returnValue: "entry" })
+      expect(await run(val, {})).toMatchObject({
+        ...{ returnValue: "entry", file: { id: val.id, path: "main.tsx" } },
+      })
+
+      const queued = await server.call("POST", `/v1/vals/${val.id}/runs`, {
+        ...{ as: server.ada, body: { file: "jobs/a.ts", branch: "draft" } },
+        headers: { prefer: "respond-async" },
+      })
+      expect(await server.endedRun(queued.json.id, server.ada)).toMatchObject({
+        ...{ returnValue: "draft", branch: { name: "Draft" }, val: { version: 1 } },
+      })
+      expect(await post(`/v1/runs/${draft.id}/replay`, {})).toMatchObject({
+        ...{ returnValue: "draft", branch: { name: "Draft" }, parentId: draft.id },
+      })
+    },
+    msMax,
+  )
+
+  test(
+    "that do not exist, or are not code, do not run",
+    async () => {
+      const server = getServer()
+      const val = await addVal("export default 1", { "notes.txt": "text", "lib/a.ts": "export {}" })
+      const refused: [body: object, status: number, code: string][] = [
+        [{ file: "none.ts" }, 404, "file_not_found"],
+        [{ file: "lib" }, 404, "file_not_found"],
+        [{ file: "../main.tsx" }, 404, "file_not_found"],
+        [{ file: "notes.txt" }, 400, "invalid_request"],
+        [{ branch: "none" }, 404, "branch_not_found"],
+        [{ branch: "main", version: 9 }, 404, "version_not_found"],
+        [{ file: "lib/a.ts", version: 1 }, 404, "file_not_found"],
+        [{ file: "" }, 400, "invalid_request"],
+      ]
+      for (const [body, status, code] of refused) {
+        const found = await server.call("POST", `/v1/vals/${val.id}/runs`, { as: server.ada, body })
+        expect([body, found.status, found.json.code]).toEqual([body, status, code])
+      }
+    },
+    msMax,
+  )
+})
