@@ -23,7 +23,8 @@ import { createRuns } from "../domain/runs/runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import { createSecretOpener, type SecretOpener } from "../domain/secrets/open-secrets.ts"
 import { createRunStats } from "../domain/stats/stats.ts"
-import { createTelemetry } from "../domain/telemetry/telemetry.ts"
+import { createTelemetry, type Telemetry } from "../domain/telemetry/telemetry.ts"
+import type { Vals } from "../domain/vals/vals.ts"
 import type { Links } from "../http/response/links.ts"
 import { QueueWorker, queueWorkerLimits } from "../jobs/queue-worker.ts"
 import type { Limits } from "./accounts.ts"
@@ -56,22 +57,12 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
   const secrets = createSecretOpener(stores.secrets, stores.valSecrets, parts.cipher)
   const programs = composePrograms(foundation, stores, parts, secrets)
   const mailInputs = createMailInputs(stores.mails, stores.objects)
-  const responses = new ResponseKeeper(
-    { ...responseLimits, bodyBytesMax: config.runs.responseBytesKept },
-    foundation.now,
-  )
+  const kept = { ...responseLimits, bodyBytesMax: config.runs.responseBytesKept }
+  const responses = new ResponseKeeper(kept, foundation.now)
   const runs = createRuns(stores.runs, vals, liveRuns, foundation)
   const starter = createRunStarter(liveRuns, runner, programs, allowances, foundation)
   const startedFiles = createStartedFiles(stores.versionFiles)
-  const calls = createCalls(
-    starter,
-    vals,
-    versions,
-    programs,
-    startedFiles,
-    mailInputs,
-    foundation,
-  )
+  const calls = createCalls(starter, vals, versions, programs, startedFiles, mailInputs, foundation)
   const replays = createReplays(
     starter,
     runs,
@@ -127,15 +118,20 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
     ),
     runStats: createRunStats(stores.stats, vals, foundation),
     requestContents: createRequestContents(stores.runs, secrets),
-    telemetry: createTelemetry(
-      stores.telemetry,
-      vals,
-      secrets,
-      foundation,
-      config.runs.processWaitMsMax + config.runs.runMsMax + config.runs.streamMsMax,
-    ),
+    telemetry: composeTelemetry(foundation, stores, vals, secrets),
     followers: new RunFollowers(runs, liveRuns, stores.runs, vals),
   }
+}
+
+function composeTelemetry(
+  foundation: Foundation,
+  stores: Stores,
+  vals: Vals,
+  secrets: SecretOpener,
+): Telemetry {
+  const { processWaitMsMax, runMsMax, streamMsMax } = foundation.config.runs
+  const longestMs = processWaitMsMax + runMsMax + streamMsMax
+  return createTelemetry(stores.telemetry, vals, secrets, foundation, longestMs)
 }
 
 function composePrograms(
