@@ -64,7 +64,7 @@ const limits = {
   /** More than a branch needs in years: each list and each save goes through those that ended. */
   pathsPerBranchMax: 10_000,
   /** A request may move directories of 1,000 files 1,000 times. */
-  movesMax: 10_000,
+  movesMax: 5_000,
 }
 
 /** Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible. */
@@ -255,7 +255,7 @@ function assertFits(
     `${after.directories} directories`,
   )
   assert(bytes, bytesBefore, limits.bytes, `${bytes} bytes of text`)
-  if (added > 0 && tree.pathCount + added > limits.pathsPerBranchMax)
+  if (added > 0 && tree.states.length + added > limits.pathsPerBranchMax)
     throw new AppError(
       "val_full",
       `Cannot add files: the branch has had ${limits.pathsPerBranchMax} paths in all its versions; delete old versions, or use another branch`,

@@ -1,13 +1,19 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { FileSaveStore } from "../../domain/files/file-saves.ts"
 import type { FileStore } from "../../domain/files/files.ts"
-import type { FileType } from "../../domain/files/tree.ts"
+import type { FileType, PathState } from "../../domain/files/tree.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { type PathRow, selectPaths, toPathStates } from "./branch-rows.ts"
 import { type BranchRow, branchColumns, toBranch, withEntryFile } from "./branches.ts"
 import { saveFiles } from "./save-files.ts"
+
+interface ContentRow {
+  readonly type: FileType | null
+  readonly created_at: number | string
+  readonly content: string | null
+}
 
 interface FileRow extends BranchRow {
   readonly path: string
@@ -18,23 +24,24 @@ interface FileRow extends BranchRow {
   readonly bytes: number
 }
 
+const limits = { cachedPathsMax: 50_000 }
+
 /** Files in the database. */
 export function createFileStore(db: Database): FileStore & FileSaveStore {
   return {
-    async listPaths(branchId, version) {
-      return toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
-    },
+    listPaths: createListPaths(db),
     async hasVersion(branchId, version) {
       const found = await db.read(
         sql`select 1 from versions where branch_id = ${branchId} and version = ${version}`,
       )
       return found.length > 0
     },
-    async findText(branchId, path, since) {
-      const [row] = await db.read<{ content: string | null }>(
-        sql`select content from states where branch_id = ${branchId} and path = ${path} and since = ${since}`,
-      )
-      return row?.content ?? undefined
+    async findContent(branchId, path, version) {
+      const [row] = await db.read<ContentRow>(sql`
+        select type, created_at, content from states where branch_id = ${branchId} and path = ${path} and since <= ${version}
+        order by since desc limit 1`)
+      if (!row || row.type === null) return undefined
+      return { type: row.type, updatedAt: Number(row.created_at), text: row.content ?? "" }
     },
     async findFile(fileId) {
       // `files` has the path that it was moved to last; another file may be there now.
@@ -53,5 +60,27 @@ export function createFileStore(db: Database): FileStore & FileSaveStore {
       const depth = findCallDepth()
       return writeLinksOnce(db, () => saveFiles(db.dialect, save, at, depth))
     },
+  }
+}
+
+/**
+ * The paths of a version never change, and its number is never used again: a cached list is exact.
+ * Clients read the files of one version page by page.
+ */
+function createListPaths(db: Database): FileStore["listPaths"] {
+  const lists = new Map<string, readonly PathState[]>()
+  let cached = 0
+  return async (branchId, version) => {
+    const key = `${branchId} ${version}`
+    const known = lists.get(key)
+    if (known) return known
+    const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
+    if (cached + found.length > limits.cachedPathsMax) {
+      lists.clear()
+      cached = 0
+    }
+    if (!lists.has(key)) cached += found.length + 1
+    lists.set(key, found)
+    return found
   }
 }

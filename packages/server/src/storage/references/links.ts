@@ -53,9 +53,9 @@ export function copyImports(
   return sql`insert into imports (branch_id, path, since, username_key, name_key, branch_key, pinned_version, specifiers, pinned_val_id, pinned_at)
     select b.id, new_path, new_since, i.username_key, i.name_key, i.branch_key, i.pinned_version, i.specifiers, i.pinned_val_id,
       case when i.pinned_val_id is not null then coalesce(i.pinned_at, s.created_at) end
-    from ${table} join branches b on b.id = ${branch.to}
-    join imports i on i.branch_id = ${branch.from} and i.path = old_path and i.since = old_since
-    join states s on s.branch_id = i.branch_id and s.path = i.path and s.since = i.since`
+    from ${table} cross join branches b cross join imports i cross join states s
+    where b.id = ${branch.to} and i.branch_id = ${branch.from} and i.path = old_path and i.since = old_since
+      and s.branch_id = i.branch_id and s.path = i.path and s.since = i.since`
 }
 
 /** The branch that imports, which is the main one of its val. */
