@@ -11,8 +11,8 @@ import { writeLinksOnce } from "../database/write-once.ts"
 import { entryPath, readmePath, readPaths, selectImports } from "../files/branch-rows.ts"
 import { addNotification } from "../notifications/add-notification.ts"
 import type { NameKey } from "../references/row-locks.ts"
-import { toVal, type ValRow, valColumns, withVersions } from "./val-rows.ts"
 import type { CopiedFiles } from "./insert-val.ts"
+import { toVal, type ValRow, valColumns, withVersions } from "./val-rows.ts"
 import { createValRow } from "./vals.ts"
 
 interface ImportRow {

@@ -61,9 +61,7 @@ export function* insertVal(
   if (!inserted) return false
   yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at)
     values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${last ? val.type : null}, ${createdAt}, ${updatedAt})`
-  yield* last
-    ? insertBeginning(dialect, val, beginning, at)
-    : insertEmpty(dialect, val, at)
+  yield* last ? insertBeginning(dialect, val, beginning, at) : insertEmpty(dialect, val, at)
   const isPublic = val.privacy === "public"
   yield writeNewText(
     sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`,
