@@ -1,4 +1,3 @@
-import type { CodeFile } from "../vals/vals.ts"
 import type { Fenced } from "../claims.ts"
 import type {
   LogGap,
@@ -9,6 +8,7 @@ import type {
   RunSource,
   RunStatus,
 } from "../runs/runs.ts"
+import type { CodeFile } from "../vals/vals.ts"
 
 /** A run for the queue. */
 export interface NewQueuedRun {

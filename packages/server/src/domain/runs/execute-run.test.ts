@@ -42,15 +42,7 @@ describe("createCalls", () => {
     const starter = createRunStarter(liveRuns, runner, programs, allowances, rules.clock)
     const mailInputs = { read: () => Promise.reject(new Error("no mail is stored")) }
     const startedFiles = createStartedFiles(rules.stores.versionFiles)
-    calls = createCalls(
-      starter,
-      vals,
-      versions,
-      programs,
-      startedFiles,
-      mailInputs,
-      rules.clock,
-    )
+    calls = createCalls(starter, vals, versions, programs, startedFiles, mailInputs, rules.clock)
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
   })
@@ -172,6 +164,7 @@ function toProgram(val: Val, accountId: string): Program {
     label: val.name,
     entryUrl: "entry",
     endpoint: "http://val.test",
+    readFile: async () => null,
     isMadeOf: () => true,
     load: async () => content,
   }

@@ -1,5 +1,5 @@
-import type { CodeFile } from "../vals/vals.ts"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
+import type { CodeFile } from "../vals/vals.ts"
 import { RunLog, toLastLine } from "./run-log.ts"
 import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
 import type {

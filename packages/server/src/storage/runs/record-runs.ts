@@ -1,10 +1,5 @@
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
-import {
-  type RunError,
-  type RunRecord,
-  type RunSource,
-  type RunStatus,
-} from "../../domain/runs/runs.ts"
+import type { RunError, RunRecord, RunSource, RunStatus } from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"

@@ -1,7 +1,7 @@
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
-import type { MailInputs } from "../../mail/inbound/receive-mail.ts"
 import type { StartedFiles } from "../../files/started-files.ts"
+import type { MailInputs } from "../../mail/inbound/receive-mail.ts"
 import type { Val, Vals } from "../../vals/vals.ts"
 import type { Versions } from "../../vals/versions.ts"
 import type { ResponseKeeper } from "../contents/response-keeper.ts"
