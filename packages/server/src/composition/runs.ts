@@ -62,15 +62,7 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
   const runs = createRuns(stores.runs, vals, liveRuns, foundation)
   const starter = createRunStarter(liveRuns, runner, programs, allowances, foundation)
   const startedFiles = createStartedFiles(stores.versionFiles)
-  const calls = createCalls(
-    starter,
-    vals,
-    versions,
-    programs,
-    startedFiles,
-    mailInputs,
-    foundation,
-  )
+  const calls = createCalls(starter, vals, versions, programs, startedFiles, mailInputs, foundation)
   const replays = createReplays(
     starter,
     runs,
