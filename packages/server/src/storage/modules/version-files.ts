@@ -10,7 +10,7 @@ import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { selectImports, selectStates } from "../files/branch-rows.ts"
+import { type PathRow, selectImports, selectPaths, selectStates } from "../files/branch-rows.ts"
 
 interface VersionRow {
   readonly version: number
@@ -79,6 +79,13 @@ export function createVersionFileStore(db: Database): VersionFileStore {
           entryPath: row.entry_path,
         }
       )
+    },
+    async list(branchId, version) {
+      const found = await db.read<PathRow>(selectPaths(branchId, version))
+      return found.flatMap(({ file_id: id, path, type, since, created_at }) => {
+        const updatedAt = new Date(Number(created_at)).toISOString()
+        return type === null ? [] : [{ id, path, type, version: since, updatedAt }]
+      })
     },
     async listModules(branchId, version) {
       const files = await db.read<ModuleRow>(sql`
