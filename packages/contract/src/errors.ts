@@ -9,6 +9,7 @@ const meanings = {
     invalid_json: "The body is not valid JSON in UTF-8, or is nested too deeply.",
     invalid_request:
       "A path segment, query parameter, header or body field is invalid; `issues` says which and why.",
+    is_directory: "The path is that of a directory, which has neither content nor another type.",
     openai_refused:
       "The service with the language models refused the request; the message comes from the service.",
     sql_failed:
@@ -71,6 +72,7 @@ const meanings = {
     branch_is_default: "The branch `main` cannot be deleted: delete the val instead.",
     file_exists:
       "There is a file or directory at the path, or at one that differs only in case, or a file where a directory is needed.",
+    moved_into_itself: "A directory cannot be moved into itself.",
     directory_not_empty: "The directory contains files: delete it with `recursive=true`.",
     val_full:
       "The val has the maximum number of files, directories, branches or bytes; the message says which.",

@@ -53,7 +53,7 @@ describe("ValHosts.parse", () => {
   const nonsense = [
     "vals.example",
     "ada.vals.example",
-    "a-b-c.vals.example",
+    "a--b.vals.example",
     "1-a.vals.example",
     "-.vals.example",
     "a-.vals.example",

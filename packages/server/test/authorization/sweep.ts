@@ -193,10 +193,12 @@ function hasTrace(val: PrivacyVal, { text, json }: TestResponse): boolean {
   if (val.marks.some((mark) => content.includes(mark))) return true
   return (
     json !== undefined &&
-    JSON.stringify(json.data ?? json, (key, value) => (key === "code" ? "" : value)).includes(
-      val.name,
-    )
+    JSON.stringify(json.data ?? json, (key, value) => (isCode(key) ? "" : value)).includes(val.name)
   )
+}
+
+function isCode(key: string): boolean {
+  return ["code", "before", "after"].includes(key)
 }
 
 /**

@@ -4,7 +4,9 @@ import { type RouteDefinition, routes, toOpenApi } from "@hamlet/contract"
 export interface Schema {
   readonly type?: string
   readonly enum?: readonly string[]
+  readonly const?: unknown
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly format?: string
   readonly pattern?: string
   readonly minimum?: number

@@ -22,9 +22,9 @@ export function isFault(answer: {
   return answer.status >= 500 && !isOfVal(answer) && !isOverload(answer)
 }
 
-/** Whether it is what the database says of a statement, about which the document says nothing. */
-function isOfSql({ json }: { readonly json: { readonly code?: unknown } | undefined }): boolean {
-  return json?.code === "sql_failed" || json?.code === "quota_exceeded"
+/** Whether it depends on what is stored, about which the document says nothing. */
+function isOfData({ json }: { readonly json: { readonly code?: unknown } | undefined }): boolean {
+  return ["sql_failed", "quota_exceeded", "is_directory"].includes(String(json?.code))
 }
 
 /**
@@ -54,7 +54,7 @@ export async function send(fuzzServer: FuzzServer, plan: Plan): Promise<number> 
   if (isFault(answer)) throw new Error(`a fault of the server: ${status} ${text}`)
   if (status === 400 && validatorWords.test(String(answer.json?.message)))
     throw new Error(`not in plain words: ${text}`)
-  if (plan.isValid && refusals.includes(status) && !isOfSql(answer))
+  if (plan.isValid && refusals.includes(status) && !isOfData(answer))
     throw new Error(`a sound request was refused: ${status} ${text}`)
   fuzzServer.learn(request, answer)
   return status

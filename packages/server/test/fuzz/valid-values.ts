@@ -8,7 +8,9 @@ import { poolSize } from "./pools.ts"
  * requests meet what exists.
  */
 export function validValue(name: string, schema: Schema): fc.Arbitrary<unknown> {
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((inner) => validValue(name, inner)))
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices) return fc.oneof(...choices.map((inner) => validValue(name, inner)))
+  if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (schema.type === "object") return soundObject(schema)
   if (schema.type === "array") return soundArray(name, schema)
@@ -91,6 +93,7 @@ const kinds: Readonly<Record<string, string>> = {
   branchId: "val",
   file_id: "val",
   orgId: "user",
+  org_id: "user",
 }
 
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {

@@ -44,6 +44,7 @@ export function viewVal(
       ...(version.type === "http" ? { endpoint } : {}),
     },
     author: viewAuthor(val.owner),
+    description: null,
     likeCount: countLikes(model, val),
     referenceCount: countReferences(model, val),
     forkCount: countForks(model, val),

@@ -1,7 +1,6 @@
 import { route } from "../../route.ts"
-import { createBranchBody, differenceQuery } from "../../schemas/files/file-inputs.ts"
+import { createBranchBody, differenceQuery, offsetQuery } from "../../schemas/files/file-inputs.ts"
 import { branch, branchDifference } from "../../schemas/files/file-records.ts"
-import { pageQuery } from "../../schemas/inputs.ts"
 import { page } from "../../schemas/records.ts"
 
 /** The branches of a val. */
@@ -11,7 +10,7 @@ export const branchRoutes = {
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
-    query: pageQuery,
+    query: offsetQuery,
     responses: { 200: page(branch) },
   }),
   createBranch: route("Branches", "post /v2/vals/{val_id}/branches", {

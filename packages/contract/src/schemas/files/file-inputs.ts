@@ -2,8 +2,8 @@ import { z } from "zod"
 import { findPathProblem, segmentPattern } from "../../file-paths.ts"
 import { limits } from "../../limits.ts"
 import { type Cursor, cursorParam } from "../cursor.ts"
-import { booleanParam, idParam, privacy, text, valName, valType } from "../fields.ts"
-import { description, integerParam, moment, pageQuery } from "../inputs.ts"
+import { booleanParam, idParam, privacy, text, valName, valType, versionNumber } from "../fields.ts"
+import { description, moment, pageQuery } from "../inputs.ts"
 import { chars, list } from "../lengths.ts"
 
 /** The path of a file or directory. */
@@ -22,7 +22,7 @@ const pathOrRoot = chars(limits.filePathCharsMax).superRefine((path, context) =>
 const content = chars(limits.codeCharsMax)
 const contentType = z.enum(["file", ...valType.options])
 const branchParam = { branch_id: idParam.optional() }
-const versionParam = integerParam(0, limits.versionMax).optional()
+const versionParam = versionNumber.optional()
 const recursiveParam = booleanParam.default(false)
 
 /** The body of a val without files. */

@@ -38,8 +38,8 @@ export interface NewBranch {
 /** Where branches are kept. Every method is atomic. */
 export interface BranchStore {
   find(valId: string, branchId: string): Promise<Branch | undefined>
-  /** In the order in which they were made. */
-  list(valId: string, page: PageRequest): Promise<Page<Branch>>
+  /** All branches, in no order: a val has few. */
+  list(valId: string): Promise<readonly Branch[]>
   /** Throws when the source does not exist, the name is taken, or the val has too many branches. */
   create(branch: NewBranch, assert: AssertVal, at: number): Promise<BranchOfVal | undefined>
   /** Deletes its versions and files too. */
@@ -69,11 +69,16 @@ export function createBranches(
   }
   return {
     get,
-    /** The branches of a val, `main` first. */
-    async list(caller: Caller | undefined, valId: string, page: PageRequest) {
+    /** The branches of a val, `main` first, then in the order in which they were made. */
+    async list(
+      caller: Caller | undefined,
+      valId: string,
+      { offset, limit }: PageRequest,
+    ): Promise<Page<BranchOfVal>> {
       const val = await vals.get(caller, valId)
-      const found = await store.list(valId, page)
-      return { ...found, items: found.items.map((branch): BranchOfVal => ({ val, branch })) }
+      const all = [...(await store.list(valId))].sort(byAge)
+      const items = all.slice(offset, offset + limit).map((branch) => ({ val, branch }))
+      return { items, hasMore: all.length > offset + limit }
     },
     /** Makes a branch with a copy of the files of another, by default of main. */
     async create(
@@ -102,6 +107,12 @@ export function createBranches(
       runner.retire({ valId })
     },
   }
+}
+
+/** Ids ascend with time. */
+function byAge(left: Branch, right: Branch): number {
+  if (left.id === left.valId) return -1
+  return right.id === right.valId || left.id > right.id ? 1 : -1
 }
 
 /** The error for a branch that a val does not have. */

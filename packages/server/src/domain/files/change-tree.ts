@@ -62,9 +62,9 @@ const limits = {
   ...{ files: wireLimits.filesPerVersionMax, directories: wireLimits.directoriesPerVersionMax },
   bytes: wireLimits.versionBytesMax,
   /** More than a branch needs in years: each list and each save goes through those that ended. */
-  pathsPerBranchMax: 10_000,
+  pathsPerBranchMax: 5_000,
   /** A request may move directories of 1,000 files 1,000 times. */
-  movesMax: 10_000,
+  movesMax: 5_000,
 }
 
 /** Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible. */
@@ -174,7 +174,7 @@ function update(draft: Draft, { path, newPath = path, type, content }: Change<"u
   const isDirectory = found.type === "directory"
   if (isDirectory && (content !== undefined || (type ?? "directory") !== "directory"))
     throw new AppError(
-      "invalid_request",
+      "is_directory",
       `Cannot change "${path}": it is a directory, which has no content and no other type`,
     )
   if (!isDirectory && type === "directory")
@@ -185,7 +185,7 @@ function update(draft: Draft, { path, newPath = path, type, content }: Change<"u
     return
   }
   if (isInside(newPath, path))
-    throw new AppError("invalid_request", `Cannot move "${path}" into itself`)
+    throw new AppError("moved_into_itself", `Cannot move "${path}" into itself`)
   const inside = isDirectory ? draft.listInside(path) : []
   draft.countMoved(inside.length + 1)
   for (const file of [found, ...inside]) draft.delete(file.path)
@@ -255,7 +255,7 @@ function assertFits(
     `${after.directories} directories`,
   )
   assert(bytes, bytesBefore, limits.bytes, `${bytes} bytes of text`)
-  if (added > 0 && tree.pathCount + added > limits.pathsPerBranchMax)
+  if (added > 0 && tree.states.length + added > limits.pathsPerBranchMax)
     throw new AppError(
       "val_full",
       `Cannot add files: the branch has had ${limits.pathsPerBranchMax} paths in all its versions; delete old versions, or use another branch`,

@@ -5,7 +5,7 @@ import { canSee, type Vals } from "../vals/vals.ts"
 import { versionNotFound } from "../vals/versions.ts"
 import type { Branch, Branches, BranchOfVal } from "./branches.ts"
 import { fileNotFound } from "./change-tree.ts"
-import { createTree, type PathState, type Tree, type TreeFile } from "./tree.ts"
+import { createTree, type FileType, type PathState, type Tree, type TreeFile } from "./tree.ts"
 
 /** A file with the version of a branch in which it was read. */
 export interface FileOfVal extends BranchOfVal {
@@ -26,13 +26,20 @@ export interface FilePlace {
   readonly version?: number | undefined
 }
 
+/** A file or directory; the text of a directory is empty. */
+export interface FileContent {
+  readonly type: FileType
+  readonly updatedAt: number
+  readonly text: string
+}
+
 /** Where files are kept. */
 export interface FileStore {
   /** The paths of a branch in a version, with those that had ended by then. */
   listPaths(branchId: string, version: number): Promise<readonly PathState[]>
   hasVersion(branchId: string, version: number): Promise<boolean>
-  /** The text of a state. */
-  findText(branchId: string, path: string, since: number): Promise<string | undefined>
+  /** The file at a path in a version, with its text. */
+  findContent(branchId: string, path: string, version: number): Promise<FileContent | undefined>
   /** The newest state of a file that was not deleted. */
   findFile(
     fileId: string,
@@ -44,20 +51,28 @@ export type Files = ReturnType<typeof createFiles>
 
 /** Creates the rules of files. A file is visible exactly if its val is. */
 export function createFiles(store: FileStore, vals: Vals, branches: Branches) {
-  /** The files of a version. A number above the newest means the newest, as clients expect. */
-  const getTree = async (
+  /** A version of a branch. A number above the newest means the newest, as clients expect. */
+  const getVersion = async (
     caller: Caller | undefined,
     valId: string,
     { branchId, version }: Pick<FilePlace, "branchId" | "version">,
-  ): Promise<VersionFiles> => {
+  ): Promise<BranchOfVal & { readonly version: number }> => {
     const found = await branches.get(caller, valId, branchId)
     const newest = found.branch.version
     const shown = Math.min(version ?? newest, newest)
     const isShown =
       shown === newest || shown === 0 || (await store.hasVersion(found.branch.id, shown))
     if (!isShown) throw versionNotFound(shown)
-    const tree = createTree(await store.listPaths(found.branch.id, shown))
-    return { ...found, version: shown, tree }
+    return { ...found, version: shown }
+  }
+  /** The files of a version. */
+  const getTree = async (
+    caller: Caller | undefined,
+    valId: string,
+    place: Pick<FilePlace, "branchId" | "version">,
+  ): Promise<VersionFiles> => {
+    const found = await getVersion(caller, valId, place)
+    return { ...found, tree: createTree(await store.listPaths(found.branch.id, found.version)) }
   }
   return {
     getTree,
@@ -88,21 +103,20 @@ export function createFiles(store: FileStore, vals: Vals, branches: Branches) {
       caller: Caller | undefined,
       valId: string,
       place: FilePlace,
-    ): Promise<{ readonly file: TreeFile; readonly text: string }> {
-      const { branch, tree } = await getTree(caller, valId, place)
-      const file = tree.find(place.path)
-      const isDirectory = place.path === "" || file?.type === "directory"
-      if (isDirectory)
+    ): Promise<FileContent> {
+      const { branch, version } = await getVersion(caller, valId, place)
+      const { path } = place
+      const found = path === "" ? undefined : await store.findContent(branch.id, path, version)
+      if (path === "" || found?.type === "directory")
         throw new AppError(
-          "invalid_request",
-          `Cannot read the content of "${place.path}": it is a directory`,
+          "is_directory",
+          `Cannot read the content of "${path}": it is a directory`,
         )
-      const text = file && (await store.findText(branch.id, file.path, file.since))
-      if (!file || text === undefined) throw fileNotFound(place.path)
-      return { file, text }
+      if (!found) throw fileNotFound(path)
+      return found
     },
     /** The text of a file that was listed; empty if its version was deleted a moment ago. */
     readText: async (branchId: string, { path, since }: TreeFile): Promise<string> =>
-      (await store.findText(branchId, path, since)) ?? "",
+      (await store.findContent(branchId, path, since))?.text ?? "",
   }
 }

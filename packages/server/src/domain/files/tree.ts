@@ -33,8 +33,8 @@ export function createTree(states: readonly PathState[]) {
   return {
     /** All files and directories, by path. */
     files,
-    /** How many paths there are, with those that have ended. */
-    pathCount: states.length,
+    /** All paths, with those that have ended. */
+    states,
     find: (path: string): TreeFile | undefined => byName.get(path),
     /**
      * What the path shows: a file itself, the entries of a directory or all that it contains. The root

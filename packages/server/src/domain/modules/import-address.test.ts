@@ -112,6 +112,7 @@ describe("parseImportAddress", () => {
     "http://localhost:8080/v/ada/_hello",
     "http://localhost:8080/v/ada/h%65llo",
     "http://localhost:8080/v/ada/héllo",
+    "http://localhost:8080/v/ada-b/hello",
     "http://localhost:8080/v/ada/hello@",
     "http://localhost:8080/v/ada/hello@0",
     "http://localhost:8080/v/ada/hello@03",

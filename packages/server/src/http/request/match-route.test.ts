@@ -145,7 +145,7 @@ describe("matchRoute", () => {
     "/v1/vals//versions",
     "/v1/vals/x/versions//",
     "/v1/vals/x/y/z",
-    "/v2/vals",
+    "/v3/vals",
     "/v1/me//",
     "/v1/blobs/x",
   ])("finds nothing at %j", (path) => {

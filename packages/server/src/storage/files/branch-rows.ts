@@ -63,49 +63,64 @@ export function toMainBranch(row: MainRow): MainBranch {
 }
 
 /**
- * Selects `path` and `since` of the files of a branch in a version, also of those that were deleted.
- * It goes from path to path in the index: a branch may have far more states than paths.
+ * Selects `path` and the state of the files of a branch in a version, also of those that were deleted.
+ * The state is null for a path that begins later.
  */
-export function selectStates(branchId: string, version: number): Statement {
+export function selectStates(
+  branchId: string,
+  version: number,
+  state: "since" | "described" = "since",
+): Statement {
+  const column = raw(state === "since" ? "s.since" : describedState)
   return sql`
-    select p.path, (select s.since from states s where s.branch_id = ${branchId} and s.path = p.path and s.since <= ${version}
-      order by s.since desc limit 1) as since
-    from (with recursive paths (path) as (
+    select p.path, (select ${column} from states s where s.branch_id = ${branchId} and s.path = p.path and s.since <= ${version}
+      order by s.since desc limit 1) as ${raw(state)}
+    from (${selectAllPaths(branchId)}) p`
+}
+
+/**
+ * The columns of a state without its text, as one: a join would need a second search for each path,
+ * and a database may choose a slow order for it. Both know the length of a text without reading it.
+ */
+const describedState = `s.since || ' ' || s.file_id || ' ' || coalesce(s.type, '-') || ' ' || s.created_at
+  || ' ' || coalesce(octet_length(s.content), 0)`
+
+/** Goes from path to path in the index: a branch may have far more states than paths. */
+function selectAllPaths(branchId: string): Statement {
+  return sql`(with recursive paths (path) as (
       select * from (select path from states where branch_id = ${branchId} order by path limit 1) first
       union all select (select s.path from states s where s.branch_id = ${branchId} and s.path > paths.path order by s.path limit 1)
-      from paths where paths.path is not null) select path from paths where path is not null) p`
+      from paths where paths.path is not null) select path from paths where path is not null)`
 }
 
 /** A row of `selectPaths`. */
 export interface PathRow {
   readonly path: string
-  readonly since: number
-  readonly file_id: string
-  readonly type: FileType | null
-  readonly created_at: number | string
-  readonly bytes: number
+  readonly described: string | null
 }
 
-/**
- * Selects the paths of a branch in a version, with those that had ended by then, without their texts:
- * both databases know the length of a text without reading it.
- */
+/** Selects the paths of a branch in a version, with those that had ended by then, without texts. */
 export function selectPaths(branchId: string, version: number): Statement {
-  return sql`
-    select s.path, s.since, s.file_id, s.type, s.created_at, coalesce(octet_length(s.content), 0) as bytes
-    from (${selectStates(branchId, version)}) p cross join states s
-    where s.branch_id = ${branchId} and s.path = p.path and s.since = p.since`
+  return selectStates(branchId, version, "described")
 }
 
-/** Converts a row of `selectPaths`. */
-export function toPathState(row: PathRow): PathState {
-  const { path, since, file_id: fileId, type, bytes } = row
-  return { path, since, fileId, type, bytes, updatedAt: Number(row.created_at) }
+/** Converts the rows of `selectPaths`. */
+export function toPathStates(found: readonly PathRow[]): readonly PathState[] {
+  return found.flatMap(({ path, described }) => {
+    if (described === null) return []
+    const [since, fileId = "", type, updatedAt, bytes] = described.split(" ")
+    return [
+      {
+        ...{ path, since: Number(since), fileId, bytes: Number(bytes) },
+        ...{ type: type === "-" ? null : (type as FileType), updatedAt: Number(updatedAt) },
+      },
+    ]
+  })
 }
 
 /** The rows of `selectPaths` in a script. */
 export function* readPaths(branchId: string, version: number): Statements<readonly PathState[]> {
-  return (yield* rows<PathRow>(selectPaths(branchId, version))).map(toPathState)
+  return toPathStates(yield* rows<PathRow>(selectPaths(branchId, version)))
 }
 
 /** Selects columns of what the files of a branch import in a version; `i` is the import. */

@@ -12,7 +12,6 @@ import { createTree, type FileType, findEntry } from "../../domain/files/tree.ts
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { raw, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { takeOverLockfile } from "../modules/lockfiles.ts"
@@ -58,12 +57,11 @@ export function createBranchStore(db: Database): BranchStore {
       const [row] = await db.read<BranchRow>(selectBranch(valId, branchId))
       return row && toBranch(row)
     },
-    async list(valId, page) {
-      const found = await db.read<BranchRow>(sql`
-        select ${branchColumns} from branches b ${withEntryFile}
-        where b.val_id = ${valId} ${afterCursor(page, "b.created_at, b.id", newestFirst.kinds, "asc")}
-        order by b.created_at, b.id ${limitTo(page)}`)
-      return toPage(found, page, toBranch, newestFirst.toKeys)
+    async list(valId) {
+      const found = await db.read<BranchRow>(
+        sql`select ${branchColumns} from branches b ${withEntryFile} where b.val_id = ${valId}`,
+      )
+      return found.map(toBranch)
     },
     create: (branch, assert, at) =>
       writeOnce(db, () => createBranch(db.dialect, branch, assert, at)),

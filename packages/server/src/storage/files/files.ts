@@ -1,47 +1,86 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { FileSaveStore } from "../../domain/files/file-saves.ts"
 import type { FileStore } from "../../domain/files/files.ts"
+import type { FileType, PathState } from "../../domain/files/tree.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
-import { type PathRow, selectPaths, toPathState } from "./branch-rows.ts"
+import { type PathRow, selectPaths, toPathStates } from "./branch-rows.ts"
 import { type BranchRow, branchColumns, toBranch, withEntryFile } from "./branches.ts"
 import { saveFiles } from "./save-files.ts"
+
+interface ContentRow {
+  readonly type: FileType | null
+  readonly created_at: number | string
+  readonly content: string | null
+}
+
+interface FileRow extends BranchRow {
+  readonly path: string
+  readonly since: number
+  readonly file_id: string
+  readonly type: FileType
+  readonly saved_at: number | string
+  readonly bytes: number
+}
+
+const limits = { cachedPathsMax: 50_000 }
 
 /** Files in the database. */
 export function createFileStore(db: Database): FileStore & FileSaveStore {
   return {
-    async listPaths(branchId, version) {
-      return (await db.read<PathRow>(selectPaths(branchId, version))).map(toPathState)
-    },
+    listPaths: createListPaths(db),
     async hasVersion(branchId, version) {
       const found = await db.read(
         sql`select 1 from versions where branch_id = ${branchId} and version = ${version}`,
       )
       return found.length > 0
     },
-    async findText(branchId, path, since) {
-      const [row] = await db.read<{ content: string | null }>(
-        sql`select content from states where branch_id = ${branchId} and path = ${path} and since = ${since}`,
-      )
-      return row?.content ?? undefined
+    async findContent(branchId, path, version) {
+      const [row] = await db.read<ContentRow>(sql`
+        select type, created_at, content from states where branch_id = ${branchId} and path = ${path} and since <= ${version}
+        order by since desc limit 1`)
+      if (!row || row.type === null) return undefined
+      return { type: row.type, updatedAt: Number(row.created_at), text: row.content ?? "" }
     },
     async findFile(fileId) {
-      // `files` has the path that it was moved to last.
-      const [row] = await db.read<
-        BranchRow & Omit<PathRow, "created_at"> & { saved_at: number }
-      >(sql`
+      // `files` has the path that it was moved to last; another file may be there now.
+      const [row] = await db.read<FileRow>(sql`
         select ${branchColumns}, s.path, s.since, s.file_id, s.type, s.created_at as saved_at, coalesce(octet_length(s.content), 0) as bytes
         from files f join branches b on b.id = f.branch_id ${withEntryFile}
-        join states s on s.branch_id = b.id and s.path = f.path
-        where f.id = ${fileId} and s.file_id = f.id and s.since <= b.version order by s.since desc limit 1`)
-      if (!row || row.type === null) return undefined
-      const file = { ...toPathState({ ...row, created_at: row.saved_at }), type: row.type }
+        join states s on s.branch_id = b.id and s.path = f.path and s.since =
+          (select max(l.since) from states l where l.branch_id = b.id and l.path = f.path and l.since <= b.version)
+        where f.id = ${fileId} and s.file_id = f.id and s.type is not null`)
+      if (!row) return undefined
+      const { path, since, file_id, type, saved_at, bytes } = row
+      const file = { path, since, fileId: file_id, type, updatedAt: Number(saved_at), bytes }
       return { branch: toBranch(row), file }
     },
     save(save, at) {
       const depth = findCallDepth()
       return writeLinksOnce(db, () => saveFiles(db.dialect, save, at, depth))
     },
+  }
+}
+
+/**
+ * The paths of a version never change, and its number is never used again: a cached list is exact.
+ * Clients read the files of one version page by page.
+ */
+function createListPaths(db: Database): FileStore["listPaths"] {
+  const lists = new Map<string, readonly PathState[]>()
+  let cached = 0
+  return async (branchId, version) => {
+    const key = `${branchId} ${version}`
+    const known = lists.get(key)
+    if (known) return known
+    const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
+    if (cached + found.length > limits.cachedPathsMax) {
+      lists.clear()
+      cached = 0
+    }
+    if (!lists.has(key)) cached += found.length + 1
+    lists.set(key, found)
+    return found
   }
 }

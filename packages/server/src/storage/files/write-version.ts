@@ -136,7 +136,10 @@ const copyColumns: TableColumns = {
   ...{ new_created_at: "time", old_path: "text", old_since: "integer" },
 }
 
-/** Inserts states with texts that other states have, and with what these import. */
+/**
+ * Inserts states with texts that other states have, and with what these import. SQLite keeps the order
+ * of cross joins: it would read the whole table of copies once for each state otherwise.
+ */
 export function* copyStates(
   dialect: Dialect,
   branch: { readonly from: string; readonly to: string },
@@ -153,6 +156,7 @@ export function* copyStates(
   )
   yield sql`insert into states (branch_id, path, since, file_id, type, created_at, content)
     select b.id, new_path, new_since, new_file_id, new_type, new_created_at, s.content
-    from ${table} join branches b on b.id = ${branch.to} join states s on s.branch_id = ${branch.from} and s.path = old_path and s.since = old_since`
+    from ${table} cross join branches b cross join states s
+    where b.id = ${branch.to} and s.branch_id = ${branch.from} and s.path = old_path and s.since = old_since`
   yield copyImports(table, branch)
 }

@@ -10,7 +10,13 @@ import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { type PathRow, selectImports, selectPaths, selectStates } from "../files/branch-rows.ts"
+import {
+  type PathRow,
+  selectImports,
+  selectPaths,
+  selectStates,
+  toPathStates,
+} from "../files/branch-rows.ts"
 
 interface VersionRow {
   readonly version: number
@@ -81,11 +87,12 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       )
     },
     async list(branchId, version) {
-      const found = await db.read<PathRow>(selectPaths(branchId, version))
-      return found.flatMap(({ file_id: id, path, type, since, created_at }) => {
-        const updatedAt = new Date(Number(created_at)).toISOString()
-        return type === null ? [] : [{ id, path, type, version: since, updatedAt }]
-      })
+      const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
+      return found.flatMap(({ fileId: id, path, type, since, updatedAt }) =>
+        type === null
+          ? []
+          : [{ id, path, type, version: since, updatedAt: new Date(updatedAt).toISOString() }],
+      )
     },
     async listModules(branchId, version) {
       const files = await db.read<ModuleRow>(sql`

@@ -36,10 +36,15 @@ export function* insertImports(
       values ${join(values, ", ")} on conflict do nothing`
   }
   if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
-  yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, b.version)
+  yield pinImports(val, sql`imports.path = ${path} and imports.since = ${since}`)
+}
+
+/** Pins the imports of other people's vals that meet the condition and have no pin. */
+export function pinImports(val: Importer, condition: Statement): Statement {
+  return sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, b.version)
     from users u join vals v on v.owner_id = u.id join branches b on b.val_id = v.id
     where b.name_key = case when imports.branch_key = '' then ${mainBranch} else imports.branch_key end
-      and imports.branch_id = ${val.id} and imports.path = ${path} and imports.since = ${since} and imports.pinned_val_id is null
+      and imports.branch_id = ${val.id} and ${condition} and imports.pinned_val_id is null
       and u.username_key = imports.username_key and v.name_key = imports.name_key
       and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }
@@ -55,9 +60,9 @@ export function copyImports(
   return sql`insert into imports (branch_id, path, since, username_key, name_key, branch_key, pinned_version, specifiers, pinned_val_id, pinned_at)
     select b.id, new_path, new_since, i.username_key, i.name_key, i.branch_key, i.pinned_version, i.specifiers, i.pinned_val_id,
       case when i.pinned_val_id is not null then coalesce(i.pinned_at, s.created_at) end
-    from ${table} join branches b on b.id = ${branch.to}
-    join imports i on i.branch_id = ${branch.from} and i.path = old_path and i.since = old_since
-    join states s on s.branch_id = i.branch_id and s.path = i.path and s.since = i.since`
+    from ${table} cross join branches b cross join imports i cross join states s
+    where b.id = ${branch.to} and i.branch_id = ${branch.from} and i.path = old_path and i.since = old_since
+      and s.branch_id = i.branch_id and s.path = i.path and s.since = i.since`
 }
 
 /** The branch that imports, which is the main one of its val. */

@@ -48,10 +48,10 @@ export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
       ]),
     ),
     getFileContent: async ({ caller, params, query, request }) => {
-      const { file, text } = await files.getContent(caller, params.val_id, toPlace(query))
+      const { text, updatedAt } = await files.getContent(caller, params.val_id, toPlace(query))
       const etag = `"${new Bun.CryptoHasher("sha256").update(text).digest("base64url")}"`
       const response = content("application/octet-stream", text)
-      return respondToConditions(response, request, etag, file.updatedAt)
+      return respondToConditions(response, request, etag, updatedAt)
     },
     getFile: async ({ caller, params }) =>
       json(200, toFileView(await files.get(caller, params.file_id), links)),
