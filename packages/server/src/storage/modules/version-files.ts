@@ -87,8 +87,8 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       )
     },
     async list(branchId, version) {
-      const found = await db.read<PathRow>(selectPaths(branchId, version))
-      return toPathStates(found).flatMap(({ fileId: id, path, type, since, updatedAt }) =>
+      const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
+      return found.flatMap(({ fileId: id, path, type, since, updatedAt }) =>
         type === null
           ? []
           : [{ id, path, type, version: since, updatedAt: new Date(updatedAt).toISOString() }],
