@@ -306,6 +306,64 @@ function defineFilters(suite: ApiSuite) {
       expect([query, await placesOf(suite, ada, query, runs)]).toEqual([query, [...places]])
   })
 
+  test("names file and branch, and filters by those of a val with several", async () => {
+    const { ada, home, files, runs } = await withFiles(suite)
+    const { json } = await call("GET", "/v1/telemetry/traces?direction=asc", { as: ada })
+    expect(
+      json.data.map((it: Trace & { name: string }) => {
+        const values = toValues(it)
+        const { "val.file_id": file, "val.branch_id": branch, "val.type": type } = values
+        return [it.name, type, file, branch, values["url.full"]]
+      }),
+    ).toEqual(
+      files.map(({ id, branchId, path, type, links }) => [
+        ...[`api ${path}`, type, id, branchId],
+        links.endpoint,
+      ]),
+    )
+    const [main, side, other] = files as [FileOfBranch, FileOfBranch, FileOfBranch]
+    for (const [query, places] of [
+      [`branch_ids=${home.id}`, [0, 1]],
+      [`branch_ids=${other.branchId}`, [2]],
+      [`branch_ids=${other.branchId},${home.id}`, [0, 1, 2]],
+      [`file_id=${main.id}`, [0]],
+      [`file_id=${side.id}`, [1]],
+      [`file_id=${other.id}`, [2]],
+      [`file_id=${other.id}&branch_ids=${other.branchId}`, [2]],
+      [`file_id=${other.id}&branch_ids=${home.id}`, []],
+    ] as const) {
+      const found = await placesOf(suite, ada, `direction=asc&${query}`, runs)
+      expect([query, found]).toEqual([query, [...places]])
+      const logs = await call("GET", `/v1/telemetry/logs?direction=asc&${query}`, { as: ada })
+      expect([query, logs.json.data.map(toMessage)]).toEqual([query, places.map(String)])
+      const ids = runs.map(toTraceId).join()
+      const ofTraces = await call("GET", `/v1/telemetry/logs?trace_ids=${ids}&${query}`, {
+        as: ada,
+      })
+      expect([query, ofTraces.json.data.map(toMessage).sort()]).toEqual([query, places.map(String)])
+    }
+    const stranger = await addUser()
+    expect(await placesOf(suite, stranger, `file_id=${side.id}`, runs)).toEqual([])
+  })
+
+  test("shows the type that a file had in the version that ran", async () => {
+    const { ada, home, files } = await withFiles(suite)
+    const [, side] = files as [FileOfBranch, FileOfBranch]
+    const body = { type: "email", content: "1" }
+    await call("PUT", `/v2/vals/${home.id}/files?path=${side.path}`, { as: ada, body })
+    const typeOf = async () => {
+      const { json } = await call("GET", `/v1/telemetry/traces?file_id=${side.id}`, { as: ada })
+      return [toValues(json.data[0])["val.type"], json.data[0].name]
+    }
+    expect(await typeOf()).toEqual(["http", "api side.ts"])
+    const moved = { name: "moved.ts" }
+    expectStatus(
+      await call("PUT", `/v2/vals/${home.id}/files?path=${side.path}`, { as: ada, body: moved }),
+      200,
+    )
+    expect(await typeOf()).toEqual(["email", "api moved.ts"])
+  })
+
   test("rejects wrong queries", async () => {
     const ada = await suite.sharedUser()
     for (const query of [
@@ -331,6 +389,51 @@ function defineFilters(suite: ApiSuite) {
       ])
   })
 }
+
+interface FileOfBranch {
+  readonly id: string
+  readonly branchId: string
+  readonly path: string
+  readonly type: string
+  readonly version: number
+  readonly links: { readonly endpoint?: string }
+}
+
+/** A val with two files on `main` and one on another branch, each with a run that has logged its place. */
+async function withFiles({ call, addUser, run, val }: ApiSuite) {
+  const ada = await addUser()
+  const home = await val(ada, { type: "http" })
+  const base = `/v2/vals/${home.id}`
+  const side = { as: ada, body: { type: "http", content: "2" } }
+  expectStatus(await call("POST", `${base}/files?path=side.ts`, side), 201)
+  const branch = expectStatus(
+    await call("POST", `${base}/branches`, { as: ada, body: { name: "trial" } }),
+    201,
+  ).json
+  const files: FileOfBranch[] = []
+  for (const [path, branchId] of [
+    ["main.tsx", home.id],
+    ["side.ts", home.id],
+    ["side.ts", branch.id],
+  ]) {
+    const query = `path=${path}&branch_id=${branchId}`
+    const { json } = expectStatus(await call("GET", `${base}/files?${query}`, { as: ada }), 200)
+    files.push({ ...json.data[0], branchId })
+  }
+  const runs: RunRecord[] = []
+  for (const [index, { id, branchId, path, version: since }] of files.entries()) {
+    const version = branchId === home.id ? 2 : 0
+    runs.push(
+      await run(home, {
+        ...{ startedAt: noon + index, version, logs: [line(index, String(index))] },
+        file: { id, path, since, branchId, branchName: "" },
+      }),
+    )
+  }
+  return { ada, home, files, runs }
+}
+
+const toMessage = ({ body }: Log) => body.stringValue
 
 function defineLogs(suite: ApiSuite) {
   const { call, addUser, val, run } = suite

@@ -198,6 +198,9 @@ async function visitRuns(
 export interface RunSample {
   readonly id: string
   readonly valId: string
+  /** The file that it has started, and its branch. */
+  readonly fileId: string
+  readonly branchId: string
   readonly startedAt: number
   readonly endedAt: number | null
   readonly status: RunStatus

@@ -9,7 +9,6 @@ import { openMask, type SecretOpener } from "../secrets/open-secrets.ts"
 import type { Mask } from "../secrets/secret-mask.ts"
 import type { RunBatches, RunSample, Span } from "../stats/stats.ts"
 import { canSee, type Vals } from "../vals/vals.ts"
-import { type StartedFile, toFilteredVals, toStartedFile } from "./run-files.ts"
 import {
   findTimePage,
   nanosPerMs,
@@ -27,9 +26,14 @@ export interface RunScope {
   readonly vals: readonly { readonly id: string; readonly isOwn: boolean }[] | undefined
 }
 
+/** The file that a run has started, and its branch. */
+export type StartedFile = Pick<RunSample, "fileId" | "branchId">
+
 /** A run with the file that it started, as it was then. */
-export interface TracedRun {
+export interface TracedRun extends StartedFile {
   readonly run: Run
+  /** Whether the file has the addresses of the val. */
+  readonly isEntry: boolean
   readonly path: string
   readonly type: string
 }
@@ -42,6 +46,8 @@ export interface KeptHeaders {
 
 /** Reads runs for traces. */
 export interface TelemetryStore {
+  /** The vals that the filter leaves; it has one. */
+  listVals(filter: FileFilter): Promise<readonly string[]>
   /** A run that the user may not see, or that is on another account, has no owner. */
   walk(
     scope: RunScope,
@@ -55,14 +61,17 @@ export interface TelemetryStore {
   findLogs(ids: readonly string[]): Promise<ReadonlyMap<string, readonly LogLine[]>>
 }
 
-/** Which traces or log lines a page has. */
-export interface TelemetryQuery extends TimePageRequest {
+/** Whose runs are left. */
+export interface FileFilter {
   readonly branchIds?: readonly string[] | undefined
   readonly fileId?: string | undefined
 }
 
+/** Which traces or log lines a page has. */
+export interface TelemetryQuery extends TimePageRequest, FileFilter {}
+
 /** A run as a trace. */
-export interface Trace extends TracedRun, StartedFile {
+export interface Trace extends TracedRun {
   /** Without credentials. Others than the val's owner get none. */
   readonly requestHeaders: HeaderList
   readonly responseHeaders: HeaderList
@@ -107,9 +116,10 @@ export function createTelemetry(
     { userId }: Caller,
     query: TelemetryQuery,
   ): Promise<RunScope | undefined> => {
-    const ids = toFilteredVals(query)
-    if (ids === undefined) return { accountId: userId, vals: undefined }
-    const found = await Promise.all([...new Set(ids)].map((id) => vals.findById(id)))
+    if (query.branchIds === undefined && query.fileId === undefined)
+      return { accountId: userId, vals: undefined }
+    const ids = await store.listVals(query)
+    const found = await Promise.all(ids.map((id) => vals.findById(id)))
     const seen = found.flatMap((val) =>
       val && canSee(val, { userId }) ? [{ id: val.id, isOwn: val.ownerId === userId }] : [],
     )
@@ -142,7 +152,8 @@ export function createTelemetry(
         async (batch) =>
           batch.flatMap((run) => {
             const at = isByEnd ? run.endedAt : run.startedAt
-            return at !== null && hasFile(run, caller) ? [{ at: toNanos(at), key: run.id }] : []
+            const isListed = at !== null && isShownRun(run, caller, query)
+            return isListed ? [{ at: toNanos(at), key: run.id }] : []
           }),
       )
       return {
@@ -162,7 +173,7 @@ export function createTelemetry(
     ): Promise<TimePage<TelemetryLog>> {
       const scope = await toScope(caller, query)
       if (!scope) return nothing
-      const toItems = (batch: readonly RunSample[]) => readLogs(store, caller, batch)
+      const toItems = (batch: readonly RunSample[]) => readLogs(store, caller, query, batch)
       const { runIds } = query
       const rules = { unit: 1n, runsMax: limits.logsScannedMax, itemsMax: limits.itemsMax }
       if (runIds === undefined) {
@@ -170,10 +181,7 @@ export function createTelemetry(
         return findTimePage(query, { ...rules, spanMs: runMsMax }, walk, toItems)
       }
       const samples = await store.findSamples(caller.userId, runIds)
-      const ofScope = samples.filter(
-        ({ valId }) => scope.vals === undefined || scope.vals.some(({ id }) => id === valId),
-      )
-      return findTimePage(query, { ...rules, spanMs: 0 }, () => oneBatch(ofScope), toItems)
+      return findTimePage(query, { ...rules, spanMs: 0 }, () => oneBatch(samples), toItems)
     },
   }
 }
@@ -183,9 +191,10 @@ const nothing = { items: [], next: undefined }
 async function readLogs(
   store: TelemetryStore,
   caller: Caller,
+  filter: FileFilter,
   batch: readonly RunSample[],
 ): Promise<readonly TelemetryLog[]> {
-  const shown = batch.filter((run) => hasFile(run, caller))
+  const shown = batch.filter((run) => isShownRun(run, caller, filter))
   const logs: TelemetryLog[] = []
   const pace = createTimeSlice()
   for (let from = 0; from < shown.length; from += limits.logsAtOnceMax) {
@@ -211,23 +220,32 @@ async function readTraces(
     const traced = found.get(id)
     if (!traced) continue
     const { val, request } = traced.run
-    const file = toStartedFile({ valId: val.id })
     if (request === null || val.ownerId !== userId)
-      traces.push({ ...traced, ...file, requestHeaders: [], responseHeaders: [] })
+      traces.push({ ...traced, requestHeaders: [], responseHeaders: [] })
     else {
       const mask = masks.get(val.id) ?? openMask(secrets, val)
       masks.set(val.id, mask)
       const headers = toShownHeaders(await store.findHeaders(id), await mask)
-      traces.push({ ...traced, ...file, ...headers })
+      traces.push({ ...traced, ...headers })
     }
     await pace()
   }
   return traces
 }
 
-/** Whether the caller may see the run. Code that was not saved has no file, and no trace. */
-function hasFile({ ownerId, valId }: RunSample, { userId }: Caller): boolean {
-  return ownerId !== null && valId !== userId
+/**
+ * Whether the filter leaves the run, and the caller may see it. Code that was not saved has no file,
+ * and no trace.
+ */
+function isShownRun(run: RunSample, { userId }: Caller, filter: FileFilter): boolean {
+  const { ownerId, valId, fileId, branchId } = run
+  const { branchIds = [branchId] } = filter
+  return (
+    ownerId !== null &&
+    valId !== userId &&
+    branchIds.includes(branchId) &&
+    (filter.fileId ?? fileId) === fileId
+  )
 }
 
 async function* oneBatch(batch: readonly RunSample[]): RunBatches {
@@ -252,12 +270,12 @@ function isShown([name]: readonly [string, string]): boolean {
 /** Each line gets a time of its own: its number among those of its millisecond, in nanoseconds. */
 function toLogs(run: RunSample, lines: readonly LogLine[]): readonly TelemetryLog[] {
   const counts = new Map<number, number>()
-  const file = toStartedFile(run)
+  const { fileId, branchId } = run
   return lines.map((line, index) => {
     const ms = Date.parse(line.at)
     const number = counts.get(ms) ?? 0
     counts.set(ms, number + 1)
     const key = `${run.id} ${String(index).padStart(6, "0")}`
-    return { at: toNanos(ms) + BigInt(number), key, runId: run.id, line, ...file }
+    return { at: toNanos(ms) + BigInt(number), key, runId: run.id, line, fileId, branchId }
   })
 }

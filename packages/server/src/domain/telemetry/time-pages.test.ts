@@ -13,7 +13,8 @@ interface Scene {
 
 function toRun(index: number, startedAt: number, endedAt: number | null): RunSample {
   const id = String(index).padStart(4, "0")
-  return { id, valId: "v", ownerId: "o", status: "succeeded", startedAt, endedAt }
+  const place = { valId: "v", fileId: "v", branchId: "v", ownerId: "o" }
+  return { id, ...place, status: "succeeded", startedAt, endedAt }
 }
 
 /** Runs that start within 200 ms and take up to 50, without chance. */

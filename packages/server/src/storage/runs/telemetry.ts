@@ -3,7 +3,7 @@ import { isRequestInput } from "../../domain/runs/runs.ts"
 import type { TelemetryStore, TracedRun } from "../../domain/telemetry/telemetry.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { withCode } from "../vals/val-rows.ts"
 import {
   fromJson,
@@ -27,19 +27,43 @@ import {
 interface TracedRow extends RunRow {
   readonly path: string | null
   readonly type: string | null
+  readonly entry_file_id: string | null
 }
 
-/** The path and type of a run's file, in its version or, if that was deleted, in the current one. */
-const fileColumns = raw(`coalesce(n.entry_path, f.path) as path,
-  coalesce(c.type, b.entry_type) as type`)
+/**
+ * The path and type of a run's file in its version. Of one that was moved, or whose version was
+ * deleted, the last ones.
+ */
+const fileColumns = raw(`c.file_id as entry_file_id,
+  case when c.file_id = f.id then n.entry_path else f.path end as path,
+  case when c.file_id = f.id then c.type else coalesce(${typeOf("and s.since <= r.version")}, ${typeOf("")}) end as type`)
 const fileJoins = sql`
-  left join versions n on n.branch_id = r.val_id and n.version = r.version ${withCode}
-  left join branches b on b.id = r.val_id left join files f on f.id = r.val_id`
+  left join files f on f.id = coalesce(r.file_id, r.val_id)
+  left join versions n on n.branch_id = coalesce(r.branch_id, r.val_id) and n.version = r.version ${withCode}`
+
+function typeOf(condition: string): string {
+  return `(select s.type from states s where s.branch_id = f.branch_id and s.path = f.path ${condition}
+    and s.file_id = f.id and s.type is not null order by s.since desc limit 1)`
+}
 
 /** Runs in the database, read as traces. */
 export function createTelemetryStore(db: Database): TelemetryStore {
   const read = readInTurn(db)
   return {
+    async listVals({ branchIds, fileId }) {
+      const conditions = [
+        ...(branchIds === undefined ? [] : [sql`b.id in (${list(branchIds)})`]),
+        ...(fileId === undefined
+          ? []
+          : [
+              sql`b.val_id in (select o.val_id from files f join branches o on o.id = f.branch_id where f.id = ${fileId})`,
+            ]),
+      ]
+      const found = await db.read<{ val_id: string }>(
+        sql`select distinct b.val_id from branches b where ${join(conditions, " and ")}`,
+      )
+      return found.map(({ val_id }) => val_id)
+    },
     walk: ({ accountId, vals }, { span, direction, runsMax }) => {
       // A part for each val reads as many runs as are returned.
       const atOnceMax = Math.ceil(runsMax / Math.max(1, vals?.length ?? 1))
@@ -57,7 +81,7 @@ export function createTelemetryStore(db: Database): TelemetryStore {
       const rows = await read(
         withVisibleOwner(
           accountId,
-          sql`select id, val_id, started_at, ended_at, status, owner_id from runs
+          sql`select id, val_id, file_id, branch_id, started_at, ended_at, status, owner_id from runs
             where account_id = ${accountId} and id in (${list(ids)})`,
           part,
         ),
@@ -70,8 +94,7 @@ export function createTelemetryStore(db: Database): TelemetryStore {
       const rows = await db.read<TracedRow>(sql`
         select ${runColumns}, ${fileColumns} from runs r ${runJoins} ${fileJoins}
         where r.id in (${list(ids)})`)
-      for (const row of rows)
-        found.set(row.id, { run: toRun(row), path: row.path ?? "", type: row.type ?? "script" })
+      for (const row of rows) found.set(row.id, toTraced(row))
       return found
     },
     async findHeaders(id) {
@@ -94,6 +117,16 @@ export function createTelemetryStore(db: Database): TelemetryStore {
       for (const row of rows) found.set(row.id, fromJson<LogLine[]>(row.logs) ?? [])
       return found
     },
+  }
+}
+
+function toTraced(row: TracedRow): TracedRun {
+  const { val_id, file_id, branch_id, entry_file_id } = row
+  const fileId = file_id ?? val_id
+  return {
+    run: toRun(row),
+    ...{ fileId, branchId: branch_id ?? val_id, path: row.path ?? "", type: row.type ?? "script" },
+    isEntry: branch_id === null && (entry_file_id === null || entry_file_id === fileId),
   }
 }
 

@@ -8,6 +8,8 @@ import { isVisible, toTime } from "../vals/val-rows.ts"
 interface SampleRow {
   readonly id: string
   readonly val_id: string
+  readonly file_id: string | null
+  readonly branch_id: string | null
   readonly started_at: number | string
   readonly ended_at: number | string | null
   readonly status: RunStatus
@@ -53,7 +55,7 @@ export function partOf(
 ): Statement {
   const { span, behind, direction, runsMax } = part
   return sql`
-    select r.id, r.val_id, r.started_at, r.ended_at, r.status, ${owner} as owner_id from runs r
+    select r.id, r.val_id, r.file_id, r.branch_id, r.started_at, r.ended_at, r.status, ${owner} as owner_id from runs r
     where ${condition} and r.started_at > ${span.since} and r.started_at <= ${span.until}
       and (r.started_at, r.id) ${raw(direction === "desc" ? "<" : ">")} (${behind.at}, ${behind.id})
     order by r.started_at ${raw(direction)}, r.id ${raw(direction)} limit ${runsMax}`
@@ -80,7 +82,7 @@ export function withVisibleOwner(
   { direction }: Pick<Part, "direction">,
 ): Statement {
   return sql`
-    select found.id, found.val_id, found.started_at, found.ended_at, found.status,
+    select found.id, found.val_id, found.file_id, found.branch_id, found.started_at, found.ended_at, found.status,
       case when found.val_id = ${userId} then found.owner_id else v.owner_id end as owner_id
     from (${runs}) found left join vals v on v.id = found.val_id and ${isVisible(userId)}
     order by found.started_at ${raw(direction)}, found.id ${raw(direction)}`
@@ -110,6 +112,8 @@ export function toSample(row: SampleRow): RunSample {
   return {
     id,
     valId,
+    fileId: row.file_id ?? valId,
+    branchId: row.branch_id ?? valId,
     ownerId,
     status,
     startedAt: Number(row.started_at),

@@ -87,10 +87,12 @@ function toTraceView(it: Trace, links: Links): z.infer<typeof trace> {
 }
 
 /** Clients rely on the method and the address of each trace of an http file. */
-function toRequestAttributes({ run, type }: Trace, links: Links): TelemetryAttribute[] {
+function toRequestAttributes(it: Trace, links: Links): TelemetryAttribute[] {
+  const { run, type } = it
   const { request } = run
   if (request === null && type !== "http") return []
-  const { method, url } = request ?? { method: "GET", url: links.endpoint(run.val) }
+  const endpoint = it.isEntry ? links.endpoint(run.val) : links.fileEndpoint(it.fileId)
+  const { method, url } = request ?? { method: "GET", url: endpoint }
   const status = request?.status ?? null
   return [
     text("http.request.method", method),
