@@ -54,7 +54,7 @@ describe("routes", () => {
         name !== "acceptInvitation"
       )
         expect(name).toBe("a route of the API that does not look at the token")
-      const isOfCaller = /\/(runs|stats|like|schedule|secrets)$/.test(path)
+      const isOfCaller = /\/(runs|stats|like|schedule|secrets|environment_variables)$/.test(path)
       if (method === "get" && /^\/v[12]\/vals/.test(path) && !isOfCaller)
         expect([name, auth]).toEqual([name, "optional"])
     }

@@ -416,7 +416,7 @@ describeEachDatabase("privacy", (open) => {
               api,
               name,
               pair,
-              { username: "ada", version, name: "KEY" },
+              { username: "ada", version, name: "KEY", variable: "key", file_path: "main.tsx" },
               viewer,
             )) {
               expect(`${name}\n${hidden}`).toBe(`${name}\n${absent}`)

@@ -329,7 +329,9 @@ export default async () => {
         webhook_id: id,
         delivery_id: id,
         name: "SECRET",
+        variable: "SECRET",
         code: "1 + 1",
+        ...{ branch_id: id, file_id: id, org_id: id, file_path: "main.tsx" },
       }
       const allowed = new Set(["val:read", "user:read", "run:read", undefined])
       // Routes that need no scope or a reading one: they sign in no user, end nothing and reveal

@@ -102,6 +102,7 @@ const rules: Readonly<Record<string, Rule>> = {
   user_id: sharedUser,
   username: sharedUser,
   module: sharedUser,
+  file_path: sharedUser,
   code: sharedUser,
   // "Its author or the val's owner", and none on a private val for anybody else.
   comment_id: (_route, caller, privacy) => {

@@ -76,6 +76,8 @@ const querySamples: Readonly<Record<string, Record<string, string>>> = {
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   // The other fields are for runs of a request.
   replayRun: { args: [2] },
+  // The sample has one file and no other branch.
+  createRun: { args: [1], version: 1, file: "main.tsx", branch: "main", retries: 0 },
   createFile: { type: "file", content: "sample" },
   updateFile: { content: "changed" },
   changeFiles: { changes: [{ path: "sample.txt", content: "sample" }] },

@@ -60,10 +60,12 @@ export async function createSubject(
   const target = await createTarget(api, owner, name, route, unique)
   const parts = {
     val_id: val.id,
-    val_name: val.name,
+    // Without a version, the address of a file redirects.
+    val_name: name === "getModuleFile" ? `${val.name}@1-main` : val.name,
     user_id: target.id,
     username: owner.username,
     module: "blob",
+    file_path: "main.tsx",
     code: "1 + 1",
   }
   const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }

@@ -77,6 +77,7 @@ function toPaths(name: string, route: RouteDefinition, data: PrivacyData): reado
     run_id: vals.flatMap((val) => val.runIds),
     key: vals.map((val) => toBlobKey(val.name)),
     module: ["blob", "sqlite", "utils"],
+    file_path: ["main.tsx", "README.md"],
     webhook_id: data.webhookIds,
     delivery_id: data.deliveryIds,
     // No user has sent an email.
