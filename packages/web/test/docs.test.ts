@@ -121,11 +121,11 @@ describeInBrowser("docs page", (getBrowser) => {
       "",
       async (page) => {
         await page.keyboard.press("/")
-        await page.keyboard.type("delete version")
+        await page.keyboard.type("delete comment")
         const found = () => sideBar(page).locator("a.nav-link").allTextContents()
-        await eventually(found, (names) => expect(names).toEqual(["DELDelete version"]))
+        await eventually(found, (names) => expect(names).toEqual(["DELDelete comment"]))
         await page.keyboard.press("Enter")
-        await page.locator("h1", { hasText: "Delete version" }).waitFor()
+        await page.locator("h1", { hasText: "Delete comment" }).waitFor()
         await page.keyboard.press("/")
         await page.keyboard.type("zzz")
         await sideBar(page).getByText("Nothing matches “zzz”").waitFor()

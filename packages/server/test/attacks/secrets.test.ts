@@ -343,6 +343,8 @@ export default async () => {
         finishProviderSignIn: "403 cross_site_request",
         signUpWithProvider: "403 cross_site_request",
         acceptInvitation: "404 invitation_not_found",
+        createSlackToken: "404 connection_not_found",
+        createGoogleDocsToken: "404 connection_not_found",
         signOut: "204 undefined",
       }
       const forVals = new Set<string | undefined>([

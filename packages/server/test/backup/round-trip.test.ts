@@ -284,6 +284,7 @@ function poolsOf(api: TestApi, data: SampleData, branchId: string): RouteValues 
     // Deliveries are not in a backup.
     delivery_id: [data.ada.id],
     module: ["blob", "sqlite"],
+    file_path: ["main.tsx"],
     name: data.secrets,
     key: Object.keys(blobs),
   }

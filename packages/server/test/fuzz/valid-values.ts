@@ -137,6 +137,7 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
     )
   if (name === "args" && schema.type === "string")
     return fc.constantFrom("[]", "[1]", '[{"a":[null]},"é"]')
+  if (name === "variable") return fc.constantFrom("VAL_1", "VAL_2")
   if (name === "hosts") return fc.constantFrom("api.hamlet.test", "localhost:8080", "a-b.c")
   if (schema.pattern !== undefined)
     return fc.oneof(
