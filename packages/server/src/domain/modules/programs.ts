@@ -41,6 +41,7 @@ export interface ProgramParts extends GraphParts, PackageSource {
     readonly baseUrl: string
     module(username: string, name: string): string
     endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
+    fileEndpoint(id: string): string
   }
   onError(error: unknown): void
 }
@@ -174,7 +175,7 @@ function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk):
     isAnonymous: account.isAnonymous,
     label,
     entryUrl: walk.entry.url,
-    endpoint: parts.links.endpoint(val),
+    endpoint: val.file.isEntry ? parts.links.endpoint(val) : parts.links.fileEndpoint(val.file.id),
     isMadeOf: (branchId, paths) => isMadeOf(walk, branchId, paths),
     load: () => loadProgram(parts, val, account, walk),
   }
