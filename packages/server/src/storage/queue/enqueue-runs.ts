@@ -31,7 +31,7 @@ const columns: TableColumns = {
 
 /**
  * Adds runs to the queue in one statement, as part of a transaction. Returns the ids of those that
- * were added: a run of a val that is gone is not. Call `RunQueue.wake` after the commit.
+ * were added: a run of a val or branch that is gone is not. Call `RunQueue.wake` after the commit.
  */
 export function* enqueueRuns(
   dialect: Dialect,
@@ -45,7 +45,7 @@ export function* enqueueRuns(
       ${dialect.now}, new_request, new_input, new_args, new_bytes, coalesce(new_due_at, ${dialect.now}), 1, new_retries,
       new_depth, case when new_version is null then 1 else 0 end
     from ${dialect.tableOf(runs.map(toValues), columns)} join vals v on v.id = new_val_id
-    join branches b on b.id = v.id
+    join branches b on b.id = coalesce(new_branch_id, v.id)
     returning id`)
   return added.map(({ id }) => id)
 }
