@@ -111,6 +111,7 @@ export async function createQueueNode(
           ...{ key: val.id, valId: val.id, file: val.file, version: 1, type: val.type },
           ownerId: val.ownerId,
           ...{ accountId, label: "", entryUrl: "", endpoint: "" },
+          readFile: async () => null,
           isMadeOf: () => true,
           load: () => Promise.reject(new Error("No code is loaded")),
         }),

@@ -72,6 +72,7 @@ const secondsHints = {
   "packages/server/test/reach/packages.test.ts": 19,
   "packages/server/test/schedules/": 4,
   "packages/server/test/sdk.test.ts": 14,
+  "packages/server/test/v2/vt.test.ts": 12,
   "packages/web/test/app/": 4,
   "packages/web/test/app/account.test.ts": 18,
   "packages/web/test/app/attacks.test.ts": 40,

@@ -16,6 +16,7 @@ import { setEgressKey, tagOutgoingRequests } from "./globals/egress.ts"
 import { setEnvironment } from "./globals/environment.ts"
 import { hideFiles } from "./globals/files.ts"
 import { hideMachine } from "./globals/machine.ts"
+import { receiveFile } from "./globals/own-files.ts"
 import { preparePackages, providePackages } from "./globals/packages.ts"
 import { forbidExit, guardNodeProcess, ignoreSignals } from "./globals/process-guard.ts"
 import { captureNodeStreams, captureStandardStreams } from "./globals/standard-streams.ts"
@@ -56,7 +57,7 @@ async function start(
   const hasProxy = Deno.env.has("HTTP_PROXY")
 
   // 1. Open the two sockets while that is still allowed.
-  const control = await connectControl(`${socketFolder}/control.sock`, () => exit(0))
+  const control = await connectControl(`${socketFolder}/control.sock`, receiveFile, () => exit(0))
   const server = Deno.serve({ path: inPath, onListen: () => {} }, serve)
   // Without it the process is of no use; the host starts another one.
   void server.finished.then(() => exit(1))

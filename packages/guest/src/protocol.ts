@@ -120,6 +120,12 @@ export const blockedHeader = "x-hamlet-blocked"
 export const packagesSymbol = "hamlet.packages"
 
 /**
+ * The global property through which the standard library reads the files of the val: `(path) =>
+ * text`, see ReadFile.
+ */
+export const filesSymbol = "hamlet.files"
+
+/**
  * How the code of packages becomes the script that the host writes and the guest runs. A code cache
  * must be made from exactly the same text, or V8 rejects it.
  */
@@ -213,7 +219,17 @@ export interface Begin {
  */
 export type PackagesUse = "none" | "plain" | "cached"
 
-export type HostMessage = Load | Surroundings | Begin | Ping
+/** The reply to a ReadFile. */
+export interface FileReply {
+  readonly kind: "file"
+  readonly id: number
+  /** Null when there is no such file. */
+  readonly text: string | null
+  /** The host could not read it. */
+  readonly isFailed: boolean
+}
+
+export type HostMessage = Load | Surroundings | Begin | Ping | FileReply
 
 /** The guest is up, listening and warm. */
 export interface Warm {
@@ -270,6 +286,16 @@ export interface Refused {
   readonly body: string
 }
 
+/**
+ * Asks for the text of a file of the val, in the version that this process runs. Without a path, for
+ * the JSON of the list of its files.
+ */
+export interface ReadFile {
+  readonly kind: "read_file"
+  readonly id: number
+  readonly path: string | null
+}
+
 export interface Pong {
   readonly kind: "pong"
 }
@@ -282,6 +308,7 @@ export type GuestMessage =
   | LogsSkipped
   | Uncaught
   | Refused
+  | ReadFile
   | Pong
 
 export type LogLevel = "debug" | "log" | "info" | "warn" | "error"

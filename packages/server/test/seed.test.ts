@@ -347,13 +347,13 @@ describeSqlite("seed: the specification", (open) => {
   })
 
   describe("versioning", () => {
-    test("1: every path starts with the prefix /v1", async () => {
+    test("1: every path starts with a prefix", async () => {
       for (const path of [
         "/me",
         "/vals",
         `/vals/${data.library.id}`,
-        "/v2/me",
-        `/v2/vals/${data.library.id}`,
+        "/v3/me",
+        `/v3/vals/${data.library.id}`,
       ]) {
         expect((await send("GET", path, { token })).status).toBe(404)
       }

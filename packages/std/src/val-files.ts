@@ -8,8 +8,8 @@
  * const readme = await readFile("/README.md")
  * ```
  *
- * Names are those of Val Town's module. There a val has any number of files; here it has its code,
- * which is `main.tsx`, and its readme, which is `README.md`.
+ * Names are those of Val Town's module. Files are those of the version that an address names: by
+ * default of the one that runs, whose files the val gets without a request.
  *
  * @module
  */
@@ -34,25 +34,22 @@ export interface ValMetadata {
   }
 }
 
-/** A file of a val. */
+/** A file or folder of a val. */
 export interface ValFile {
+  id: string
   name: string
   path: string
-  type: "http" | "script" | "interval" | "email" | "file"
+  type: "directory" | "http" | "script" | "interval" | "email" | "file"
+  /** The version in which it last changed. */
   version: number
   updatedAt: string
-  links: { self: string; html: string; module: string; endpoint?: string }
+  links: { self: string; html: string; module: string; endpoint?: string; email?: string }
 }
 
-/** What the server says of a val. */
-interface ValRecord {
-  id: string
-  type: "http" | "script" | "interval" | "email"
-  version: number
-  createdAt: string
-  url: string
-  readme: string | null
-  links: { self: string; module: string; endpoint?: string }
+/** What the server says of the files of a val. */
+interface FilePage {
+  data: ValFile[]
+  links: { next?: string }
 }
 
 interface Runtime {
@@ -62,8 +59,15 @@ interface Runtime {
 // Keeps the original: a val may replace the global later, for example in a test.
 const send = globalThis.fetch
 
+/** Reads the files of the val that runs; without a path, the JSON of a list of them. */
+type ReadOwn = (path: string | null) => Promise<string | null>
+
+/** A val has it; other programs have not. */
+const readOwn = (globalThis as Record<symbol, unknown>)[Symbol.for("hamlet.files")] as
+  | ReadOwn
+  | undefined
+
 const codeName = "main.tsx"
-const readmeName = "README.md"
 
 /** The parts of the address of a module: user, name, version, branch, file. */
 const modulePattern = /^(.*)\/v\/@?([^/@]+)\/([^/@]+)(?:@(\d+)?(?:-?([^/]+))?)?(?:\/(.+))?$/
@@ -106,69 +110,67 @@ export async function readFile(
   path: string,
   importMetaUrl: string = getEntrypoint(),
 ): Promise<string> {
-  const file = toFileName(path)
+  const file = toPath(path)
   const { links } = parseVal(importMetaUrl)
-  if (isTown(new URL(importMetaUrl))) return await fetchText(file, toFileUrl(importMetaUrl, file))
-  if (file === readmeName) {
-    const { readme } = await getVal(importMetaUrl)
-    if (readme !== null) return readme
-  }
-  if (file === codeName) return await fetchText(file, toPinned(importMetaUrl), "text/tsx")
-  throw new Error(
-    `Failed to fetch file "${path}" of ${links.esm}: a val on this server has the files ${codeName} and, if it has a readme, ${readmeName}`,
-  )
+  if (!readOwn || !isOwn(importMetaUrl))
+    return await fetchText(path, toFileUrl(importMetaUrl, file), "text/tsx")
+  const text = await readOwn(file)
+  if (text !== null) return text
+  throw new Error(`Failed to fetch file "${path}" of ${links.esm}: there is no such file`)
 }
 
-/** The files of a val. */
+/** The files and folders of a val. */
 export async function listFiles(importMetaUrl: string = getEntrypoint()): Promise<ValFile[]> {
-  const { type, version, createdAt: updatedAt, url, readme, links } = await getVal(importMetaUrl)
-  const { self, module, endpoint } = links
-  const common = { version, updatedAt, links: { self, html: url, module } }
-  const code: ValFile = {
-    ...common,
-    name: codeName,
-    path: codeName,
-    type,
-    links: { ...common.links, ...(endpoint === undefined ? {} : { endpoint }) },
-  }
-  return readme === null
-    ? [code]
-    : [code, { ...common, name: readmeName, path: readmeName, type: "file" }]
+  if (!readOwn || !isOwn(importMetaUrl)) return await fetchFiles(importMetaUrl)
+  const { links } = parseVal(importMetaUrl)
+  const files: Omit<ValFile, "name" | "links">[] = JSON.parse((await readOwn(null)) ?? "[]")
+  return files.map((file) => ({
+    ...file,
+    name: file.path.slice(file.path.lastIndexOf("/") + 1),
+    links: {
+      self: `${toBase(importMetaUrl)}/v2/files/${file.id}`,
+      html: links.self.val,
+      module: toFileUrl(importMetaUrl, file.path),
+    },
+  }))
 }
 
-/** The files of a val whose paths begin with a path. */
+/** The files and folders in a folder of a val, at any depth. */
 export async function listFilesByPath(
   path: string,
   importMetaUrl: string = getEntrypoint(),
 ): Promise<ValFile[]> {
-  const prefix = path.replace(/^\.?\//, "")
+  const prefix = toPath(path)
   return (await listFiles(importMetaUrl)).filter((file) => file.path.startsWith(prefix))
 }
 
-/** The web address of a val of type http. */
+/** The web address of a file of type http. */
 export async function httpEndpoint(
-  _path: string = codeName,
+  path: string = codeName,
   importMetaUrl: string = getEntrypoint(),
 ): Promise<string> {
-  const { links } = await getVal(importMetaUrl)
+  const { links } = await getFile(path, importMetaUrl)
   if (links.endpoint !== undefined) return links.endpoint
-  throw new Error(`Cannot find the web address of ${links.module}: the val is not of type http`)
+  throw new Error(`Cannot find the web address of "${path}": the file is not of type http`)
 }
 
-/** The email address of a val. No val has one on this server. */
+/** The email address of a file of type email. */
 export async function emailAddress(
-  _path: string = codeName,
+  path: string = codeName,
   importMetaUrl: string = getEntrypoint(),
 ): Promise<string> {
-  const { links } = parseVal(importMetaUrl)
+  const { links, type } = await getFile(path, importMetaUrl)
+  if (links.email !== undefined) return links.email
   throw new Error(
-    `Cannot find the email address of ${links.esm}: mail is not configured on this server`,
+    `Cannot find the email address of "${path}": ${type === "email" ? "mail is not configured on this server" : "the file is not of type email"}`,
   )
 }
 
 /** The id of a val. */
 export async function getValId(importMetaUrl: string = getEntrypoint()): Promise<string> {
-  return (await getVal(importMetaUrl)).id
+  const { username, name } = parseVal(importMetaUrl)
+  const url = `${toBase(importMetaUrl)}/v2/alias/vals/${username}/${name}`
+  return JSON.parse(await fetchText(url, url, "application/json")).id
 }
 
 /** The code of the module at an address as JavaScript, for a browser. */
@@ -181,18 +183,12 @@ export async function serveFile(
   path: string,
   importMetaUrl: string = getEntrypoint(),
 ): Promise<Response> {
-  const file = toFileName(path)
-  const contentType = getContentType(file)
-  const headers = { "content-type": contentType }
-  if (!/\.(?:ts|tsx|jsx)$/.test(file)) {
-    return new Response(await readFile(path, importMetaUrl), { headers })
-  }
-  // Fails for a file that is not there.
-  if (file !== codeName && !isTown(new URL(importMetaUrl))) await readFile(path, importMetaUrl)
-  const url = isTown(new URL(importMetaUrl))
-    ? toFileUrl(importMetaUrl, file)
-    : toPinned(importMetaUrl)
-  return new Response(await fetchTranspiledJavaScript(url), { headers })
+  const file = toPath(path)
+  const headers = { "content-type": getContentType(file) }
+  const body = /\.(?:ts|tsx|jsx)$/.test(file)
+    ? await fetchTranspiledJavaScript(toFileUrl(importMetaUrl, file))
+    : await readFile(path, importMetaUrl)
+  return new Response(body, { headers })
 }
 
 /** A handler that serves the files of a val: `export default staticHTTPServer(import.meta.url)`. */
@@ -214,7 +210,7 @@ const immutablePrefix = "/__immutable/"
 /** A path for a file that changes with every version, so that browsers may cache it forever. */
 export function immutableFileUrl(path: string, importMetaUrl: string = getEntrypoint()): string {
   const { version } = parseVal(importMetaUrl)
-  return `${immutablePrefix}${version ?? "current"}/${toFileName(path)}`
+  return `${immutablePrefix}${version ?? "current"}/${toPath(path)}`
 }
 
 /** A response to a request for a path of `immutableFileUrl`. */
@@ -231,6 +227,30 @@ export async function serveImmutableFile(
   const response = await serveFile(rest.join("/"), importMetaUrl)
   response.headers.set("cache-control", "public, max-age=31536000, immutable")
   return response
+}
+
+/** Paths of files that change with every version, and their responses. */
+export interface VersionedAssets {
+  url(path: string): string
+  serve(request: Request): Promise<Response>
+}
+
+/** Serves files under `/v{version}/`, so that browsers may cache them forever. */
+export function versionedAssets(importMetaUrl: string = getEntrypoint()): VersionedAssets {
+  const prefix = `/v${parseVal(importMetaUrl).version ?? 0}/`
+  return {
+    url: (path) => `${prefix}${toPath(path)}`,
+    async serve(request) {
+      const { pathname } = new URL(request.url)
+      const file = /^\/v\d+\/(.+)$/.exec(pathname)?.[1]
+      if (file === undefined) return new Response("Not found", { status: 404 })
+      if (!pathname.startsWith(prefix))
+        return new Response(null, { status: 302, headers: { location: `${prefix}${file}` } })
+      const response = await serveFile(file, importMetaUrl)
+      response.headers.set("cache-control", "public, max-age=31536000, immutable")
+      return response
+    },
+  }
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -279,31 +299,56 @@ function isTown({ origin }: URL): boolean {
   return origin === "https://esm.town"
 }
 
-/** The name of a file, which is written in several ways. */
-function toFileName(path: string): string {
-  const file = path.replace(/^\.?\/+/, "")
-  if (/^readme\.md$/i.test(file)) return readmeName
-  return /^(?:main|index)\.tsx?$/.test(file) ? codeName : file
+/** A path from the root of a val, however it is written. */
+function toPath(path: string): string {
+  return path.replace(/^\.?\/+/, "")
 }
 
-/** The address of a file beside a module of Val Town. */
-function toFileUrl(importMetaUrl: string, file: string): string {
-  const [start = ""] = /^https:\/\/esm\.town\/v\/[^/]+\/[^/?]+/.exec(importMetaUrl) ?? []
-  return `${start}/${file}`
-}
-
-/** The address of a module with its version, if it has one. */
-function toPinned(importMetaUrl: string): string {
-  const { links, version } = parseVal(importMetaUrl)
-  return version === null ? links.esm : `${links.esm}@${version}`
-}
-
-async function getVal(importMetaUrl: string): Promise<ValRecord> {
-  const { username, name, links } = parseVal(importMetaUrl)
-  const base = links.esm.slice(0, -`/v/${username}/${name}`.length)
-  return JSON.parse(
-    await fetchText(links.esm, `${base}/v1/alias/${username}/${name}`, "application/json"),
+/** Whether the address is in the version of the val that runs. */
+function isOwn(importMetaUrl: string): boolean {
+  const [own, other] = [getEntrypoint(), importMetaUrl].map(
+    (url) => /^.*@\d+-[^/]+\//.exec(url)?.[0],
   )
+  return own !== undefined && own === other
+}
+
+/** The address of a file beside a module, in the same version. */
+function toFileUrl(importMetaUrl: string, file: string): string {
+  const { links, version, branch } = parseVal(importMetaUrl)
+  return version === null ? `${links.esm}/${file}` : `${links.esm}@${version}-${branch}/${file}`
+}
+
+/** The address of the server that an address is on. */
+function toBase(importMetaUrl: string): string {
+  const { username, name, links } = parseVal(importMetaUrl)
+  return links.esm.slice(0, -`/v/${username}/${name}`.length)
+}
+
+/** A file with its links, from the server. */
+async function getFile(path: string, importMetaUrl: string): Promise<ValFile> {
+  const file = (await listFiles(importMetaUrl)).find((one) => one.path === toPath(path))
+  if (!file) throw new Error(`Cannot find file "${path}" of ${parseVal(importMetaUrl).links.esm}`)
+  return JSON.parse(await fetchText(path, file.links.self, "application/json"))
+}
+
+async function fetchFiles(importMetaUrl: string): Promise<ValFile[]> {
+  const { version, branch } = parseVal(importMetaUrl)
+  const val = `${toBase(importMetaUrl)}/v2/vals/${await getValId(importMetaUrl)}`
+  const read = async <T>(url: string): Promise<T> =>
+    JSON.parse(await fetchText(url, url, "application/json"))
+  const branches = await read<{ data: { id: string; name: string }[] }>(`${val}/branches?limit=100`)
+  const found = branches.data.find(({ name }) => name.toLowerCase() === branch.toLowerCase())
+  if (!found) throw new Error(`Cannot list the files of ${importMetaUrl}: there is no such branch`)
+  const at = version === null ? "" : `&version=${version}`
+  const files: ValFile[] = []
+  let next: string | undefined =
+    `${val}/files?path=&recursive=true&limit=100&branch_id=${found.id}${at}`
+  while (next !== undefined) {
+    const page: FilePage = await read(next)
+    for (const file of page.data) files.push(file)
+    next = page.data.length > 0 ? page.links.next : undefined
+  }
+  return files
 }
 
 /** `what` is for the error. The token goes to this server only. */

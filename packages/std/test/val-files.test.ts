@@ -22,27 +22,43 @@ describe("std/utils, on Deno,", () => {
     const { pathname } = new URL(request.url)
     const { headers } = request
     seen.push([pathname, headers.get("accept"), headers.get("authorization")])
-    if (pathname === "/v1/alias/ada/hello") return Response.json(hello)
-    if (pathname === "/v1/alias/ada/bare")
-      return Response.json({ ...hello, readme: null, type: "script", links: { self: "s" } })
-    if (!/^\/v\/ada\/(?:hello|bare)(?:@3)?$/.test(pathname))
-      return new Response("Not Found", { status: 404 })
+    if (pathname === "/v2/alias/vals/ada/hello") return Response.json({ id: "the-id" })
+    if (pathname === "/v2/vals/the-id/branches")
+      return Response.json({ data: [{ id: "the-branch", name: "Main" }] })
+    if (pathname === "/v2/vals/the-id/files") return Response.json(toPage(request.url))
+    const id = /^\/v2\/files\/(.+)$/.exec(pathname)?.[1]
+    if (id !== undefined) return Response.json(files.find((file) => file.id === id))
+    const [, path = ""] = /^\/v\/ada\/hello(?:@3-main)?\/(.+)$/.exec(pathname) ?? []
+    if (path === "README.md") return new Response("# Hello")
+    if (path !== "main.tsx") return new Response("Not Found", { status: 404 })
     const isBrowser = headers.get("user-agent")?.startsWith("Mozilla/")
     return new Response(isBrowser ? "const a = 1" : "const a: number = 1")
   }
 
-  const hello = {
-    ...{ id: "the-id", type: "http", version: 3, createdAt: "2026-01-01T00:00:00.000Z" },
-    ...{ url: "the page", readme: "# Hello" },
-    links: { self: "s", module: "m", endpoint: "http://ada-hello.localhost" },
+  /** One file a page. */
+  function toPage(url: string) {
+    const { origin, pathname, searchParams } = new URL(url)
+    const offset = Number(searchParams.get("offset"))
+    searchParams.set("offset", String(offset + 1))
+    const file = files[offset]
+    return {
+      data: file ? [{ ...file, links: { self: `${origin}/v2/files/${file.id}` } }] : [],
+      links: file ? { next: `${origin}${pathname}?${searchParams}` } : {},
+    }
   }
+
+  const files = [
+    { id: "1", path: "main.tsx", type: "http", links: { endpoint: "http://ada-hello.localhost" } },
+    { id: "2", path: "README.md", type: "file", links: {} },
+    { id: "3", path: "mail.ts", type: "email", links: {} },
+  ]
 
   const run = (body: string, more: Record<string, string> = {}) => {
     const url = server.url.origin
     const env = {
       HAMLET_URL: url,
       HAMLET_TOKEN: "hush",
-      VALTOWN_ENTRYPOINT: `${url}/v/ada/hello@3`,
+      VALTOWN_ENTRYPOINT: `${url}/v/ada/hello@3-main/main.tsx`,
     }
     return deno.run(`const u = modules.utils; ${body}`, { ...env, ...more })
   }
@@ -93,29 +109,33 @@ describe("std/utils, on Deno,", () => {
         [
           ["main.tsx", "http"],
           ["README.md", "file"],
+          ["mail.ts", "email"],
         ],
         ...[1, "the-id", "http://ada-hello.localhost"],
       ])
       expect(seen.slice(0, 2)).toEqual([
-        ["/v1/alias/ada/hello", "application/json", "Bearer hush"],
-        ["/v/ada/hello@3", "text/tsx", "Bearer hush"],
+        ["/v/ada/hello@3-main/README.md", "text/tsx", "Bearer hush"],
+        ["/v/ada/hello@3-main/main.tsx", "text/tsx", "Bearer hush"],
       ])
     },
     denoMsMax,
   )
 
   test(
-    "says what a val has where a file, a readme or a web address is missing",
+    "says what is missing: a file, its address, a branch or a val",
     async () => {
-      const bare = `${server.url.origin}/v/ada/bare@3`
-      const messages = await run(`const bare = "${bare}"
-        const tries = [u.readFile("/a/b.html"), u.readFile("README.md", bare), u.httpEndpoint("", bare), u.emailAddress("", bare), u.getValId("${server.url.origin}/v/ada/none")]
+      const hello = `${server.url.origin}/v/ada/hello`
+      const messages = await run(`const hello = "${hello}"
+        const tries = [u.readFile("/a/b.html"), u.httpEndpoint("none.ts"), u.httpEndpoint("mail.ts"), u.emailAddress("README.md"), u.emailAddress("/mail.ts"),
+          u.listFiles(hello + "@1-draft/main.tsx"), u.getValId("${server.url.origin}/v/ada/none")]
         return (await Promise.allSettled(tries)).map((it) => it.reason.message)`)
       expect(messages).toEqual([
         expect.stringContaining('Failed to fetch file "/a/b.html"'),
-        expect.stringContaining('Failed to fetch file "README.md"'),
-        expect.stringContaining("the val is not of type http"),
+        expect.stringContaining('Cannot find file "none.ts"'),
+        expect.stringContaining("the file is not of type http"),
+        expect.stringContaining("the file is not of type email"),
         expect.stringContaining("mail is not configured"),
+        expect.stringContaining("there is no such branch"),
         expect.stringContaining("the server answered 404"),
       ])
     },
@@ -150,6 +170,22 @@ describe("std/utils, on Deno,", () => {
   )
 
   test(
+    "versioned assets have the version in their paths, and lead from an earlier one to the current",
+    async () => {
+      const got = await run(`const { url, serve } = u.versionedAssets()
+        const get = async (path) => { const r = await serve(new Request("http://x" + path)); return [r.status, r.headers.get("location") ?? r.headers.get("cache-control")] }
+        return [url("/README.md"), await get("/v3/README.md"), await get("/v2/README.md"), await get("/README.md")]`)
+      expect(got).toEqual([
+        "/v3/README.md",
+        [200, "public, max-age=31536000, immutable"],
+        [302, "/v3/README.md"],
+        [404, null],
+      ])
+    },
+    denoMsMax,
+  )
+
+  test(
     "sends the token to this server only, and works without one",
     async () => {
       seen.length = 0
@@ -160,7 +196,7 @@ describe("std/utils, on Deno,", () => {
           other,
         ),
       ).toBe("# Hello")
-      expect(seen).toEqual([["/v1/alias/ada/hello", "application/json", null]])
+      expect(seen).toEqual([["/v/ada/hello/README.md", "text/tsx", null]])
     },
     denoMsMax,
   )

@@ -85,7 +85,7 @@ describe("readVal", () => {
       versions: [{ code: "1" }],
     })
     expect(() => text("")).toThrow("it has no code")
-    expect(() => text("1", "a/no-name.tsx")).toThrow('"no-name" is not a valid name')
+    expect(() => text("1", "a/no+name.tsx")).toThrow('"no+name" is not a valid name')
     expect(() => text(new Uint8Array([0xff]))).toThrow("UTF-8")
   })
 })

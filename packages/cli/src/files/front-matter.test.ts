@@ -42,7 +42,7 @@ describe("parseFile", () => {
     "name",
     "name=",
     "name=a name=b",
-    "name=a-b",
+    "name=a+b",
     "privacy=secret",
     "type=cron",
     'name="a',

@@ -1,4 +1,4 @@
-import { limits } from "@hamlet/contract/limits"
+import { limits, valNamePattern } from "@hamlet/contract/limits"
 import { privacies, valTypes } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
 import type { Privacy, ValType } from "../vals.ts"
@@ -18,7 +18,6 @@ export interface FileParts {
 }
 
 const start = "// hamlet:"
-const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
 
 /**
  * Splits a file. The front matter is one line, so that line numbers of errors are off by one at
@@ -89,5 +88,5 @@ function refuse(source: string, problem: string): CliError {
 
 /** Whether a text is a valid name of a val. */
 export function isValName(text: string): boolean {
-  return namePattern.test(text) && text.length <= limits.nameCharsMax
+  return valNamePattern.test(text) && text.length <= limits.nameCharsMax
 }

@@ -54,7 +54,7 @@ describe("createScanner", () => {
     put("binary.ts", new Uint8Array([0xff, 0xfe, 0]))
     put("empty.ts", "")
     put("line.ts", "// hamlet: name=line\n")
-    put("no-name.ts", "1")
+    put("no+name.ts", "1")
     put("large.ts", "x".repeat(4_194_305))
     mkdirSync(join(folder, "folder.ts"))
     symlinkSync("/etc/hostname", join(folder, "link.ts"))
@@ -77,7 +77,7 @@ describe("createScanner", () => {
       "large.ts",
       "line.ts",
       "link.ts",
-      "no-name.ts",
+      "no+name.ts",
     ]
     expect([...blocked]).toEqual(
       paths.map((path, index) => [path, expect.stringContaining(reasons[index] ?? "")]),

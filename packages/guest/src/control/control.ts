@@ -1,6 +1,6 @@
 import { toWriteNow, type WriteNow } from "../internals.ts"
 import { bytesSubarray, jsonParse, splitLines } from "../primordials.ts"
-import type { Begin, HostMessage, Load, Surroundings } from "../protocol.ts"
+import type { Begin, FileReply, HostMessage, Load, Surroundings } from "../protocol.ts"
 import { send } from "./outbox.ts"
 
 const bufferBytes = 65_536
@@ -18,7 +18,11 @@ export interface Control {
  * Connects to the host, which accepts one connection only. When the host goes away, `exit` ends the
  * process.
  */
-export async function connectControl(path: string, exit: () => never): Promise<Control> {
+export async function connectControl(
+  path: string,
+  onFile: (reply: FileReply) => void,
+  exit: () => never,
+): Promise<Control> {
   const connection = await Deno.connect({ transport: "unix", path })
   const load = Promise.withResolvers<Load>()
   const surroundings = Promise.withResolvers<Surroundings>()
@@ -28,6 +32,7 @@ export async function connectControl(path: string, exit: () => never): Promise<C
     if (message.kind === "load") load.resolve(message)
     else if (message.kind === "surroundings") surroundings.resolve(message)
     else if (message.kind === "begin") begin.resolve(message)
+    else if (message.kind === "file") onFile(message)
     else if (message.kind === "ping") send('{"kind":"pong"}')
   }).finally(exit)
   return {

@@ -1,5 +1,6 @@
 import { reflectApply } from "../primordials.ts"
 import { patchBuiltIns } from "./built-ins.ts"
+import { provideOwnFiles } from "./own-files.ts"
 
 type Exists = (path: unknown) => boolean
 
@@ -8,6 +9,7 @@ type Exists = (path: unknown) => boolean
  * themselves, see permission-errors.ts; node:fs throws the same error where it should answer.
  */
 export function hideFiles(): void {
+  provideOwnFiles()
   patchBuiltIns(["fs"], (find) => {
     const fs = find("fs") as { existsSync: Exists }
     const { existsSync } = fs

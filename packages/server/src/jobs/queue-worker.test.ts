@@ -108,7 +108,7 @@ async function openWorker(
             label: "",
             entryUrl: "",
           },
-          ...{ endpoint: "", isMadeOf: () => true, load: unused },
+          ...{ endpoint: "", isMadeOf: () => true, readFile: unused, load: unused },
         }),
         ofUnsaved: unused,
       },

@@ -578,7 +578,7 @@ function defineHostile(suite: ApiSuite): void {
       {},
       { name: "no_versions" },
       { name: "empty", versions: [] },
-      { name: "no-name", versions: [{ code: "1" }] },
+      { name: "no name", versions: [{ code: "1" }] },
       { name: "", versions: [{ code: "1" }] },
       { name: "n".repeat(49), versions: [{ code: "1" }] },
       { name: "\ud800", versions: [{ code: "1" }] },
@@ -726,7 +726,7 @@ function defineDryRun(suite: ApiSuite): void {
       },
       { name: "same", versions },
       { name: "differs", versions: [...versions, { version: 2, code: "2" }] },
-      { name: "bad-name", versions },
+      { name: "bad name", versions },
     ]
     const rehearse = (options: object) => importAs(suite, ada, vals, { dryRun: true, ...options })
     const [fresh, same, differs, bad] = await rehearse({})

@@ -139,6 +139,10 @@ function defineMine(suite: ApiSuite): void {
       ...{ id: ran.id, name: ran.name, version: 1, privacy: "public", public: true },
       ...{ author: ran.author, author_id: ada.id, username: ada.username },
     }
+    const started = {
+      file: { id: ran.id, path: "main.tsx" },
+      branch: { id: ran.id, name: "main" },
+    }
     expect(json.data[5]).toEqual({
       ...{
         id: runs[1]?.id,
@@ -147,6 +151,7 @@ function defineMine(suite: ApiSuite): void {
         status: "failed",
         error: failure,
         val: mention,
+        ...started,
       },
       ...{
         runStartAt: "2024-05-01T13:00:00.000Z",
@@ -164,6 +169,7 @@ function defineMine(suite: ApiSuite): void {
         status: "running",
         error: null,
         val: mention,
+        ...started,
       },
       ...{ runStartAt: "2024-05-01T17:00:00.000Z", runEndAt: null, durationMs: null, attempt: 1 },
       ...{ request: null, mail: null, lastLine: null },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { describe, expect, setSystemTime, test } from "bun:test"
 import { expectStatus, type TestResponse, type TestUser } from "../support/api.ts"
 import { type ApiSuite, describeApi, once, refusalOf } from "./suite.ts"
 
@@ -255,6 +255,26 @@ function defineBadInput(suite: ApiSuite): void {
         const read = `/v2/vals/${valId}/files/content?path=${path}`
         const { text } = expectStatus(await call("GET", read, { as: ada }), 200)
         expect(text === content.replace(/^\ufeff/, "")).toBe(true)
+      }
+    })
+
+    test("with other content gives the file a later time, even in the same millisecond", async () => {
+      const { ada } = await scene()
+      const valId = await addVal(ada, "same_millisecond")
+      const now = Date.now()
+      try {
+        setSystemTime(new Date(now))
+        await create(ada, valId, "a.ts")
+        const times: string[] = []
+        for (const at of [now, now, now - 60_000]) {
+          setSystemTime(new Date(at))
+          const changed = await put(ada, valId, "a.ts", { content: `${times.length}` })
+          times.push(expectStatus(changed, 200).json.updatedAt)
+        }
+        expect(times.toSorted()).toEqual(times)
+        expect(new Set(times).size).toBe(3)
+      } finally {
+        setSystemTime()
       }
     })
 

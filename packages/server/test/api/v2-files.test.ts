@@ -659,6 +659,36 @@ function defineFirst(suite: ApiSuite): void {
     expect(await paths()).toEqual(["README.md", "a.txt", "main.tsx"])
   })
 
+  test("forks all files, with new ids and the imports of each", async () => {
+    const [bob, eve] = [await suite.addUser(), await suite.addUser()]
+    const library = await suite.val(bob)
+    const { id, ada, write, change } = await openFolder(suite)
+    const at = `${testBaseUrl}/v/${bob.username}/${library.name}`
+    await write("app.ts", "main code", "http")
+    await change([
+      { path: "lib/a.ts", content: `import "${at}"` },
+      { path: "README.md", content: "# Hi" },
+      { path: "empty", type: "directory" },
+    ])
+    const fork = expectStatus(
+      await call("POST", `/v1/vals/${id}/fork`, { as: eve, body: { privacy: "public" } }),
+      201,
+    ).json
+    expect(fork).toMatchObject({ version: 1, code: "main code", readme: "# Hi", type: "http" })
+    const list = async (valId: string): Promise<readonly FileView[]> =>
+      (await call("GET", `/v2/vals/${valId}/files?path=&recursive=true`)).json.data
+    const [files, copies] = [await list(id), await list(fork.id)]
+    expect(copies.map(({ path, type }) => [path, type])).toEqual(
+      files.map(({ path, type }) => [path, type]),
+    )
+    for (const [index, file] of copies.entries()) expect(file.id).not.toBe(files[index]?.id ?? "")
+    const found = await call("GET", `/v1/vals/${library.id}/references`)
+    expect(
+      found.json.data.map((it: { reference: { id: string } }) => it.reference.id).sort(),
+    ).toEqual([id, fork.id].sort())
+    expect(ada.id).not.toBe(eve.id)
+  })
+
   test("refuses to save the readme where a file is in the way", async () => {
     const { id, ada, write, version } = await openFolder(suite)
     await write("readme.md", "other")

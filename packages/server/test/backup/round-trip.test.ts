@@ -20,6 +20,7 @@ describeEachDatabase("backup and restore", (open) => {
   let api: TestApi
   let database: TestDatabase
   let data: SampleData
+  let branchId: string
   const places: RestoreTarget[] = []
   const apis: TestApi[] = []
 
@@ -30,6 +31,13 @@ describeEachDatabase("backup and restore", (open) => {
     }, shared)
     data = await createSampleData(api, testBaseUrl)
     await enrich(api, database, data)
+    const path = `/v2/vals/${data.library.id}`
+    const as = data.ada
+    const made = await api.call("POST", `${path}/branches`, { as, body: { name: "try" } })
+    branchId = made.json.id
+    const file = { as, body: { type: "file", content: fox } }
+    await api.call("POST", `${path}/files?path=a/b.txt&branch_id=${branchId}`, file)
+    await api.call("PUT", `/v1/vals/${data.library.id}`, { as, body: { description: fox } })
   })
   afterEach(async () => {
     for (const one of apis.splice(0)) await one.close()
@@ -57,7 +65,7 @@ describeEachDatabase("backup and restore", (open) => {
     return { restored, target }
   }
   const walk = (from: TestApi) =>
-    readAllRoutes(from, [api.admin, data.ada, data.bob, undefined], poolsOf(api, data))
+    readAllRoutes(from, [api.admin, data.ada, data.bob, undefined], poolsOf(api, data, branchId))
 
   test("a server that moved to the other database and back responds to every GET as before", async () => {
     const before = await walk(api)
@@ -260,9 +268,12 @@ async function readBlob(api: TestApi, user: TestUser, key: string): Promise<Buff
   return Buffer.from(await response.bytes())
 }
 
-function poolsOf(api: TestApi, data: SampleData): RouteValues {
+function poolsOf(api: TestApi, data: SampleData, branchId: string): RouteValues {
   return {
     val_id: [data.library.id, ...data.importers.map(({ id }) => id)],
+    branch_id: [data.library.id, branchId],
+    file_id: [data.library.id],
+    org_id: [data.ada.id],
     user_id: [api.admin.id, data.ada.id, data.bob.id],
     username: ["ada", "bob"],
     val_name: ["library", "hidden", "quiet", "firstImporter", "library@1"],

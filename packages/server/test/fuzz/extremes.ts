@@ -123,4 +123,5 @@ const values: Readonly<Record<string, string>> = {
   delivery_id: "~webhook.0.delivery~",
   name: "KEY",
   key: "a%2Fb",
+  variable: "KEY",
 }

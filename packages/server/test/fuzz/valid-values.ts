@@ -90,6 +90,7 @@ const kinds: Readonly<Record<string, string>> = {
   valId: "val",
   // A main branch and an entry file have the id of their val.
   branch_id: "val",
+  branch_ids: "val",
   branchId: "val",
   file_id: "val",
   orgId: "user",
@@ -102,6 +103,7 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
     return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
   // Those of others, and of nothing, are ignored.
   if (name === "ids") return fc.uuid()
+  if (name === "trace_ids") return fc.uuid().map((id) => id.replaceAll("-", ""))
   if (name === "delivery_id") return focusMark("webhook", "delivery")
   if (name === "expiresAt")
     return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
@@ -112,7 +114,7 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   if (name === "module")
     return fc.oneof(fc.constantFrom("blob", "sqlite.ts", "openai"), text(1, 50))
   if (name === "code") return soundCode
-  if (name === "key" || name === "prefix" || name === "after") return soundKey
+  if (/^(?:key|prefix|after)$/.test(name) && schema.pattern === undefined) return soundKey
   if (name === "statement" || name === "statements" || name === "sql") return soundSql
   if (name === "every") return soundDuration
   if (name === "timeZone") return soundTimeZone

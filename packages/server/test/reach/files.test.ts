@@ -168,6 +168,71 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
   )
 
   test(
+    "are read by std/utils, in the version that runs, and only its own without an address",
+    async () => {
+      const val = await addVal(
+        `import * as utils from "https://esm.town/v/std/utils/index.ts"
+        const read = (path: string, url?: string) => utils.readFile(path, url).catch((error) => error.message)
+        const failed = (work: Promise<unknown>) => work.then(() => "nothing", (error) => error.message)
+        export default async (request: Request) => {
+          const { pathname } = new URL(request.url)
+          if (pathname !== "/") return utils.serveFile(pathname)
+          const many = await Promise.all(Array.from({ length: 200 }, () => utils.readFile("note.txt")))
+          return Response.json({
+            note: await read("/note.txt"),
+            missing: await read("../note.txt"),
+            earlier: await read("note.txt", import.meta.url.replace("@2-", "@1-")),
+            many: new Set(many).size,
+            files: (await utils.listFiles()).map(({ path, type, links }) => [path, type, links.module]),
+            nested: (await utils.listFilesByPath("lib")).map(({ path }) => path),
+            isMain: utils.isMain(import.meta.url),
+            parsed: utils.parseVal(),
+            endpoint: await utils.httpEndpoint("main.tsx"),
+            email: await failed(utils.emailAddress("note.txt")),
+            assets: utils.versionedAssets().url("/style.css"),
+          })
+        }`,
+        {
+          "note.txt": "one",
+          "lib/code.ts": "export const a: number = 1",
+          "style.css": "p {}",
+          "bad.sh": "x",
+        },
+      )
+      const { json, text } = await getServer().request(val)
+      const module = `${getServer().baseUrl}/v/ada/${val.name}@2-main`
+      expect(json ?? text).toMatchObject({
+        note: "one",
+        missing: expect.stringContaining('Failed to fetch file "../note.txt"'),
+        earlier: expect.stringContaining("404"),
+        many: 1,
+        files: [
+          ["bad.sh", "file", `${module}/bad.sh`],
+          ["lib", "directory", `${module}/lib`],
+          ["lib/code.ts", "script", `${module}/lib/code.ts`],
+          ["main.tsx", "http", `${module}/main.tsx`],
+          ["note.txt", "file", `${module}/note.txt`],
+          ["style.css", "file", `${module}/style.css`],
+        ],
+        nested: ["lib", "lib/code.ts"],
+        isMain: true,
+        parsed: { username: "ada", name: val.name, version: 2, branch: "main", file: "main.tsx" },
+        endpoint: `http://${val.host}`,
+        email: expect.stringContaining("not of type email"),
+        assets: "/v2/style.css",
+      })
+      const served = await getServer().request(val, { path: "/lib/code.ts" })
+      expect([served.headers.get("content-type"), served.text.trim()]).toEqual([
+        "text/javascript",
+        "export const a = 1;",
+      ])
+      await save(val, { "note.txt": "two" })
+      expect((await getServer().request(val)).json.note).toBe("two")
+    },
+    msMax,
+  )
+
+  test(
     "that do not exist, or are not code, do not run",
     async () => {
       const server = getServer()

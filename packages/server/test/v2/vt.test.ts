@@ -112,9 +112,9 @@ describeEachDatabase("v2: the official command line client, release 0.1.54", (op
   })
 
   describe("clone", () => {
-    test("downloads a val of 200 files, all at once", async () => {
+    test("downloads a val of 1,000 files, all at once", async () => {
       const { user, val } = await openScene()
-      const changes = Array.from({ length: 200 }, (_, index) => ({
+      const changes = Array.from({ length: 1_000 }, (_, index) => ({
         ...{ path: `d${index % 10}/f${index}.txt`, type: "file", content: `text ${index}` },
       }))
       const path = `/v1/vals/${val.id}/files`

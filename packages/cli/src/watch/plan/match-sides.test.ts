@@ -144,8 +144,8 @@ describe("matchSides", () => {
     ],
     [
       "a renamed file whose new name no val can have",
-      { bases: { "a.ts": base("a") }, files: [file("a-b.ts", "a", "a")], vals: [val("a")] },
-      ["a | a-b.ts a | a"],
+      { bases: { "a.ts": base("a") }, files: [file("a+b.ts", "a", "a")], vals: [val("a")] },
+      ["a | a+b.ts a | a"],
     ],
     [
       "a file that is in another folder now",

@@ -27,6 +27,8 @@ export const runDescriptions: Readonly<Record<string, string>> = {
   trace_ids: "Only lines of these runs",
   args: "The arguments of the val's function, any JSON",
   "createRun.version": "The version to run; by default the current one",
+  "createRun.file": "The path of the file to run; by default the entry file",
+  "createRun.branch": "The name of the branch; by default `main`",
   retries: "How often a failed run is attempted again; needs `Prefer: respond-async`",
   runStartAt: "When the run started, in UTC",
   runEndAt: "When the run ended, in UTC; null while it runs",
@@ -48,6 +50,13 @@ export const runDescriptions: Readonly<Record<string, string>> = {
     "Only runs with this text in the address of the request, the error or the last log line. A page looks at a limited number of runs: it may be empty and still have a next page",
   "listValRuns.text":
     "Only runs with this text in the address of the request, the error or the last log line. A page looks at a limited number of runs: it may be empty and still have a next page",
+  "Run.file":
+    "The file that it started, where it is now; null for code that is not saved, and for a file that is gone",
+  "RunDetail.file":
+    "The file that it started, where it is now; null for code that is not saved, and for a file that is gone",
+  "Run.branch": "The branch of the file, whose versions `val.version` counts; null if it is gone",
+  "RunDetail.branch":
+    "The branch of the file, whose versions `val.version` counts; null if it is gone",
   "Run.status": "Whether it waits, runs, or how it ended",
   "RunDetail.status": "Whether it waits, runs, or how it ended",
   "Run.durationMs": "How long it took, in milliseconds; null while it runs",

@@ -156,7 +156,7 @@ describe("changeTree", () => {
   })
 
   test("refuses another path on a branch that has had too many", () => {
-    const ended = Array.from({ length: 10_000 }, (_, index): PathState => {
+    const ended = Array.from({ length: 5_000 }, (_, index): PathState => {
       const state = { path: `old${index}`, fileId: "x", since: 1, updatedAt: 1, bytes: 0 }
       return { ...state, type: null }
     })

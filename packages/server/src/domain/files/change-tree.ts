@@ -62,7 +62,7 @@ const limits = {
   ...{ files: wireLimits.filesPerVersionMax, directories: wireLimits.directoriesPerVersionMax },
   bytes: wireLimits.versionBytesMax,
   /** More than a branch needs in years: each list and each save goes through those that ended. */
-  pathsPerBranchMax: 10_000,
+  pathsPerBranchMax: 5_000,
   /** A request may move directories of 1,000 files 1,000 times. */
   movesMax: 5_000,
 }

@@ -1,3 +1,5 @@
+import { findPathProblem } from "@hamlet/contract/file-paths"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RunTokens } from "../accounts/run-tokens.ts"
 import { AppError } from "../app-error.ts"
 import type { Program, ProgramContent } from "../runs/runner.ts"
@@ -176,6 +178,7 @@ function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk):
     label,
     entryUrl: walk.entry.url,
     endpoint: val.file.isEntry ? parts.links.endpoint(val) : parts.links.fileEndpoint(val.file.id),
+    readFile: (path) => readFile(parts, walk, path),
     isMadeOf: (branchId, paths) => isMadeOf(walk, branchId, paths),
     load: () => loadProgram(parts, val, account, walk),
   }
@@ -185,6 +188,17 @@ function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk):
 
 function isPending(lock: LockfileSummary | null): boolean {
   return lock?.state === "pending"
+}
+
+async function readFile(
+  { files }: ProgramParts,
+  { entry }: Walk,
+  path: string | null,
+): Promise<string | null> {
+  const { branchId, version } = entry
+  if (path === null) return toOwnJson(await files.list(branchId, version))
+  if (findPathProblem(path) !== undefined) return null
+  return (await files.find(branchId, version, path))?.content ?? null
 }
 
 /** A program that can read files can read all of its own branch. */

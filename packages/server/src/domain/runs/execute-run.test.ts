@@ -164,6 +164,7 @@ function toProgram(val: Val, accountId: string): Program {
     label: val.name,
     entryUrl: "entry",
     endpoint: "http://val.test",
+    readFile: async () => null,
     isMadeOf: () => true,
     load: async () => content,
   }

@@ -40,6 +40,11 @@ export interface Program {
    * `packages_pending` when it takes too long.
    */
   readonly whenFetched?: () => Promise<void>
+  /**
+   * The text of a file of its val, in the version that it runs; null if there is none. Without a
+   * path, the JSON of a list of all files and folders.
+   */
+  readFile(path: string | null): Promise<string | null>
   /** Whether it changes when these files of a branch do. */
   isMadeOf(branchId: string, paths: readonly string[]): boolean
   /** Reads code and secrets. Called once per process. */

@@ -86,10 +86,10 @@ export interface TelemetryLog extends TimedItem, StartedFile {
 const limits = {
   /** Runs that one page of traces looks at, and reads at a time. */
   tracesScannedMax: 10_000,
-  tracesAtOnceMax: 1_000,
+  tracesAtOnceMax: 250,
   /** The same for log lines: a log has up to a hundred kilobytes. */
   logsScannedMax: 400,
-  logsAtOnceMax: 20,
+  logsAtOnceMax: 8,
   /** Items of a page, if many have the same time. */
   itemsMax: 1_000,
   headerBytesMax: 8_192,
@@ -196,10 +196,12 @@ async function readLogs(
 ): Promise<readonly TelemetryLog[]> {
   const shown = batch.filter((run) => isShownRun(run, caller, filter))
   const logs: TelemetryLog[] = []
+  const pace = createTimeSlice()
   for (let from = 0; from < shown.length; from += limits.logsAtOnceMax) {
     const chunk = shown.slice(from, from + limits.logsAtOnceMax)
     const found = await store.findLogs(chunk.map(({ id }) => id))
     for (const run of chunk) logs.push(...toLogs(run, found.get(run.id) ?? []))
+    await pace()
   }
   return logs
 }

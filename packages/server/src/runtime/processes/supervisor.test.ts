@@ -138,6 +138,7 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
     label: name,
     entryUrl,
     endpoint: "http://ada-hello.hamlet.test",
+    readFile: async (path) => path && `text of ${path}`,
     isMadeOf: (branchId, paths) => branchId === name && paths.includes("main.tsx"),
     load: async () => ({
       modules: [{ url: entryUrl, code }],

@@ -9,6 +9,7 @@ import { GuestClient } from "../guest-client/guest-client.ts"
 import type { EgressClient } from "../sandbox/egress-listener.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import { type ActiveRun, RecentlyEndedRuns } from "./active-runs.ts"
+import { FileReads } from "./file-reads.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /** The most control messages that change nothing. A guest never sends such messages. */
@@ -65,6 +66,7 @@ export class ValProcess implements EgressClient {
   /** By run id. */
   readonly #activeRuns = new Map<string, ActiveRun>()
   readonly #endedRuns: RecentlyEndedRuns
+  readonly #fileReads: FileReads
   readonly #firstRunId: string
   readonly egressKey = crypto.randomUUID()
   #isLoading = false
@@ -86,6 +88,7 @@ export class ValProcess implements EgressClient {
     this.limits = limits
     this.#endedRuns = new RecentlyEndedRuns(limits.lateRunsMax)
     this.#firstRunId = firstRunId
+    this.#fileReads = new FileReads(program.readFile, (reply) => sandbox.send(reply))
     sandbox.onMessage = (message) => this.#receive(message)
     void sandbox.exited.then((exit) => this.#end(exit))
   }
@@ -238,6 +241,10 @@ export class ValProcess implements EgressClient {
       case "refused":
         this.#activeRuns.get(message.run)?.noteRefusal(message)
         return
+      case "read_file":
+        if (!this.#fileReads.add(message.id, message.path))
+          void this.sandbox.stop("protocol", "it asked for too many files at once")
+        return
       case "loaded":
         if (this.#hasLoaded) break
         this.#hasLoaded = true
@@ -298,6 +305,7 @@ export class ValProcess implements EgressClient {
     for (const activeRun of [...this.#activeRuns.values()])
       activeRun.endWith({ kind: "stopped", status: "crashed", error })
     this.client.stop()
+    this.#fileReads.stop()
     this.#endedRuns.clear()
     this.#content.end()
     this.#becomeIdle()

@@ -85,10 +85,12 @@ function toNextVersion(
   const isWritten = new Set(changed.map(({ path }) => path))
   const sinceOf = ({ path, origin }: PlannedFile) =>
     isWritten.has(path) ? version : (origin?.since ?? version)
+  // Clients tell by the time of a file whether it has changed, so it grows whatever the clock shows.
+  const createdAt = Math.max(at, ...changed.map(({ origin }) => (origin?.updatedAt ?? 0) + 1))
   const entry = findEntry(files, branch.id)
   const readme = files.find(({ path, type }) => path === readmePath && type !== "directory")
   return {
-    ...{ version, createdAt: at, note, entryType: entry?.type ?? null },
+    ...{ version, createdAt, note, entryType: entry?.type ?? null },
     entry: entry && { path: entry.path, since: sinceOf(entry) },
     readmeSince: readme && sinceOf(readme),
     changed: changed.map(toChanged),

@@ -10,7 +10,13 @@ import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { selectImports, selectStates } from "../files/branch-rows.ts"
+import {
+  type PathRow,
+  selectImports,
+  selectPaths,
+  selectStates,
+  toPathStates,
+} from "../files/branch-rows.ts"
 
 interface VersionRow {
   readonly version: number
@@ -78,6 +84,14 @@ export function createVersionFileStore(db: Database): VersionFileStore {
           savedAt: Number(row.created_at),
           entryPath: row.entry_path,
         }
+      )
+    },
+    async list(branchId, version) {
+      const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
+      return found.flatMap(({ fileId: id, path, type, since, updatedAt }) =>
+        type === null
+          ? []
+          : [{ id, path, type, version: since, updatedAt: new Date(updatedAt).toISOString() }],
       )
     },
     async listModules(branchId, version) {

@@ -36,10 +36,15 @@ export function* insertImports(
       values ${join(values, ", ")} on conflict do nothing`
   }
   if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
-  yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, b.version)
+  yield pinImports(val, sql`imports.path = ${path} and imports.since = ${since}`)
+}
+
+/** Pins the imports of other people's vals that meet the condition and have no pin. */
+export function pinImports(val: Importer, condition: Statement): Statement {
+  return sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, b.version)
     from users u join vals v on v.owner_id = u.id join branches b on b.val_id = v.id
     where b.name_key = case when imports.branch_key = '' then ${mainBranch} else imports.branch_key end
-      and imports.branch_id = ${val.id} and imports.path = ${path} and imports.since = ${since} and imports.pinned_val_id is null
+      and imports.branch_id = ${val.id} and ${condition} and imports.pinned_val_id is null
       and u.username_key = imports.username_key and v.name_key = imports.name_key
       and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }

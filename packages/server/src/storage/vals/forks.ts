@@ -1,14 +1,19 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { createTree } from "../../domain/files/tree.ts"
 import { toBranchKey } from "../../domain/modules/import-address.ts"
+import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
+import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { sql } from "../database/sql.ts"
+import { raw, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
+import { readmePath, readPaths, selectImports } from "../files/branch-rows.ts"
 import { addNotification } from "../notifications/add-notification.ts"
+import type { NameKey } from "../references/row-locks.ts"
+import type { CopiedFiles } from "./insert-val.ts"
 import { toVal, type ValRow, valColumns, withVersions } from "./val-rows.ts"
 import { createValRow } from "./vals.ts"
 
@@ -57,6 +62,26 @@ function toImport(row: ImportRow): ValImport {
   }
 }
 
+/** The files of the original beside its code and readme, which the fork has already. */
+function* planCopy({ id, version }: NewFork["forkOf"], at: number): Script<CopiedFiles> {
+  const row = yield* firstRow<{ entry_path: string | null }>(
+    sql`select entry_path from versions where branch_id = ${id} and version = ${version}`,
+  )
+  const path = row?.entry_path ?? entryPath
+  const { files } = createTree(yield* readPaths(id, version))
+  const others = files.filter((file) => file.path !== path && file.path !== readmePath)
+  const imports = yield* rows<NameKey & { readonly path: string }>(
+    selectImports(raw("i.path, i.username_key as username, i.name_key as name"), id, version),
+  )
+  return {
+    ...{ branchId: id, entryPath: path, imports: imports.filter((one) => one.path !== path) },
+    files: others.map((file) => ({
+      ...{ path: file.path, since: 1, type: file.type, createdAt: at, same: file },
+      fileId: Bun.randomUUIDv7(),
+    })),
+  }
+}
+
 /** The original is checked last, when it is locked; what was written is then undone. */
 function* createFork(
   dialect: Dialect,
@@ -65,7 +90,8 @@ function* createFork(
   at: number,
   depth: number,
 ): Script<Val | undefined> {
-  const created = yield* createValRow(dialect, fork, at, depth)
+  const copied = yield* planCopy(fork.forkOf, at)
+  const created = yield* createValRow(dialect, fork, at, depth, copied)
   const original = yield* firstRow<ValRow>(sql`
     select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`)
   assert(original && toVal(original))

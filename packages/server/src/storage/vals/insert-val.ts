@@ -10,17 +10,30 @@ import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { type FileState, readmePath } from "../files/branch-rows.ts"
 import {
   type ChangedFile,
+  type CopiedState,
+  copyStates,
   insertFiles,
   insertVersions,
   type NewVersion,
 } from "../files/write-version.ts"
-import { addToForkCount, relinkIncoming, relinkOutgoing } from "../references/links.ts"
-import { lockNames, lockVals, toNameKey } from "../references/row-locks.ts"
+import { addToForkCount, pinImports, relinkIncoming, relinkOutgoing } from "../references/links.ts"
+import { lockNames, lockVals, type NameKey, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
 
 /** The versions that a val begins with, oldest first; without any, it begins without files. */
 interface Beginning extends Pick<ImportedHistory, "versions" | "createdAt" | "updatedAt"> {
   readonly last: ImportedVersion | undefined
+  /** Files of another val that it also has from its first version on. */
+  readonly copied?: CopiedFiles | undefined
+}
+
+/** Files of a version that another val gets, and where its code is. */
+export interface CopiedFiles {
+  readonly branchId: string
+  readonly entryPath: string
+  readonly files: readonly CopiedState[]
+  /** The vals that they import. */
+  readonly imports: readonly NameKey[]
 }
 
 /**
@@ -34,9 +47,10 @@ export function* insertVal(
   at: number,
   depth: number,
 ): Script<boolean> {
-  const { last, createdAt, updatedAt } = beginning
+  const { last, createdAt, updatedAt, copied } = beginning
   const { version, source } = last ?? { version: 0, source: { code: "", imports: [] } }
-  const { code, imports } = source
+  const { code } = source
+  const imports = [...source.imports, ...(copied?.imports ?? [])]
   const name = toNameKey(val.ownerName, val.name)
   const origin = val.forkOf?.id
   yield* lockNames(dialect, [name, ...imports])
@@ -48,14 +62,12 @@ export function* insertVal(
   if (!inserted) return false
   yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at)
     values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${last ? val.type : null}, ${createdAt}, ${updatedAt})`
-  yield* last
-    ? insertBeginning(dialect, val, beginning.versions, at)
-    : insertEmpty(dialect, val, at)
+  yield* last ? insertBeginning(dialect, val, beginning, at) : insertEmpty(dialect, val, at)
   const isPublic = val.privacy === "public"
   yield writeNewText(
     sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`,
   )
-  const pinsOf = imports.some(({ pin }) => pin) ? [version] : undefined
+  const pinsOf = copied || source.imports.some(({ pin }) => pin) ? [version] : undefined
   const locks = yield* lockVals(dialect, { valId: val.id, imports, name, pinsOf, origin })
   const linked = { id: val.id, ownerId: val.ownerId, version, isPublic }
   yield* relinkIncoming(locks, linked, name, at)
@@ -95,10 +107,10 @@ function writeNewText(row: Statement): NewTexts {
 function* insertBeginning(
   dialect: Dialect,
   val: Omit<NewVal, "source">,
-  versions: readonly ImportedVersion[],
+  { versions, copied }: Beginning,
   at: number,
 ): Script<void> {
-  const entry = { path: entryPath, fileId: val.id }
+  const entry = { path: copied?.entryPath ?? entryPath, fileId: val.id }
   const readme = val.readme === null ? undefined : { path: readmePath, fileId: Bun.randomUUIDv7() }
   yield* insertFiles(val.id, readme ? [entry, readme] : [entry])
   const readmeSince = readme && versions[0]?.version
@@ -111,6 +123,10 @@ function* insertBeginning(
     : []
   const all = [{ ...first, changed: [...first.changed, ...readmes] }, ...rest]
   yield* insertVersions(dialect, val, all, at)
+  if (!copied) return
+  yield* insertFiles(val.id, copied.files)
+  yield* copyStates(dialect, { from: copied.branchId, to: val.id }, copied.files)
+  yield pinImports(val, sql`imports.since = ${first.version}`)
 }
 
 function insertEmpty(dialect: Dialect, val: Omit<NewVal, "source">, at: number): Script<void> {

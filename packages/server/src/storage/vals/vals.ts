@@ -32,7 +32,7 @@ import {
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
-import { insertVal } from "./insert-val.ts"
+import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
 import { readVals } from "./read-vals.ts"
 import {
@@ -240,12 +240,13 @@ export function* createValRow(
   val: NewVal,
   at: number,
   depth: number,
+  copied?: CopiedFiles,
 ): Script<Val | undefined> {
   const first = { version: 1, source: val.source, createdAt: at }
   const isNew = yield* insertVal(
     dialect,
     val,
-    { versions: [first], last: first, createdAt: at, updatedAt: at },
+    { versions: [first], last: first, createdAt: at, updatedAt: at, copied },
     at,
     depth,
   )

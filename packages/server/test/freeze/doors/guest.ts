@@ -21,6 +21,7 @@ const guestLines: Readonly<Record<MessageKind, string>> = {
   logs_skipped: `{"kind":"logs_skipped","run":"r","lines":1,"x":${junk}}`,
   uncaught: `{"kind":"uncaught","run":"r","error":{"name":"${lineEnds}","message":"m"}}`,
   refused: `{"kind":"refused","run":"r","status":400,"headers":${junk},"body":""}`,
+  read_file: `{"kind":"read_file","id":1,"path":"${"\\u0000".repeat(1_000)}","x":${junk}}`,
   pong: `{"kind":"pong","x":${junk}}`,
 }
 
@@ -38,6 +39,10 @@ export const slowVals: Readonly<Record<string, string>> = {
   logsSmall: `export default () => { for (let i = 0; i < 20_000; i++) console.log("") }`,
   throws: `export default () => { throw new Error("a".repeat(2_000_000)) }`,
   throwsLate: `export default async () => { setTimeout(() => { throw new Error("a".repeat(2_000_000)) }); await new Promise((r) => setTimeout(r, 50)) }`,
+  readsFiles: `export default async () => {
+    const read = globalThis[Symbol.for("hamlet.files")]
+    return (await Promise.all(Array.from({ length: 300 }, (_, i) => read(i % 2 ? "main.tsx" : null)))).length
+  }`,
   failsToLoad: `throw new Error("a".repeat(2_000_000)); export default 1`,
 }
 

@@ -242,7 +242,7 @@ export default async function (req: Request): Promise<Response> {
       const { missing, ...rest } = (await get()).json
       expect(rest).toEqual({
         ...{ name: "ada/about2026", readme: "# About me\n", isMain: true },
-        files: ["main.tsx", "README.md"],
+        files: ["README.md", "main.tsx"],
       })
       expect(missing).toStartWith('Failed to fetch file "/frontend/index.html"')
       const { text, headers } = await get("/main.tsx")

@@ -12,7 +12,7 @@ export interface ModuleAddress {
   readonly mayBeElsewhere: boolean
 }
 
-const namePattern = "[A-Za-z]\\w*"
+const namePattern = "[A-Za-z][\\w-]*"
 const valPattern = new RegExp(`^/v/@?(${namePattern})/(${namePattern})(?:@([1-9][0-9]*))?$`)
 const townOrigin = "https://esm.town"
 /** A bare specifier (`lodash`, `npm:x`) must not be resolved as a relative path. */

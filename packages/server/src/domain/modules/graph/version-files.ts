@@ -21,6 +21,15 @@ export interface VersionFile {
   readonly content: string
 }
 
+/** A file or folder of a version, as vals see it. */
+export interface ListedFile {
+  readonly id: string
+  readonly path: string
+  readonly type: VersionFile["type"] | "directory"
+  readonly version: number
+  readonly updatedAt: string
+}
+
 /** A file that can be a module. */
 export interface VersionModule {
   readonly path: string
@@ -40,6 +49,8 @@ export interface VersionFileStore {
   find(branchId: string, version: number, path: string): Promise<VersionFile | undefined>
   /** Where a file was in a version. */
   findPath(branchId: string, version: number, fileId: string): Promise<string | undefined>
+  /** All files and folders. */
+  list(branchId: string, version: number): Promise<readonly ListedFile[]>
   /** All files that can be modules, with the specifiers of the vals that they import. */
   listModules(branchId: string, version: number): Promise<readonly VersionModule[]>
 }

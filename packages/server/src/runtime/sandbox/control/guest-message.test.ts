@@ -11,6 +11,8 @@ const good = [
   { kind: "log", run: "r", at: 1, level: "warn", message: "" },
   { kind: "logs_skipped", run: "r", lines: 3 },
   { kind: "uncaught", run: "r", error },
+  { kind: "read_file", id: 1, path: "a.ts" },
+  { kind: "read_file", id: 2, path: null },
   { kind: "refused", run: "r", status: 404, headers: [["a", "b"]], body: "" },
 ]
 
@@ -49,6 +51,10 @@ const bad = [
     { kind: "logs_skipped", run: "r", lines: 1.5 },
     { kind: "logs_skipped", run: "r", lines: 1e300 },
     { kind: "uncaught", run: "r" },
+    { kind: "read_file", id: "1", path: null },
+    { kind: "read_file", id: 1.5, path: null },
+    { kind: "read_file", id: 1 },
+    { kind: "read_file", id: 1, path: "a".repeat(1_001) },
     { kind: "refused", run: "r", status: 101, headers: [], body: "" },
     { kind: "refused", run: "r", status: 200.5, headers: [], body: "" },
     { kind: "refused", run: "r", status: 200, headers: [["a"]], body: "" },

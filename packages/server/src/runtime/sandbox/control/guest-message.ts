@@ -30,6 +30,8 @@ export function parseGuestMessage(line: string): GuestMessage | undefined {
       const error = toErrorText(message.error)
       return error && { kind: "load_failed", error }
     }
+    case "read_file":
+      return toReadFile(message)
     case "warm":
       return { kind: "warm" }
     case "pong":
@@ -77,6 +79,16 @@ function toLog({ run, at, level, message }: Fields): GuestMessage | undefined {
 function toSkipped({ run, lines }: Fields): GuestMessage | undefined {
   const isCount = typeof lines === "number" && Number.isSafeInteger(lines) && lines > 0
   return typeof run === "string" && isCount ? { kind: "logs_skipped", run, lines } : undefined
+}
+
+/** Longer than the path of any file. */
+const pathCharsMax = 1_000
+
+function toReadFile({ id, path }: Fields): GuestMessage | undefined {
+  const isPath = path === null || (typeof path === "string" && path.length <= pathCharsMax)
+  return typeof id === "number" && Number.isSafeInteger(id) && isPath
+    ? { kind: "read_file", id, path }
+    : undefined
 }
 
 function toRefused({ run, status, headers, body }: Fields): GuestMessage | undefined {
