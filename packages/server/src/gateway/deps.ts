@@ -17,7 +17,7 @@ export interface GatewayDeps {
   readonly baseUrl: string
   /** Host and port under which each val has its own host name. */
   readonly valsDomain: string
-  readonly vals: Pick<ValStore, "findById" | "findByName">
+  readonly vals: Pick<ValStore, "findById" | "findByFile" | "findByName">
   readonly tokens: Pick<Tokens, "authenticate">
   readonly cipher: Pick<Cipher, "sign">
   readonly tokenUses: Pick<TokenUses, "note">

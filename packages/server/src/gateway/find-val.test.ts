@@ -8,12 +8,17 @@ const hello = { id: "1", ownerName: "Ada", name: "Hello", privacy: "public" } as
 /** A store with these vals, and the list of its calls. */
 function open(...stored: Val[]) {
   const vals = new Map(stored.map((val) => [val.id, val]))
+  const files = new Map<string, Val>()
   const calls: string[] = []
   const find = createFindVal(
     {
       async findById(id) {
         calls.push("id")
         return vals.get(id)
+      },
+      async findByFile(id) {
+        calls.push("file")
+        return files.get(id)
       },
       async findByName(username, name, viewerId) {
         calls.push(viewerId === undefined ? "name" : `name for ${viewerId}`)
@@ -25,7 +30,7 @@ function open(...stored: Val[]) {
     (pass) => (pass === "good" ? hello.id : undefined),
     2,
   )
-  return { vals, calls, find }
+  return { vals, files, calls, find }
 }
 
 describe("createFindVal", () => {
@@ -83,7 +88,17 @@ describe("createFindVal", () => {
   test("finds by the id of the address", async () => {
     const { calls, find } = open(hello)
     expect(await find({ host: "x", id: "1", username: "", name: "" }, undefined)).toEqual(hello)
-    expect(calls).toEqual(["id"])
+    expect(calls).toEqual(["file", "id"])
+  })
+
+  test("finds the val of a file by its id, unless it is that of the val", async () => {
+    const { files, calls, find } = open(hello)
+    const side = { ...hello, code: "side" }
+    for (const id of ["1", "2"]) files.set(id, side)
+    const at = { host: "x", username: "", name: "" }
+    expect(await find({ ...at, id: "2" }, undefined)).toBe(side)
+    expect(calls).toEqual(["file"])
+    expect(await find({ ...at, id: "1" }, undefined)).toBe(hello)
   })
 
   test("finds only the val that the pass opens", async () => {

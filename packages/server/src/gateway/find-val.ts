@@ -2,7 +2,10 @@ import { toValNameKey } from "@hamlet/contract"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
-/** Finds the current val at an address. By name, it finds only vals that the viewer may see. */
+/**
+ * Finds the current val at an address, with the file that responds. By name, it finds only vals that
+ * the viewer may see.
+ */
 export type FindVal = (
   address: ValAddress,
   viewerId: string | undefined,
@@ -14,7 +17,7 @@ export type FindVal = (
  * these names; otherwise the store is asked by name.
  */
 export function createFindVal(
-  vals: Pick<ValStore, "findById" | "findByName">,
+  vals: Pick<ValStore, "findById" | "findByFile" | "findByName">,
   openPass: (pass: string) => string | undefined,
   addressesMax: number,
 ): FindVal {
@@ -28,7 +31,11 @@ export function createFindVal(
     return val
   }
   return async (address, viewerId) => {
-    if (address.id !== undefined) return vals.findById(address.id)
+    if (address.id !== undefined) {
+      const val = await vals.findByFile(address.id)
+      // The id of a val means its entry file, even where it is the id of another file.
+      return val && val.id !== address.id ? val : vals.findById(address.id)
+    }
     if (address.pass !== undefined) {
       // Not cached: a pass expires, and the key that signed it may be replaced.
       const valId = openPass(address.pass)

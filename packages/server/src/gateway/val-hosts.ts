@@ -4,7 +4,7 @@ import { isPass } from "../domain/requests/preview-pass.ts"
 export interface ValAddress {
   /** Host and port in canonical form, as the val sees them. */
   readonly host: string
-  /** Undefined when the val is addressed by name. */
+  /** The id of a val or of a file; undefined when the val is addressed by name. */
   readonly id: string | undefined
   /** A preview pass, instead of id and names. It is not verified yet. */
   readonly pass?: string

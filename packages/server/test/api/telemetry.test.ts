@@ -426,7 +426,7 @@ async function withFiles({ call, addUser, run, val }: ApiSuite) {
     runs.push(
       await run(home, {
         ...{ startedAt: noon + index, version, logs: [line(index, String(index))] },
-        file: { id, path, since, branchId, branchName: "" },
+        file: { id, path, since, branchId, branchName: "", isEntry: false },
       }),
     )
   }

@@ -417,6 +417,30 @@ function defineGet(suite: ApiSuite): void {
     ])
   })
 
+  test("finds a deleted file while there is a run of it, as clients that show runs expect", async () => {
+    const { id: valId, ada, write, delete: remove } = await openFolder(suite)
+    const [gone, other] = [await write("gone.ts", "1", "script"), await write("other.ts", "1", "script")]
+    const home = expectStatus(await suite.call("GET", `/v1/vals/${valId}`, { as: ada }), 200).json
+    const file = { since: 1, branchId: valId, branchName: "main", isEntry: false }
+    await suite.run(home, { file: { ...file, id: gone.id, path: gone.path } })
+    for (const { path } of [gone, other]) await remove({ path })
+    // Another file is at its path now.
+    await write("gone.ts", "2", "http")
+    const found = expectStatus(await suite.call("GET", `/v2/files/${gone.id}`, { as: ada }), 200)
+    expect(found.json).toMatchObject({ id: gone.id, path: "gone.ts", type: "script", version: 1 })
+    const none = await suite.call("GET", `/v2/files/${other.id}`, { as: ada })
+    expect(refusalOf(none)).toEqual([404, "file_not_found"])
+  })
+
+  test("finds the deleted first file of a val that has run", async () => {
+    const ada = await suite.addUser()
+    const home = await suite.val(ada)
+    await suite.run(home)
+    await suite.call("DELETE", `/v2/vals/${home.id}/files?path=main.tsx`, { as: ada })
+    const found = expectStatus(await suite.call("GET", `/v2/files/${home.id}`, { as: ada }), 200)
+    expect(found.json).toMatchObject({ id: home.id, path: "main.tsx" })
+  })
+
   test("is where it was before when the version that moved it is deleted", async () => {
     const { id: valId, ada, write, put } = await openFolder(suite)
     const { id } = await write("a.txt")

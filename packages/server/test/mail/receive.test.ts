@@ -87,6 +87,27 @@ describeMail("mail to a val", (suite) => {
     expect(await suite.runsOf(ada, id, 3)).toHaveLength(3)
   })
 
+  test("calls the file of a branch that has the address", async () => {
+    const ada = await suite.addUser()
+    const { id } = await suite.addVal(ada)
+    const { call } = suite.api
+    const base = `/v2/vals/${id}`
+    const name = { as: ada, body: { name: "trial" } }
+    const { json: branch } = expectStatus(await call("POST", `${base}/branches`, name), 201)
+    const path = `${base}/files?path=side.ts&branch_id=${branch.id}`
+    const content = "export default ({ subject }) => `side: ${subject}`"
+    const body = { type: "email", content }
+    const { json: file } = expectStatus(await call("POST", path, { as: ada, body }), 201)
+    const message = { from: sender, to: file.links.email, subject: "hello", text: "x" }
+    expect(await suite.send(message)).toStartWith("250")
+    const [run] = await suite.runsOf(ada, id, 1)
+    expect(run).toMatchObject({
+      ...{ source: "email", status: "succeeded", returnValue: "side: hello" },
+      file: { id: file.id, path: "side.ts" },
+      branch: { id: branch.id, name: "trial" },
+    })
+  })
+
   test("runs each of several vals, and a val with two addresses once", async () => {
     const ada = await suite.addUser()
     const one = await suite.addVal(ada)

@@ -83,6 +83,46 @@ describeEachDatabase("stored mail", (open) => {
       expect(await db.read(sql`select id from runs`)).toEqual([{ id: body }])
     })
 
+  test("starts the file that the address names, while it is of type email", async () => {
+    const { api, ada, db, client } = await openMail()
+    const as = ada
+    const val = (await api.call("GET", "/v1/alias/ada/inbox", { as })).json
+    const files = `/v2/vals/${val.id}/files`
+    const side = { type: "email", content: "2" }
+    expectStatus(await api.call("POST", `${files}?path=side.ts`, { as, body: side }), 201)
+    const branch = expectStatus(
+      await api.call("POST", `/v2/vals/${val.id}/branches`, { as, body: { name: "trial" } }),
+      201,
+    ).json
+    const list = async (branchId: string) =>
+      (await api.call("GET", `${files}?path=&branch_id=${branchId}`, { as })).json.data
+    const all = [...(await list(val.id)), ...(await list(branch.id))]
+    const address = ({ links }: { links: { email: string } }) => links.email
+    expect(new Set(all.map(address)).size).toBe(4)
+    expect(all.map(address)[1]).toBe(`${all[1].id.replaceAll("-", "")}@${mailDomain}`)
+    const sendTo = async (...to: readonly string[]) => {
+      await client.begin(sender, ...to)
+      return client.data(`From: ${sender}\r\nMessage-ID: <same@x.example>\r\n\r\nx`)
+    }
+    // One message for all of them, and once for each.
+    expect(await sendTo(...all.map(address), `${val.id}@${mailDomain}`)).toStartWith("250")
+    const started = await db.read(sql`
+      select coalesce(file_id, val_id) as file, coalesce(branch_id, val_id) as branch, version from runs order by branch, file`)
+    const expected = all.map(({ id }, index) =>
+      index < 2
+        ? { file: id, branch: val.id, version: 2 }
+        : { file: id, branch: branch.id, version: 0 },
+    )
+    expect(started).toHaveLength(4)
+    expect(started).toEqual(expect.arrayContaining(expected))
+    const script = { as, body: { type: "script" } }
+    expectStatus(await api.call("PUT", `${files}?path=side.ts`, script), 200)
+    // Perhaps the address of a private val: the sender cannot be checked here.
+    expect(await sendTo(address(all[1]))).toMatch(/^(550|451)/)
+    expectStatus(await api.call("DELETE", `/v2/vals/${val.id}/branches/${branch.id}`, { as }), 204)
+    expect(await sendTo(address(all[3]))).toMatch(/^(550|451)/)
+  })
+
   test("a sender is asked to try again while the database is away", async () => {
     const { api, client, to } = await openMail()
     await client.begin(sender, to)

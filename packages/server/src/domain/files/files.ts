@@ -40,7 +40,7 @@ export interface FileStore {
   hasVersion(branchId: string, version: number): Promise<boolean>
   /** The file at a path in a version, with its text. */
   findContent(branchId: string, path: string, version: number): Promise<FileContent | undefined>
-  /** The newest state of a file that was not deleted. */
+  /** The newest state of a file; of a deleted one only while the val has a recent run of it. */
   findFile(
     fileId: string,
   ): Promise<{ readonly branch: Branch; readonly file: TreeFile } | undefined>

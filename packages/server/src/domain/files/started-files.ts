@@ -38,7 +38,10 @@ export function createStartedFiles(files: VersionFileStore) {
     return {
       ...val,
       ...{ code: file.content, type: file.type, version: found.number },
-      file: { id: file.id, path, since: file.since, branchId: branch.id, branchName: branch.name },
+      file: {
+        ...{ id: file.id, path, since: file.since, branchId: branch.id, branchName: branch.name },
+        isEntry: branch.id === val.id && path === found.entryPath,
+      },
       versionCreatedAt: found.savedAt,
     }
   }

@@ -43,6 +43,7 @@ export interface ProgramParts extends GraphParts, PackageSource {
     readonly baseUrl: string
     module(username: string, name: string): string
     endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
+    fileEndpoint(id: string): string
   }
   onError(error: unknown): void
 }
@@ -176,7 +177,7 @@ function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk):
     isAnonymous: account.isAnonymous,
     label,
     entryUrl: walk.entry.url,
-    endpoint: parts.links.endpoint(val),
+    endpoint: val.file.isEntry ? parts.links.endpoint(val) : parts.links.fileEndpoint(val.file.id),
     readFile: (path) => readFile(parts, walk, path),
     isMadeOf: (branchId, paths) => isMadeOf(walk, branchId, paths),
     load: () => loadProgram(parts, val, account, walk),

@@ -118,7 +118,7 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     code,
     file: {
       ...{ id, path: entryPath, since: unsavedVersion },
-      ...{ branchId: id, branchName: mainBranch },
+      ...{ branchId: id, branchName: mainBranch, isEntry: true },
     },
     versionCreatedAt: at,
     likeCount: 0,

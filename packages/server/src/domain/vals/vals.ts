@@ -56,6 +56,8 @@ export interface CodeFile {
   readonly since: number
   readonly branchId: string
   readonly branchName: string
+  /** Whether it is the entry file of `main`, which has the addresses of its val. */
+  readonly isEntry: boolean
 }
 
 /** The val and the version that a fork was copied from. */
@@ -127,6 +129,8 @@ export type AssertVal<Seen = Val> = (val: Seen) => void
  */
 export interface ValStore {
   findById(id: string): Promise<Val | undefined>
+  /** The val that a file belongs to, with the file as it is now. Undefined if it was deleted. */
+  findByFile(fileId: string): Promise<Val | undefined>
   /**
    * Undefined also for a private val of another user. Its code is not even read: otherwise the time
    * it takes would reveal that the val exists.

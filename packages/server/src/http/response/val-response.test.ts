@@ -18,7 +18,7 @@ const val: Val = {
   description: null,
   version: 3,
   code: "1",
-  file: { id: "", path: "main.tsx", since: 3, branchId: "", branchName: "main" },
+  file: { id: "", path: "main.tsx", since: 3, branchId: "", branchName: "main", isEntry: true },
   versionCreatedAt: 3,
   likeCount: 0,
   referenceCount: 0,

@@ -6,6 +6,7 @@ import { smtpLimits } from "./smtp-limits.ts"
 
 const to = "ada.inbox@vals.example.com"
 const val: MailVal = {
+  file: { id: "v", branchId: "v" },
   ...{ id: "v", ownerId: "u", privacy: "public", isOwnerSuspended: false, ownerAddress: null },
 }
 let server: MailServer

@@ -127,7 +127,10 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
   return {
     key: `${name}@${version}`,
     valId: name,
-    file: { id: name, path: "main.tsx", since: version, branchId: name, branchName: "main" },
+    file: {
+      ...{ id: name, path: "main.tsx", since: version, branchId: name, branchName: "main" },
+      isEntry: true,
+    },
     version,
     type: "http",
     ownerId: "ada",

@@ -24,7 +24,11 @@ interface FileRow extends BranchRow {
   readonly bytes: number
 }
 
-const limits = { cachedPathsMax: 50_000 }
+const limits = {
+  cachedPathsMax: 50_000,
+  /** The latest runs of a val, whose files are found also when they were deleted. */
+  runsMax: 1_000,
+}
 
 /** Files in the database. */
 export function createFileStore(db: Database): FileStore & FileSaveStore {
@@ -49,8 +53,12 @@ export function createFileStore(db: Database): FileStore & FileSaveStore {
         select ${branchColumns}, s.path, s.since, s.file_id, s.type, s.created_at as saved_at, coalesce(octet_length(s.content), 0) as bytes
         from files f join branches b on b.id = f.branch_id ${withEntryFile}
         join states s on s.branch_id = b.id and s.path = f.path and s.since =
-          (select max(l.since) from states l where l.branch_id = b.id and l.path = f.path and l.since <= b.version)
-        where f.id = ${fileId} and s.file_id = f.id and s.type is not null`)
+          (select l.since from states l where l.branch_id = b.id and l.path = f.path and l.since <= b.version
+            and l.file_id = f.id and l.type is not null order by l.since desc limit 1)
+        where f.id = ${fileId} and (
+          not exists (select 1 from states l where l.branch_id = b.id and l.path = f.path and l.since > s.since and l.since <= b.version)
+          or exists (select 1 from (select r.file_id from runs r where r.val_id = b.val_id
+            order by r.started_at desc, r.id desc limit ${limits.runsMax}) r where coalesce(r.file_id, b.val_id) = f.id))`)
       if (!row) return undefined
       const { path, since, file_id, type, saved_at, bytes } = row
       const file = { path, since, fileId: file_id, type, updatedAt: Number(saved_at), bytes }

@@ -6,12 +6,13 @@ import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { type Statements, sql } from "../database/sql.ts"
 import { countTextBytes } from "../runs/record-runs.ts"
 import { toJson } from "../runs/run-rows.ts"
+import { withCode } from "../vals/val-rows.ts"
 
 /** The values of a new run, prefixed so that they differ from the columns. */
 const columns: TableColumns = {
   new_id: "id",
   new_val_id: "id",
-  /** Null where it is that of the val, as in `runs`. */
+  /** Null for the entry file of `main`. */
   new_file_id: "id",
   new_branch_id: "id",
   /** Null for the version that is current when the run starts. */
@@ -31,7 +32,7 @@ const columns: TableColumns = {
 
 /**
  * Adds runs to the queue in one statement, as part of a transaction. Returns the ids of those that
- * were added: a run of a val that is gone is not. Call `RunQueue.wake` after the commit.
+ * were added: a run of a val or branch that is gone is not. Call `RunQueue.wake` after the commit.
  */
 export function* enqueueRuns(
   dialect: Dialect,
@@ -41,11 +42,12 @@ export function* enqueueRuns(
   const added = yield* rows<{ id: string }>(sql`
     insert into runs (id, val_id, file_id, branch_id, version, account_id, owner_id, parent_id, source, status, started_at,
       request, input, args, bytes, due_at, fence, retries, depth, follows_current)
-    select new_id, v.id, new_file_id, new_branch_id, coalesce(new_version, b.version), new_account_id, v.owner_id, new_parent_id, new_source, 'queued',
+    select new_id, v.id, nullif(coalesce(new_file_id, c.file_id), v.id), nullif(new_branch_id, v.id), coalesce(new_version, b.version), new_account_id, v.owner_id, new_parent_id, new_source, 'queued',
       ${dialect.now}, new_request, new_input, new_args, new_bytes, coalesce(new_due_at, ${dialect.now}), 1, new_retries,
       new_depth, case when new_version is null then 1 else 0 end
     from ${dialect.tableOf(runs.map(toValues), columns)} join vals v on v.id = new_val_id
-    join branches b on b.id = v.id
+    join branches b on b.id = coalesce(new_branch_id, v.id)
+    left join versions n on n.branch_id = b.id and n.version = coalesce(new_version, b.version) ${withCode}
     returning id`)
   return added.map(({ id }) => id)
 }
@@ -60,9 +62,8 @@ function toValues(run: NewQueuedRun): object {
   return {
     new_id: run.id,
     new_val_id: run.valId,
-    new_file_id: run.file === undefined || run.file.id === run.valId ? null : run.file.id,
-    new_branch_id:
-      run.file === undefined || run.file.branchId === run.valId ? null : run.file.branchId,
+    new_file_id: run.file?.id ?? null,
+    new_branch_id: run.file?.branchId ?? null,
     new_version: run.version === "current" ? null : run.version,
     new_account_id: run.accountId,
     new_parent_id: run.parentId,

@@ -96,6 +96,31 @@ describeEachDatabase("createQueueStore", (open) => {
   const takeOver = (queue: ReturnType<typeof createQueueStore>) =>
     queue.takeOver({ error: died, at: 9, runsMax: 100, delayOf: () => 60_000 })
 
+  test("a run names its file, by default the entry file of main", async () => {
+    const { db, val, add, runs } = await setUp()
+    const [entry, other, branch] = [Bun.randomUUIDv7(), Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+    await db.write(function* () {
+      yield sql`insert into files (id, branch_id, path) values (${entry}, ${val}, 'entry.ts')`
+      yield sql`insert into branches (id, val_id, name, name_key, version, version_last, created_at, updated_at)
+        values (${branch}, ${val}, 'trial', 'trial', 7, 7, 1, 1)`
+      yield sql`insert into files (id, branch_id, path) values (${other}, ${branch}, 'other.ts')`
+    })
+    const fileOf = async (more: Partial<NewQueuedRun>) => {
+      const run = toRun(val, more)
+      await add([run])
+      const found = await runs.find(ada, run.id)
+      return [found?.file?.id, found?.branch?.id, found?.val.version]
+    }
+    expect(await fileOf({})).toEqual([val, val, 1])
+    const ofBranch = { file: { id: other, branchId: branch }, version: "current" } as const
+    expect(await fileOf(ofBranch)).toEqual([other, branch, 7])
+    await db.write(function* () {
+      yield sql`update states set file_id = ${entry} where branch_id = ${val}`
+    })
+    expect(await fileOf({})).toEqual([entry, val, 1])
+    expect(await fileOf({ file: { id: val, branchId: val } })).toEqual([val, val, 1])
+  })
+
   test("claim gives every run to exactly one of the nodes that ask at once", async () => {
     const { database, val, add } = await setUp()
     const runs = Array.from({ length: 300 }, (_, index) =>

@@ -60,9 +60,9 @@ export function createTelemetryStore(db: Database): TelemetryStore {
             ]),
       ]
       const found = await db.read<{ val_id: string }>(
-        sql`select distinct b.val_id from branches b where ${join(conditions, " and ")}`,
+        sql`select b.val_id from branches b where ${join(conditions, " and ")}`,
       )
-      return found.map(({ val_id }) => val_id)
+      return [...new Set(found.map(({ val_id }) => val_id))]
     },
     walk: ({ accountId, vals }, { span, direction, runsMax }) => {
       // A part for each val reads as many runs as are returned.

@@ -147,6 +147,7 @@ export function toVal(row: ValRow): Val {
       since: row.entry_since ?? row.version,
       branchId: row.id,
       branchName: mainBranch,
+      isEntry: true,
     },
     versionCreatedAt: Number(row.version_created_at),
     likeCount: row.like_count,
@@ -157,6 +158,40 @@ export function toVal(row: ValRow): Val {
     updatedAt: Number(row.updated_at),
     runStartedAt: toTime(row.run_started_at),
     runEndedAt: toTime(row.run_ended_at),
+  }
+}
+
+/** A val joined with one of its files, in the current version of the file's branch. */
+export interface ValFileRow extends ValRow {
+  readonly file_id: string
+  readonly file_path: string
+  readonly file_since: number
+  readonly branch_id: string
+  readonly branch_name: string
+}
+
+/** The columns of a ValFileRow: those of a ValRow, whose `c` is the file. */
+export const valFileColumns = raw(
+  `${valColumns.text}, f.id as file_id, f.path as file_path, c.since as file_since, b.id as branch_id, b.name as branch_name`,
+)
+
+/** The tables of these columns. `files` has the path that a file was moved to last. */
+export const valFileTables = sql`
+  files f join branches b on b.id = f.branch_id join versions n on n.branch_id = b.id and n.version = b.version
+  join states c on c.branch_id = b.id and c.path = f.path and c.file_id = f.id and c.type <> 'directory' and c.since =
+    (select max(l.since) from states l where l.branch_id = b.id and l.path = f.path and l.since <= b.version)
+  left join states d on d.branch_id = b.id and d.path = 'README.md' and d.since = n.readme_since
+  join vals v on v.id = b.val_id join users u on u.id = v.owner_id ${withOrigin}`
+
+/** Converts a row to the val with that file. */
+export function toValOfFile(row: ValFileRow): Val {
+  const { branch_id: branchId, file_path: path } = row
+  return {
+    ...toVal(row),
+    file: {
+      ...{ id: row.file_id, path, since: row.file_since, branchId, branchName: row.branch_name },
+      isEntry: branchId === row.id && path === row.entry_path,
+    },
   }
 }
 

@@ -16,7 +16,7 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { afterCursor, limitPart, limitTo, newestFirst, toPage } from "../database/pagination.ts"
-import { join, type Statement, sql } from "../database/sql.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
 import { entryType, type MainRow, mainColumns, toMainBranch } from "../files/branch-rows.ts"
@@ -39,10 +39,14 @@ import {
   isVisible,
   toListedColumns,
   toVal,
+  toValOfFile,
   toValState,
+  type ValFileRow,
   type ValRow,
   type ValStateRow,
   valColumns,
+  valFileColumns,
+  valFileTables,
   withCurrentVersion,
   withEntry,
   withOrigin,
@@ -53,7 +57,8 @@ const limits = { keysMax: 100, cachedCharsMax: 8_000_000, countsAtOnceMax: 500 }
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
   return {
-    findById: createFindById(db),
+    findById: createFind(db, byId),
+    findByFile: createFind(db, byFile),
     async findByName(username, name, viewerId) {
       const [row] = await db.read<ValRow>(sql`
         select ${valColumns} from users u
@@ -103,21 +108,43 @@ export function createValStore(db: Database): ValStore {
   }
 }
 
-/** Finds a val by its id, the first lookup of nearly every request. */
-function createFindById(db: Database): ValStore["findById"] {
+/** How a val is found. */
+interface Lookup<Row> {
+  readonly select: Statement
+  /** The column of the id. */
+  readonly column: string
+  toId(row: Row): string
+  toVal(row: Row): Val
+}
+
+const byId: Lookup<ValRow> = {
+  select: sql`select ${valColumns} from vals v ${withCurrentVersion}`,
+  column: "v.id",
+  toId: ({ id }) => id,
+  toVal,
+}
+
+const byFile: Lookup<ValFileRow> = {
+  select: sql`select ${valFileColumns} from ${valFileTables}`,
+  column: "f.id",
+  toId: ({ file_id }) => file_id,
+  toVal: toValOfFile,
+}
+
+/** Finds a val by an id, the first lookup of nearly every request. */
+function createFind<Row extends ValRow>(
+  db: Database,
+  { select, column, ...to }: Lookup<Row>,
+): ValStore["findById"] {
   const find = async (id: string) => {
-    const [row] = await db.read<ValRow>(
-      sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`,
-    )
-    return row && toVal(row)
+    const [row] = await db.read<Row>(sql`${select} where ${raw(column)} = ${id}`)
+    return row && to.toVal(row)
   }
   const { gather } = db.dialect
   if (!gather) return createExactCache(db, find, { weightMax: limits.cachedCharsMax }, weigh)
   return createBatchLookup<string, Val>(async (ids) => {
-    const found = await db.read<ValRow>(
-      sql`select ${valColumns} from vals v ${withCurrentVersion} where ${gather.isAnyId("v.id", ids)}`,
-    )
-    return new Map(found.map((row) => [row.id, toVal(row)]))
+    const found = await db.read<Row>(sql`${select} where ${gather.isAnyId(column, ids)}`)
+    return new Map(found.map((row) => [to.toId(row), to.toVal(row)]))
   }, limits)
 }
 

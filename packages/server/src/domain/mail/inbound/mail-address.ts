@@ -3,7 +3,8 @@ import { limits } from "@hamlet/contract"
 /** What the part of an address before the `@` names. */
 export type MailTarget =
   | { readonly kind: "name"; readonly username: string; readonly name: string }
-  | { readonly kind: "id"; readonly valId: string }
+  /** The id of a val or of a file. */
+  | { readonly kind: "id"; readonly id: string }
 
 /** RFC 5321 lets the part before the `@` have so many characters. */
 const localPartCharsMax = 64
@@ -25,8 +26,8 @@ export function parseMailAddress(address: string, domain: string): MailTarget | 
   const at = address.lastIndexOf("@")
   if (at === -1 || !isDomain(address.slice(at + 1), domain)) return undefined
   const localPart = address.slice(0, at).split("+", 1)[0] ?? ""
-  if (uuid.test(localPart)) return { kind: "id", valId: localPart.toLowerCase() }
-  if (bareUuid.test(localPart)) return { kind: "id", valId: toUuid(localPart.toLowerCase()) }
+  if (uuid.test(localPart)) return { kind: "id", id: localPart.toLowerCase() }
+  if (bareUuid.test(localPart)) return { kind: "id", id: toUuid(localPart.toLowerCase()) }
   const [, username, name] = names.exec(localPart) ?? []
   return username !== undefined &&
     name !== undefined &&

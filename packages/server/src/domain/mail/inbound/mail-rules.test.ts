@@ -4,6 +4,7 @@ import { assertNoLoop, assertReceives, type MailVal } from "./mail-rules.ts"
 
 const val: MailVal = {
   id: "v",
+  file: { id: "v", branchId: "v" },
   ownerId: "u",
   privacy: "private",
   isOwnerSuspended: false,

@@ -1,10 +1,11 @@
-import type { Privacy } from "../../vals/vals.ts"
+import type { CodeFile, Privacy } from "../../vals/vals.ts"
 import { type MailLoop, MailRefused, type MailSignature, type ReadMail } from "./mail.ts"
 import { isOfDomain } from "./mail-address.ts"
 
-/** What the rules know of a val of type `email` and its owner. */
+/** What the rules know of a file of type `email`, its val and the owner. */
 export interface MailVal {
   readonly id: string
+  readonly file: Pick<CodeFile, "id" | "branchId">
   readonly ownerId: string
   readonly privacy: Privacy
   readonly isOwnerSuspended: boolean

@@ -6,6 +6,7 @@ import type { MailVal } from "./mail-rules.ts"
 import { createMailbox, type MailStore, noMailAuth } from "./receive-mail.ts"
 
 const val: MailVal = {
+  file: { id: "v", branchId: "v" },
   ...{ id: "v", ownerId: "u", privacy: "public", isOwnerSuspended: false, ownerAddress: null },
 }
 const recipients = [{ address: "ada.inbox@vals.example.com", val }]
@@ -80,7 +81,13 @@ describe("createMailbox", () => {
   })
 
   test("takes nothing from any account when one of them may not get the message", async () => {
-    const both = [...recipients, { address: "bob.x@x", val: { ...val, id: "w", ownerId: "bob" } }]
+    const both = [
+      ...recipients,
+      {
+        address: "bob.x@x",
+        val: { ...val, id: "w", file: { id: "w", branchId: "w" }, ownerId: "bob" },
+      },
+    ]
     const findNew: MailStore["findNew"] = async (mails) => mails
     const { mailbox, calls } = open(findNew)
     expect(await mailbox.receive(toMail(100), both)).toHaveLength(2)

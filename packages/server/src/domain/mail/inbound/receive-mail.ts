@@ -43,7 +43,7 @@ export type MailCandidate = Pick<NewMail, "val" | "bytes" | "key" | "at">
 
 /** Stores mail. */
 export interface MailStore {
-  /** The val of type `email` at that address. */
+  /** The file of type `email` at that address. */
   findVal(target: MailTarget): Promise<MailVal | undefined>
   /**
    * The messages that `add` would store as things are now. Throws MailRefused as it does. For large
@@ -161,7 +161,7 @@ export function createMailbox(
         recorded: mail.recorded,
         bytes: mail.content.length,
         at: now(),
-        key: isTest ? undefined : toKey(mail.fingerprint, val.id),
+        key: isTest ? undefined : toKey(mail.fingerprint, val.file.id),
       }))
       const isLarge = mail.content.length > limits.rowBytesMax
       const stored = isLarge ? await store.findNew(received, mailbox) : received
@@ -172,19 +172,19 @@ export function createMailbox(
   }
 }
 
-/** The vals that a message is for. A val has several addresses, and gets a message once. */
+/** The files that a message is for. A file has several addresses, and gets a message once. */
 function listAddressed(
   mail: ReadMail,
   recipients: readonly MailRecipient[],
   isTest: boolean,
   at: number,
 ): readonly { readonly address: string; readonly val: MailVal }[] {
-  const byVal = new Map<string, { readonly address: string; readonly val: MailVal }>()
+  const byFile = new Map<string, { readonly address: string; readonly val: MailVal }>()
   for (const { address, val } of recipients) {
     if (!isTest) assertReceives(val, mail, { address, at })
-    if (val && !byVal.has(val.id)) byVal.set(val.id, { address, val })
+    if (val && !byFile.has(val.file.id)) byFile.set(val.file.id, { address, val })
   }
-  return [...byVal.values()]
+  return [...byFile.values()]
 }
 
 /** Stores the messages and their runs. The content of a large message becomes an object. */
@@ -235,9 +235,9 @@ async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
     yield bytes.subarray(at, at + limits.rowBytesMax)
 }
 
-function toKey(fingerprint: string | undefined, valId: string): string | undefined {
+function toKey(fingerprint: string | undefined, fileId: string): string | undefined {
   if (fingerprint === undefined) return undefined
-  return createHash("sha256").update(`${valId}/${fingerprint}`).digest("hex")
+  return createHash("sha256").update(`${fileId}/${fingerprint}`).digest("hex")
 }
 
 /** Reads the mails that runs are about. */

@@ -52,8 +52,8 @@ export function createTestMails(
   }
 }
 
-function toMailVal({ id, ownerId, privacy, isOwnerSuspended }: Val) {
-  return { id, ownerId, privacy, isOwnerSuspended, ownerAddress: null }
+function toMailVal({ id, file, ownerId, privacy, isOwnerSuspended }: Val) {
+  return { id, file, ownerId, privacy, isOwnerSuspended, ownerAddress: null }
 }
 
 type Address = NonNullable<TestEmailBody["from"]>

@@ -16,9 +16,10 @@ import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
 import { firstId } from "../../database/pagination.ts"
-import { type Statement, type Statements, sql } from "../../database/sql.ts"
+import { raw, type Statement, type Statements, sql } from "../../database/sql.ts"
 import { writeOnce } from "../../database/write-once.ts"
 import { enqueueRuns } from "../../queue/enqueue-runs.ts"
+import { valFileTables, withCode } from "../../vals/val-rows.ts"
 
 const limits = {
   /** How long a message is known, so that a second delivery of it is dropped. */
@@ -33,7 +34,10 @@ const limits = {
 export function createMailStore(db: Database): MailStore {
   return {
     async findVal(target) {
-      const [row] = await db.read<ValRow>(selectVal(toCondition(target)))
+      const [file] = target.kind === "id" ? await db.read<ValRow>(selectFile(target.id)) : []
+      // The id of a val means its entry file, even where it is the id of another file.
+      if (file && target.kind === "id" && file.id !== target.id) return toMailVal(file)
+      const [row] = await db.read<ValRow>(selectEntry(toCondition(target)))
       return row && toMailVal(row)
     },
     findNew: (mails, mailbox) => findNew(db, mails, mailbox),
@@ -56,20 +60,32 @@ export function createMailStore(db: Database): MailStore {
 
 interface ValRow {
   readonly id: string
+  readonly file_id: string
+  readonly branch_id: string
   readonly owner_id: string
   readonly privacy: Privacy
   readonly suspended_at: number | string | null
   readonly email: string | null
 }
 
-function selectVal(condition: Statement): Statement {
+const columns = raw(
+  `v.id, c.file_id, b.id as branch_id, v.owner_id, v.privacy, u.suspended_at, case when u.email_verified_at is not null then u.email end as email`,
+)
+
+/** The entry file of a val, if its type is `email`. */
+function selectEntry(condition: Statement): Statement {
   return sql`
-    select v.id, v.owner_id, v.privacy, u.suspended_at, case when u.email_verified_at is not null then u.email end as email from vals v join users u on u.id = v.owner_id
-    join branches b on b.id = v.id where b.entry_type = 'email' and ${condition}`
+    select ${columns} from vals v join users u on u.id = v.owner_id join branches b on b.id = v.id
+    join versions n on n.branch_id = b.id and n.version = b.version ${withCode} where c.type = 'email' and ${condition}`
+}
+
+/** A file, if its type is `email`. */
+function selectFile(fileId: string): Statement {
+  return sql`select ${columns} from ${valFileTables} where c.type = 'email' and f.id = ${fileId}`
 }
 
 function toCondition(target: MailTarget): Statement {
-  if (target.kind === "id") return sql`v.id = ${target.valId}`
+  if (target.kind === "id") return sql`v.id = ${target.id}`
   const { username, name } = target
   return sql`u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)}`
 }
@@ -77,6 +93,7 @@ function toCondition(target: MailTarget): Statement {
 function toMailVal(row: ValRow): MailVal {
   return {
     id: row.id,
+    file: { id: row.file_id, branchId: row.branch_id },
     ownerId: row.owner_id,
     privacy: row.privacy,
     isOwnerSuspended: row.suspended_at !== null,
@@ -92,7 +109,7 @@ function* addMails(
 ): Script<readonly string[]> {
   const runIds: string[] = []
   for (const mail of mails) {
-    const val = yield* firstRow<ValRow>(selectVal(sql`v.id = ${mail.val.id}`))
+    const val = yield* firstRow<ValRow>(selectFile(mail.val.file.id))
     assert(mail, val && toMailVal(val))
     if (mail.key !== undefined && !(yield* isFirst(mail.key, mail.at))) continue
     assertRoomFor(yield* firstRow<UsedRow>(selectUsed(mail.val.ownerId)), [mail], mailbox)
@@ -100,6 +117,7 @@ function* addMails(
       {
         id: mail.runId,
         valId: mail.val.id,
+        file: mail.val.file,
         version: "current",
         accountId: mail.val.ownerId,
         source: "email",
