@@ -90,8 +90,8 @@ function definePaths(suite: ApiSuite): void {
 
   test("may end in a slash on every route of the API and of modules, and on no other", async () => {
     for (const [name, path] of await pathsOf(suite)) {
-      // The key of a blob and code may end in one, and are others then.
-      if (name === "getBlob" || name === "evalCodeByQuery") continue
+      // The key of a blob, the path of a file and code may end in one, and are others then.
+      if (["getBlob", "getModuleFile", "evalCodeByQuery"].includes(name)) continue
       // There are no organisations.
       if (name === "listMemberships") continue
       const plain = await call("GET", path, { as: suite.api.admin })

@@ -38,7 +38,9 @@ describe("toBodyText", () => {
 
   test("fills in required fields, or all where none is required", () => {
     expect(Object.keys(sent("createVal", {}, true))).toEqual(["code"])
-    expect(Object.keys(sent("updateVal", {}, true))).toEqual(["name", "readme", "privacy", "type"])
+    expect(Object.keys(sent("updateVal", {}, true))).toEqual([
+      ...["name", "description", "readme", "privacy", "type"],
+    ])
     expect(sent("updateVal", { fields: { name: "other" } }, true)).toEqual({ name: "other" })
   })
 
