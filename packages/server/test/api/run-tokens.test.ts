@@ -20,6 +20,8 @@ const writing = table.filter(
     !isSignIn &&
     name !== "signOut" &&
     name !== "acceptInvitation" &&
+    // Tokens of connected services are for vals.
+    !path.startsWith("/v3/connections/") &&
     (method !== "get" || path.startsWith("/v1/run/")) &&
     !/^(blob|sqlite|email|openai):/.test(scope ?? ""),
 )
