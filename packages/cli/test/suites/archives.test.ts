@@ -321,11 +321,11 @@ function defineImport(stage: () => Stage): void {
   test("shows progress at a terminal, and ends with totals", async () => {
     const ada = await stage().person("import5")
     write(ada, "a.ts", "1")
-    write(ada, "no-name.ts", "1")
+    write(ada, "no name.ts", "1")
     await using program = ada.atTerminal(["import", "."])
     const { exit, stdout } = await program.ended()
     expect(exit).toBe(1)
-    expect(stdout).toContain('Cannot make a val of "no-name.ts"')
+    expect(stdout).toContain('Cannot make a val of "no name.ts"')
     expect(stdout).toContain("1 created, 1 failed")
   })
 }
@@ -395,7 +395,7 @@ function defineHostile(stage: () => Stage): void {
       "vals/no_code.json": { name: "no_code" },
       "vals/empty.json": { name: "empty", versions: [] },
       "vals/code.json": { name: "code", code: 7 },
-      "vals/name.json": { name: "no-name", code: "1" },
+      "vals/name.json": { name: "no name", code: "1" },
       "vals/again.json": { name: "GOOD", code: "2" },
       "vals/comment.json": { name: "comment", code: "1", comments: [{}] },
       "vals/server.json": { name: "server", code: "x".repeat(256_001) },
