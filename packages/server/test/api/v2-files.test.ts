@@ -419,7 +419,10 @@ function defineGet(suite: ApiSuite): void {
 
   test("finds a deleted file while there is a run of it, as clients that show runs expect", async () => {
     const { id: valId, ada, write, delete: remove } = await openFolder(suite)
-    const [gone, other] = [await write("gone.ts", "1", "script"), await write("other.ts", "1", "script")]
+    const [gone, other] = [
+      await write("gone.ts", "1", "script"),
+      await write("other.ts", "1", "script"),
+    ]
     const home = expectStatus(await suite.call("GET", `/v1/vals/${valId}`, { as: ada }), 200).json
     const file = { since: 1, branchId: valId, branchName: "main", isEntry: false }
     await suite.run(home, { file: { ...file, id: gone.id, path: gone.path } })
