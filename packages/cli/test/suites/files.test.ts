@@ -70,13 +70,13 @@ describe("val push, pull, clone", () => {
   test("push continues after failures, and the first one sets the exit code", async () => {
     const ada = await stage().person("push3")
     write(ada, "good.ts", "1")
-    write(ada, "no-name.ts", "1")
+    write(ada, "no name.ts", "1")
     write(ada, "bad_line.ts", "// hamlet: privacy=secret\n1")
     writeFileSync(join(ada.folder, "binary.ts"), new Uint8Array([0xff, 0xfe, 0]))
     const { exit, stdout, stderr } = await ada.hamlet([
       "val",
       "push",
-      "no-name.ts",
+      "no name.ts",
       "gone.ts",
       "bad_line.ts",
       "binary.ts",
@@ -86,7 +86,7 @@ describe("val push, pull, clone", () => {
     ])
     expect([exit, stdout]).toEqual([2, "push3/good@1\n"])
     for (const text of [
-      '"no-name.ts"',
+      '"no name.ts"',
       'read "gone.ts"',
       'of "bad_line.ts": "secret" is not a valid privacy',
       "UTF-8",

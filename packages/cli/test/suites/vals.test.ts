@@ -52,7 +52,7 @@ describe("val", () => {
       stdout: "",
       stderr: expect.stringContaining("choose another"),
     })
-    expect((await ada.hamlet(["val", "new", "no-name"], { input: "1" })).exit).toBe(2)
+    expect((await ada.hamlet(["val", "new", "no name"], { input: "1" })).exit).toBe(2)
     expect((await ada.hamlet(["val", "new", "empty"], { input: "" })).exit).toBe(2)
     expect(await ada.hamlet(["val", "new", "x", "-f", "gone.ts"])).toMatchObject({
       exit: 4,
