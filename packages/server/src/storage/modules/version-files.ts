@@ -32,8 +32,11 @@ interface FileRow {
   readonly content: string | null
 }
 
-interface ModuleRow {
+interface ModulePath {
   readonly path: string
+}
+
+interface ModuleRow extends ModulePath {
   readonly content: string
 }
 
@@ -65,10 +68,13 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       return row
     },
     async findPath(branchId, version, fileId) {
-      const [row] = await db.read<{ path: string }>(sql`
-        select path from states where branch_id = ${branchId} and file_id = ${fileId} and since <= ${version} and type is not null
-        order by since desc limit 1`)
-      return row?.path
+      const [row] = await db.read<Pick<FileRow, "file_id" | "type"> & ModulePath>(sql`
+        select s.path, s.file_id, s.type from files f join states s on s.branch_id = f.branch_id and s.path = f.path
+        where f.id = ${fileId} and f.branch_id = ${branchId} and s.since <= ${version} order by s.since desc limit 1`)
+      if (row?.file_id === fileId && row.type !== null) return row.path
+      // It was moved since, or deleted. No index has the states of a file.
+      const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
+      return found.find((state) => state.fileId === fileId && state.type !== null)?.path
     },
     async findVersion(branchId, version) {
       const number =
