@@ -105,10 +105,14 @@ function defineList(suite: ApiSuite): void {
   })
 
   test("is paged, with links that clients follow", async () => {
-    const { write, get, path } = await openFolder(suite)
+    const { id, write, get, path } = await openFolder(suite)
     for (const name of ["a", "b", "c"]) await write(name)
     const first = expectStatus(await get({ path: "", limit: 2 }), 200).json
-    expect(first.links.next).toBe(`${testBaseUrl}${path}?path=&limit=2&offset=2`)
+    expect(first.links.next).toBe(
+      `${testBaseUrl}${path}?path=&limit=2&branch_id=${id}&version=3&offset=2`,
+    )
+    // What is saved meanwhile moves nothing between the pages.
+    await write("a0")
     const next = first.links.next.slice(testBaseUrl.length)
     const second = expectStatus(await suite.call("GET", next), 200).json
     expect(second.data.map((file: FileView) => file.path)).toEqual(["c"])

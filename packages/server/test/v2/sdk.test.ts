@@ -62,7 +62,7 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
       expect(pages.map(({ data }) => data.map(({ path }) => path))).toEqual([["a.ts"], ["b.ts"]])
       expect(pages.map(({ links }) => links.next !== undefined)).toEqual([true, false])
       const second = { path: "", recursive: "true", version: "2", limit: "1", offset: "1" }
-      expect(Object.fromEntries(seen[1]?.query ?? [])).toEqual(second)
+      expect(Object.fromEntries(seen[1]?.query ?? [])).toEqual({ ...second, branch_id: id })
       expect(pages[0]?.links.next).toStartWith(`${account.baseUrl}/v2/vals/${id}/files?`)
     })
 

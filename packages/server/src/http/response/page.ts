@@ -24,15 +24,18 @@ export function listOf<OneCall extends PageCall, Item, View>(
 /**
  * A page of a list, with links to itself, the next and the previous page. The next link has a
  * cursor, so that no item is skipped or repeated when items are added or deleted in between.
+ * `parameters` are those of the links that the request need not have.
  */
 export async function page<Item, View>(
   links: Links,
   { request, query: at }: PageCall,
   slice: Page<Item>,
   toView: (item: Item, links: Links) => View,
+  parameters: Readonly<Record<string, string>> = {},
 ): Promise<ApiResponse> {
   const linkTo = (offset: number, cursor?: CursorKeys) =>
     toLink(links, request, {
+      ...parameters,
       offset: String(offset),
       limit: String(at.limit),
       cursor: cursor && toCursorText(cursor),

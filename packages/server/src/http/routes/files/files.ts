@@ -7,22 +7,20 @@ import type { Nouns } from "../../nouns.ts"
 import { respondToConditions } from "../../request/conditions.ts"
 import { content, done, json } from "../../response/api-response.ts"
 import { toFileView } from "../../response/file-views.ts"
-import { listOf } from "../../response/page.ts"
+import { page } from "../../response/page.ts"
 
 /** The files of a val. */
 export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
   return {
-    listFiles: listOf(
-      links,
-      ({ caller, params, query }) =>
-        files.list(
-          caller,
-          params.val_id,
-          { ...toPlace(query), isRecursive: query.recursive },
-          query,
-        ),
-      toFileView,
-    ),
+    listFiles: async (call) => {
+      const { caller, params, query } = call
+      const place = { ...toPlace(query), isRecursive: query.recursive }
+      const found = await files.list(caller, params.val_id, place, query)
+      // All pages are of the version of the first one, whatever is saved meanwhile.
+      const [first] = found.items
+      const of = first ? { branch_id: first.branch.id, version: String(first.version) } : {}
+      return page(links, call, found, toFileView, of)
+    },
     createFile: async ({ caller, params, query, body }) => {
       const change = { kind: "put", path: query.path, isNew: true, ...body } as const
       const created = await fileSaves.saveOne(caller, params.val_id, query.branch_id, change)
