@@ -278,7 +278,10 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
         status: "failed",
         error: { name: failureNames[kind], message: explain(kind, message) },
       }
-    await Promise.race([this.process.sandbox.exited, Bun.sleep(lateMessagesMs)])
+    const { sandbox } = this.process
+    await Promise.race([sandbox.exited, Bun.sleep(lateMessagesMs)])
+    // What it has sent is still read, which takes long on a busy machine.
+    if (sandbox.isEnding) await sandbox.exited
     return (
       this.#outcome ?? {
         kind: "stopped",

@@ -199,6 +199,11 @@ export class Sandbox {
     if (process.getuid?.() === 0 || !hasSlowLane) this.#guest?.setNice(isLow ? niceLow : 0)
   }
 
+  /** Whether it was killed, or has ended by itself. */
+  get isEnding(): boolean {
+    return this.#stopped !== undefined || this.#hasEnded
+  }
+
   /** Kills it and waits until all of it is removed. */
   async stop(reason: SandboxExit["reason"] = "killed", message?: string): Promise<SandboxExit> {
     if (!this.#stopped && !this.#hasEnded) {
