@@ -9,7 +9,7 @@ describe("filterGroups", () => {
     )
 
   test("matches all words in method, path, name and scope", () => {
-    expect(found("DELETE version")).toEqual(["deleteVersion"])
+    expect(found("DELETE comment")).toEqual(["deleteComment"])
     expect(found("/v1/me/secrets put")).toEqual(["putSecret"])
     expect(found("admin")).toContain("createUser")
   })
