@@ -89,6 +89,18 @@ const valCases: readonly Case[] = [
     label: "",
     path: (asker) => `/v1/vals/${asker.val(publicSlot(3))}/versions`,
   },
+  { route: "listFolders", label: "", path: () => "/v2/vals" },
+  { route: "listMyFolders", label: "", path: () => "/v2/me/vals" },
+  {
+    route: "listBranches",
+    label: "",
+    path: (asker) => `/v2/vals/${asker.val(publicSlot(3))}/branches`,
+  },
+  {
+    route: "listFiles",
+    label: "",
+    path: (asker) => `/v2/vals/${asker.val(publicSlot(3))}/files?path=&recursive=true`,
+  },
 ]
 
 const runCases: readonly Case[] = [
@@ -120,6 +132,13 @@ const runCases: readonly Case[] = [
     label: "of another's val",
     path: (asker) => `/v1/vals/${asker.neighboursVal(busySlot)}/runs`,
   },
+  { route: "listTraces", label: "", path: () => "/v1/telemetry/traces" },
+  {
+    route: "listTraces",
+    label: "by their end, of a val",
+    path: (asker) => `/v1/telemetry/traces?order_by=end_time&branch_ids=${asker.val(busySlot)}`,
+  },
+  { route: "listTelemetryLogs", label: "", path: () => "/v1/telemetry/logs" },
 ]
 
 const socialCases: readonly Case[] = [
@@ -188,6 +207,7 @@ export const unmeasured: ReadonlySet<RouteName> = new Set([
   ...(["listMySchedules", "listNotifications", "listWebhooks", "listDeliveries"] as const),
   ...(["listMyEmails", "listValSecrets", "listSessions", "listIdentities"] as const),
   ...(["listAuthorizations", "listUsers", "listInvitations", "listAuditEntries"] as const),
+  ...(["listOrgs", "listEnvironmentVariables"] as const),
 ])
 
 /** The first page of every other list of the API, with its filters, and searches. */

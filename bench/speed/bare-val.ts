@@ -6,6 +6,7 @@ export interface BareRow {
   readonly owner_id: string
   readonly owner_name: string
   readonly name: string
+  readonly description: string | null
   readonly privacy: string
   readonly type: string
   readonly readme: string | null
@@ -27,7 +28,7 @@ export interface BareRow {
 }
 
 /** The same joined row as the server's; the driver adds the condition on the id. */
-export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, c.type, d.content as readme, n.version, c.content as code,
+export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.description, v.privacy, c.type, d.content as readme, n.version, c.content as code,
   n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at, v.run_started_at,
   v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.owner_id as origin_owner_id, ou.username as origin_owner_name
   from vals v join users u on u.id = v.owner_id join branches b on b.id = v.id join versions n on n.branch_id = b.id and n.version = b.version
@@ -43,6 +44,7 @@ export function toBareAnswer(row: BareRow): object {
   return {
     id: row.id,
     name: row.name,
+    description: row.description,
     version: row.version,
     code: row.code,
     readme: row.readme,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
@@ -103,6 +104,24 @@ function defineTraces(suite: ApiSuite) {
       "http.request.header.x-signed": "with [secret PASS]",
       "http.response.header.content-type": "text/plain",
     })
+  })
+
+  test("shows no headers where the secrets that they may contain cannot be read", async () => {
+    const ada = await addUser()
+    const site = await val(ada, { type: "http" })
+    const secret = { as: ada, body: { value: "correct-horse" } }
+    expectStatus(await call("PUT", `/v1/vals/${site.id}/secrets/PASS`, secret), 204)
+    await suite.database.db.write(function* () {
+      yield sql`update val_secrets set key_id = ${"0123456789abcdef"} where val_id = ${site.id}`
+    })
+    await run(site, {
+      source: "http",
+      request: { method: "GET", url: "http://x.hamlet.test/", status: 200 },
+      input: { headers: [["x-signed", "with correct-horse"]], body: "" },
+    })
+    const values = toValues(await onlyTrace(ada))
+    expect(Object.keys(values).filter((key) => key.includes("header"))).toEqual([])
+    expect(values["http.request.method"]).toBe("GET")
   })
 
   test("shows a run of an http val through the API as a GET of its address", async () => {

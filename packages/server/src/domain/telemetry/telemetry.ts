@@ -1,6 +1,7 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { keepHeaders } from "../runs/contents/response-keeper.ts"
 import type { HeaderList } from "../runs/runner.ts"
@@ -213,7 +214,7 @@ async function readTraces(
   ids: readonly string[],
 ): Promise<readonly Trace[]> {
   const found = await store.findTraced(ids)
-  const masks = new Map<string, Promise<Mask>>()
+  const masks = new Map<string, Promise<Mask | undefined>>()
   const pace = createTimeSlice()
   const traces: Trace[] = []
   for (const id of ids) {
@@ -223,10 +224,11 @@ async function readTraces(
     if (request === null || val.ownerId !== userId)
       traces.push({ ...traced, requestHeaders: [], responseHeaders: [] })
     else {
-      const mask = masks.get(val.id) ?? openMask(secrets, val)
-      masks.set(val.id, mask)
-      const headers = toShownHeaders(await store.findHeaders(id), await mask)
-      traces.push({ ...traced, ...headers })
+      const opening = masks.get(val.id) ?? openMask(secrets, val).catch(toNoMask)
+      masks.set(val.id, opening)
+      const mask = await opening
+      const kept = mask ? await store.findHeaders(id) : noHeaders
+      traces.push({ ...traced, ...toShownHeaders(kept, mask) })
     }
     await pace()
   }
@@ -252,13 +254,22 @@ async function* oneBatch(batch: readonly RunSample[]): RunBatches {
   yield batch
 }
 
+const noHeaders: KeptHeaders = { request: null, response: null }
+
+/** Headers are left out where the secrets that they may contain cannot be read. */
+function toNoMask(error: unknown): undefined {
+  if (!(error instanceof AppError)) throw error
+}
+
 function toShownHeaders(
   { request, response }: KeptHeaders,
-  mask: Mask,
+  mask: Mask | undefined,
 ): Pick<Trace, "requestHeaders" | "responseHeaders"> {
   // Those of the response were masked when they were recorded.
   return {
-    requestHeaders: keepHeaders(request ?? [], limits.headerBytesMax, mask).filter(isShown),
+    requestHeaders: mask
+      ? keepHeaders(request ?? [], limits.headerBytesMax, mask).filter(isShown)
+      : [],
     responseHeaders: (response ?? []).filter(isShown),
   }
 }
