@@ -189,7 +189,7 @@ async function reachTheRest(
 function wasDone(done: Map<string, Set<number>>, id: string): boolean {
   // No guess confirms an address.
   if (id === "confirmEmail") return done.get(id)?.has(422) === true
-  // Nobody has an organisation, and the branch that is named is main.
+  // There are no organisations, and the branch that is named is main.
   if (id === "listMemberships") return done.get(id)?.has(404) === true
   if (id === "deleteBranch") return done.get(id)?.has(409) === true
   // No account is connected to another service.

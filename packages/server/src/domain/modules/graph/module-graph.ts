@@ -5,6 +5,13 @@ import { type ImportAddress, parseImportAddress, toBranchKey } from "../import-a
 import type { LockfileStore, LockfileSummary } from "../lockfiles.ts"
 import { toModuleUrl } from "../module-url.ts"
 import type { VersionLockfiles } from "../version-lockfiles.ts"
+import {
+  type FileSearch,
+  findImportedFiles,
+  resolveUrl,
+  startFileSearch,
+  toFileKey,
+} from "./imported-files.ts"
 import { createModuleTexts, type ModuleText, type ModuleTexts } from "./module-texts.ts"
 import type { SavedVersion, VersionFileStore } from "./version-files.ts"
 
@@ -144,10 +151,13 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits): Modul
     async walk(val, unsaved) {
       const entry = toEntry(parts, facts, val)
       const found = createFound(entry, limits.modulesMax)
+      const search = startFileSearch()
       const lockfiles = new Map<string, LockfileSummary | null>()
       for (let level = [entry]; level.length > 0; ) {
         const looks = await Promise.all(
-          level.map((module) => look(parts, facts, module, module === entry ? unsaved : undefined)),
+          level.map((module) =>
+            look(parts, facts, module, search, module === entry ? unsaved : undefined),
+          ),
         )
         for (const { url, lock } of looks) lockfiles.set(url, lock)
         level = looks.flatMap(({ imported }) => imported.flatMap((one) => found.add(one) ?? []))
@@ -201,10 +211,6 @@ function createFound(entry: ImportingModule, modulesMax: number) {
   }
 }
 
-function toFileKey(branchId: string, version: number, path: string): string {
-  return `${branchId}@${version}/${path}`
-}
-
 /** Caches of facts that never change. */
 interface Facts extends GraphLimits {
   /** The lockfiles of files that import no vals and no files, by `{branch id}@{version}/{path}`. */
@@ -244,6 +250,7 @@ async function look(
   parts: GraphParts,
   facts: Facts,
   module: ImportingModule,
+  search: FileSearch,
   unsaved: readonly ResolvedImport[] | undefined,
 ): Promise<Look> {
   const { url, branchId, path, text } = module
@@ -254,31 +261,17 @@ async function look(
   if (known !== undefined) return { url, lock: known, imported: [] }
   const [lock, files, imports] = await Promise.all([
     findLock(parts, facts, module),
-    listFiles(facts, module),
+    findImportedFiles(facts.texts, module, search),
     text.mayImport
       ? parts.imports.find({ branchId, path, since: text.since }, module.asOf)
       : Promise.resolve([]),
   ])
   const vals = imports.length > 0 ? await listImported(parts, facts, module, imports) : []
-  if (files.length === 0 && imports.length === 0 && isFinal(lock))
-    note(facts, facts.alone, key, lock)
-  return { url, lock, imported: [...files, ...vals] }
-}
-
-/** The files of its own version that a module imports. They come before vals with the same URL. */
-async function listFiles({ texts }: Facts, module: ImportingModule): Promise<readonly Imported[]> {
-  const root = module.url.slice(0, -module.path.length)
-  const found = await Promise.all(
-    module.text.files.map(async (specifier): Promise<Imported | undefined> => {
-      const url = resolveUrl(specifier, module.url)
-      if (!url?.startsWith(root)) return undefined
-      const [path = ""] = url.slice(root.length).split("?")
-      const key = toFileKey(module.branchId, module.version, path)
-      const text = await texts.find(key, module.branchId, module.version, path)
-      return text && { url, module: { ...module, url: `${root}${path}`, path, text } }
-    }),
-  )
-  return found.filter((one) => one !== undefined)
+  const isAlone = files.isComplete && files.found.length === 0 && imports.length === 0
+  if (isAlone && isFinal(lock)) note(facts, facts.alone, key, lock)
+  const own = files.found.map((file) => ({ url: file.url, module: { ...module, ...file.module } }))
+  // A file comes before a val with the same URL.
+  return { url, lock, imported: [...own, ...vals] }
 }
 
 async function findLock(
@@ -393,14 +386,4 @@ async function resolve(
     url,
     module: { ...target, url: own, version: number, path, text, savedAt, asOf },
   }
-}
-
-const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
-
-/** The URL that the runtime will request: it ignores the fragment. */
-function resolveUrl(specifier: string, from: string): string | undefined {
-  const url = addressPattern.test(specifier) ? URL.parse(specifier, from) : null
-  if (!url) return undefined
-  url.hash = ""
-  return url.href
 }
