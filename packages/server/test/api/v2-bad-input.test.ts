@@ -270,9 +270,16 @@ function defineBadInput(suite: ApiSuite): void {
           setSystemTime(new Date(at))
           const changed = await put(ada, valId, "a.ts", { content: `${times.length}` })
           times.push(expectStatus(changed, 200).json.updatedAt)
+          const saved = await call("POST", `/v1/vals/${valId}/versions`, {
+            ...{ as: ada, body: { code: `${times.length} through v1` } },
+          })
+          expectStatus(saved, 201)
+          const [file] = await listAll(valId)
+          expect(file.updatedAt).toBe(saved.json.versionCreatedAt)
+          times.push(file.updatedAt)
         }
         expect(times.toSorted()).toEqual(times)
-        expect(new Set(times).size).toBe(3)
+        expect(new Set(times).size).toBe(6)
       } finally {
         setSystemTime()
       }
@@ -439,6 +446,19 @@ function defineBadInput(suite: ApiSuite): void {
       })
       expect(code.status).toBe(409)
       expect(await versionOf(ada, valId)).toBe(2)
+    })
+
+    test("a readme is never the code, also if it is of a type that runs", async () => {
+      const { ada } = await scene()
+      const valId = await addVal(ada, "running_readme")
+      expectStatus(await post(ada, valId, "README.md", { type: "http", content: "1" }), 201)
+      const body = { name: "running_readme", code: "2", readme: "3", type: "http" }
+      const saved = expectStatus(await call("PUT", "/v1/vals", { as: ada, body }), 200).json
+      expect(saved).toMatchObject({ version: 2, code: "2", readme: "3", type: "http" })
+      expect(await listAll(valId)).toMatchObject([
+        { path: "README.md", type: "file" },
+        { path: "main.tsx", type: "http" },
+      ])
     })
 
     test("a readme that differs in case is a conflict there", async () => {
