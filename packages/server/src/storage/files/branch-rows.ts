@@ -1,4 +1,4 @@
-import type { FileType, PathState } from "../../domain/files/tree.ts"
+import { type FileType, type PathState, readmePath } from "../../domain/files/tree.ts"
 import { rows } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
@@ -20,6 +20,8 @@ export interface MainBranch {
   readonly versionLast: number
   readonly entry: (FileState & { readonly type: FileType }) | undefined
   readonly readme: FileState | undefined
+  /** When the later of the two was saved. */
+  readonly savedAt: number
 }
 
 /** The columns of a MainBranch. */
@@ -31,15 +33,15 @@ export interface MainRow {
   readonly entry_file_type: FileType | null
   readonly readme_since: number | null
   readonly readme_file_id: string | null
+  readonly entry_saved_at: number | string | null
+  readonly readme_saved_at: number | string | null
 }
 
 /** The columns of a MainRow that are not of a ValRow, with the joins of `withCurrentVersion`. */
 export const mainColumns = raw(
-  "b.version_last, c.type as entry_file_type, n.readme_since, d.file_id as readme_file_id",
+  `b.version_last, c.type as entry_file_type, n.readme_since, d.file_id as readme_file_id,
+  c.created_at as entry_saved_at, d.created_at as readme_saved_at`,
 )
-
-/** The path of a val's readme. */
-export const readmePath = "README.md"
 
 /** Converts a row to the main branch. */
 export function toMainBranch(row: MainRow): MainBranch {
@@ -47,6 +49,7 @@ export function toMainBranch(row: MainRow): MainBranch {
   const { readme_since, readme_file_id } = row
   const hasEntry =
     entry_path !== null &&
+    entry_path !== readmePath &&
     entry_since !== null &&
     entry_file_id !== null &&
     entry_file_type !== null
@@ -59,6 +62,7 @@ export function toMainBranch(row: MainRow): MainBranch {
       readme_since !== null && readme_file_id !== null
         ? { path: readmePath, since: readme_since, fileId: readme_file_id }
         : undefined,
+    savedAt: Math.max(Number(row.entry_saved_at), Number(row.readme_saved_at)),
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type NewBranch,
   tooManyBranches,
 } from "../../domain/files/branches.ts"
-import { createTree, type FileType, findEntry } from "../../domain/files/tree.ts"
+import { createTree, type FileType, readmePath } from "../../domain/files/tree.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -17,7 +17,7 @@ import { writeOnce } from "../database/write-once.ts"
 import { takeOverLockfile } from "../modules/lockfiles.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { readVal } from "../vals/vals.ts"
-import { readmePath, readPaths } from "./branch-rows.ts"
+import { readPaths } from "./branch-rows.ts"
 import {
   type CopiedState,
   copyStates,
@@ -138,7 +138,8 @@ function* planCopy(
     ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since } },
     fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(),
   }))
-  return { files: copies, entry: findEntry(copies, branchId) }
+  const entryAt = files.findIndex(({ fileId }) => fileId === source.entryFileId)
+  return { files: copies, entry: copies[entryAt] }
 }
 
 function* deleteBranch(

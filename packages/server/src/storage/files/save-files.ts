@@ -1,7 +1,13 @@
 import type { Branch } from "../../domain/files/branches.ts"
-import type { PlannedFile, PlannedState } from "../../domain/files/change-tree.ts"
+import type { PlannedFile, PlannedState, PlannedTree } from "../../domain/files/change-tree.ts"
 import type { FileSave, SavedFiles } from "../../domain/files/file-saves.ts"
-import { createTree, findEntry, isCode, type TreeFile } from "../../domain/files/tree.ts"
+import {
+  createTree,
+  findNextEntry,
+  isCode,
+  readmePath,
+  type TreeFile,
+} from "../../domain/files/tree.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
@@ -9,7 +15,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
 import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
-import { readmePath, readPaths } from "./branch-rows.ts"
+import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
 import { type ChangedFile, type NextVersion, writeVersion } from "./write-version.ts"
 
@@ -27,15 +33,13 @@ export function* saveFiles(
   if (!locked) return "no_val"
   const branch = yield* findBranch(valId, branchId)
   if (!branch) return "no_branch"
-  const planned = save.plan(
-    locked.val,
-    branch,
-    createTree(yield* readPaths(branchId, branch.version)),
-  )
+  const tree = createTree(yield* readPaths(branchId, branch.version))
+  const planned = save.plan(locked.val, branch, tree)
   const changed = yield* withoutSame(branchId, planned.changed)
   if (changed.length === 0)
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
-  const next = toNextVersion(branch, planned.files, changed, at, save.note)
+  const entry = findNextEntry(tree, branch, planned.files)
+  const next = toNextVersion(branch, { ...planned, changed, entry }, at, save.note)
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
   const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
@@ -76,8 +80,7 @@ function* withoutSame(
 
 function toNextVersion(
   branch: Branch & { readonly versionLast: number },
-  files: readonly PlannedFile[],
-  changed: readonly PlannedState[],
+  { files, changed, entry }: PlannedTree & { readonly entry: PlannedFile | undefined },
   at: number,
   note: string | undefined,
 ): NextVersion {
@@ -87,7 +90,6 @@ function toNextVersion(
     isWritten.has(path) ? version : (origin?.since ?? version)
   // Clients tell by the time of a file whether it has changed, so it grows whatever the clock shows.
   const createdAt = Math.max(at, ...changed.map(({ origin }) => (origin?.updatedAt ?? 0) + 1))
-  const entry = findEntry(files, branch.id)
   const readme = files.find(({ path, type }) => path === readmePath && type !== "directory")
   return {
     ...{ version, createdAt, note, entryType: entry?.type ?? null },

@@ -1,7 +1,7 @@
 import { toValNameKey } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import { changeTree } from "../../domain/files/change-tree.ts"
-import { createTree, isCode, type PathState } from "../../domain/files/tree.ts"
+import { createTree, isCode, type PathState, readmePath } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ValSource } from "../../domain/vals/val-source.ts"
 import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
@@ -9,7 +9,7 @@ import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
-import { type MainBranch, readmePath, readPaths } from "../files/branch-rows.ts"
+import { type MainBranch, readPaths } from "../files/branch-rows.ts"
 import { type ChangedFile, type VersionPackages, writeVersion } from "../files/write-version.ts"
 import {
   type AddedTarget,
@@ -51,7 +51,8 @@ export function* changeVal(
         ...described,
         ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
         file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
-        versionCreatedAt: at,
+        // Clients tell by the time of a file whether it has changed, whatever the clock shows.
+        versionCreatedAt: Math.max(at, main.savedAt + 1),
       }
     : described
   const isNewCode = source !== undefined
@@ -63,7 +64,7 @@ export function* changeVal(
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locked.locks, before.id, -1)
   yield writeVal(before, after)
-  if (isNewVersion) yield* writeEntryAndReadme(dialect, locked, after, source, at)
+  if (isNewVersion) yield* writeEntryAndReadme(dialect, locked, after, source)
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const val = yield* noteChange(dialect, locked, after, { isNewVersion, isRelinked }, at, depth)
   return { val, isNewVersion, isNewCode }
@@ -93,10 +94,9 @@ function* writeEntryAndReadme(
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
-  at: number,
 ): Script<void> {
   const { val: before, main } = locked
-  const { version } = after
+  const { version, versionCreatedAt: createdAt } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
   const readme = main.readme ?? { path: readmePath, fileId: Bun.randomUUIDv7(), since: version }
   const isEntryChanged = source !== undefined || after.type !== before.type
@@ -123,7 +123,7 @@ function* writeEntryAndReadme(
   )
   if (added.length > 0) yield* assertFree(before, added)
   yield* writeVersion(dialect, before, {
-    ...{ version, createdAt: at, changed, added, entryType },
+    ...{ version, createdAt, changed, added, entryType },
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
     readmeSince: isReadmeChanged
       ? after.readme === null

@@ -1,4 +1,4 @@
-import type { FileType } from "../../domain/files/tree.ts"
+import { type FileType, readmePath } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { NewVal } from "../../domain/vals/vals.ts"
@@ -7,7 +7,7 @@ import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
-import { type FileState, readmePath } from "../files/branch-rows.ts"
+import type { FileState } from "../files/branch-rows.ts"
 import {
   type ChangedFile,
   type CopiedState,
