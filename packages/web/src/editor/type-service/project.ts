@@ -162,15 +162,17 @@ export function createProject(options: ProjectOptions): Project {
     listMissing(path) {
       const importer = toFileName(path)
       const text = documents.get(importer)?.text ?? ""
-      return ts.preProcessFile(text, true, true).importedFiles.flatMap((imported): MissingModule[] => {
-        const found = loader.find(imported.fileName, importer)
-        if (found?.state.kind === "missing" && !found.mayBeElsewhere)
-          return [{ ...imported, isOwnFile: false }]
-        const address = findModuleAddress(imported.fileName, importer, baseUrl)
-        const isMissing =
-          address && areTogether(address.fileName, importer) && !documents.has(address.fileName)
-        return isMissing ? [{ ...imported, isOwnFile: true }] : []
-      })
+      return ts
+        .preProcessFile(text, true, true)
+        .importedFiles.flatMap((imported): MissingModule[] => {
+          const found = loader.find(imported.fileName, importer)
+          if (found?.state.kind === "missing" && !found.mayBeElsewhere)
+            return [{ ...imported, isOwnFile: false }]
+          const address = findModuleAddress(imported.fileName, importer, baseUrl)
+          const isMissing =
+            address && areTogether(address.fileName, importer) && !documents.has(address.fileName)
+          return isMissing ? [{ ...imported, isOwnFile: true }] : []
+        })
     },
   }
 }
