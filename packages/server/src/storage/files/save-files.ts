@@ -7,6 +7,7 @@ import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
+import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readmePath, readPaths } from "./branch-rows.ts"
@@ -27,22 +28,30 @@ export function* saveFiles(
   if (!locked) return "no_val"
   const branch = yield* findBranch(valId, branchId)
   if (!branch) return "no_branch"
-  const planned = save.plan(
-    locked.val,
-    branch,
-    createTree(yield* readPaths(branchId, branch.version)),
-  )
+  const tree = createTree(yield* readPaths(branchId, branch.version))
+  const planned = save.plan(locked.val, branch, tree)
   const changed = yield* withoutSame(branchId, planned.changed)
   if (changed.length === 0)
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
   const next = toNextVersion(branch, planned.files, changed, at, save.note)
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
-  const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
+  const written = changed.flatMap((state) => toWritten(state, next))
+  let val = locked.val
+  if (branchId === valId) {
+    val = yield* noteMain(dialect, locked, imports, at, depth)
+    const texts = writeFileTexts(
+      dialect,
+      valId,
+      toSearchedFiles(tree.files, locked.main.entry?.path),
+      toSearchedFiles(toFilesAfter(tree.files, changed, written), next.entry?.path),
+    )
+    if (texts) yield texts
+  }
   return {
     ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },
     paths: changed.map(({ path }) => path),
-    written: changed.flatMap((state) => toWritten(state, next)),
+    ...{ written },
     isRemote: next.packages === "fetch",
   }
 }
@@ -94,6 +103,7 @@ function toNextVersion(
     entry: entry && { path: entry.path, since: sinceOf(entry) },
     readmeSince: readme && sinceOf(readme),
     changed: changed.map(toChanged),
+    fileCount: files.filter(({ type }) => type !== "directory").length,
     added: changed.filter(({ origin }) => !origin),
     packages: findPackages(branch, files, changed),
   }
@@ -138,6 +148,15 @@ function* noteMain(
   const after = (yield* readVal(before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
   return yield* noteChange(dialect, locked, after, { isNewVersion: true, isRelinked }, at, depth)
+}
+
+function toFilesAfter(
+  before: readonly TreeFile[],
+  changed: readonly PlannedState[],
+  written: readonly TreeFile[],
+): readonly TreeFile[] {
+  const replaced = new Set(changed.map(({ path }) => path))
+  return [...before.filter(({ path }) => !replaced.has(path)), ...written]
 }
 
 function toWritten(

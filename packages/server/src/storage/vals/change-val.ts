@@ -19,6 +19,7 @@ import {
 } from "../references/links.ts"
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
+import type { SearchText } from "../search/search-index.ts"
 
 /** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
 export interface LockedVal {
@@ -51,6 +52,7 @@ export function* changeVal(
         ...described,
         ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
         file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
+        fileCount: countFiles(main, described, isEntryChanged),
         versionCreatedAt: at,
       }
     : described
@@ -67,6 +69,13 @@ export function* changeVal(
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const val = yield* noteChange(dialect, locked, after, { isNewVersion, isRelinked }, at, depth)
   return { val, isNewVersion, isNewCode }
+}
+
+/** How many files `main` has when its entry file and its readme are as the val says. */
+function countFiles(main: MainBranch, { readme }: Val, isEntryChanged: boolean): number {
+  const isEntryNew = isEntryChanged && !main.entry
+  const hadReadme = main.readme !== undefined
+  return main.fileCount + Number(isEntryNew) + Number(readme !== null) - Number(hadReadme)
 }
 
 /** What depends on a val that has been written: references, search and events. */
@@ -110,7 +119,7 @@ function* writeEntryAndReadme(
       text: source
         ? { content: source.code, imports: source.imports }
         : main.entry
-          ? { same: main.entry }
+          ? { same: { ...main.entry, bytes: Buffer.byteLength(before.code) } }
           : { content: "", imports: [] },
     })
   if (isReadmeChanged)
@@ -124,6 +133,7 @@ function* writeEntryAndReadme(
   if (added.length > 0) yield* assertFree(before, added)
   yield* writeVersion(dialect, before, {
     ...{ version, createdAt: at, changed, added, entryType },
+    fileCount: after.fileCount,
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
     readmeSince: isReadmeChanged
       ? after.readme === null
@@ -154,17 +164,23 @@ function* assertFree({ id, version }: Val, added: readonly ChangedFile[]): Scrip
 }
 
 /** Writes the search text of a val. */
-export function writeSearchText(
-  dialect: Dialect,
-  { id, privacy, name, code, readme }: Val,
-): LastStep {
-  const toText = () => ({
-    valId: id,
-    isPublic: privacy === "public",
-    name: foldText(name),
-    body: foldBody(code, readme),
-  })
-  return { key: id, run: () => dialect.search.replace(toText()) }
+export function writeSearchText(dialect: Dialect, val: Val): LastStep {
+  return { key: val.id, run: () => dialect.search.replace(toSearchText(val)) }
+}
+
+/** The search text of a val itself. */
+function toSearchText(val: Val): SearchText {
+  const { id, privacy, name, code, readme, description, file } = val
+  const codePath = toSearchedPath(file.path)
+  return {
+    ...{ valId: id, isPublic: privacy === "public", name: foldText(name) },
+    body: foldBody({ code, readme, description, codePath }),
+  }
+}
+
+/** Every val would be found by the usual path. */
+export function toSearchedPath(path: string): string | undefined {
+  return path === entryPath ? undefined : path
 }
 
 function applyChange(before: Val, change: ValChange, at: number): Val {
