@@ -114,7 +114,7 @@ function defineTexts(suite: ApiSuite): void {
   test("returns whole vals, and the file that was found", async () => {
     const made = await val(await person(), { code: "cassowary" })
     const { json } = expectStatus(await suite.call("GET", "/v1/search/vals?query=cassowary"), 200)
-    expect(json.data).toEqual([made])
+    expect(json.data).toEqual([{ ...made, file: "main.tsx" }])
   })
 }
 

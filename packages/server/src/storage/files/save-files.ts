@@ -7,6 +7,7 @@ import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
+import { emitSaved } from "../events/val-events.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
@@ -36,10 +37,11 @@ export function* saveFiles(
   const next = toNextVersion(branch, planned.files, changed, at, save.note)
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
+  const paths = changed.map(({ path }) => path)
   const written = changed.flatMap((state) => toWritten(state, next))
   let val = locked.val
   if (branchId === valId) {
-    val = yield* noteMain(dialect, locked, imports, at, depth)
+    val = yield* noteMain(dialect, locked, imports, paths, at, depth)
     const texts = writeFileTexts(
       dialect,
       valId,
@@ -47,11 +49,13 @@ export function* saveFiles(
       toSearchedFiles(toFilesAfter(tree.files, changed, written), next.entry?.path),
     )
     if (texts) yield texts
+  } else {
+    const change = { change: "version", branch: branch.name, paths } as const
+    yield* emitSaved(dialect, { ...val, version: next.version }, change, depth)
   }
   return {
     ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },
-    paths: changed.map(({ path }) => path),
-    ...{ written },
+    ...{ paths, written },
     isRemote: next.packages === "fetch",
   }
 }
@@ -140,6 +144,7 @@ function* noteMain(
   dialect: Dialect,
   locked: LockedVal,
   imports: FileSave["imports"],
+  paths: readonly string[],
   at: number,
   depth: number,
 ): Script<Val> {
@@ -147,7 +152,7 @@ function* noteMain(
   yield writeVal(before, { ...before, updatedAt: at })
   const after = (yield* readVal(before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
-  return yield* noteChange(dialect, locked, after, { isNewVersion: true, isRelinked }, at, depth)
+  return yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
 }
 
 function toFilesAfter(

@@ -65,9 +65,11 @@ export function* changeVal(
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locked.locks, before.id, -1)
   yield writeVal(before, after)
-  if (isNewVersion) yield* writeEntryAndReadme(dialect, locked, after, source, at)
+  const paths = isNewVersion
+    ? yield* writeEntryAndReadme(dialect, locked, after, source, at)
+    : undefined
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
-  const val = yield* noteChange(dialect, locked, after, { isNewVersion, isRelinked }, at, depth)
+  const val = yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
   return { val, isNewVersion, isNewCode }
 }
 
@@ -78,32 +80,43 @@ function countFiles(main: MainBranch, { readme }: Val, isEntryChanged: boolean):
   return main.fileCount + Number(isEntryNew) + Number(readme !== null) - Number(hadReadme)
 }
 
+/** What has been written of a val. */
+interface WrittenChange {
+  /** The paths that a new version changes; undefined if there is none. */
+  readonly paths: readonly string[] | undefined
+  readonly isRelinked: boolean
+}
+
 /** What depends on a val that has been written: references, search and events. */
 export function* noteChange(
   dialect: Dialect,
   { val: before, locks }: LockedVal,
   after: Val,
-  { isNewVersion, isRelinked }: { readonly isNewVersion: boolean; readonly isRelinked: boolean },
+  { paths, isRelinked }: WrittenChange,
   at: number,
   depth: number,
 ): Script<Val> {
   const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
-  yield* emitSaved(dialect, after, isNewVersion ? "version" : "settings", depth)
+  const change = paths ? "version" : "settings"
+  yield* emitSaved(dialect, after, { change, paths: paths ?? [] }, depth)
   yield* emitReferenced(dialect, after, targets, depth)
   if (after.privacy === "public" && before.privacy !== "public")
     yield* emitPublished(dialect, after, depth)
   return referenceCount === after.referenceCount ? after : { ...after, referenceCount }
 }
 
-/** Writes the code and the readme of a val, if they have changed, as the next version of `main`. */
+/**
+ * Writes the code and the readme of a val, if they have changed, as the next version of `main`.
+ * Returns their paths.
+ */
 function* writeEntryAndReadme(
   dialect: Dialect,
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
   at: number,
-): Script<void> {
+): Script<readonly string[]> {
   const { val: before, main } = locked
   const { version } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
@@ -142,6 +155,7 @@ function* writeEntryAndReadme(
       : main.readme?.since,
     packages: yield* findPackages(locked, source),
   })
+  return changed.map(({ path }) => path)
 }
 
 /** The packages of other files stay when the code imports none any more. */

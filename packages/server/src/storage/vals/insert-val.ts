@@ -84,7 +84,12 @@ export function* insertVal(
   // An original that is not locked was deleted a moment ago.
   if (origin !== undefined && isPublic && locks.has(origin)) yield addToForkCount(origin, 1)
   const saved = { ...val, version }
-  yield* emitSaved(dialect, saved, "created", depth)
+  const paths = [
+    ...(isWithCode ? [copied?.entryPath ?? entryPath] : []),
+    ...(last && readme !== null ? [readmePath] : []),
+    ...(copied?.files.map(({ path }) => path) ?? []),
+  ]
+  yield* emitSaved(dialect, saved, { change: "created", paths }, depth)
   yield* emitReferenced(dialect, saved, targets, depth)
   return true
 }

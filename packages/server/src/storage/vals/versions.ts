@@ -1,5 +1,5 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
-import { createTree } from "../../domain/files/tree.ts"
+import { createTree, type TreeFile } from "../../domain/files/tree.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
@@ -159,6 +159,17 @@ function* listImports(valId: string, versions: readonly number[]): Script<readon
   return yield* rows<ImportRow>(join(parts, " union all "))
 }
 
+/** The paths that differ. */
+function listChanged(before: readonly TreeFile[], after: readonly TreeFile[]): readonly string[] {
+  const toKey = ({ path, since }: TreeFile) => `${since}/${path}`
+  const [keysBefore, keysAfter] = [new Set(before.map(toKey)), new Set(after.map(toKey))]
+  const paths = [
+    ...before.filter((file) => !keysAfter.has(toKey(file))),
+    ...after.filter((file) => !keysBefore.has(toKey(file))),
+  ].map(({ path }) => path)
+  return [...new Set(paths)]
+}
+
 function* makeCurrent(
   dialect: Dialect,
   locks: LinkLocks,
@@ -185,6 +196,7 @@ function* makeCurrent(
     toSearchedFiles(files, val.file.path),
   )
   if (texts) yield texts
-  yield* emitSaved(dialect, val, "version", depth)
+  const paths = listChanged(filesBefore, files)
+  yield* emitSaved(dialect, val, { change: "version", paths }, depth)
   yield* emitReferenced(dialect, val, targets, depth)
 }
