@@ -72,6 +72,8 @@ export const val = z
     referenceCount: z.int().min(0),
     // Public forks only.
     forkCount: z.int().min(0),
+    files: z.int().min(0).describe("How many files its branch main has"),
+    branchCount: z.int().min(1),
     // Null if it is no fork, or the original was deleted or is hidden from the caller.
     forkedFrom: forkOrigin.nullable(),
     createdAt: time,
@@ -81,6 +83,16 @@ export const val = z
     runEndAt: time.nullable(),
   })
   .meta({ id: "Val" })
+
+/** A val that a search has found. */
+export const foundVal = val
+  .extend({
+    file: z
+      .string()
+      .nullable()
+      .describe("The path of a file with the text; null if its name or description has it"),
+  })
+  .meta({ id: "FoundVal" })
 
 /** The state of a val without its code, to detect changes. */
 export const valState = z

@@ -14,7 +14,7 @@ export interface HousekeepingOptions extends UserData {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
   readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount" | "uncounted">
-  readonly vals: Pick<ValStore, "addRunCounts">
+  readonly vals: Pick<ValStore, "addRunCounts" | "indexBacklog">
   readonly bundles: Pick<BundleStore, "purge">
   readonly objects: Pick<ObjectStore, "purge">
   readonly emails: Pick<EmailStore, "purge">
@@ -54,6 +54,8 @@ const limits = {
   mailMs: 86_400_000,
   /** Bundles checked per round. The next round continues after the last one. */
   bundlesMax: 200,
+  /** Vals per batch that are indexed for searches. */
+  indexedMax: 20,
   /**
    * How long an unreferenced bundle is kept: another node may be about to reference it, and clocks
    * differ.
@@ -66,7 +68,10 @@ const limits = {
   restFactor: 9,
 }
 
-/** Deletes in the background what is no longer visible, and runs beyond the retention limits. */
+/**
+ * Deletes in the background what is no longer visible, and runs beyond the retention limits; indexes
+ * vals that were not indexed when they were written.
+ */
 export class Housekeeping {
   readonly #options: HousekeepingOptions
   readonly #loop: Loop
@@ -108,6 +113,7 @@ export class Housekeeping {
     for (const accountId of liveRuns.bytesPerAccount.take())
       await this.#loop.attempt(() => this.#keepBytes(accountId))
     await this.#loop.attempt(() => this.#countRuns())
+    await this.#purge(() => this.#options.vals.indexBacklog(limits.indexedMax))
     await this.#purgeDeliveries()
     await this.#loop.attempt(() => this.#purgeBundles())
     await this.#loop.attempt(() => this.#purgeMails())

@@ -41,6 +41,9 @@ export interface Val {
   readonly referenceCount: number
   /** Public forks only. */
   readonly forkCount: number
+  /** The files of the current version of `main`. */
+  readonly fileCount: number
+  readonly branchCount: number
   /** Null if it is no fork or the original was deleted. Not everyone may see it. */
   readonly forkedFrom: ForkOrigin | null
   readonly createdAt: number
@@ -63,6 +66,12 @@ export interface CodeFile {
 /** The val and the version that a fork was copied from. */
 export interface ForkOrigin extends Pick<Val, "id" | "name" | "ownerId" | "ownerName" | "privacy"> {
   readonly version: number
+}
+
+/** A val that a search has found. */
+export interface FoundVal extends Val {
+  /** The file that contains the query; null where only the name or the description does. */
+  readonly foundPath: string | null
 }
 
 /** What a client needs to detect that a val has changed, without its code. */
@@ -148,7 +157,12 @@ export interface ValStore {
     query: string,
     page: PageRequest,
     searcher?: string,
-  ): Promise<Page<Val>>
+  ): Promise<Page<FoundVal>>
+  /**
+   * Indexes some of the vals that an earlier release has indexed in part, for searches. Returns
+   * whether there may be more.
+   */
+  indexBacklog(valsMax: number): Promise<boolean>
   /** Adds to the numbers of runs; ids without a val are ignored. */
   addRunCounts(counts: ReadonlyMap<string, number>): Promise<void>
   /** The states of the owner's vals, by name, at most `countMax`. */

@@ -126,6 +126,8 @@ export function toValView(
     likeCount: it.likeCount,
     referenceCount: it.referenceCount,
     forkCount: it.forkCount,
+    files: it.fileCount,
+    branchCount: it.branchCount,
     forkedFrom: origin && {
       id: origin.id,
       name: origin.name,

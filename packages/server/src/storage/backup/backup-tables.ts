@@ -72,6 +72,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
     why: "they expire after a day, and serve clients that retry on the same server",
   },
   search_texts: { kind: "none", why: "they are built again from vals and their files" },
+  search_backlog: { kind: "none", why: "it is built again with the search texts" },
   idempotency_keys: {
     kind: "none",
     why: "they expire after a day, and serve clients that retry on the same server",

@@ -18,6 +18,8 @@ export interface FileState {
 export interface MainBranch {
   /** The highest version number it has ever had. */
   readonly versionLast: number
+  /** How many files its current version has. */
+  readonly fileCount: number
   readonly entry: (FileState & { readonly type: FileType }) | undefined
   readonly readme: FileState | undefined
   /** When the later of the two was saved. */
@@ -27,6 +29,7 @@ export interface MainBranch {
 /** The columns of a MainBranch. */
 export interface MainRow {
   readonly version_last: number
+  readonly file_count: number
   readonly entry_path: string | null
   readonly entry_since: number | null
   readonly entry_file_id: string | null
@@ -55,6 +58,7 @@ export function toMainBranch(row: MainRow): MainBranch {
     entry_file_type !== null
   return {
     versionLast: row.version_last,
+    fileCount: row.file_count,
     entry: hasEntry
       ? { path: entry_path, since: entry_since, fileId: entry_file_id, type: entry_file_type }
       : undefined,

@@ -112,8 +112,10 @@ function* createBranch(
   const source = yield* findBranch(valId, sourceId)
   if (!source) throw branchNotFound(sourceId)
   const { files, entry } = yield* planCopy(source, id)
-  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, forked_from_id, forked_from_version, created_at, updated_at)
-    values (${id}, ${valId}, ${name}, ${name.toLowerCase()}, 0, 0, ${entry?.type ?? null}, ${source.id}, ${source.version}, ${at}, ${at})`
+  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, forked_from_id, forked_from_version, created_at, updated_at, file_count, bytes)
+    values (${id}, ${valId}, ${name}, ${name.toLowerCase()}, 0, 0, ${entry?.type ?? null}, ${source.id}, ${source.version}, ${at}, ${at},
+      ${files.filter(({ type }) => type !== "directory").length}, ${files.reduce((sum, { same }) => sum + same.bytes, 0)})`
+  yield sql`update vals set branch_count = ${names.length + 1} where id = ${valId}`
   yield* insertFiles(id, files)
   const readmeSince = files.some(({ path }) => path === readmePath) ? 0 : undefined
   const first = { version: 0, createdAt: at, entry, readmeSince, changed: [], packages: undefined }
@@ -134,8 +136,8 @@ function* planCopy(
   readonly entry: (StateKey & { readonly type: FileType }) | undefined
 }> {
   const { files } = createTree(yield* readPaths(source.id, source.version))
-  const copies = files.map(({ path, since, fileId, type, updatedAt }) => ({
-    ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since } },
+  const copies = files.map(({ path, since, fileId, type, updatedAt, bytes }) => ({
+    ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since, bytes } },
     fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(),
   }))
   const entryAt = files.findIndex(({ fileId }) => fileId === source.entryFileId)
@@ -155,5 +157,6 @@ function* deleteBranch(
   if (!(yield* findBranch(valId, branchId))) return "none"
   yield sql`update branches set forked_from_id = null where val_id = ${valId} and forked_from_id = ${branchId}`
   yield sql`delete from branches where id = ${branchId}`
+  yield sql`update vals set branch_count = branch_count - 1 where id = ${valId}`
   return "deleted"
 }

@@ -13,6 +13,8 @@ import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
+import { emitSaved } from "../events/val-events.ts"
+import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
@@ -42,11 +44,25 @@ export function* saveFiles(
   const next = toNextVersion(branch, { ...planned, changed, entry }, at, save.note)
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
-  const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
+  const paths = changed.map(({ path }) => path)
+  const written = changed.flatMap((state) => toWritten(state, next))
+  let val = locked.val
+  if (branchId === valId) {
+    val = yield* noteMain(dialect, locked, imports, paths, at, depth)
+    const texts = writeFileTexts(
+      dialect,
+      valId,
+      toSearchedFiles(tree.files, locked.main.entry?.path),
+      toSearchedFiles(toFilesAfter(tree.files, changed, written), next.entry?.path),
+    )
+    if (texts) yield texts
+  } else {
+    const change = { change: "version", branch: branch.name, paths } as const
+    yield* emitSaved(dialect, { ...val, version: next.version }, change, depth)
+  }
   return {
     ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },
-    paths: changed.map(({ path }) => path),
-    written: changed.flatMap((state) => toWritten(state, next)),
+    ...{ paths, written },
     isRemote: next.packages === "fetch",
   }
 }
@@ -96,6 +112,7 @@ function toNextVersion(
     entry: entry && { path: entry.path, since: sinceOf(entry) },
     readmeSince: readme && sinceOf(readme),
     changed: changed.map(toChanged),
+    fileCount: files.filter(({ type }) => type !== "directory").length,
     added: changed.filter(({ origin }) => !origin),
     packages: findPackages(branch, files, changed),
   }
@@ -132,6 +149,7 @@ function* noteMain(
   dialect: Dialect,
   locked: LockedVal,
   imports: FileSave["imports"],
+  paths: readonly string[],
   at: number,
   depth: number,
 ): Script<Val> {
@@ -139,7 +157,16 @@ function* noteMain(
   yield writeVal(before, { ...before, updatedAt: at })
   const after = (yield* readVal(before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
-  return yield* noteChange(dialect, locked, after, { isNewVersion: true, isRelinked }, at, depth)
+  return yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
+}
+
+function toFilesAfter(
+  before: readonly TreeFile[],
+  changed: readonly PlannedState[],
+  written: readonly TreeFile[],
+): readonly TreeFile[] {
+  const replaced = new Set(changed.map(({ path }) => path))
+  return [...before.filter(({ path }) => !replaced.has(path)), ...written]
 }
 
 function toWritten(

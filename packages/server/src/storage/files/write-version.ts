@@ -13,7 +13,7 @@ import type { FileState } from "./branch-rows.ts"
 export interface ChangedFile extends Pick<FileState, "path" | "fileId"> {
   readonly type: FileType | null
   /** Its text, or that of an earlier state with what it imports; undefined if it has none. */
-  readonly text: FileText | { readonly same: StateKey } | undefined
+  readonly text: FileText | { readonly same: KeptState } | undefined
 }
 
 /** A text, and what it imports. */
@@ -24,6 +24,11 @@ export interface FileText {
 
 /** A state of a branch. */
 export type StateKey = Pick<FileState, "path" | "since">
+
+/** A state whose text stays, and the size of that text. */
+export interface KeptState extends StateKey {
+  readonly bytes: number
+}
 
 /** The packages of a version: to be fetched, copied, those of an earlier version, or none. */
 export type VersionPackages = "fetch" | SettledResolution | { readonly of: number } | undefined
@@ -48,6 +53,16 @@ export interface NextVersion extends NewVersion {
   readonly entryType: FileType | null
   /** The files that begin to exist in it. */
   readonly added: readonly Pick<FileState, "path" | "fileId">[]
+  /** How many files it has, without directories. */
+  readonly fileCount: number
+}
+
+/** How many bytes of text the states of some files take. */
+export function countBytes(changed: readonly Pick<ChangedFile, "text">[]): number {
+  return changed.reduce((sum, { text }) => {
+    if (!text) return sum
+    return sum + ("same" in text ? text.same.bytes : Buffer.byteLength(text.content))
+  }, 0)
 }
 
 /**
@@ -62,7 +77,7 @@ export function* writeVersion(
   const { version, createdAt: at } = next
   yield* insertFiles(branch.id, next.added)
   yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${at},
-    entry_type = ${next.entryType} where id = ${branch.id}`
+    entry_type = ${next.entryType}, file_count = ${next.fileCount}, bytes = bytes + ${countBytes(next.changed)} where id = ${branch.id}`
   yield* insertVersions(dialect, branch, [next], at)
 }
 
@@ -128,7 +143,7 @@ export function* insertVersions(
 export interface CopiedState extends Pick<FileState, "path" | "since" | "fileId"> {
   readonly type: FileType | null
   readonly createdAt: number
-  readonly same: StateKey
+  readonly same: KeptState
 }
 
 const copyColumns: TableColumns = {

@@ -19,6 +19,7 @@ import {
 } from "../references/links.ts"
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
+import type { SearchText } from "../search/search-index.ts"
 
 /** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
 export interface LockedVal {
@@ -51,6 +52,7 @@ export function* changeVal(
         ...described,
         ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
         file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
+        fileCount: countFiles(main, described, isEntryChanged),
         // Clients tell by the time of a file whether it has changed, whatever the clock shows.
         versionCreatedAt: Math.max(at, main.savedAt + 1),
       }
@@ -64,10 +66,26 @@ export function* changeVal(
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locked.locks, before.id, -1)
   yield writeVal(before, after)
-  if (isNewVersion) yield* writeEntryAndReadme(dialect, locked, after, source)
+  const paths = isNewVersion
+    ? yield* writeEntryAndReadme(dialect, locked, after, source)
+    : undefined
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
-  const val = yield* noteChange(dialect, locked, after, { isNewVersion, isRelinked }, at, depth)
+  const val = yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
   return { val, isNewVersion, isNewCode }
+}
+
+/** How many files `main` has when its entry file and its readme are as the val says. */
+function countFiles(main: MainBranch, { readme }: Val, isEntryChanged: boolean): number {
+  const isEntryNew = isEntryChanged && !main.entry
+  const hadReadme = main.readme !== undefined
+  return main.fileCount + Number(isEntryNew) + Number(readme !== null) - Number(hadReadme)
+}
+
+/** What has been written of a val. */
+interface WrittenChange {
+  /** The paths that a new version changes; undefined if there is none. */
+  readonly paths: readonly string[] | undefined
+  readonly isRelinked: boolean
 }
 
 /** What depends on a val that has been written: references, search and events. */
@@ -75,26 +93,30 @@ export function* noteChange(
   dialect: Dialect,
   { val: before, locks }: LockedVal,
   after: Val,
-  { isNewVersion, isRelinked }: { readonly isNewVersion: boolean; readonly isRelinked: boolean },
+  { paths, isRelinked }: WrittenChange,
   at: number,
   depth: number,
 ): Script<Val> {
   const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
-  yield* emitSaved(dialect, after, isNewVersion ? "version" : "settings", depth)
+  const change = paths ? "version" : "settings"
+  yield* emitSaved(dialect, after, { change, paths: paths ?? [] }, depth)
   yield* emitReferenced(dialect, after, targets, depth)
   if (after.privacy === "public" && before.privacy !== "public")
     yield* emitPublished(dialect, after, depth)
   return referenceCount === after.referenceCount ? after : { ...after, referenceCount }
 }
 
-/** Writes the code and the readme of a val, if they have changed, as the next version of `main`. */
+/**
+ * Writes the code and the readme of a val, if they have changed, as the next version of `main`.
+ * Returns their paths.
+ */
 function* writeEntryAndReadme(
   dialect: Dialect,
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
-): Script<void> {
+): Script<readonly string[]> {
   const { val: before, main } = locked
   const { version, versionCreatedAt: createdAt } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
@@ -110,7 +132,7 @@ function* writeEntryAndReadme(
       text: source
         ? { content: source.code, imports: source.imports }
         : main.entry
-          ? { same: main.entry }
+          ? { same: { ...main.entry, bytes: Buffer.byteLength(before.code) } }
           : { content: "", imports: [] },
     })
   if (isReadmeChanged)
@@ -124,6 +146,7 @@ function* writeEntryAndReadme(
   if (added.length > 0) yield* assertFree(before, added)
   yield* writeVersion(dialect, before, {
     ...{ version, createdAt, changed, added, entryType },
+    fileCount: after.fileCount,
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
     readmeSince: isReadmeChanged
       ? after.readme === null
@@ -132,6 +155,7 @@ function* writeEntryAndReadme(
       : main.readme?.since,
     packages: yield* findPackages(locked, source),
   })
+  return changed.map(({ path }) => path)
 }
 
 /** The packages of other files stay when the code imports none any more. */
@@ -154,17 +178,23 @@ function* assertFree({ id, version }: Val, added: readonly ChangedFile[]): Scrip
 }
 
 /** Writes the search text of a val. */
-export function writeSearchText(
-  dialect: Dialect,
-  { id, privacy, name, code, readme }: Val,
-): LastStep {
-  const toText = () => ({
-    valId: id,
-    isPublic: privacy === "public",
-    name: foldText(name),
-    body: foldBody(code, readme),
-  })
-  return { key: id, run: () => dialect.search.replace(toText()) }
+export function writeSearchText(dialect: Dialect, val: Val): LastStep {
+  return { key: val.id, run: () => dialect.search.replace(toSearchText(val)) }
+}
+
+/** The search text of a val itself. */
+function toSearchText(val: Val): SearchText {
+  const { id, privacy, name, code, readme, description, file } = val
+  const codePath = toSearchedPath(file.path)
+  return {
+    ...{ valId: id, isPublic: privacy === "public", name: foldText(name) },
+    body: foldBody({ code, readme, description, codePath }),
+  }
+}
+
+/** Every val would be found by the usual path. */
+export function toSearchedPath(path: string): string | undefined {
+  return path === entryPath ? undefined : path
 }
 
 function applyChange(before: Val, change: ValChange, at: number): Val {

@@ -1,7 +1,6 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import { createTree, readmePath } from "../../domain/files/tree.ts"
 import { toBranchKey } from "../../domain/modules/import-address.ts"
-import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
@@ -67,7 +66,7 @@ function* planCopy({ id, version }: NewFork["forkOf"], at: number): Script<Copie
   const row = yield* firstRow<{ entry_path: string | null }>(
     sql`select entry_path from versions where branch_id = ${id} and version = ${version}`,
   )
-  const path = row?.entry_path ?? entryPath
+  const path = row?.entry_path ?? undefined
   const { files } = createTree(yield* readPaths(id, version))
   const others = files.filter((file) => file.path !== path && file.path !== readmePath)
   const imports = yield* rows<NameKey & { readonly path: string }>(

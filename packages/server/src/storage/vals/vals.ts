@@ -32,6 +32,7 @@ import {
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
+import { indexBacklog } from "./index-backlog.ts"
 import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
 import { readVals } from "./read-vals.ts"
@@ -85,6 +86,7 @@ export function createValStore(db: Database): ValStore {
     listRanked: (ranking, ownerId, page) => listRanked(db, ranking, ownerId, page),
     addRunCounts: (counts) => db.write(() => addRunCounts(db.dialect, counts)),
     search: (viewerId, query, page, searcher) => searchRanked(db, viewerId, query, page, searcher),
+    indexBacklog: (valsMax) => indexBacklog(db, valsMax),
     create(val, at) {
       const depth = findCallDepth()
       return writeLinksOnce(db, () => createValRow(db.dialect, val, at, depth))
