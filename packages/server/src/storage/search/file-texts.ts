@@ -1,9 +1,8 @@
-import { isCode, type TreeFile } from "../../domain/files/tree.ts"
+import { isCode, readmePath, type TreeFile } from "../../domain/files/tree.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type LastStep, rows } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { join, type Statements, sql } from "../database/sql.ts"
-import { readmePath } from "../files/branch-rows.ts"
 import { foldText } from "./fold-text.ts"
 
 const limits = {
