@@ -181,6 +181,17 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Which file of a val is meant. */
+const place = {
+  // A path; by default the entry file.
+  file: text(limits.filePathCharsMax, 1).optional(),
+  // The name of a branch; by default `main`.
+  branch: text(limits.nameCharsMax, 1).optional(),
+}
+
+/** The query of what belongs to a file of a val. */
+export const placeQuery = z.object(place)
+
 /**
  * The body of a run; by default the current version runs. `retries` is how often a failed run is
  * attempted again. It needs the header `Prefer: respond-async`.
@@ -188,10 +199,7 @@ function parseJson(text: string): unknown {
 export const createRunBody = z.object({
   args: args.optional(),
   version: z.int().min(0).optional(),
-  // A path; by default the entry file runs.
-  file: text(limits.filePathCharsMax, 1).optional(),
-  // The name of a branch; by default `main`.
-  branch: text(limits.nameCharsMax, 1).optional(),
+  ...place,
   retries: z.int().min(0).max(limits.retriesMax).optional(),
 })
 

@@ -2,11 +2,13 @@ import type { Branch } from "../../domain/files/branches.ts"
 import type { PlannedFile, PlannedState } from "../../domain/files/change-tree.ts"
 import type { FileSave, SavedFiles } from "../../domain/files/file-saves.ts"
 import { createTree, findEntry, isCode, type TreeFile } from "../../domain/files/tree.ts"
+import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
+import { addSchedules } from "../schedules/file-schedules.ts"
 import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readmePath, readPaths } from "./branch-rows.ts"
@@ -17,6 +19,7 @@ import { type ChangedFile, type NextVersion, writeVersion } from "./write-versio
 export function* saveFiles(
   dialect: Dialect,
   save: FileSave,
+  schedules: ScheduleLimits,
   at: number,
   depth: number,
 ): Script<SavedFiles | "no_val" | "no_branch"> {
@@ -38,6 +41,7 @@ export function* saveFiles(
   const next = toNextVersion(branch, planned.files, changed, at, save.note)
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
+  yield* addSchedules(dialect, locked.val, findIntervals(changed), schedules, branchId === valId)
   const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
   return {
     ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },
@@ -95,8 +99,25 @@ function toNextVersion(
     readmeSince: readme && sinceOf(readme),
     changed: changed.map(toChanged),
     added: changed.filter(({ origin }) => !origin),
+    ended: findEnded(changed),
     packages: findPackages(branch, files, changed),
   }
+}
+
+/** A file that was moved has ended at one path only. */
+function findEnded(changed: readonly PlannedState[]): readonly string[] {
+  const left = new Set(changed.flatMap(({ type, fileId }) => (type === null ? [] : [fileId])))
+  return changed.flatMap(({ type, fileId }) => (type === null && !left.has(fileId) ? [fileId] : []))
+}
+
+/**
+ * The files that become files of type `interval`. Only a save of files gives them schedules: clients
+ * of `/v1/vals` set the type of a val, and then its schedule.
+ */
+function findIntervals(changed: readonly PlannedState[]): readonly string[] {
+  return changed.flatMap(({ type, fileId, origin }) =>
+    type === "interval" && origin?.type !== type ? [fileId] : [],
+  )
 }
 
 function toChanged({ path, fileId, type, content, origin }: PlannedState): ChangedFile {

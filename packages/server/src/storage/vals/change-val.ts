@@ -123,7 +123,7 @@ function* writeEntryAndReadme(
   )
   if (added.length > 0) yield* assertFree(before, added)
   yield* writeVersion(dialect, before, {
-    ...{ version, createdAt: at, changed, added, entryType },
+    ...{ version, createdAt: at, changed, added, ended: [], entryType },
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
     readmeSince: isReadmeChanged
       ? after.readme === null
