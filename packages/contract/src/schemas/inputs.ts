@@ -51,6 +51,9 @@ export const valPageQuery = z.object({ ...paging, omit: omitParam.optional() })
 /** The query of a list of references. */
 export const periodQuery = z.object({ ...paging, ...period })
 
+/** Only runs of a file, or of a branch. */
+export const fileFilter = { file_id: idParam.optional(), branch_id: idParam.optional() }
+
 /** The query of a list of runs. */
 export const runsQuery = z.object({
   ...paging,
@@ -59,6 +62,7 @@ export const runsQuery = z.object({
   source: sourcesParam.optional(),
   status: statusesParam.optional(),
   text: chars(limits.runTextCharsMax, 1).optional(),
+  ...fileFilter,
 })
 
 /** The query of the list of the caller's runs. */
@@ -370,6 +374,7 @@ export const sendValRequestBody = z
     path: requestPath,
     headers: requestHeaders.optional(),
     ...requestBody,
+    ...place,
   })
   .refine(isOneBody, bodyTwice)
   .refine(

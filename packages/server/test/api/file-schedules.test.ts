@@ -164,6 +164,63 @@ describeApi("schedules of files", (suite) => {
     expect(expectStatus(put, 404).json.code).toBe("branch_not_found")
   })
 
+  test("runs, statistics, logs, events and notifications name the file and its branch", async () => {
+    const ada = await addUser()
+    const it = await openVal(suite, ada)
+    const code = "console.log('hi'); throw new Error('broken')"
+    await it.add("main.tsx", "interval", code)
+    const dev = await it.branch("dev")
+    const { id: fileId } = await it.add("jobs/job.ts", "interval", code, dev)
+    const { id: target } = await val(ada, { code: "export default (event) => event.data" })
+    const hook = { targetValId: target, valId: it.id, events: ["run.failed", "schedule.failing"] }
+    expectStatus(await call("POST", "/v1/me/webhooks", { as: ada, body: hook }), 201)
+    expectStatus(await it.put({ isPaused: false }, "jobs/job.ts", "dev"), 200)
+    const { db } = suite.database
+    await db.write(function* () {
+      yield sql`update schedules set failure_count = 9 where file_id = ${fileId}`
+    })
+    await it.makeDue(fileId)
+    const [run] = await it.runs(1)
+    const read = async (path: string) =>
+      expectStatus(await call("GET", path, { as: ada }), 200).json
+    expectStatus(await call("POST", `/v1/vals/${it.id}/runs`, { as: ada, body: {} }), 200)
+
+    const list = async (path: string) => (await read(path)).data.map((one: FoundRun) => one.id)
+    for (const filter of [
+      `file_id=${fileId}`,
+      `branch_id=${dev}`,
+      `branch_id=${dev}&status=failed`,
+    ]) {
+      expect(await list(`/v1/vals/${it.id}/runs?${filter}`)).toEqual([run?.id])
+      expect(await list(`/v1/me/runs?val_id=${it.id}&${filter}`)).toEqual([run?.id])
+    }
+    expect(await list(`/v1/vals/${it.id}/runs?branch_id=${it.id}`)).toHaveLength(1)
+    expect(await list(`/v1/vals/${it.id}/runs?file_id=${dev}`)).toEqual([])
+    const count = async (filter: string) =>
+      (await read(`/v1/vals/${it.id}/stats?${filter}`)).total.runs
+    expect([await count(""), await count(`branch_id=${dev}`)]).toEqual([2, 1])
+    expect([await count(`file_id=${fileId}`), await count(`file_id=${dev}`)]).toEqual([1, 0])
+
+    const place = { file: { id: fileId, path: "jobs/job.ts" }, branch: { id: dev, name: "dev" } }
+    const logs: { runId: string }[] = (await read("/v1/me/logs")).data
+    expect(logs.find(({ runId }) => runId === run?.id)).toMatchObject(place)
+    const replay = await call("POST", `/v1/runs/${run?.id}/replay`, { as: ada })
+    expect(expectStatus(replay, 200).json).toMatchObject({ ...place, parentId: run?.id })
+    const notified = await waitUntil(async () => {
+      const { data } = await read("/v1/me/notifications")
+      return data.find(({ type }: { type: string }) => type === "schedule.failing")
+    })
+    expect(notified).toMatchObject({ ...place, val: { id: it.id } })
+    const events = await waitUntil(async () => {
+      const ids = await list(`/v1/vals/${target}/runs?status=succeeded`)
+      const details = await Promise.all(ids.map((id: string) => read(`/v1/runs/${id}`)))
+      const data = details.map(({ returnValue }) => returnValue)
+      return data.some(({ reason }) => reason) && data.some((one) => one.run?.file) && data
+    })
+    expect(events.find(({ reason }) => reason)).toMatchObject(place)
+    expect(events.find((one) => one.run?.id === run?.id)?.run).toMatchObject(place)
+  })
+
   test("a schedule stays when its file is moved or of another type, and goes with the file", async () => {
     const ada = await addUser()
     const it = await openVal(suite, ada)

@@ -80,7 +80,13 @@ export const runEgress = z
 
 /** A log line with its run and its val. */
 export const accountLog = z
-  .object({ runId: id, val: valMention, line: logLine })
+  .object({
+    runId: id,
+    val: valMention,
+    file: fileMention.nullable(),
+    branch: branchMention.nullable(),
+    line: logLine,
+  })
   .meta({ id: "AccountLog" })
 
 /** The log lines of the latest runs of an account, the oldest first. */
