@@ -79,7 +79,7 @@ export const contract: ContractFacts = {
     getValStats: "get /v1/vals/{val_id}/stats none json",
     listTraces: "get /v1/telemetry/traces none json",
     listTelemetryLogs: "get /v1/telemetry/logs none json",
-    putSchedule: "put /v1/vals/{val_id}/schedule json json",
+    putSchedule: "put /v1/vals/{val_id}/schedule?file&branch json json",
     getSchedule: "get /v1/vals/{val_id}/schedule none json",
     deleteSchedule: "delete /v1/vals/{val_id}/schedule none none",
     listMySchedules: "get /v1/me/schedules none json",

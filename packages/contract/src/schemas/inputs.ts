@@ -51,6 +51,9 @@ export const valPageQuery = z.object({ ...paging, omit: omitParam.optional() })
 /** The query of a list of references. */
 export const periodQuery = z.object({ ...paging, ...period })
 
+/** Only runs of a file, or of a branch. */
+export const fileFilter = { file_id: idParam.optional(), branch_id: idParam.optional() }
+
 /** The query of a list of runs. */
 export const runsQuery = z.object({
   ...paging,
@@ -59,6 +62,7 @@ export const runsQuery = z.object({
   source: sourcesParam.optional(),
   status: statusesParam.optional(),
   text: chars(limits.runTextCharsMax, 1).optional(),
+  ...fileFilter,
 })
 
 /** The query of the list of the caller's runs. */
@@ -181,6 +185,17 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Which file of a val is meant. */
+const place = {
+  // A path; by default the entry file.
+  file: text(limits.filePathCharsMax, 1).optional(),
+  // The name of a branch; by default `main`.
+  branch: text(limits.nameCharsMax, 1).optional(),
+}
+
+/** The query of what belongs to a file of a val. */
+export const placeQuery = z.object(place)
+
 /**
  * The body of a run; by default the current version runs. `retries` is how often a failed run is
  * attempted again. It needs the header `Prefer: respond-async`.
@@ -188,10 +203,7 @@ function parseJson(text: string): unknown {
 export const createRunBody = z.object({
   args: args.optional(),
   version: z.int().min(0).optional(),
-  // A path; by default the entry file runs.
-  file: text(limits.filePathCharsMax, 1).optional(),
-  // The name of a branch; by default `main`.
-  branch: text(limits.nameCharsMax, 1).optional(),
+  ...place,
   retries: z.int().min(0).max(limits.retriesMax).optional(),
 })
 
@@ -362,6 +374,7 @@ export const sendValRequestBody = z
     path: requestPath,
     headers: requestHeaders.optional(),
     ...requestBody,
+    ...place,
   })
   .refine(isOneBody, bodyTwice)
   .refine(

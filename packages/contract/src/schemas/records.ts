@@ -135,6 +135,12 @@ export const versionLock = z
   })
   .meta({ id: "VersionLock" })
 
+/** A file of a val, where it is or was last. */
+export const fileMention = z.object({ id, path: z.string() })
+
+/** A branch of a val. */
+export const branchMention = z.object({ id, name: z.string() })
+
 /** A val, as runs and comments refer to it. */
 export const valMention = z
   .object({

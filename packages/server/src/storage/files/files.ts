@@ -2,6 +2,7 @@ import { findCallDepth } from "../../domain/call-depth.ts"
 import type { FileSaveStore } from "../../domain/files/file-saves.ts"
 import type { FileStore } from "../../domain/files/files.ts"
 import type { FileType, PathState } from "../../domain/files/tree.ts"
+import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
@@ -30,8 +31,11 @@ const limits = {
   runsMax: 1_000,
 }
 
-/** Files in the database. */
-export function createFileStore(db: Database): FileStore & FileSaveStore {
+/** Files in the database; those of type `interval` get schedules within the limits. */
+export function createFileStore(
+  db: Database,
+  schedules: ScheduleLimits,
+): FileStore & FileSaveStore {
   return {
     listPaths: createListPaths(db),
     async hasVersion(branchId, version) {
@@ -66,7 +70,7 @@ export function createFileStore(db: Database): FileStore & FileSaveStore {
     },
     save(save, at) {
       const depth = findCallDepth()
-      return writeLinksOnce(db, () => saveFiles(db.dialect, save, at, depth))
+      return writeLinksOnce(db, () => saveFiles(db.dialect, save, schedules, at, depth))
     },
   }
 }

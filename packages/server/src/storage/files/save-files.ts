@@ -8,12 +8,14 @@ import {
   readmePath,
   type TreeFile,
 } from "../../domain/files/tree.ts"
+import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
 import { emitSaved } from "../events/val-events.ts"
+import { addSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
@@ -25,6 +27,7 @@ import { type ChangedFile, type NextVersion, writeVersion } from "./write-versio
 export function* saveFiles(
   dialect: Dialect,
   save: FileSave,
+  schedules: ScheduleLimits,
   at: number,
   depth: number,
 ): Script<SavedFiles | "no_val" | "no_branch"> {
@@ -44,6 +47,7 @@ export function* saveFiles(
   const next = toNextVersion(branch, { ...planned, changed, entry }, at, save.note)
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
+  yield* addSchedules(dialect, locked.val, findIntervals(changed), schedules, branchId === valId)
   const paths = changed.map(({ path }) => path)
   const written = changed.flatMap((state) => toWritten(state, next))
   let val = locked.val
@@ -114,8 +118,25 @@ function toNextVersion(
     changed: changed.map(toChanged),
     fileCount: files.filter(({ type }) => type !== "directory").length,
     added: changed.filter(({ origin }) => !origin),
+    ended: findEnded(changed),
     packages: findPackages(branch, files, changed),
   }
+}
+
+/** A file that was moved has ended at one path only. */
+function findEnded(changed: readonly PlannedState[]): readonly string[] {
+  const left = new Set(changed.flatMap(({ type, fileId }) => (type === null ? [] : [fileId])))
+  return changed.flatMap(({ type, fileId }) => (type === null && !left.has(fileId) ? [fileId] : []))
+}
+
+/**
+ * The files that become files of type `interval`. Only a save of files gives them schedules: clients
+ * of `/v1/vals` set the type of a val, and then its schedule.
+ */
+function findIntervals(changed: readonly PlannedState[]): readonly string[] {
+  return changed.flatMap(({ type, fileId, origin }) =>
+    type === "interval" && origin?.type !== type ? [fileId] : [],
+  )
 }
 
 function toChanged({ path, fileId, type, content, origin }: PlannedState): ChangedFile {

@@ -7,6 +7,7 @@ import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
 import { copyLockfile, insertLockfile, takeOverLockfile } from "../modules/lockfiles.ts"
 import { copyImports, insertImports } from "../references/links.ts"
+import { deleteSchedules } from "../schedules/file-schedules.ts"
 import type { FileState } from "./branch-rows.ts"
 
 /** A file from this version on. Without a type, its path ends. */
@@ -53,6 +54,8 @@ export interface NextVersion extends NewVersion {
   readonly entryType: FileType | null
   /** The files that begin to exist in it. */
   readonly added: readonly Pick<FileState, "path" | "fileId">[]
+  /** The ids of the files that stop to exist in it. */
+  readonly ended: readonly string[]
   /** How many files it has, without directories. */
   readonly fileCount: number
 }
@@ -79,6 +82,7 @@ export function* writeVersion(
   yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${at},
     entry_type = ${next.entryType}, file_count = ${next.fileCount}, bytes = bytes + ${countBytes(next.changed)} where id = ${branch.id}`
   yield* insertVersions(dialect, branch, [next], at)
+  yield* deleteSchedules(next.ended)
 }
 
 /** Inserts files that do not exist yet. */

@@ -9,6 +9,7 @@ import { descriptions } from "./0032-descriptions.ts"
 import { secretDescriptions } from "./0033-secret-descriptions.ts"
 import { runFiles } from "./0034-run-files.ts"
 import { oauthDevices } from "./0035-oauth-devices.ts"
+import { scheduleFiles } from "./0036-schedule-files.ts"
 import { searchedFiles } from "./0040-searched-files.ts"
 
 /**
@@ -26,5 +27,6 @@ export const migrations: readonly Migration[] = [
   secretDescriptions,
   runFiles,
   oauthDevices,
+  scheduleFiles,
   searchedFiles,
 ]

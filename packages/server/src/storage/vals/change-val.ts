@@ -145,7 +145,7 @@ function* writeEntryAndReadme(
   )
   if (added.length > 0) yield* assertFree(before, added)
   yield* writeVersion(dialect, before, {
-    ...{ version, createdAt, changed, added, entryType },
+    ...{ version, createdAt, changed, added, ended: [], entryType },
     fileCount: after.fileCount,
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
     readmeSince: isReadmeChanged

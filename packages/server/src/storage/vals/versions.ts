@@ -10,6 +10,7 @@ import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
+import { deleteSchedulesOfNone } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
@@ -114,7 +115,10 @@ function* deleteVersion(
   }
   yield* deleteStates(valId, version)
   yield sql`delete from versions where branch_id = ${valId} and version = ${version}`
-  if (version === val.version) yield* moveFilesBack(valId, highest.version)
+  if (version === val.version) {
+    yield* moveFilesBack(valId, highest.version)
+    yield* deleteSchedulesOfNone(valId)
+  }
   return "deleted"
 }
 
