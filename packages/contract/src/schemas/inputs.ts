@@ -118,6 +118,12 @@ export const blobsQuery = z.object({
   limit: integerParam(1, limits.blobListItemsMax).default(limits.blobListItemsMax),
 })
 
+/** The query of what vals store: which val, unless the token is that of a run. */
+export const valStorageQuery = z.object({ val_id: idParam.optional() })
+
+/** The query of the list of blobs of a val. */
+export const valBlobsQuery = blobsQuery.extend(valStorageQuery.shape)
+
 const secretName = chars(limits.secretNameCharsMax, 1).regex(
   /^[A-Z_][A-Z0-9_]*$/,
   "must contain only capital letters, digits and _, and not start with a digit",

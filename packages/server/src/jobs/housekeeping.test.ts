@@ -18,6 +18,7 @@ import { sql } from "../storage/database/sql.ts"
 import { createMailStore } from "../storage/mail/inbound/mails.ts"
 import { createEmailStore } from "../storage/mail/outbound/emails.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
+import { createValPurgeStore } from "../storage/vals/val-purges.ts"
 import { Housekeeping } from "./housekeeping.ts"
 
 const keptBytesPerAccount = 1_620_000
@@ -64,6 +65,7 @@ describe("Housekeeping", () => {
       deliveries: { purgeOlder: async () => false, purgeBeyond: async () => false },
       deliveriesPerWebhook: { take: () => [] },
       mails: createMailStore(rules.db),
+      valPurges: createValPurgeStore(rules.db),
     }
     const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
     return new Housekeeping({
@@ -263,7 +265,7 @@ describe("Housekeeping", () => {
     const put = async (key: string) => {
       const content = await objects.write(ada.userId, onePiece(6_000_000))
       await blobs.put(
-        { ownerId: ada.userId, key, contentType: null, content, at: rules.clock.at },
+        { home: { ownerId: ada.userId }, key, contentType: null, content, at: rules.clock.at },
         1e9,
       )
       return content.id
@@ -277,7 +279,7 @@ describe("Housekeeping", () => {
     }
     const [replaced, kept, deleted] = [await put("a"), await put("a"), await put("b")]
     const unfinished = (await objects.write(ada.userId, onePiece(70_000))).id
-    await blobs.remove(ada.userId, "b", rules.clock.at)
+    await blobs.remove({ ownerId: ada.userId }, "b", rules.clock.at)
     rules.clock.at += 900_000
     await housekeeping.run()
     expect(await idsOf("objects")).toEqual([replaced, kept, deleted, unfinished].sort())

@@ -173,7 +173,7 @@ describeEachDatabase("backup and restore", (open) => {
     )
     const running = await restored.hamlet.nouns.backups.open()
     const before = bucket.files.size
-    await restored.hamlet.stores.blobs.remove(data.ada.id, "large", 1)
+    await restored.hamlet.stores.blobs.remove({ ownerId: data.ada.id }, "large", 1)
     while (await restored.hamlet.stores.objects.purge(Date.now()));
     expect(bucket.files.size).toBe(before)
     for (let piece = await running.read(); piece; ) piece = await running.read()

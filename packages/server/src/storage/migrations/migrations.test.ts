@@ -44,6 +44,10 @@ const landed = {
     sqlite: "f25af0844033e43c0ab362e1c974b184310dde756aa4253436e6d2ba0f292ee7",
     postgres: "78b75decb0ac08cd3ada12b597893054ff98b926a5eff6ee818215db5befe960",
   },
+  "39 val-storage": {
+    sqlite: "19e9cc10ffc796195efadcbf003e74aafd96d5fe857235179998f9d917d0d83c",
+    postgres: "372dbde701774ca9abdd6d7ff5ad1d4a03702bd46e37739391ff81a3ab472916",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

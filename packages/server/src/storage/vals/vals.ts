@@ -35,6 +35,7 @@ import { changeVal, type LockedVal } from "./change-val.ts"
 import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
 import { readVals } from "./read-vals.ts"
+import { addValPurge } from "./val-purges.ts"
 import {
   isVisible,
   toListedColumns,
@@ -349,6 +350,7 @@ export function* deleteValRow(
   if (locked.val.privacy === "public") yield* countOutgoing(locked.locks, id, -1)
   yield* emitDeleted(dialect, locked.val, depth)
   yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
+  yield addValPurge({ valId: id, ownerId: locked.val.ownerId })
   yield sql`delete from vals where id = ${id}`
   return true
 }
