@@ -159,7 +159,7 @@ export const contract: ContractFacts = {
     batchSql: "post /v1/sqlite/batch json json",
     listValBlobs: "get /v2/blob none json",
     getValBlob: "get /v2/blob/{key} none bytes",
-    putValBlob: "post /v2/blob/{key} bytes json",
+    putValBlob: "post /v2/blob/{key}?val_id bytes json",
     deleteValBlob: "delete /v2/blob/{key} none none",
     executeValSql: "post /v2/sqlite/execute?val_id json json",
     batchValSql: "post /v2/sqlite/batch?val_id json json",

@@ -119,7 +119,11 @@ export const blobsQuery = z.object({
 })
 
 /** The query of what vals store: which val, unless the token is that of a run. */
-export const valStorageQuery = z.object({ val_id: idParam.optional() })
+export const valStorageQuery = z.object({
+  val_id: idParam
+    .optional()
+    .describe("The id of a val of the caller; the token of a run means its own val without it"),
+})
 
 /** The query of the list of blobs of a val. */
 export const valBlobsQuery = blobsQuery.extend(valStorageQuery.shape)
