@@ -51,7 +51,7 @@ const meanings = {
     invitation_not_found:
       "There is no such invitation, or it was accepted or revoked, or has expired.",
     identity_not_found: "The caller is not signed in by an identity with this id.",
-    blob_not_found: "The caller has no blob with this key.",
+    blob_not_found: "The caller, or the val, has no blob with this key.",
     email_not_found: "The account of the caller has no outgoing email with this id.",
     webhook_not_found: "The caller has no webhook with this id.",
     delivery_not_found: "The webhook has no delivery with this id, or it is no longer stored.",

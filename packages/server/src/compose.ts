@@ -27,6 +27,7 @@ import { createPreviews } from "./domain/requests/preview-pass.ts"
 import { createValRequests, type FetchVal } from "./domain/requests/val-requests.ts"
 import { LiveRuns } from "./domain/runs/live-runs.ts"
 import { createCipher } from "./domain/secrets/cipher.ts"
+import { createValStorage } from "./domain/val-storage.ts"
 import type { GatewayDeps } from "./gateway/deps.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { type App, createApp } from "./http/app.ts"
@@ -257,6 +258,7 @@ function listNouns(
     users: accounts.users,
     valImports: vals.valImports,
     valLists: vals.valLists,
+    valStorage: createValStorage(vals.vals),
     valRequests: createValRequests(runs.calls, liveRuns, links, fetchVal),
     vals: vals.vals,
     valSecrets: vals.valSecrets,

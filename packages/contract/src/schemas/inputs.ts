@@ -122,6 +122,16 @@ export const blobsQuery = z.object({
   limit: integerParam(1, limits.blobListItemsMax).default(limits.blobListItemsMax),
 })
 
+/** The query of what vals store: which val, unless the token is that of a run. */
+export const valStorageQuery = z.object({
+  val_id: idParam
+    .optional()
+    .describe("The id of a val of the caller; the token of a run means its own val without it"),
+})
+
+/** The query of the list of blobs of a val. */
+export const valBlobsQuery = blobsQuery.extend(valStorageQuery.shape)
+
 const secretName = chars(limits.secretNameCharsMax, 1).regex(
   /^[A-Z_][A-Z0-9_]*$/,
   "must contain only capital letters, digits and _, and not start with a digit",

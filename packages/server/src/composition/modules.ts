@@ -66,7 +66,7 @@ export function composeModules(
 
 /** The standard library in TypeScript. */
 export function readStandardModules(): StandardModules {
-  return fromStandardFiles((path) => readFileSync(path, "utf8"))
+  return addValStorage(fromStandardFiles((path) => readFileSync(path, "utf8")))
 }
 
 /** The standard library in JavaScript. It is compiled when a val first imports some of it. */
@@ -75,12 +75,16 @@ export function createStandardScripts(): () => Promise<StandardModules> {
   const compile = async () => {
     const compiled = Object.entries(fromStandardFiles(toScript))
     const entries = compiled.map(async ([name, script]) => [name, await script] as const)
-    return Object.fromEntries(await Promise.all(entries)) as StandardModules
+    return addValStorage(Object.fromEntries(await Promise.all(entries)) as StandardFiles<string>)
   }
   return () => (scripts ??= compile())
 }
 
-function fromStandardFiles<T>(read: (path: string) => T): Readonly<Record<StandardModuleName, T>> {
+type StandardFiles<T> = Readonly<
+  Record<Exclude<StandardModuleName, "blob/main" | "sqlite/main">, T>
+>
+
+function fromStandardFiles<T>(read: (path: string) => T): StandardFiles<T> {
   const from = (name: string) => read(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)))
   const sqlite = from("sqlite")
   return {
@@ -96,4 +100,10 @@ function fromStandardFiles<T>(read: (path: string) => T): Readonly<Record<Standa
     sqlite2: sqlite,
     utils: from("val-files"),
   }
+}
+
+/** Adds the modules for what the val that runs stores: the same ones, with the routes of vals. */
+function addValStorage(files: StandardFiles<string>): StandardModules {
+  const toVal = (code: string) => code.replace('"/v1/', '"/v2/')
+  return { ...files, "blob/main": toVal(files.blob), "sqlite/main": toVal(files.sqlite) }
 }

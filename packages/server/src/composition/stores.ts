@@ -33,6 +33,7 @@ import { createForkStore } from "../storage/vals/forks.ts"
 import { createValImportStore } from "../storage/vals/import-vals.ts"
 import { createLikeStore } from "../storage/vals/likes.ts"
 import { createOwnValStore } from "../storage/vals/own-vals.ts"
+import { createValPurgeStore } from "../storage/vals/val-purges.ts"
 import { createValSecretStore } from "../storage/vals/val-secrets.ts"
 import { createValStore } from "../storage/vals/vals.ts"
 import { createVersionStore } from "../storage/vals/versions.ts"
@@ -79,6 +80,7 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     tokens: createTokenStore(db),
     users: createUserStore(db),
     valImports: createValImportStore(db),
+    valPurges: createValPurgeStore(db),
     valSecrets: createValSecretStore(db),
     vals: createValStore(db),
     versionFiles: createVersionFileStore(db),

@@ -54,6 +54,7 @@ import type { Secrets } from "../domain/secrets/secrets.ts"
 import type { ValSecrets } from "../domain/secrets/val-secrets.ts"
 import type { RunStats } from "../domain/stats/stats.ts"
 import type { Telemetry } from "../domain/telemetry/telemetry.ts"
+import type { ValStorage } from "../domain/val-storage.ts"
 import type { Comments } from "../domain/vals/comments.ts"
 import type { Forks } from "../domain/vals/forks.ts"
 import type { ValImports } from "../domain/vals/import-vals.ts"
@@ -86,6 +87,7 @@ export interface Nouns {
   readonly authorizations: Authorizations
   readonly backups: Backups
   readonly blobs: Blobs
+  readonly valStorage: ValStorage
   readonly branches: Branches
   readonly calls: Calls
   readonly chat: Chat

@@ -6,11 +6,12 @@ import type { EmailStore } from "../domain/mail/outbound/emails.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
+import { type DeletedVals, purgeVals } from "../domain/val-storage.ts"
 import type { ValStore } from "../domain/vals/vals.ts"
 import type { DeliveryStore } from "../domain/webhooks/deliveries.ts"
 import { Loop } from "../shared/loop.ts"
 
-export interface HousekeepingOptions extends UserData {
+export interface HousekeepingOptions extends UserData, DeletedVals {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
   readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount" | "uncounted">
@@ -103,6 +104,7 @@ export class Housekeeping {
     const users = await this.#loop.attempt(() => accounts.listPendingPurges())
     for (const id of users ?? []) await this.#purge(() => purgeUser(this.#options, id))
     await this.#purge(() => runs.purge(limits.batchMax))
+    await this.#purge(() => purgeVals(this.#options))
     await this.#purge(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
     await this.#purge(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
     await this.#purge(() =>

@@ -116,7 +116,7 @@ export function createPrograms(parts: ProgramParts): Programs {
         bundle: packages.resolution.bundle,
         updatedAt: 0,
       }
-      const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false }
+      const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false, isUnsaved: true }
       return toProgram(packages ? withPackages(parts, val, packages) : parts, val, account, {
         ...walk,
         entry: { ...walk.entry, lock },
@@ -159,6 +159,8 @@ interface Account {
   /** Whether the program gets the account's secrets and a token: only runs of the val's owner do. */
   readonly hasSecrets: boolean
   readonly isAnonymous: boolean
+  /** The code is not saved, so it has no storage of its own. */
+  readonly isUnsaved?: boolean
 }
 
 function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk): Program {
@@ -243,7 +245,7 @@ function toText(lock: LockfileSummary | null): string {
 async function loadProgram(
   parts: ProgramParts,
   val: Val,
-  { hasSecrets }: Account,
+  { hasSecrets, isUnsaved }: Account,
   walk: Walk,
 ): Promise<ProgramContent> {
   const given = {
@@ -265,7 +267,8 @@ async function loadProgram(
     }),
   ])
   // Issued after everything that can fail, since otherwise it would never be revoked.
-  const token = parts.runTokens.issue({ id: val.ownerId, username: val.ownerName })
+  const owner = { id: val.ownerId, username: val.ownerName }
+  const token = parts.runTokens.issue(owner, isUnsaved ? undefined : val.id)
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
   const mask = await createMask(
     new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)]),

@@ -65,6 +65,8 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   objects: { kind: "objects" },
   object_chunks: { kind: "none", why: "they are part of their objects" },
   blobs: { kind: "rows" },
+  val_blobs: { kind: "rows" },
+  val_purges: { kind: "rows" },
   incoming_mails: { kind: "rows" },
   mail_contents: { kind: "rows" },
   mail_keys: {
@@ -81,5 +83,5 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   schema_migrations: { kind: "none", why: "the header contains when each was applied" },
 }
 
-/** The section with the databases of users, which are files, not tables. */
+/** The section with the databases of users and of vals, which are files, not tables. */
 export const ownerDatabases = "owner_databases"

@@ -10,6 +10,7 @@ import { secretDescriptions } from "./0033-secret-descriptions.ts"
 import { runFiles } from "./0034-run-files.ts"
 import { oauthDevices } from "./0035-oauth-devices.ts"
 import { scheduleFiles } from "./0036-schedule-files.ts"
+import { valStorage } from "./0039-val-storage.ts"
 import { searchedFiles } from "./0040-searched-files.ts"
 
 /**
@@ -28,5 +29,6 @@ export const migrations: readonly Migration[] = [
   runFiles,
   oauthDevices,
   scheduleFiles,
+  valStorage,
   searchedFiles,
 ]

@@ -36,6 +36,7 @@ import { indexBacklog } from "./index-backlog.ts"
 import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
 import { readVals } from "./read-vals.ts"
+import { addValPurge } from "./val-purges.ts"
 import {
   isVisible,
   toListedColumns,
@@ -351,6 +352,7 @@ export function* deleteValRow(
   if (locked.val.privacy === "public") yield* countOutgoing(locked.locks, id, -1)
   yield* emitDeleted(dialect, locked.val, depth)
   yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
+  yield addValPurge({ valId: id, ownerId: locked.val.ownerId })
   yield sql`delete from vals where id = ${id}`
   return true
 }
