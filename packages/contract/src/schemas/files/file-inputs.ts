@@ -27,8 +27,9 @@ const pathOrRoot = chars(limits.filePathCharsMax).superRefine((path, context) =>
   if (message) context.addIssue({ code: "custom", message })
 })
 
-// NUL and lone surrogates have an error code of their own.
-const content = chars(limits.codeCharsMax)
+/** The text of a file. NUL and lone surrogates have an error code of their own. */
+export const fileContent = chars(limits.codeCharsMax)
+const content = fileContent
 const contentType = z.enum(["file", ...valType.options])
 const branchParam = { branch_id: idParam.optional() }
 const versionParam = versionNumber.optional()
@@ -66,11 +67,14 @@ function parseCursorOrTime(value: string, context: z.RefinementCtx): Cursor {
   return { keys: [] }
 }
 
+/** The name of a branch. */
+export const branchName = chars(limits.branchNameCharsMax, 1)
+  .regex(segmentPattern, "must contain only letters, digits and $ [ ] ( ) - _ .")
+  .refine((name) => name !== "." && name !== "..", "must not be . or ..")
+
 /** The body of a branch; without a source it begins with the files of `main`. */
 export const createBranchBody = z.object({
-  name: chars(limits.branchNameCharsMax, 1)
-    .regex(segmentPattern, "must contain only letters, digits and $ [ ] ( ) - _ .")
-    .refine((name) => name !== "." && name !== "..", "must not be . or .."),
+  name: branchName,
   branchId: idParam.optional(),
 })
 
