@@ -13,7 +13,7 @@ import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
-import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
+import { type LockedVal, noteChange } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
@@ -136,7 +136,6 @@ function* noteMain(
   depth: number,
 ): Script<Val> {
   const before = locked.val
-  yield writeVal(before, { ...before, updatedAt: at })
   const after = (yield* readVal(before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
   return yield* noteChange(dialect, locked, after, { isNewVersion: true, isRelinked }, at, depth)
