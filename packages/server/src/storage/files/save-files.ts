@@ -17,7 +17,7 @@ import { join, sql } from "../database/sql.ts"
 import { emitSaved } from "../events/val-events.ts"
 import { addSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
-import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
+import { type LockedVal, noteChange } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
@@ -175,7 +175,6 @@ function* noteMain(
   depth: number,
 ): Script<Val> {
   const before = locked.val
-  yield writeVal(before, { ...before, updatedAt: at })
   const after = (yield* readVal(before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
   return yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)

@@ -7,7 +7,7 @@ import type { ValSource } from "../../domain/vals/val-source.ts"
 import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { nothing, type Statement, sql } from "../database/sql.ts"
+import { type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
 import { type MainBranch, readPaths } from "../files/branch-rows.ts"
 import { type ChangedFile, type VersionPackages, writeVersion } from "../files/write-version.ts"
@@ -47,14 +47,16 @@ export function* changeVal(
   const described = applyChange(before, change, at)
   const isNewVersion = source !== undefined || !hasSameFiles(before, described)
   const isEntryChanged = source !== undefined || described.type !== before.type
+  // Clients tell by the time of a file whether it has changed, whatever the clock shows.
+  const savedAt = Math.max(at, main.savedAt + 1)
   const after = isNewVersion
     ? {
         ...described,
         ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
         file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
         fileCount: countFiles(main, described, isEntryChanged),
-        // Clients tell by the time of a file whether it has changed, whatever the clock shows.
-        versionCreatedAt: Math.max(at, main.savedAt + 1),
+        versionCreatedAt: savedAt,
+        updatedAt: Math.max(described.updatedAt, savedAt),
       }
     : described
   const isNewCode = source !== undefined
@@ -65,7 +67,7 @@ export function* changeVal(
   // The references from this val are uncounted before the change and counted again after it.
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locked.locks, before.id, -1)
-  yield writeVal(before, after)
+  if (!hasSameSettings(before, after)) yield writeSettings(after)
   const paths = isNewVersion
     ? yield* writeEntryAndReadme(dialect, locked, after, source)
     : undefined
@@ -200,7 +202,7 @@ export function toSearchedPath(path: string): string | undefined {
 function applyChange(before: Val, change: ValChange, at: number): Val {
   return {
     ...before,
-    updatedAt: at,
+    updatedAt: Math.max(at, before.updatedAt),
     name: change.name ?? before.name,
     description: change.description === undefined ? before.description : change.description,
     privacy: change.privacy ?? before.privacy,
@@ -237,14 +239,10 @@ function nameTaken(name: string): AppError {
   )
 }
 
-// Without `returning`, for which SQLite would begin a nested transaction.
-export function writeVal(before: Val, after: Val): Statement {
-  // SQLite rewrites each index that contains a column of the `set` list, even if its value stays the
-  // same. A save of files alone sets no indexed column.
-  const described = hasSameSettings(before, after)
-    ? nothing
-    : sql`name = ${after.name}, name_key = ${toValNameKey(after.name)}, privacy = ${after.privacy}, description = ${after.description},`
-  return sql`update vals set ${described} updated_at = ${after.updatedAt} where id = ${after.id}`
+/** The time of a save of files is that of its branch, so such a save does not write the val. */
+function writeSettings({ id, name, privacy, description, updatedAt }: Val): Statement {
+  return sql`update vals set name = ${name}, name_key = ${toValNameKey(name)}, privacy = ${privacy}, description = ${description},
+    updated_at = ${updatedAt} where id = ${id}`
 }
 
 /** Returns the new reference count of the val, and the vals that it did not depend on before. */

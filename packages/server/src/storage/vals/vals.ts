@@ -43,6 +43,7 @@ import {
   toVal,
   toValOfFile,
   toValState,
+  updatedAt,
   type ValFileRow,
   type ValRow,
   type ValStateRow,
@@ -80,7 +81,7 @@ export function createValStore(db: Database): ValStore {
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
       const found = await db.read<ValStateRow>(sql`
-        select v.id, v.name, b.version, v.privacy, ${entryType} as type, v.updated_at from vals v join branches b on b.id = v.id
+        select v.id, v.name, b.version, v.privacy, ${entryType} as type, ${updatedAt} from vals v join branches b on b.id = v.id
         where v.owner_id = ${ownerId} order by v.name_key ${limitTo(page)}`)
       return toPage(found, page, toValState)
     },
