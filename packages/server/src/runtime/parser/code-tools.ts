@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { WrittenImport } from "../../domain/modules/config/written-imports.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
+import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"

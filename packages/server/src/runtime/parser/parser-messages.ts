@@ -1,4 +1,4 @@
-import type { WrittenImport } from "../../domain/modules/config/written-imports.ts"
+import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
 
 /** What a parser process does with a piece of code. */
 export type ParseTask = "scan_imports" | "scan_places" | "to_javascript"

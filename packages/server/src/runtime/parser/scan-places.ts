@@ -1,4 +1,4 @@
-import type { WrittenImport } from "../../domain/modules/config/written-imports.ts"
+import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
 import { findClauseEnd, skipTrivia } from "../dependencies/tool/scan-code.ts"
 import { scanImports } from "./scan-imports.ts"
 

@@ -2,16 +2,24 @@ import type { Branch } from "../../domain/files/branches.ts"
 import type { PlannedFile, PlannedState } from "../../domain/files/change-tree.ts"
 import type { FileSave, SavedFiles } from "../../domain/files/file-saves.ts"
 import { createTree, findEntry, isCode, type TreeFile } from "../../domain/files/tree.ts"
+import type { ChangedModule } from "../../domain/modules/imports/carry-over.ts"
+import { isConfigPath } from "../../domain/modules/imports/deno-json.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
-import { rows, type Script } from "../database/database.ts"
+import { firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
 import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readmePath, readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
-import { type ChangedFile, type NextVersion, writeVersion } from "./write-version.ts"
+import { findPackages } from "./version-packages.ts"
+import {
+  type ChangedFile,
+  type NextVersion,
+  type VersionPackages,
+  writeVersion,
+} from "./write-version.ts"
 
 /** Saves files as the next version of a branch, unless nothing changes. */
 export function* saveFiles(
@@ -35,7 +43,14 @@ export function* saveFiles(
   const changed = yield* withoutSame(branchId, planned.changed)
   if (changed.length === 0)
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
-  const next = toNextVersion(branch, planned.files, changed, at, save.note)
+  const mayHaveLockfile = branchId !== valId || locked.hasLockfile
+  const packages = yield* findNextPackages(
+    { ...branch, mayHaveLockfile },
+    planned.files,
+    changed,
+    save.importHosts,
+  )
+  const next = { ...toNextVersion(branch, planned.files, changed, at, save.note), packages }
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
   const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
@@ -80,7 +95,7 @@ function toNextVersion(
   changed: readonly PlannedState[],
   at: number,
   note: string | undefined,
-): NextVersion {
+): Omit<NextVersion, "packages"> {
   const version = branch.versionLast + 1
   const isWritten = new Set(changed.map(({ path }) => path))
   const sinceOf = ({ path, origin }: PlannedFile) =>
@@ -95,7 +110,6 @@ function toNextVersion(
     readmeSince: readme && sinceOf(readme),
     changed: changed.map(toChanged),
     added: changed.filter(({ origin }) => !origin),
-    packages: findPackages(branch, files, changed),
   }
 }
 
@@ -107,15 +121,58 @@ function toChanged({ path, fileId, type, content, origin }: PlannedState): Chang
 }
 
 /** The packages of files that stay as they are stay too. */
-function findPackages(
-  branch: Branch,
+function* findNextPackages(
+  branch: Branch & { readonly mayHaveLockfile: boolean },
   files: readonly PlannedFile[],
   changed: readonly PlannedState[],
-): NextVersion["packages"] {
+  importHosts: FileSave["importHosts"],
+): Script<VersionPackages> {
+  const mayHaveConfig = [...files, ...changed].some(({ path }) => isConfigPath(path))
+  const modules = changed.filter((state) => !isDirectory(state)).map(toModule)
+  const decision = yield* findPackages(
+    { ...branch, mayHaveConfig },
+    modules,
+    mayHaveConfig ? yield* readNewConfigs(branch.id, changed) : new Map(),
+    importHosts,
+  )
+  if (decision === "none") return undefined
+  if (decision !== "keep") return decision
   const texts = new Set(changed.flatMap(({ content, fileId }) => (content ? [fileId] : [])))
-  if (changed.some(({ content }) => content?.isRemote)) return "fetch"
   const hasOther = files.some(({ type, fileId }) => isCode(type) && !texts.has(fileId))
   return hasOther ? { of: branch.version } : undefined
+}
+
+function isDirectory({ type, origin }: PlannedState): boolean {
+  return (type ?? origin?.type) === "directory"
+}
+
+function toModule({ path, type, content, origin }: PlannedState): ChangedModule {
+  const listPackages = content?.listPackages ?? (() => [])
+  return {
+    ...{ path, isEnd: type === null, from: content ? undefined : origin?.path },
+    text: content && { code: content.text, listPackages },
+  }
+}
+
+/** The texts that the files which may be the configuration get; null where one ends. */
+function* readNewConfigs(
+  branchId: string,
+  changed: readonly PlannedState[],
+): Script<ReadonlyMap<string, string | null>> {
+  const texts = new Map<string, string | null>()
+  for (const { path, type, content, origin } of changed) {
+    if (!isConfigPath(path)) continue
+    const isMoved = !content && type !== null && type !== "directory" && origin?.path !== path
+    const row =
+      isMoved && origin
+        ? yield* firstRow<{ content: string | null }>(
+            sql`select content from states where branch_id = ${branchId} and path = ${origin.path} and since = ${origin.since}`,
+          )
+        : undefined
+    if (content || isMoved || type === null)
+      texts.set(path, type === null ? null : (content?.text ?? row?.content ?? null))
+  }
+  return texts
 }
 
 /** `files` has the last path of each file. */

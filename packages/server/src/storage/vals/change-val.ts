@@ -10,6 +10,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
 import { type MainBranch, readmePath, readPaths } from "../files/branch-rows.ts"
+import { findPackages } from "../files/version-packages.ts"
 import { type ChangedFile, type VersionPackages, writeVersion } from "../files/write-version.ts"
 import {
   type AddedTarget,
@@ -27,6 +28,8 @@ export interface LockedVal {
   readonly hasDependencies: boolean
   /** Whether the current version imports packages. */
   readonly hasLockfile: boolean
+  /** Whether a version has or had a configuration. */
+  readonly hasConfig: boolean
   readonly locks: LinkLocks
 }
 
@@ -56,17 +59,17 @@ export function* changeVal(
     : described
   const isNewCode = source !== undefined
   if (!isNewVersion && hasSameSettings(before, after))
-    return { val: before, isNewVersion, isNewCode }
+    return { val: before, isNewVersion, isNewCode, isRemote: false }
   if (toValNameKey(after.name) !== toValNameKey(before.name))
     yield* assertNameIsFree(before, after.name)
   // The references from this val are uncounted before the change and counted again after it.
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locked.locks, before.id, -1)
   yield writeVal(before, after)
-  if (isNewVersion) yield* writeEntryAndReadme(dialect, locked, after, source, at)
+  const isRemote = isNewVersion && (yield* writeEntryAndReadme(dialect, locked, after, source, at))
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const val = yield* noteChange(dialect, locked, after, { isNewVersion, isRelinked }, at, depth)
-  return { val, isNewVersion, isNewCode }
+  return { val, isNewVersion, isNewCode, isRemote }
 }
 
 /** What depends on a val that has been written: references, search and events. */
@@ -87,14 +90,17 @@ export function* noteChange(
   return referenceCount === after.referenceCount ? after : { ...after, referenceCount }
 }
 
-/** Writes the code and the readme of a val, if they have changed, as the next version of `main`. */
+/**
+ * Writes the code and the readme of a val, if they have changed, as the next version of `main`.
+ * Returns whether its packages must be fetched.
+ */
 function* writeEntryAndReadme(
   dialect: Dialect,
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
   at: number,
-): Script<void> {
+): Script<boolean> {
   const { val: before, main } = locked
   const { version } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
@@ -122,6 +128,7 @@ function* writeEntryAndReadme(
     ({ fileId }) => fileId !== main.entry?.fileId && fileId !== main.readme?.fileId,
   )
   if (added.length > 0) yield* assertFree(before, added)
+  const packages = yield* findCodePackages(locked, source)
   yield* writeVersion(dialect, before, {
     ...{ version, createdAt: at, changed, added, entryType },
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
@@ -130,20 +137,33 @@ function* writeEntryAndReadme(
         ? undefined
         : version
       : main.readme?.since,
-    packages: yield* findPackages(locked, source),
+    packages,
   })
+  return packages === "fetch"
 }
 
-/** The packages of other files stay when the code imports none any more. */
-function* findPackages(
-  { val, main, hasLockfile }: LockedVal,
+/** The packages of files that stay as they are stay too. */
+function* findCodePackages(
+  { val, main, hasLockfile, hasConfig }: LockedVal,
   source: ValSource | undefined,
 ): Script<VersionPackages> {
-  if (source?.isRemote) return "fetch"
-  if (!hasLockfile) return undefined
+  if (!source) return hasLockfile ? { of: val.version } : undefined
+  if (!hasLockfile && !hasConfig) return source.isRemote ? "fetch" : undefined
+  const listPackages = source.listPackages ?? (() => (source.isRemote ? undefined : []))
+  const decision = yield* findPackages(
+    { ...val, mayHaveConfig: hasConfig, mayHaveLockfile: hasLockfile },
+    [
+      {
+        ...{ path: main.entry?.path ?? entryPath, isEnd: false, from: undefined },
+        text: { code: source.code, listPackages },
+      },
+    ],
+    new Map(),
+  )
+  if (decision === "none") return undefined
+  if (decision !== "keep") return decision
   const isOther = ({ fileId, type }: PathState) => isCode(type) && fileId !== main.entry?.fileId
-  const isNeeded = !source || (yield* readPaths(val.id, val.version)).some(isOther)
-  return isNeeded ? { of: val.version } : undefined
+  return (yield* readPaths(val.id, val.version)).some(isOther) ? { of: val.version } : undefined
 }
 
 /** Throws if other files are in the way of a new one. */

@@ -42,6 +42,17 @@ export function resolveMapped(
   return findTarget(imports, name, hasPrefixes) ?? undefined
 }
 
+/** The targets of all mappings, each once. */
+export function listTargets({ imports, scopes }: ImportMap): readonly string[] {
+  const all = [imports, ...scopes.map((scope) => scope.imports)].flat()
+  return [...new Set(all.flatMap(([, target]) => target ?? []))]
+}
+
+/** Whether a specifier may mean different things in different files. */
+export function dependsOnPath({ imports, scopes }: ImportMap): boolean {
+  return scopes.length > 0 || imports.some(([key]) => key.startsWith(root))
+}
+
 const hierarchical = /^(?:https?|val):/
 
 function findTarget(

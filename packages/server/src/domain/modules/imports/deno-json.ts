@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto"
 import { parseJson, TooLongError, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toTextHash } from "../text-hash.ts"
 import { type CompilerSettings, readCompilerSettings } from "./compiler-settings.ts"
-import { type ImportMap, listEntries, readImportMap } from "./import-map.ts"
+import { dependsOnPath, type ImportMap, listEntries, readImportMap } from "./import-map.ts"
 import { toPlainJson } from "./json-with-comments.ts"
 
 /** What counts of the deno.json of a version. */
@@ -61,5 +63,10 @@ function parse(text: string, warnings: string[]): unknown {
 
 /** Identifies what counts of a configuration: a comment in it does not. */
 export function toConfigKey(config: ValConfig): string {
-  return new Bun.CryptoHasher("sha256").update(toOwnJson(config)).digest("base64url")
+  return createHash("sha256").update(toOwnJson(config)).digest("base64url")
+}
+
+/** Identifies a text in the lockfile of a version. The same one may mean another package elsewhere. */
+export function toTextKey(code: string, path: string, config: ValConfig | undefined): string {
+  return toTextHash(config && dependsOnPath(config.map) ? `${path}\n${code}` : code)
 }
