@@ -324,7 +324,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const saved = await client.post<object, Output<"changeFiles">>(`/v1/vals/${id}/files`, {
       body: { changes: [{ path: "main.tsx", delete: true }] },
     })
-    expect(saved).toEqual({ version: 2, isNewVersion: true, files: [] })
+    expect(saved).toEqual({ version: 2, isNewVersion: true, files: [], warnings: [] })
   },
   async listVersions({ client, sample }) {
     const found = await list(client, "listVersions", `/v1/vals/${sample.library.id}/versions`)

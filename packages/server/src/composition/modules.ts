@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { StandardModuleName } from "@hamlet/contract"
+import { resolveMapped } from "../domain/modules/imports/import-map.ts"
+import { findImplicit } from "../domain/modules/imports/text-packages.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import { listRemoteImports } from "../domain/modules/remote-imports.ts"
@@ -47,13 +49,14 @@ export function composeModules(
       resolveMsMax,
       now,
       onError: onErrorOf("packages"),
-      listRemoteImports: async (code, ownerId, local) =>
-        listRemoteImports(
-          code,
-          await codeTools.scanImports(code, ownerId),
-          importHosts,
+      listRemoteImports: async ({ path, code }, ownerId, config, local) => [
+        ...listRemoteImports(
+          ...([code, await codeTools.scanImports(code, ownerId), importHosts] as const),
           local && new Set(local),
+          (specifier) => (config && resolveMapped(config.map, specifier, path)) ?? specifier,
         ),
+        ...findImplicit(config, code, path).map(({ specifier }) => specifier),
+      ],
     })
   const lockfileWork = dependencyJob ?? { wake() {} }
   return {

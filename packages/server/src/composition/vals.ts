@@ -58,7 +58,7 @@ export function composeVals(
     branches,
     files,
     fileSaves,
-    moduleFiles: createModuleFiles(vals, stores.versionFiles),
+    moduleFiles: createModuleFiles(vals, stores.versionFiles, sources),
     differences: createDifferences(files),
     valLists,
     versions,

@@ -9,7 +9,7 @@ import {
   filesQuery,
   updateFileBody,
 } from "../../schemas/files/file-inputs.ts"
-import { file, savedFiles } from "../../schemas/files/file-records.ts"
+import { file, savedFile, savedFiles } from "../../schemas/files/file-records.ts"
 import { page } from "../../schemas/records.ts"
 
 /** The files of a val. Without a branch, they are those of `main`. */
@@ -29,7 +29,7 @@ export const fileRoutes = {
     valAccess: "own",
     query: fileQuery,
     body: createFileBody,
-    responses: { 201: file },
+    responses: { 201: savedFile },
     errors: [
       "branch_not_found",
       "file_exists",
@@ -44,7 +44,7 @@ export const fileRoutes = {
     valAccess: "own",
     query: fileQuery,
     body: updateFileBody,
-    responses: { 200: file },
+    responses: { 200: savedFile },
     errors: [
       "branch_not_found",
       "file_not_found",

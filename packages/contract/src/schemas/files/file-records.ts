@@ -71,6 +71,17 @@ export const branchDifference = z
   .object({ data: z.array(fileDifference) })
   .meta({ id: "BranchDifference" })
 
+/** What is wrong with what was saved, as sentences, such as a deno.json that is not valid JSON. */
+const warnings = z.array(z.string())
+
+/** A file that was saved. */
+export const savedFile = file
+  .extend({
+    // Only if there are any.
+    warnings: warnings.optional(),
+  })
+  .meta({ id: "SavedFile" })
+
 /** The result of a save of several files. */
 export const savedFiles = z
   .object({
@@ -79,6 +90,7 @@ export const savedFiles = z
     isNewVersion: z.boolean(),
     // The files and directories that were written.
     files: z.array(file),
+    warnings,
   })
   .meta({ id: "SavedFiles" })
 

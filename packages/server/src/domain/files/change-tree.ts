@@ -1,6 +1,7 @@
 import { limits as wireLimits } from "@hamlet/contract"
 import { findPathProblem, isInside, toFileName, toParentPath } from "@hamlet/contract/file-paths"
 import { AppError } from "../app-error.ts"
+import type { ListPackages } from "../modules/imports/text-packages.ts"
 import type { ValImport } from "../vals/val-source.ts"
 import type { FileType, Tree, TreeFile } from "./tree.ts"
 
@@ -9,8 +10,8 @@ export interface NewText {
   readonly text: string
   readonly bytes: number
   readonly imports: readonly ValImport[]
-  /** Whether it also imports packages. */
-  readonly isRemote: boolean
+  /** The packages that it imports; undefined if it is no code. */
+  readonly listPackages?: ListPackages | undefined
 }
 
 /** A change of the files of a branch. Parent directories that do not exist are made. */

@@ -1,9 +1,12 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import type { ImportHosts } from "../modules/import-address.ts"
+import { isConfigPath, readConfig } from "../modules/imports/deno-json.ts"
+import { listTargets } from "../modules/imports/import-map.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Retirer } from "../runs/retirement.ts"
-import type { Sources } from "../vals/val-source.ts"
+import type { Sources, ValSource } from "../vals/val-source.ts"
 import { assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
 import {
@@ -24,6 +27,7 @@ export interface FileSave {
   readonly note?: string | undefined
   /** What the new texts import; undefined if the files import the same as before. */
   readonly imports: NewText["imports"] | undefined
+  readonly importHosts: ImportHosts
   /**
    * Decides what changes. It is called inside the transaction with the files as they are then,
    * perhaps more than once.
@@ -41,6 +45,15 @@ export interface SavedFiles extends BranchOfVal {
   /** Whether packages must be fetched. */
   readonly isRemote: boolean
 }
+
+/** The result of a save, for its author. */
+export interface CheckedFiles extends SavedFiles {
+  /** What is wrong with what was saved, as sentences. */
+  readonly warnings: readonly string[]
+}
+
+/** One file that was saved, for its author. */
+export interface CheckedFile extends FileOfVal, Pick<CheckedFiles, "warnings"> {}
 
 /** Where files are saved. */
 export interface FileSaveStore {
@@ -86,13 +99,14 @@ export function createFileSaves(
     branchId: string | undefined,
     inputs: readonly FileChangeInput[],
     options: { readonly ifMatch?: number | undefined; readonly note?: string | undefined } = {},
-  ): Promise<SavedFiles> => {
+  ): Promise<CheckedFiles> => {
     const val = await vals.get(caller, valId)
     assertOwner(val, caller)
     const changes = await readChanges(sources, caller, val.name, inputs)
     const saved = await store.save(
       {
         ...{ valId, branchId: branchId ?? valId, note: options.note },
+        importHosts: sources.importHosts,
         imports: changes.some(mayChangeImports)
           ? changes.flatMap((one) => (one.kind !== "delete" && one.content?.imports) || [])
           : undefined,
@@ -108,7 +122,7 @@ export function createFileSaves(
     if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
     if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
     if (saved.isRemote) lockfileWork.wake()
-    return saved
+    return { ...saved, warnings: listWarnings(inputs) }
   }
   return {
     save,
@@ -118,7 +132,7 @@ export function createFileSaves(
       valId: string,
       branchId: string | undefined,
       change: Exclude<FileChangeInput, { readonly kind: "delete" }>,
-    ): Promise<FileOfVal> {
+    ): Promise<CheckedFile> {
       const saved = await save(caller, valId, branchId, [change])
       const path = (change.kind === "update" ? change.newPath : undefined) ?? change.path
       const file = saved.written.find((one) => one.path === path)
@@ -127,13 +141,13 @@ export function createFileSaves(
       const now = await files.getTree(caller, valId, { branchId })
       const same = now.tree.find(path)
       if (!same) throw fileNotFound(path)
-      return { ...now, file: same }
+      return { ...now, file: same, warnings: saved.warnings }
     },
   }
 }
 
 function mayChangeImports(change: FileChange): boolean {
-  if (change.kind === "delete") return true
+  if (change.kind === "delete" || isConfigPath(toNewPath(change))) return true
   return change.content !== undefined && mayBeCode({ ...change, content: change.content.text })
 }
 
@@ -155,11 +169,14 @@ async function readChanges(
 ): Promise<readonly FileChange[]> {
   const atRoot = new Set<string>()
   const nested = new Set<string>()
+  const configs = new Map<string, ValSource>()
   for (const input of inputs) {
     const text = contentOf(input)
     if (text === undefined) continue
     assertText(input.path, text)
     if (mayBeCode(input)) (isNested(input) ? nested : atRoot).add(text)
+    if (isConfigPath(toNewPath(input)) && !configs.has(text))
+      configs.set(text, await readTargets(sources, caller, text))
   }
   const read = await sources.readMany(caller, [
     { name, codes: [...atRoot] },
@@ -172,10 +189,17 @@ async function readChanges(
     if (input.kind === "delete") return input
     const text = contentOf(input)
     if (text === undefined) return { ...input, content: undefined }
-    const read = isNested(input) ? nestedSources : rootSources
-    const { imports = [], isRemote = false } = (mayBeCode(input) && read?.get(text)) || {}
-    return { ...input, content: { text, bytes: Buffer.byteLength(text), imports, isRemote } }
+    const code = isNested(input) ? nestedSources : rootSources
+    const read = isConfigPath(toNewPath(input)) ? configs : mayBeCode(input) ? code : undefined
+    const { imports = [], listPackages } = read?.get(text) ?? {}
+    return { ...input, content: { text, bytes: Buffer.byteLength(text), imports, listPackages } }
   })
+}
+
+/** The vals that files import by their names in the configuration: they are references of it. */
+async function readTargets(sources: Sources, caller: Caller, text: string): Promise<ValSource> {
+  const { config } = readConfig("", text)
+  return sources.readTargets(caller, text, config ? listTargets(config.map) : [])
 }
 
 /** By its name too: a file may become code later without a new text. */
@@ -188,8 +212,17 @@ function isNested(input: FileChangeInput): boolean {
   return toNewPath(input).includes("/")
 }
 
-function toNewPath(input: FileChangeInput): string {
+function toNewPath(input: FileChangeInput | FileChange): string {
   return (input.kind === "update" ? input.newPath : undefined) ?? input.path
+}
+
+/** What is wrong with the configuration, if the changes write it. */
+function listWarnings(inputs: readonly FileChangeInput[]): readonly string[] {
+  return inputs.flatMap((input) => {
+    const text = contentOf(input)
+    const path = toNewPath(input)
+    return text !== undefined && isConfigPath(path) ? readConfig(path, text).warnings : []
+  })
 }
 
 function contentOf(input: FileChangeInput): string | undefined {

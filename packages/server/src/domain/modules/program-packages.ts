@@ -1,3 +1,6 @@
+import type { Sources } from "../vals/val-source.ts"
+import { listConfigEdits } from "./imports/config-edits.ts"
+import type { VersionConfig } from "./imports/version-configs.ts"
 import type { BundleStore, LockfileStore, LockfileSummary, StoredBundle } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
@@ -8,6 +11,7 @@ export interface PackageSource {
   readonly lockfiles: Pick<LockfileStore, "find">
   readonly bundles: Pick<BundleStore, "find">
   readonly pendingLockfiles: Pick<PendingLockfiles, "wait">
+  readonly sources: Sources
   readonly links: { readonly baseUrl: string }
 }
 
@@ -20,6 +24,8 @@ export interface SavedModule {
   readonly path: string
   /** Of its version. */
   readonly lock: LockfileSummary | null
+  readonly config: VersionConfig | null
+  readonly ownerId: string
 }
 
 /** Modules and the packages that they import. */
@@ -38,7 +44,7 @@ export async function addPackages(
   source: PackageSource,
   saved: readonly SavedModule[],
 ): Promise<CodeWithPackages> {
-  if (saved.every(({ lock }) => lock === null))
+  if (saved.every(({ lock, config }) => lock === null && config === null))
     return { modules: saved.map(toProgramModule), bundles: [] }
   await waitForPackages(source, saved)
   const found = await Promise.all(saved.map((module) => toLocked(source, module)))
@@ -76,13 +82,22 @@ export async function waitForPackages(
   )
 }
 
-/** Undefined when the module imports no packages, or its version was just deleted. */
+/**
+ * Undefined when nothing in the module changes: it imports no packages, or its version was just
+ * deleted, and it has no configuration.
+ */
 async function toLocked(
   source: PackageSource,
-  { lock, ...module }: SavedModule,
+  { lock, ownerId, ...module }: SavedModule,
 ): Promise<LockedModule | undefined> {
-  const found = lock && (await source.lockfiles.find(module.branchId, module.version))
-  return found?.resolution ? { ...module, resolution: found.resolution } : undefined
+  const [found, written] = await Promise.all([
+    lock && source.lockfiles.find(module.branchId, module.version),
+    module.config ? source.sources.parser.scanPlaces(module.code, ownerId) : [],
+  ])
+  const { config } = module
+  const edits = config ? listConfigEdits({ ...module, config }, written ?? []) : []
+  const resolution = found?.resolution ?? { imports: [], bundle: null }
+  return found?.resolution || config ? { ...module, resolution, edits } : undefined
 }
 
 async function loadBundles(source: PackageSource, hashes: ReadonlySet<string>) {

@@ -15,6 +15,8 @@ import {
   type Walk,
 } from "./graph/module-graph.ts"
 import { mayImport } from "./import-address.ts"
+import { mayHaveJsx } from "./imports/compiler-settings.ts"
+import { isConfigPath } from "./imports/deno-json.ts"
 import {
   type Bundle,
   type LockfileStore,
@@ -95,7 +97,8 @@ export function createPrograms(parts: ProgramParts): Programs {
   const create = async (val: Val, account: Account) => {
     let leaf = graph.findLeaf(val)
     if (leaf === undefined) {
-      if (mayImport(val.code)) return toProgram(parts, val, account, await graph.walk(val))
+      if (mayImport(val.code) || mayHaveJsx(val.code))
+        return toProgram(parts, val, account, await graph.walk(val))
       graph.noteLeaf(val)
       leaf = graph.findLeaf(val)
     }
@@ -206,8 +209,9 @@ async function readFile(
 /** A program that can read files can read all of its own branch. */
 function isMadeOf(walk: Walk, branchId: string, paths: readonly string[]): boolean {
   if (readsFiles(walk) && walk.entry.branchId === branchId) return true
+  const isConfigured = paths.some(isConfigPath)
   return [walk.entry, ...walk.modules].some(
-    (module) => module.branchId === branchId && paths.includes(module.path),
+    (module) => module.branchId === branchId && (isConfigured || paths.includes(module.path)),
   )
 }
 
@@ -232,8 +236,8 @@ function toFingerprint(walk: Walk): string {
   return `${own} ${hasher.digest("base64url")}`
 }
 
-function toState({ branchId, path, text }: GraphModule): string {
-  return `${branchId}/${path}@${text.since}`
+function toState({ branchId, path, text, config }: GraphModule): string {
+  return `${branchId}/${path}@${text.since}${config ? ` ${config.key}` : ""}`
 }
 
 /** The packages of a lockfile that is ready are those of its bundle. */

@@ -114,6 +114,8 @@ export interface SavedVal {
   /** A version is new when the code, the type or the readme has changed: all are its files. */
   readonly isNewVersion: boolean
   readonly isNewCode: boolean
+  /** Whether packages must be fetched. */
+  readonly isRemote: boolean
 }
 
 /** Which vals a list shows, among those that the viewer may see. */
@@ -242,13 +244,13 @@ export function createVals(
   const toNewVal = async (caller: Caller, name: string, input: ValInput & { code: string }) =>
     toPrivateVal(newId(), caller, name, input, await sources.read(caller, input.code, name))
   /** Retires the processes of changed files, and starts to fetch the packages of the new version. */
-  const noteSaved = (source: ValSource | undefined, saved: SavedVal) => {
+  const noteSaved = (saved: SavedVal) => {
     if (!saved.isNewVersion) return saved
     const { file, version } = saved.val
     // A readme is part of those programs only that can read all files.
     const paths = file.since === version ? [file.path] : []
     runner.retire({ branchId: file.branchId, paths })
-    if (saved.isNewCode && source?.isRemote) lockfileWork.wake()
+    if (saved.isRemote) lockfileWork.wake()
     return saved
   }
   return {
@@ -297,14 +299,14 @@ export function createVals(
       const { name, code: _code, ...rest } = input
       const assert = (current: Val | undefined) => assertSavable(current, name, ifMatch)
       const change = { ...rest, source: val.source }
-      return noteSaved(val.source, await store.createOrChange(val, change, assert, now()))
+      return noteSaved(await store.createOrChange(val, change, assert, now()))
     },
     /** Changes a val of the caller. */
     async change(caller: Caller, id: string, change: ValChange, ifMatch: number | undefined) {
       const assert = (val: Val) => assertChangeable(val, caller, ifMatch)
       const saved = await store.change(id, change, assert, now())
       if (!saved) throw valNotFound(id)
-      return noteSaved(change.source, saved)
+      return noteSaved(saved)
     },
     /** Deletes a val and everything that belongs to it. */
     async delete(caller: Caller, id: string, ifMatch: number | undefined): Promise<void> {

@@ -45,7 +45,12 @@ export function moduleHandlers(nouns: Nouns) {
     }
     const isTranspiled = isFromBrowser(request) && isScript(path)
     const type = isTranspiled ? javascriptType : toContentType(path)
-    const body = isTranspiled ? await parser.toJavaScript(file.content, val.ownerId) : file.content
+    const url = toModuleUrl(links.module(val.ownerName, val.name), found)
+    const text = await moduleFiles.toText({
+      ...found,
+      ...{ url, code: file.content, ownerId: val.ownerId },
+    })
+    const body = isTranspiled ? await parser.toJavaScript(text, val.ownerId) : text
     return withEtag(content(type, body, headers), version)
   }
   return {
@@ -60,7 +65,10 @@ export function moduleHandlers(nouns: Nouns) {
       if (importsFiles(val.code))
         return sendFile(call, { username: params.username, val: params.val_name, path: undefined })
       const isBrowser = isFromBrowser(request)
-      const body = isBrowser ? await parser.toJavaScript(val.code, val.ownerId) : val.code
+      const { version, ownerId } = val
+      const url = toModuleUrl(links.module(val.ownerName, val.name), { ...val.file, version })
+      const text = await moduleFiles.toText({ ...val.file, version, ownerId, url, code: val.code })
+      const body = isBrowser ? await parser.toJavaScript(text, ownerId) : text
       const headers = {
         ...moduleHeaders,
         vary: "authorization, accept, user-agent",

@@ -8,10 +8,12 @@ import {
   readmePath,
   type TreeFile,
 } from "../../domain/files/tree.ts"
+import type { ChangedModule } from "../../domain/modules/imports/carry-over.ts"
+import { isConfigPath } from "../../domain/modules/imports/deno-json.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
-import { rows, type Script } from "../database/database.ts"
+import { firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
 import { emitSaved } from "../events/val-events.ts"
@@ -21,7 +23,13 @@ import { type LockedVal, noteChange } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
-import { type ChangedFile, type NextVersion, writeVersion } from "./write-version.ts"
+import { findPackages } from "./version-packages.ts"
+import {
+  type ChangedFile,
+  type NextVersion,
+  type VersionPackages,
+  writeVersion,
+} from "./write-version.ts"
 
 /** Saves files as the next version of a branch, unless nothing changes. */
 export function* saveFiles(
@@ -44,7 +52,17 @@ export function* saveFiles(
   if (changed.length === 0)
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
   const entry = findNextEntry(tree, branch, planned.files)
-  const next = toNextVersion(branch, { ...planned, changed, entry }, at, save.note)
+  const mayHaveLockfile = branchId !== valId || locked.hasLockfile
+  const packages = yield* findNextPackages(
+    { ...branch, mayHaveLockfile },
+    planned.files,
+    changed,
+    save.importHosts,
+  )
+  const next = {
+    ...toNextVersion(branch, { ...planned, changed, entry }, at, save.note),
+    packages,
+  }
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
   yield* addSchedules(dialect, locked.val, findIntervals(changed), schedules, branchId === valId)
@@ -103,7 +121,7 @@ function toNextVersion(
   { files, changed, entry }: PlannedTree & { readonly entry: PlannedFile | undefined },
   at: number,
   note: string | undefined,
-): NextVersion {
+): Omit<NextVersion, "packages"> {
   const version = branch.versionLast + 1
   const isWritten = new Set(changed.map(({ path }) => path))
   const sinceOf = ({ path, origin }: PlannedFile) =>
@@ -119,7 +137,6 @@ function toNextVersion(
     fileCount: files.filter(({ type }) => type !== "directory").length,
     added: changed.filter(({ origin }) => !origin),
     ended: findEnded(changed),
-    packages: findPackages(branch, files, changed),
   }
 }
 
@@ -147,15 +164,58 @@ function toChanged({ path, fileId, type, content, origin }: PlannedState): Chang
 }
 
 /** The packages of files that stay as they are stay too. */
-function findPackages(
-  branch: Branch,
+function* findNextPackages(
+  branch: Branch & { readonly mayHaveLockfile: boolean },
   files: readonly PlannedFile[],
   changed: readonly PlannedState[],
-): NextVersion["packages"] {
+  importHosts: FileSave["importHosts"],
+): Script<VersionPackages> {
+  const mayHaveConfig = [...files, ...changed].some(({ path }) => isConfigPath(path))
+  const modules = changed.filter((state) => !isDirectory(state)).map(toModule)
+  const decision = yield* findPackages(
+    { ...branch, mayHaveConfig },
+    modules,
+    mayHaveConfig ? yield* readNewConfigs(branch.id, changed) : new Map(),
+    importHosts,
+  )
+  if (decision === "none") return undefined
+  if (decision !== "keep") return decision
   const texts = new Set(changed.flatMap(({ content, fileId }) => (content ? [fileId] : [])))
-  if (changed.some(({ content }) => content?.isRemote)) return "fetch"
   const hasOther = files.some(({ type, fileId }) => isCode(type) && !texts.has(fileId))
   return hasOther ? { of: branch.version } : undefined
+}
+
+function isDirectory({ type, origin }: PlannedState): boolean {
+  return (type ?? origin?.type) === "directory"
+}
+
+function toModule({ path, type, content, origin }: PlannedState): ChangedModule {
+  const listPackages = content?.listPackages ?? (() => [])
+  return {
+    ...{ path, isEnd: type === null, from: content ? undefined : origin?.path },
+    text: content && { code: content.text, listPackages },
+  }
+}
+
+/** The texts that the files which may be the configuration get; null where one ends. */
+function* readNewConfigs(
+  branchId: string,
+  changed: readonly PlannedState[],
+): Script<ReadonlyMap<string, string | null>> {
+  const texts = new Map<string, string | null>()
+  for (const { path, type, content, origin } of changed) {
+    if (!isConfigPath(path)) continue
+    const isMoved = !content && type !== null && type !== "directory" && origin?.path !== path
+    const row =
+      isMoved && origin
+        ? yield* firstRow<{ content: string | null }>(
+            sql`select content from states where branch_id = ${branchId} and path = ${origin.path} and since = ${origin.since}`,
+          )
+        : undefined
+    if (content || isMoved || type === null)
+      texts.set(path, type === null ? null : (content?.text ?? row?.content ?? null))
+  }
+  return texts
 }
 
 /** `files` has the last path of each file. */

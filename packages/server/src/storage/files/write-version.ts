@@ -1,11 +1,17 @@
 import type { FileType } from "../../domain/files/tree.ts"
+import type { Resolution } from "../../domain/modules/lockfiles.ts"
 import type { SettledResolution, ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import type { Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
-import { copyLockfile, insertLockfile, takeOverLockfile } from "../modules/lockfiles.ts"
+import {
+  copyLockfile,
+  insertLockfile,
+  insertReady,
+  takeOverLockfile,
+} from "../modules/lockfiles.ts"
 import { copyImports, insertImports } from "../references/links.ts"
 import { deleteSchedules } from "../schedules/file-schedules.ts"
 import type { FileState } from "./branch-rows.ts"
@@ -32,7 +38,12 @@ export interface KeptState extends StateKey {
 }
 
 /** The packages of a version: to be fetched, copied, those of an earlier version, or none. */
-export type VersionPackages = "fetch" | SettledResolution | { readonly of: number } | undefined
+export type VersionPackages =
+  | "fetch"
+  | SettledResolution
+  | { readonly carried: Resolution }
+  | { readonly of: number }
+  | undefined
 
 /** A version of a branch that does not exist yet. */
 export interface NewVersion {
@@ -139,6 +150,8 @@ export function* insertVersions(
         { branchId: id, version },
         at,
       )
+    else if ("carried" in packages)
+      yield insertReady(id, version, branch.ownerId, packages.carried, at)
     else yield* copyLockfile(dialect, id, version, branch.ownerId, packages, at)
   }
 }

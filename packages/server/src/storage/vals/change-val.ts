@@ -10,6 +10,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
 import { type MainBranch, readPaths } from "../files/branch-rows.ts"
+import { findPackages } from "../files/version-packages.ts"
 import { type ChangedFile, type VersionPackages, writeVersion } from "../files/write-version.ts"
 import {
   type AddedTarget,
@@ -28,6 +29,8 @@ export interface LockedVal {
   readonly hasDependencies: boolean
   /** Whether the current version imports packages. */
   readonly hasLockfile: boolean
+  /** Whether a version has or had a configuration. */
+  readonly hasConfig: boolean
   readonly locks: LinkLocks
 }
 
@@ -61,19 +64,20 @@ export function* changeVal(
     : described
   const isNewCode = source !== undefined
   if (!isNewVersion && hasSameSettings(before, after))
-    return { val: before, isNewVersion, isNewCode }
+    return { val: before, isNewVersion, isNewCode, isRemote: false }
   if (toValNameKey(after.name) !== toValNameKey(before.name))
     yield* assertNameIsFree(before, after.name)
   // The references from this val are uncounted before the change and counted again after it.
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locked.locks, before.id, -1)
   if (!hasSameSettings(before, after)) yield writeSettings(after)
-  const paths = isNewVersion
+  const written = isNewVersion
     ? yield* writeEntryAndReadme(dialect, locked, after, source)
     : undefined
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
-  const val = yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
-  return { val, isNewVersion, isNewCode }
+  const change = { paths: written?.paths, isRelinked }
+  const val = yield* noteChange(dialect, locked, after, change, at, depth)
+  return { val, isNewVersion, isNewCode, isRemote: written?.isRemote ?? false }
 }
 
 /** How many files `main` has when its entry file and its readme are as the val says. */
@@ -111,14 +115,14 @@ export function* noteChange(
 
 /**
  * Writes the code and the readme of a val, if they have changed, as the next version of `main`.
- * Returns their paths.
+ * Returns their paths, and whether its packages must be fetched.
  */
 function* writeEntryAndReadme(
   dialect: Dialect,
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
-): Script<readonly string[]> {
+): Script<{ readonly paths: readonly string[]; readonly isRemote: boolean }> {
   const { val: before, main } = locked
   const { version, versionCreatedAt: createdAt } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
@@ -146,6 +150,7 @@ function* writeEntryAndReadme(
     ({ fileId }) => fileId !== main.entry?.fileId && fileId !== main.readme?.fileId,
   )
   if (added.length > 0) yield* assertFree(before, added)
+  const packages = yield* findCodePackages(locked, source)
   yield* writeVersion(dialect, before, {
     ...{ version, createdAt, changed, added, ended: [], entryType },
     fileCount: after.fileCount,
@@ -155,21 +160,33 @@ function* writeEntryAndReadme(
         ? undefined
         : version
       : main.readme?.since,
-    packages: yield* findPackages(locked, source),
+    packages,
   })
-  return changed.map(({ path }) => path)
+  return { paths: changed.map(({ path }) => path), isRemote: packages === "fetch" }
 }
 
-/** The packages of other files stay when the code imports none any more. */
-function* findPackages(
-  { val, main, hasLockfile }: LockedVal,
+/** The packages of files that stay as they are stay too. */
+function* findCodePackages(
+  { val, main, hasLockfile, hasConfig }: LockedVal,
   source: ValSource | undefined,
 ): Script<VersionPackages> {
-  if (source?.isRemote) return "fetch"
-  if (!hasLockfile) return undefined
+  if (!source) return hasLockfile ? { of: val.version } : undefined
+  if (!hasLockfile && !hasConfig) return source.isRemote ? "fetch" : undefined
+  const listPackages = source.listPackages ?? (() => (source.isRemote ? undefined : []))
+  const decision = yield* findPackages(
+    { ...val, mayHaveConfig: hasConfig, mayHaveLockfile: hasLockfile },
+    [
+      {
+        ...{ path: main.entry?.path ?? entryPath, isEnd: false, from: undefined },
+        text: { code: source.code, listPackages },
+      },
+    ],
+    new Map(),
+  )
+  if (decision === "none") return undefined
+  if (decision !== "keep") return decision
   const isOther = ({ fileId, type }: PathState) => isCode(type) && fileId !== main.entry?.fileId
-  const isNeeded = !source || (yield* readPaths(val.id, val.version)).some(isOther)
-  return isNeeded ? { of: val.version } : undefined
+  return (yield* readPaths(val.id, val.version)).some(isOther) ? { of: val.version } : undefined
 }
 
 /** Throws if other files are in the way of a new one. */

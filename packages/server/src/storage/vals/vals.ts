@@ -1,5 +1,6 @@
 import { toValNameKey } from "@hamlet/contract"
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { configPaths } from "../../domain/modules/imports/deno-json.ts"
 import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,
@@ -211,7 +212,8 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   const locks = yield* lockVals(dialect, change)
   const row = yield* firstRow<LockedRow>(sql`
     select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies,
-      exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile
+      exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile,
+      exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]})) as has_config
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
   // SQLite returns 1, PostgreSQL true.
   return (
@@ -220,6 +222,7 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
       main: toMainBranch(row),
       hasDependencies: Boolean(row.has_dependencies),
       hasLockfile: Boolean(row.has_lockfile),
+      hasConfig: Boolean(row.has_config),
       locks,
     }
   )
@@ -228,6 +231,7 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
 interface LockedRow extends ValRow, MainRow {
   readonly has_dependencies: number | boolean
   readonly has_lockfile: number | boolean
+  readonly has_config: number | boolean
 }
 
 /** Reads a val in a script. */
@@ -318,7 +322,12 @@ function* createOrChange(
     assert(undefined)
     const created = yield* createValRow(dialect, val, at, depth)
     if (!created) throw new LinksMoved()
-    return { val: created, isNewVersion: true, isNewCode: true }
+    return {
+      val: created,
+      isNewVersion: true,
+      isNewCode: true,
+      isRemote: val.source.isRemote === true,
+    }
   }
   const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
   if (!locked || toValNameKey(locked.val.name) !== nameKey) throw new LinksMoved()
