@@ -2,7 +2,7 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
-import type { Retirer } from "../runs/retirement.ts"
+import type { Retirer, SavedText } from "../runs/retirement.ts"
 import type { Sources } from "../vals/val-source.ts"
 import { assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
@@ -108,6 +108,7 @@ export function createFileSaves(
     if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
     if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
     if (saved.isRemote) lockfileWork.wake()
+    if (saved.isNewVersion) runner.prepare?.(val.ownerId, changes.flatMap(toSavedText))
     return saved
   }
   return {
@@ -135,6 +136,13 @@ export function createFileSaves(
 function mayChangeImports(change: FileChange): boolean {
   if (change.kind === "delete") return true
   return change.content !== undefined && mayBeCode({ ...change, content: change.content.text })
+}
+
+/** Code that imports packages is linked to them first, when they are fetched. */
+function toSavedText(change: FileChange): readonly SavedText[] {
+  if (change.kind === "delete" || !change.content || change.content.isRemote) return []
+  const input = { ...change, content: change.content.text }
+  return mayBeCode(input) ? [{ path: toNewPath(input), code: change.content.text }] : []
 }
 
 /** Throws when the branch is not at the version that the caller expects. */

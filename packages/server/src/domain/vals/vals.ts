@@ -234,8 +234,13 @@ export function createVals(
     // A readme is part of those programs only that can read all files.
     const paths = file.since === version ? [file.path] : []
     runner.retire({ branchId: file.branchId, paths })
-    if (saved.isNewCode && source?.isRemote) lockfileWork.wake()
+    if (saved.isNewCode && source) prepare(source, saved.val)
     return saved
+  }
+  /** Code that imports packages is linked to them first, when they are fetched. */
+  const prepare = (source: ValSource, { ownerId, file: { path }, code }: Val) => {
+    if (source.isRemote) lockfileWork.wake()
+    else runner.prepare?.(ownerId, [{ path, code }])
   }
   return {
     /** Does not ask who may see it: for rules that decide that themselves. */
@@ -258,7 +263,7 @@ export function createVals(
       for (let attempt = 0; ; attempt++) {
         const val = await toNewVal(caller, input.name ?? generateName(attempt), input)
         const created = await store.create(val, now())
-        if (created && val.source.isRemote) lockfileWork.wake()
+        if (created) prepare(val.source, created)
         if (created) return created
         if (input.name !== undefined) throw nameTaken(input.name)
       }
