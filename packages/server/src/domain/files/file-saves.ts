@@ -5,7 +5,7 @@ import type { ImportHosts } from "../modules/import-address.ts"
 import { isConfigPath, readConfig } from "../modules/imports/deno-json.ts"
 import { listTargets } from "../modules/imports/import-map.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
-import type { Retirer } from "../runs/retirement.ts"
+import type { Retirer, SavedText } from "../runs/retirement.ts"
 import type { Sources, ValSource } from "../vals/val-source.ts"
 import { assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
@@ -122,6 +122,7 @@ export function createFileSaves(
     if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
     if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
     if (saved.isRemote) lockfileWork.wake()
+    if (saved.isNewVersion) runner.prepare?.(val.ownerId, changes.flatMap(toSavedText))
     return { ...saved, warnings: listWarnings(inputs) }
   }
   return {
@@ -149,6 +150,13 @@ export function createFileSaves(
 function mayChangeImports(change: FileChange): boolean {
   if (change.kind === "delete" || isConfigPath(toNewPath(change))) return true
   return change.content !== undefined && mayBeCode({ ...change, content: change.content.text })
+}
+
+/** Code that imports packages is linked to them first, when they are fetched. */
+function toSavedText(change: FileChange): readonly SavedText[] {
+  if (change.kind === "delete" || !change.content || change.content.isRemote) return []
+  const input = { ...change, content: change.content.text }
+  return mayBeCode(input) ? [{ path: toNewPath(input), code: change.content.text }] : []
 }
 
 /** Throws when the branch is not at the version that the caller expects. */

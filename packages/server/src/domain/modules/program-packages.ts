@@ -22,6 +22,7 @@ export interface SavedModule {
   readonly branchId: string
   readonly version: number
   readonly path: string
+  readonly ownerId: string
   /** Of its version. */
   readonly lock: LockfileSummary | null
   readonly config: VersionConfig | null
@@ -54,18 +55,20 @@ export async function addPackages(
     new Set(locked.flatMap(({ resolution }) => resolution.bundle ?? [])),
   )
   const linked = linkPackages(source.links.baseUrl, locked, missing)
-  const byUrl = new Map(linked.modules.map((module) => [module.url, module]))
+  const codes = new Map(linked.modules.map(({ url, code }) => [url, code]))
   return {
     modules: [
-      ...saved.map((module) => toProgramModule({ ...module, ...byUrl.get(module.url) })),
+      ...saved.map((module) =>
+        toProgramModule({ ...module, code: codes.get(module.url) ?? module.code }),
+      ),
       ...linked.stubs,
     ],
     bundles,
   }
 }
 
-function toProgramModule({ url, code, path }: SavedModule): ProgramModule {
-  return { url, code, type: toModuleType(path) }
+function toProgramModule({ url, code, path, ownerId }: SavedModule): ProgramModule {
+  return { url, code, type: toModuleType(path), ownerId }
 }
 
 /** Resolves when all packages are fetched. Rejects with `packages_pending` after a time limit. */

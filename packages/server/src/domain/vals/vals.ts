@@ -244,14 +244,19 @@ export function createVals(
   const toNewVal = async (caller: Caller, name: string, input: ValInput & { code: string }) =>
     toPrivateVal(newId(), caller, name, input, await sources.read(caller, input.code, name))
   /** Retires the processes of changed files, and starts to fetch the packages of the new version. */
-  const noteSaved = (saved: SavedVal) => {
+  const noteSaved = (saved: SavedVal, source: ValSource | undefined) => {
     if (!saved.isNewVersion) return saved
     const { file, version } = saved.val
     // A readme is part of those programs only that can read all files.
     const paths = file.since === version ? [file.path] : []
     runner.retire({ branchId: file.branchId, paths })
     if (saved.isRemote) lockfileWork.wake()
+    if (saved.isNewCode && source) prepare(source, saved.val)
     return saved
+  }
+  /** Code that imports packages is linked to them first, when they are fetched. */
+  const prepare = (source: ValSource, { ownerId, file: { path }, code }: Val) => {
+    if (!source.isRemote) runner.prepare?.(ownerId, [{ path, code }])
   }
   return {
     /** Does not ask who may see it: for rules that decide that themselves. */
@@ -275,6 +280,7 @@ export function createVals(
         const val = await toNewVal(caller, input.name ?? generateName(attempt), input)
         const created = await store.create(val, now())
         if (created && val.source.isRemote) lockfileWork.wake()
+        if (created) prepare(val.source, created)
         if (created) return created
         if (input.name !== undefined) throw nameTaken(input.name)
       }
@@ -299,14 +305,14 @@ export function createVals(
       const { name, code: _code, ...rest } = input
       const assert = (current: Val | undefined) => assertSavable(current, name, ifMatch)
       const change = { ...rest, source: val.source }
-      return noteSaved(await store.createOrChange(val, change, assert, now()))
+      return noteSaved(await store.createOrChange(val, change, assert, now()), val.source)
     },
     /** Changes a val of the caller. */
     async change(caller: Caller, id: string, change: ValChange, ifMatch: number | undefined) {
       const assert = (val: Val) => assertChangeable(val, caller, ifMatch)
       const saved = await store.change(id, change, assert, now())
       if (!saved) throw valNotFound(id)
-      return noteSaved(saved)
+      return noteSaved(saved, change.source)
     },
     /** Deletes a val and everything that belongs to it. */
     async delete(caller: Caller, id: string, ifMatch: number | undefined): Promise<void> {
