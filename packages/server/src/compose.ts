@@ -215,6 +215,7 @@ function listNouns(
     comments: vals.comments,
     deliveries: parts.webhooks.deliveries,
     differences: vals.differences,
+    merges: vals.merges,
     emailAddresses: accounts.emailAddresses,
     evaluations: runs.evaluations,
     fileSaves: vals.fileSaves,
@@ -293,6 +294,7 @@ async function stopAll(
   await accounts.accountWatch.stop()
   await accounts.tokenUses.stop()
   await modules.codeTools.stop()
+  await parts.vals.lineMerger.stop()
   await api.largeBodies.stop()
   await api.mcpPool.stop()
   await parts.inboundMail.mailReader.stop()

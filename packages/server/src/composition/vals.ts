@@ -3,6 +3,7 @@ import { createBranches } from "../domain/files/branches.ts"
 import { createDifferences } from "../domain/files/differences.ts"
 import { createFileSaves } from "../domain/files/file-saves.ts"
 import { createFiles } from "../domain/files/files.ts"
+import { createMerges } from "../domain/files/merges.ts"
 import { createModuleFiles } from "../domain/files/module-files.ts"
 import { createVersionLockfiles } from "../domain/modules/version-lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
@@ -16,6 +17,7 @@ import { createReferences } from "../domain/vals/references.ts"
 import { createValLists } from "../domain/vals/val-lists.ts"
 import { createVals } from "../domain/vals/vals.ts"
 import { createVersions } from "../domain/vals/versions.ts"
+import { ThreadedLineMerger } from "../runtime/line-merger/line-merger.ts"
 import type { Foundation } from "./foundation.ts"
 import type { composeModules } from "./modules.ts"
 import type { Stores } from "./stores.ts"
@@ -53,11 +55,23 @@ export function composeVals(
     lockfileWork,
     foundation,
   )
+  const lineMerger = new ThreadedLineMerger()
   return {
     vals,
     branches,
     files,
     fileSaves,
+    merges: createMerges(
+      stores.files,
+      vals,
+      branches,
+      files,
+      fileSaves,
+      sources,
+      lineMerger,
+      foundation,
+    ),
+    lineMerger,
     moduleFiles: createModuleFiles(vals, stores.versionFiles),
     differences: createDifferences(files),
     valLists,

@@ -17,6 +17,7 @@ import type { Branches } from "../domain/files/branches.ts"
 import type { Differences } from "../domain/files/differences.ts"
 import type { FileSaves } from "../domain/files/file-saves.ts"
 import type { Files } from "../domain/files/files.ts"
+import type { Merges } from "../domain/files/merges.ts"
 import type { ModuleFiles } from "../domain/files/module-files.ts"
 import type { Identities } from "../domain/identities/identities.ts"
 import type { ProviderSignIn } from "../domain/identities/provider-sign-in.ts"
@@ -96,6 +97,7 @@ export interface Nouns {
   readonly comments: Comments
   readonly deliveries: Deliveries
   readonly differences: Differences
+  readonly merges: Merges
   readonly emailAddresses: EmailAddresses
   readonly evaluations: Evaluations
   readonly fileSaves: FileSaves

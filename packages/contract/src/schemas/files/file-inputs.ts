@@ -148,3 +148,17 @@ export const changeFilesBody = z.object({
   ),
   note: text(limits.noteCharsMax).optional(),
 })
+
+/** The body of a merge. What is resolved holds whatever the two branches have at the path. */
+export const mergeBranchBody = z.object({
+  into: z.enum(["parent", "branch"]).default("parent"),
+  resolved: list(
+    z.union([
+      z.object({ path: filePath, delete: z.literal(true) }),
+      z.object({ path: filePath, content }),
+    ]),
+    limits.fileChangesMax,
+  ).default([]),
+  note: text(limits.noteCharsMax).optional(),
+  sourceVersion: versionParam,
+})

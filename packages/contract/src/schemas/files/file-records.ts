@@ -82,6 +82,16 @@ export const savedFiles = z
   })
   .meta({ id: "SavedFiles" })
 
+/** The result of a merge. */
+export const mergedBranch = z
+  .object({
+    // The newest version of the branch that got the changes.
+    version: z.int().min(0),
+    // False if it had all of them already.
+    isNewVersion: z.boolean(),
+  })
+  .meta({ id: "MergedBranch" })
+
 /** A user of an organisation. */
 export const membership = z
   .object({

@@ -67,13 +67,17 @@ const limits = {
   movesMax: 5_000,
 }
 
-/** Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible. */
+/**
+ * Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible.
+ * They begin with `start`: the files of the tree, or what was planned for it before.
+ */
 export function changeTree(
   tree: Tree,
   changes: readonly FileChange[],
   newId: () => string,
+  start: readonly PlannedFile[] = tree.files.map(toPlanned),
 ): PlannedTree {
-  const draft = createDraft(tree, newId)
+  const draft = createDraft(start, newId)
   for (const change of changes) {
     if (change.kind === "put") put(draft, change)
     else if (change.kind === "update") update(draft, change)
@@ -85,11 +89,17 @@ export function changeTree(
   return { files, changed }
 }
 
+/** A file as it is. */
+export function toPlanned(file: TreeFile): PlannedFile {
+  const { path, fileId, type } = file
+  return { path, fileId, type, content: undefined, origin: file }
+}
+
 type Change<Kind> = Extract<FileChange, { readonly kind: Kind }>
 type Draft = ReturnType<typeof createDraft>
 
 /** The files while changes are applied. */
-function createDraft(tree: Tree, newId: () => string) {
+function createDraft(start: readonly PlannedFile[], newId: () => string) {
   const files = new Map<string, PlannedFile>()
   /** The path of each file by its path in lower case. */
   const similar = new Map<string, string>()
@@ -99,8 +109,7 @@ function createDraft(tree: Tree, newId: () => string) {
     files.set(file.path, file)
     similar.set(file.path.toLowerCase(), file.path)
   }
-  for (const { path, fileId, type, ...rest } of tree.files)
-    set({ path, fileId, type, content: undefined, origin: { path, fileId, type, ...rest } })
+  for (const file of start) set(file)
   return {
     set,
     get: (path: string) => files.get(path),

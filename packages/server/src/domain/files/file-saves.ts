@@ -15,6 +15,7 @@ import {
   type PlannedTree,
 } from "./change-tree.ts"
 import type { FileOfVal, Files } from "./files.ts"
+import type { MergeSides } from "./merge-trees.ts"
 import { type FileType, isCode, type Tree, type TreeFile } from "./tree.ts"
 
 /** A save of files. */
@@ -24,11 +25,24 @@ export interface FileSave {
   readonly note?: string | undefined
   /** What the new texts import; undefined if the files import the same as before. */
   readonly imports: NewText["imports"] | undefined
+  /** The branch that is merged with its parent: one of the two is changed, the other one is read. */
+  readonly mergedId?: string | undefined
   /**
    * Decides what changes. It is called inside the transaction with the files as they are then,
    * perhaps more than once.
    */
-  plan(val: Val, branch: Branch, tree: Tree): PlannedTree
+  plan(val: Val, branch: Branch, tree: Tree, sides: MergeSides | undefined): PlannedSave
+}
+
+/** What changes, and which files of a merged branch are copies of which files of its parent. */
+export interface PlannedSave extends PlannedTree {
+  readonly links?: readonly FileLink[]
+}
+
+/** A file of a branch, and the file of the parent that it is a copy of. */
+export interface FileLink {
+  readonly fileId: string
+  readonly originId: string
 }
 
 /** The result of a save. */
@@ -104,14 +118,19 @@ export function createFileSaves(
       },
       now(),
     )
-    if (saved === "no_val") throw valNotFound(valId)
     if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
+    return finish(saved, valId)
+  }
+  /** What follows from a save. */
+  const finish = (saved: SavedFiles | "no_val", valId: string): SavedFiles => {
+    if (saved === "no_val") throw valNotFound(valId)
     if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
     if (saved.isRemote) lockfileWork.wake()
     return saved
   }
   return {
     save,
+    finish,
     /** Creates or changes one file or directory. */
     async saveOne(
       caller: Caller,
@@ -138,7 +157,7 @@ function mayChangeImports(change: FileChange): boolean {
 }
 
 /** Throws when the branch is not at the version that the caller expects. */
-function assertVersion(branch: Branch, ifMatch: number | undefined): void {
+export function assertVersion(branch: Branch, ifMatch: number | undefined): void {
   if (ifMatch === undefined || branch.version === ifMatch) return
   throw new AppError(
     "version_conflict",
@@ -147,7 +166,7 @@ function assertVersion(branch: Branch, ifMatch: number | undefined): void {
 }
 
 /** Parses the new texts that are code for what they import. */
-async function readChanges(
+export async function readChanges(
   sources: Sources,
   caller: Caller,
   name: string,

@@ -130,13 +130,13 @@ function* planCopy(
   source: Branch,
   branchId: string,
 ): Script<{
-  readonly files: readonly CopiedState[]
+  readonly files: readonly (CopiedState & { readonly originId: string })[]
   readonly entry: (StateKey & { readonly type: FileType }) | undefined
 }> {
   const { files } = createTree(yield* readPaths(source.id, source.version))
   const copies = files.map(({ path, since, fileId, type, updatedAt }) => ({
     ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since } },
-    fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(),
+    ...{ fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(), originId: fileId },
   }))
   return { files: copies, entry: findEntry(copies, branchId) }
 }

@@ -11,6 +11,7 @@ import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readmePath, readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
+import { noteMerge, readSides } from "./merges.ts"
 import { type ChangedFile, type NextVersion, writeVersion } from "./write-version.ts"
 
 /** Saves files as the next version of a branch, unless nothing changes. */
@@ -27,17 +28,18 @@ export function* saveFiles(
   if (!locked) return "no_val"
   const branch = yield* findBranch(valId, branchId)
   if (!branch) return "no_branch"
-  const planned = save.plan(
-    locked.val,
-    branch,
-    createTree(yield* readPaths(branchId, branch.version)),
-  )
+  const tree = createTree(yield* readPaths(branchId, branch.version))
+  const sides = save.mergedId ? yield* readSides(branch, tree, save.mergedId) : undefined
+  const planned = save.plan(locked.val, branch, tree, sides)
   const changed = yield* withoutSame(branchId, planned.changed)
+  const next = toNextVersion(branch, planned.files, changed, at, save.note)
+  if (changed.length > 0) {
+    yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
+    yield* moveFiles(changed)
+  }
+  if (sides && save.mergedId) yield* noteMerge(save.mergedId, sides, planned.links ?? [])
   if (changed.length === 0)
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
-  const next = toNextVersion(branch, planned.files, changed, at, save.note)
-  yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
-  yield* moveFiles(changed)
   const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
   return {
     ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },

@@ -47,7 +47,13 @@ export interface NextVersion extends NewVersion {
   /** The type of its entry file. */
   readonly entryType: FileType | null
   /** The files that begin to exist in it. */
-  readonly added: readonly Pick<FileState, "path" | "fileId">[]
+  readonly added: readonly AddedFile[]
+}
+
+/** A file that does not exist yet. */
+interface AddedFile extends Pick<FileState, "path" | "fileId"> {
+  /** The file of the parent branch that it is a copy of. */
+  readonly originId?: string
 }
 
 /**
@@ -67,13 +73,12 @@ export function* writeVersion(
 }
 
 /** Inserts files that do not exist yet. */
-export function* insertFiles(
-  branchId: string,
-  files: readonly Pick<FileState, "path" | "fileId">[],
-): Script<void> {
+export function* insertFiles(branchId: string, files: readonly AddedFile[]): Script<void> {
   for (const some of inBatches(files)) {
-    const values = some.map(({ path, fileId }) => sql`(${fileId}, ${branchId}, ${path})`)
-    yield sql`insert into files (id, branch_id, path) values ${join(values, ", ")}`
+    const values = some.map(
+      ({ path, fileId, originId }) => sql`(${fileId}, ${branchId}, ${path}, ${originId ?? null})`,
+    )
+    yield sql`insert into files (id, branch_id, path, origin_id) values ${join(values, ", ")}`
   }
 }
 
