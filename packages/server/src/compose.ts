@@ -216,6 +216,7 @@ function listNouns(
     deliveries: parts.webhooks.deliveries,
     differences: vals.differences,
     merges: vals.merges,
+    fileHistory: vals.fileHistory,
     emailAddresses: accounts.emailAddresses,
     evaluations: runs.evaluations,
     fileSaves: vals.fileSaves,

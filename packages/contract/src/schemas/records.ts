@@ -99,6 +99,8 @@ export const version = z
     version: z.int().min(0),
     code: z.string(),
     createdAt: time,
+    // What its author has said about it.
+    note: z.string().nullable(),
     runStartAt: time.nullable(),
     runEndAt: time.nullable(),
   })

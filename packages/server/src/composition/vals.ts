@@ -1,6 +1,7 @@
 import type { Users } from "../domain/accounts/users.ts"
 import { createBranches } from "../domain/files/branches.ts"
 import { createDifferences } from "../domain/files/differences.ts"
+import { createFileHistory } from "../domain/files/file-history.ts"
 import { createFileSaves } from "../domain/files/file-saves.ts"
 import { createFiles } from "../domain/files/files.ts"
 import { createMerges } from "../domain/files/merges.ts"
@@ -74,6 +75,7 @@ export function composeVals(
     lineMerger,
     moduleFiles: createModuleFiles(vals, stores.versionFiles),
     differences: createDifferences(files),
+    fileHistory: createFileHistory(stores.files, vals, files, fileSaves, sources, foundation),
     valLists,
     versions,
     versionLockfiles,

@@ -5,7 +5,7 @@ import {
   mergeBranchBody,
   offsetQuery,
 } from "../../schemas/files/file-inputs.ts"
-import { branch, branchDifference, mergedBranch } from "../../schemas/files/file-records.ts"
+import { branch, branchDifference, savedVersion } from "../../schemas/files/file-records.ts"
 import { page } from "../../schemas/records.ts"
 
 /** The branches of a val. */
@@ -42,7 +42,8 @@ export const branchRoutes = {
     errors: ["branch_not_found", "branch_is_default"],
   }),
   getBranchDifference: route("Branches", "get /v1/vals/{val_id}/branches/{branch_id}/diff", {
-    summary: "What has changed on a branch since it was made, or since one of its versions",
+    summary:
+      "What has changed on a branch since it was made or last merged, or since one of its versions",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
@@ -57,7 +58,7 @@ export const branchRoutes = {
     valAccess: "own",
     body: mergeBranchBody,
     hasIfMatch: true,
-    responses: { 200: mergedBranch },
+    responses: { 200: savedVersion },
     errors: [
       "branch_not_found",
       "branch_has_no_parent",

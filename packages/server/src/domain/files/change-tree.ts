@@ -24,6 +24,8 @@ export type FileChange =
       readonly content?: NewText | undefined
       /** Whether the path must be free. */
       readonly isNew?: boolean
+      /** The file that it is, if the path is free: one that is elsewhere, or was deleted. */
+      readonly restored?: Pick<PlannedState, "fileId" | "origin">
     }
   | {
       readonly kind: "update"
@@ -164,11 +166,11 @@ function createDraft(start: readonly PlannedFile[], newId: () => string) {
   }
 }
 
-function put(draft: Draft, { path, type, content, isNew }: Change<"put">): void {
+function put(draft: Draft, { path, type, content, isNew, restored }: Change<"put">): void {
   const found = draft.get(path)
   if (!found) {
-    const fileId = draft.newId()
-    draft.add(path, { fileId, type: type ?? guessType(path), content, origin: undefined })
+    const { fileId, origin } = restored ?? { fileId: draft.newId(), origin: undefined }
+    draft.add(path, { fileId, type: type ?? guessType(path), content, origin })
     return
   }
   if (isNew) throw fileExists(path)

@@ -3,7 +3,7 @@ import type { FileLink } from "../../domain/files/file-saves.ts"
 import type { MergeSide, MergeSides } from "../../domain/files/merge-trees.ts"
 import { createTree, type Tree } from "../../domain/files/tree.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
+import { type Statement, sql } from "../database/sql.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
 
@@ -18,9 +18,7 @@ export function* readSides(ours: Branch, tree: Tree, mergedId: string): Script<M
   const theirsId = ours.id === mergedId ? merged.forkedFromId : mergedId
   const theirs = yield* findBranch(ours.valId, theirsId)
   if (!theirs) throw branchNotFound(theirsId)
-  const linked = yield* rows<{ id: string; origin_id: string }>(
-    sql`select id, origin_id from files where branch_id = ${mergedId} and origin_id is not null`,
-  )
+  const linked = yield* rows<OriginRow>(selectOrigins(mergedId))
   return {
     base: yield* readBase(mergedId),
     ours: { branchId: ours.id, version: ours.version, tree },
@@ -28,17 +26,45 @@ export function* readSides(ours: Branch, tree: Tree, mergedId: string): Script<M
       ...{ branchId: theirsId, version: theirs.version },
       tree: createTree(yield* readPaths(theirsId, theirs.version)),
     },
-    origins: new Map(linked.map((row) => [row.id, row.origin_id])),
+    origins: toOrigins(linked),
   }
+}
+
+/** The base of a branch and its parent. */
+export interface BaseRow {
+  readonly branch_id: string
+  /** Null if all versions up to it were deleted. */
+  readonly version: number | null
+}
+
+/** Selects the base of a branch. */
+export function selectBase(branchId: string): Statement {
+  return sql`
+    select coalesce(b.base_id, b.id) as branch_id, (select n.version from versions n
+      where n.branch_id = coalesce(b.base_id, b.id) and n.version <= coalesce(b.base_version, 0)
+      order by n.version desc limit 1) as version
+    from branches b where b.id = ${branchId}`
+}
+
+/** A file of a branch that is a copy of one of its parent. */
+export interface OriginRow {
+  readonly id: string
+  readonly origin_id: string
+}
+
+/** Selects the files of a branch that are copies. */
+export function selectOrigins(branchId: string): Statement {
+  return sql`select id, origin_id from files where branch_id = ${branchId} and origin_id is not null`
+}
+
+/** Converts the rows of `selectOrigins`. */
+export function toOrigins(found: readonly OriginRow[]): ReadonlyMap<string, string> {
+  return new Map(found.map((row) => [row.id, row.origin_id]))
 }
 
 /** An earlier version is a base too, if that one was deleted; with none, all files are new. */
 function* readBase(mergedId: string): Script<MergeSide> {
-  const base = yield* firstRow<{ branch_id: string; version: number | null }>(sql`
-    select coalesce(b.base_id, b.id) as branch_id, (select n.version from versions n
-      where n.branch_id = coalesce(b.base_id, b.id) and n.version <= coalesce(b.base_version, 0)
-      order by n.version desc limit 1) as version
-    from branches b where b.id = ${mergedId}`)
+  const base = yield* firstRow<BaseRow>(selectBase(mergedId))
   const branchId = base?.branch_id ?? mergedId
   const version = base?.version ?? undefined
   const states = version === undefined ? [] : yield* readPaths(branchId, version)

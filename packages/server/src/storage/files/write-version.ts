@@ -78,7 +78,9 @@ export function* insertFiles(branchId: string, files: readonly AddedFile[]): Scr
     const values = some.map(
       ({ path, fileId, originId }) => sql`(${fileId}, ${branchId}, ${path}, ${originId ?? null})`,
     )
-    yield sql`insert into files (id, branch_id, path, origin_id) values ${join(values, ", ")}`
+    // A file that was deleted may be restored.
+    yield sql`insert into files (id, branch_id, path, origin_id) values ${join(values, ", ")}
+      on conflict (id) do update set path = excluded.path`
   }
 }
 
