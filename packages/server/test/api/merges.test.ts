@@ -356,6 +356,16 @@ function defineConflicts(suite: ApiSuite): void {
       ],
     },
     {
+      name: "a file was moved to where the other has a new one, after it was changed",
+      base: { "a.ts": "a" },
+      ours: [{ path: "a.ts", newPath: "x.ts" }],
+      theirs: [
+        { path: "a.ts", content: "theirs" },
+        { path: "x.ts", content: "new" },
+      ],
+      conflicts: [{ path: "x.ts", base: null, ours: "theirs", theirs: "new" }],
+    },
+    {
       name: "a file was deleted, and another one is where it was moved to",
       base: { "a.ts": "a" },
       ours: [
@@ -421,6 +431,24 @@ function defineConflicts(suite: ApiSuite): void {
     })
     expect((await list(main)).find(({ path }) => path === "b.ts")?.type).toBe("http")
     expect(await merge()).toEqual({ version: 4, isNewVersion: false })
+  })
+
+  test("puts a file where a folder is only if that is empty then", async () => {
+    const { main, branch, save, read, post, merge } = await openBranch(suite, { "a.ts": "a" })
+    await save(main, [{ path: "lib/x.ts", content: "ours" }])
+    await save(branch, [{ path: "lib", content: "theirs" }])
+    const decided = { path: "lib", content: "decided" }
+    expect(refusalOf(await post({ resolved: [decided] }))).toEqual([409, "directory_not_empty"])
+    await merge({ resolved: [{ path: "lib/x.ts", delete: true }, decided] })
+    expect(await read(main)).toEqual({ "a.ts": "a", lib: "decided" })
+  })
+
+  test("keeps a folder where there is to be no file", async () => {
+    const { main, branch, save, read, merge } = await openBranch(suite, { "a.ts": "a" })
+    await save(main, [{ path: "lib/x.ts", content: "ours" }])
+    await save(branch, [{ path: "lib", content: "theirs" }])
+    await merge({ resolved: [{ path: "lib", delete: true }] })
+    expect(await read(main)).toEqual({ "a.ts": "a", "lib/x.ts": "ours" })
   })
 
   test("lists as many conflicts as fit, and the others when these are decided", async () => {
@@ -518,12 +546,16 @@ type Edit = typeof edit extends fc.Arbitrary<infer Value> ? Value : never
 function applyEdits(base: Files, edits: readonly Edit[], side: string) {
   const files = new Map(Object.entries(base))
   const changes: Change[] = []
+  // A folder stays when it is empty.
+  let hasFolder = false
   const fits = (path: string) =>
+    !(hasFolder && path === "lib") &&
     [...files.keys()].every((other) => {
       const [one, two] = [path.toLowerCase(), other.toLowerCase()]
       return one !== two && !one.startsWith(`${two}/`) && !two.startsWith(`${one}/`)
     })
   for (const [index, { file, kind, line, name }] of edits.entries()) {
+    hasFolder ||= files.has("lib/z.ts")
     const path = [...files.keys()].sort()[file]
     const text = path === undefined ? undefined : files.get(path)
     const content = `${side} ${index}\n`

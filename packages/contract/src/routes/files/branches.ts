@@ -65,6 +65,7 @@ export const branchRoutes = {
       "merge_conflict",
       "file_not_found",
       "file_exists",
+      "directory_not_empty",
       "val_full",
       "content_not_text",
       "overloaded",

@@ -1,4 +1,4 @@
-import { isInside, toParentPath } from "@hamlet/contract/file-paths"
+import { toParentPath } from "@hamlet/contract/file-paths"
 import {
   changeTree,
   type FileChange,
@@ -49,6 +49,8 @@ interface MergedFile {
 /** A path about which a person must decide. */
 export interface MergeConflict extends FileTriple {
   readonly path: string
+  /** The text of ours, if changes of theirs were merged into it before. */
+  readonly mergedText?: string | undefined
 }
 
 /** The result of a merge, before the decisions. */
@@ -290,7 +292,12 @@ function assemble(
         ...{ content: undefined, origin: undefined },
       })
   }
-  return { files, conflicts, placed }
+  const merged = new Map(files.map((file) => [file.path.toLowerCase(), file.content?.text]))
+  return {
+    files,
+    conflicts: conflicts.map((one) => ({ ...one, mergedText: merged.get(one.path.toLowerCase()) })),
+    placed,
+  }
 }
 
 function toMerged(
@@ -313,24 +320,30 @@ export interface PathDecision {
   readonly content: NewText | undefined
 }
 
-/** The planned files with the decisions about conflicts, which hold for any path. */
+/**
+ * The planned files with the decisions about conflicts, which hold for any path. That there is no file
+ * at the path of a conflict does not delete a directory there; a file may replace an empty one.
+ */
 export function resolveConflicts(
   tree: Tree,
   { files, conflicts }: MergedTree,
-  resolutions: readonly PathDecision[],
+  decisions: readonly PathDecision[],
   newId: () => string,
 ): PlannedTree {
-  const isThere = (path: string) =>
-    files.some((file) => file.path === path || isInside(file.path, path))
-  const deletions = resolutions.flatMap(({ path, content }): FileChange[] => {
-    if (content) return []
-    const isDecided = !isThere(path) && conflicts.some((one) => one.path === path)
-    return isDecided ? [] : [{ kind: "delete", path, isRecursive: true }]
-  })
-  const puts = resolutions.flatMap(({ path, content }): FileChange[] => {
+  const planned = new Map(files.map((file) => [file.path, file.type]))
+  const types = new Map(conflicts.map(({ path, type }) => [path, type]))
+  const isFile = (path: string) => (planned.get(path) ?? "directory") !== "directory"
+  const deletions = decisions.flatMap(({ path, content }): FileChange[] =>
+    content || (types.has(path) && !isFile(path))
+      ? []
+      : [{ kind: "delete", path, isRecursive: true }],
+  )
+  const puts = decisions.flatMap(({ path, content }): FileChange[] => {
     if (!content) return []
-    const type = isThere(path) ? undefined : conflicts.find((one) => one.path === path)?.type
-    return [{ kind: "put", path, type, content }]
+    const put = { kind: "put", path, type: planned.has(path) ? undefined : types.get(path) } as const
+    return planned.get(path) === "directory"
+      ? [{ kind: "delete", path, isRecursive: false }, { ...put, content }]
+      : [{ ...put, content }]
   })
   return changeTree(tree, [...deletions, ...puts], newId, files)
 }

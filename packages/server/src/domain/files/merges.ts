@@ -347,10 +347,10 @@ async function toRefusal(files: Files, { sides, conflicts }: Conflicting): Promi
   let chars = 0
   const read = (side: MergeSide, file: TreeFile | undefined) =>
     file ? files.readText(side.branchId, file) : null
-  for (const { path, base, ours, theirs } of conflicts) {
+  for (const { path, base, ours, theirs, mergedText } of conflicts) {
     const texts = {
       base: await read(sides.base, base),
-      ours: await read(sides.ours, ours),
+      ours: mergedText ?? (await read(sides.ours, ours)),
       theirs: await read(sides.theirs, theirs),
     }
     for (const text of Object.values(texts)) chars += text?.length ?? 0
