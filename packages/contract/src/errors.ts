@@ -71,6 +71,10 @@ const meanings = {
       "The caller already has a val with this name, ignoring case, and with `-` the same as `_`.",
     branch_exists: "The val already has a branch with this name, ignoring case.",
     branch_is_default: "The branch `main` cannot be deleted: delete the val instead.",
+    branch_has_no_parent:
+      "The branch cannot be merged: it is `main`, or the branch that it was made from was deleted.",
+    merge_conflict:
+      "Both branches changed the same lines of files; `conflicts` has their texts. Nothing was changed: send the merge again with `resolved`.",
     file_exists:
       "There is a file or directory at the path, or at one that differs only in case, or a file where a directory is needed.",
     moved_into_itself: "A directory cannot be moved into itself.",

@@ -216,6 +216,8 @@ function listNouns(
     comments: vals.comments,
     deliveries: parts.webhooks.deliveries,
     differences: vals.differences,
+    merges: vals.merges,
+    fileHistory: vals.fileHistory,
     emailAddresses: accounts.emailAddresses,
     evaluations: runs.evaluations,
     fileSaves: vals.fileSaves,
@@ -295,6 +297,7 @@ async function stopAll(
   await accounts.accountWatch.stop()
   await accounts.tokenUses.stop()
   await modules.codeTools.stop()
+  await parts.vals.lineMerger.stop()
   await api.largeBodies.stop()
   await api.mcpPool.stop()
   await parts.inboundMail.mailReader.stop()

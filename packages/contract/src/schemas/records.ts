@@ -111,6 +111,8 @@ export const version = z
     version: z.int().min(0),
     code: z.string(),
     createdAt: time,
+    // What its author has said about it.
+    note: z.string().nullable(),
     runStartAt: time.nullable(),
     runEndAt: time.nullable(),
   })
@@ -288,6 +290,16 @@ export function page<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), links: pageLinks })
 }
 
+/** A path about which a merge needs a decision. */
+const mergeConflict = z
+  .object({
+    path: z.string(),
+    base: z.string().nullable(),
+    ours: z.string().nullable(),
+    theirs: z.string().nullable(),
+  })
+  .meta({ id: "MergeConflict" })
+
 /** The body of every error. */
 export const errorBody = z
   .object({
@@ -302,6 +314,12 @@ export const errorBody = z
     runError: runError.optional(),
     // For a refused SQL statement: SQLite's error name, such as `SQLITE_CONSTRAINT`.
     rawCode: z.string().optional(),
+    // For a merge with conflicts: the texts of the first ones, null where there is no file, how many
+    // there are, and the versions that have these texts.
+    conflicts: z.array(mergeConflict).optional(),
+    conflictCount: z.int().optional(),
+    version: z.int().optional(),
+    sourceVersion: z.int().optional(),
   })
   .meta({ id: "Error" })
 

@@ -78,7 +78,7 @@ export const createBranchBody = z.object({
   branchId: idParam.optional(),
 })
 
-/** Which version a branch is compared with; by default the one that it began with. */
+/** Which version a branch is compared with; by default what it last had in common with its parent. */
 export const differenceQuery = z.object({ version: versionParam })
 
 /** Which file is meant, to create or change it. */
@@ -151,4 +151,30 @@ export const changeFilesBody = z.object({
     1,
   ),
   note: text(limits.noteCharsMax).optional(),
+})
+
+/** Which versions are listed: all of a branch, or those that changed a path. */
+export const historyQuery = pageQuery.extend({ path: filePath.optional(), ...branchParam })
+
+/** The branch whose files become those of an earlier version. */
+export const restoreQuery = z.object(branchParam)
+
+/** What is restored: a file, what a directory contains, or everything. */
+export const restoreBody = z.object({
+  path: filePath.optional(),
+  note: text(limits.noteCharsMax).optional(),
+})
+
+/** The body of a merge. What is resolved holds whatever the two branches have at the path. */
+export const mergeBranchBody = z.object({
+  into: z.enum(["parent", "branch"]).default("parent"),
+  resolved: list(
+    z.union([
+      z.object({ path: filePath, delete: z.literal(true) }),
+      z.object({ path: filePath, content }),
+    ]),
+    limits.fileChangesMax,
+  ).default([]),
+  note: text(limits.noteCharsMax).optional(),
+  sourceVersion: z.int().min(0).max(limits.versionMax).optional(),
 })

@@ -25,6 +25,8 @@ export type FileChange =
       readonly content?: NewText | undefined
       /** Whether the path must be free. */
       readonly isNew?: boolean
+      /** The file that it is, if the path is free: one that is elsewhere, or was deleted. */
+      readonly restored?: Pick<PlannedState, "fileId" | "origin">
     }
   | {
       readonly kind: "update"
@@ -68,13 +70,17 @@ const limits = {
   movesMax: 5_000,
 }
 
-/** Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible. */
+/**
+ * Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible.
+ * They begin with `start`: the files of the tree, or what was planned for it before.
+ */
 export function changeTree(
   tree: Tree,
   changes: readonly FileChange[],
   newId: () => string,
+  start: readonly PlannedFile[] = tree.files.map(toPlanned),
 ): PlannedTree {
-  const draft = createDraft(tree, newId)
+  const draft = createDraft(start, newId)
   for (const change of changes) {
     if (change.kind === "put") put(draft, change)
     else if (change.kind === "update") update(draft, change)
@@ -86,11 +92,17 @@ export function changeTree(
   return { files, changed }
 }
 
+/** A file as it is. */
+export function toPlanned(file: TreeFile): PlannedFile {
+  const { path, fileId, type } = file
+  return { path, fileId, type, content: undefined, origin: file }
+}
+
 type Change<Kind> = Extract<FileChange, { readonly kind: Kind }>
 type Draft = ReturnType<typeof createDraft>
 
 /** The files while changes are applied. */
-function createDraft(tree: Tree, newId: () => string) {
+function createDraft(start: readonly PlannedFile[], newId: () => string) {
   const files = new Map<string, PlannedFile>()
   /** The path of each file by its path in lower case. */
   const similar = new Map<string, string>()
@@ -100,8 +112,7 @@ function createDraft(tree: Tree, newId: () => string) {
     files.set(file.path, file)
     similar.set(file.path.toLowerCase(), file.path)
   }
-  for (const { path, fileId, type, ...rest } of tree.files)
-    set({ path, fileId, type, content: undefined, origin: { path, fileId, type, ...rest } })
+  for (const file of start) set(file)
   return {
     set,
     get: (path: string) => files.get(path),
@@ -156,11 +167,11 @@ function createDraft(tree: Tree, newId: () => string) {
   }
 }
 
-function put(draft: Draft, { path, type, content, isNew }: Change<"put">): void {
+function put(draft: Draft, { path, type, content, isNew, restored }: Change<"put">): void {
   const found = draft.get(path)
   if (!found) {
-    const fileId = draft.newId()
-    draft.add(path, { fileId, type: type ?? guessType(path), content, origin: undefined })
+    const { fileId, origin } = restored ?? { fileId: draft.newId(), origin: undefined }
+    draft.add(path, { fileId, type: type ?? guessType(path), content, origin })
     return
   }
   if (isNew) throw fileExists(path)

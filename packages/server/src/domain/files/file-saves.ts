@@ -18,6 +18,7 @@ import {
   type PlannedTree,
 } from "./change-tree.ts"
 import type { FileOfVal, Files } from "./files.ts"
+import type { MergeSides } from "./merge-trees.ts"
 import { type FileType, isCode, type Tree, type TreeFile } from "./tree.ts"
 
 /** A save of files. */
@@ -28,11 +29,24 @@ export interface FileSave {
   /** What the new texts import; undefined if the files import the same as before. */
   readonly imports: NewText["imports"] | undefined
   readonly importHosts: ImportHosts
+  /** The branch that is merged with its parent: one of the two is changed, the other one is read. */
+  readonly mergedId?: string | undefined
   /**
    * Decides what changes. It is called inside the transaction with the files as they are then,
    * perhaps more than once.
    */
-  plan(val: Val, branch: Branch, tree: Tree): PlannedTree
+  plan(val: Val, branch: Branch, tree: Tree, sides: MergeSides | undefined): PlannedSave
+}
+
+/** What changes, and which files of a merged branch are copies of which files of its parent. */
+export interface PlannedSave extends PlannedTree {
+  readonly links?: readonly FileLink[]
+}
+
+/** A file of a branch, and the file of the parent that it is a copy of. */
+export interface FileLink {
+  readonly fileId: string
+  readonly originId: string
 }
 
 /** The result of a save. */
@@ -118,15 +132,21 @@ export function createFileSaves(
       },
       now(),
     )
-    if (saved === "no_val") throw valNotFound(valId)
     if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
+    const done = finish(saved, valId)
+    if (done.isNewVersion) runner.prepare?.(val.ownerId, changes.flatMap(toSavedText))
+    return { ...done, warnings: listWarnings(inputs) }
+  }
+  /** What follows from a save. */
+  const finish = (saved: SavedFiles | "no_val", valId: string): SavedFiles => {
+    if (saved === "no_val") throw valNotFound(valId)
     if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
     if (saved.isRemote) lockfileWork.wake()
-    if (saved.isNewVersion) runner.prepare?.(val.ownerId, changes.flatMap(toSavedText))
-    return { ...saved, warnings: listWarnings(inputs) }
+    return saved
   }
   return {
     save,
+    finish,
     /** Creates or changes one file or directory. */
     async saveOne(
       caller: Caller,
@@ -154,13 +174,14 @@ function mayChangeImports(change: FileChange): boolean {
 
 /** Code that imports packages is linked to them first, when they are fetched. */
 function toSavedText(change: FileChange): readonly SavedText[] {
-  if (change.kind === "delete" || !change.content || change.content.isRemote) return []
-  const input = { ...change, content: change.content.text }
-  return mayBeCode(input) ? [{ path: toNewPath(input), code: change.content.text }] : []
+  if (change.kind === "delete" || !change.content) return []
+  const { text, listPackages } = change.content
+  const path = toNewPath({ ...change, content: text })
+  return listPackages?.(path, undefined)?.length === 0 ? [{ path, code: text }] : []
 }
 
 /** Throws when the branch is not at the version that the caller expects. */
-function assertVersion(branch: Branch, ifMatch: number | undefined): void {
+export function assertVersion(branch: Branch, ifMatch: number | undefined): void {
   if (ifMatch === undefined || branch.version === ifMatch) return
   throw new AppError(
     "version_conflict",
@@ -169,7 +190,7 @@ function assertVersion(branch: Branch, ifMatch: number | undefined): void {
 }
 
 /** Parses the new texts that are code for what they import. */
-async function readChanges(
+export async function readChanges(
   sources: Sources,
   caller: Caller,
   name: string,

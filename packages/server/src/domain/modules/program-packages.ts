@@ -26,7 +26,6 @@ export interface SavedModule {
   /** Of its version. */
   readonly lock: LockfileSummary | null
   readonly config: VersionConfig | null
-  readonly ownerId: string
 }
 
 /** Modules and the packages that they import. */

@@ -24,6 +24,8 @@ export interface Version {
   readonly version: number
   readonly code: string
   readonly createdAt: number
+  /** What its author has said about it. */
+  readonly note: string | null
   readonly runStartedAt: number | null
   readonly runEndedAt: number | null
 }

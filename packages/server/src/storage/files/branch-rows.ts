@@ -94,7 +94,7 @@ const describedState = `s.since || ' ' || s.file_id || ' ' || coalesce(s.type, '
   || ' ' || coalesce(octet_length(s.content), 0)`
 
 /** Goes from path to path in the index: a branch may have far more states than paths. */
-function selectAllPaths(branchId: string): Statement {
+export function selectAllPaths(branchId: string): Statement {
   return sql`(with recursive paths (path) as (
       select * from (select path from states where branch_id = ${branchId} order by path limit 1) first
       union all select (select s.path from states s where s.branch_id = ${branchId} and s.path > paths.path order by s.path limit 1)

@@ -136,14 +136,14 @@ function* planCopy(
   source: Branch,
   branchId: string,
 ): Script<{
-  readonly files: readonly CopiedState[]
+  readonly files: readonly (CopiedState & { readonly originId: string })[]
   readonly entry: (StateKey & { readonly type: FileType }) | undefined
   readonly intervals: readonly CopiedFile[]
 }> {
   const { files } = createTree(yield* readPaths(source.id, source.version))
   const copies = files.map(({ path, since, fileId, type, updatedAt, bytes }) => ({
     ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since, bytes } },
-    fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(),
+    ...{ fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(), originId: fileId },
   }))
   const intervals = copies.flatMap(({ fileId: to, type }, index) => {
     const from = files[index]?.fileId

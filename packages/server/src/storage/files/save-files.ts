@@ -23,6 +23,7 @@ import { type LockedVal, noteChange } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
+import { noteMerge, readSides } from "./merges.ts"
 import { findPackages } from "./version-packages.ts"
 import {
   type ChangedFile,
@@ -47,8 +48,10 @@ export function* saveFiles(
   const branch = yield* findBranch(valId, branchId)
   if (!branch) return "no_branch"
   const tree = createTree(yield* readPaths(branchId, branch.version))
-  const planned = save.plan(locked.val, branch, tree)
+  const sides = save.mergedId ? yield* readSides(branch, tree, save.mergedId) : undefined
+  const planned = save.plan(locked.val, branch, tree, sides)
   const changed = yield* withoutSame(branchId, planned.changed)
+  if (sides && save.mergedId) yield* noteMerge(save.mergedId, sides, planned.links ?? [])
   if (changed.length === 0)
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
   const entry = findNextEntry(tree, branch, planned.files)

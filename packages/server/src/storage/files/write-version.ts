@@ -64,11 +64,17 @@ export interface NextVersion extends NewVersion {
   /** The type of its entry file. */
   readonly entryType: FileType | null
   /** The files that begin to exist in it. */
-  readonly added: readonly Pick<FileState, "path" | "fileId">[]
+  readonly added: readonly AddedFile[]
   /** The ids of the files that stop to exist in it. */
   readonly ended: readonly string[]
   /** How many files it has, without directories. */
   readonly fileCount: number
+}
+
+/** A file that does not exist yet. */
+interface AddedFile extends Pick<FileState, "path" | "fileId"> {
+  /** The file of the parent branch that it is a copy of. */
+  readonly originId?: string
 }
 
 /** How many bytes of text the states of some files take. */
@@ -97,13 +103,14 @@ export function* writeVersion(
 }
 
 /** Inserts files that do not exist yet. */
-export function* insertFiles(
-  branchId: string,
-  files: readonly Pick<FileState, "path" | "fileId">[],
-): Script<void> {
+export function* insertFiles(branchId: string, files: readonly AddedFile[]): Script<void> {
   for (const some of inBatches(files)) {
-    const values = some.map(({ path, fileId }) => sql`(${fileId}, ${branchId}, ${path})`)
-    yield sql`insert into files (id, branch_id, path) values ${join(values, ", ")}`
+    const values = some.map(
+      ({ path, fileId, originId }) => sql`(${fileId}, ${branchId}, ${path}, ${originId ?? null})`,
+    )
+    // A file that was deleted may be restored.
+    yield sql`insert into files (id, branch_id, path, origin_id) values ${join(values, ", ")}
+      on conflict (id) do update set path = excluded.path`
   }
 }
 

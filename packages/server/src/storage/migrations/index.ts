@@ -12,6 +12,7 @@ import { oauthDevices } from "./0035-oauth-devices.ts"
 import { scheduleFiles } from "./0036-schedule-files.ts"
 import { valStorage } from "./0039-val-storage.ts"
 import { searchedFiles } from "./0040-searched-files.ts"
+import { merges } from "./0041-merges.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   scheduleFiles,
   valStorage,
   searchedFiles,
+  merges,
 ]

@@ -75,9 +75,9 @@ export function* changeVal(
     ? yield* writeEntryAndReadme(dialect, locked, after, source)
     : undefined
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
-  const change = { paths: written?.paths, isRelinked }
-  const val = yield* noteChange(dialect, locked, after, change, at, depth)
-  return { val, isNewVersion, isNewCode, isRemote: written?.isRemote ?? false }
+  const { paths, isRemote = false } = written ?? {}
+  const val = yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
+  return { val, isNewVersion, isNewCode, isRemote }
 }
 
 /** How many files `main` has when its entry file and its readme are as the val says. */

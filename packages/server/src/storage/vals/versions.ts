@@ -30,6 +30,7 @@ interface VersionRow {
   readonly version: number
   readonly code: string
   readonly created_at: number | string
+  readonly note: string | null
   readonly run_started_at: number | string | null
   readonly run_ended_at: number | string | null
 }
@@ -48,7 +49,7 @@ export function createVersionStore(db: Database): VersionStore {
     },
     async list(valId, page) {
       const found = await db.read<VersionRow>(sql`
-        select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.run_started_at, n.run_ended_at from versions n
+        select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at from versions n
         where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`)
       const complete = await withTexts<VersionRow>(found, async ({ version }) => {
         const [text] = await db.read<Pick<VersionRow, "code">>(
@@ -71,6 +72,7 @@ function toVersion(row: VersionRow): Version {
     version: row.version,
     code: row.code,
     createdAt: Number(row.created_at),
+    note: row.note,
     runStartedAt: toTime(row.run_started_at),
     runEndedAt: toTime(row.run_ended_at),
   }

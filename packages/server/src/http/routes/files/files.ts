@@ -6,11 +6,11 @@ import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import { respondToConditions } from "../../request/conditions.ts"
 import { content, done, json } from "../../response/api-response.ts"
-import { toFileView } from "../../response/file-views.ts"
-import { page } from "../../response/page.ts"
+import { toFileView, toVersionChangeView } from "../../response/file-views.ts"
+import { listOf, page } from "../../response/page.ts"
 
 /** The files of a val. */
-export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
+export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: Nouns) {
   return {
     listFiles: async (call) => {
       const { caller, params, query } = call
@@ -53,6 +53,18 @@ export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
     },
     getFile: async ({ caller, params }) =>
       json(200, toFileView(await files.get(caller, params.file_id), links)),
+    listHistory: listOf(
+      links,
+      ({ caller, params, query }) =>
+        fileHistory.list(caller, params.val_id, { ...query, branchId: query.branch_id }),
+      toVersionChangeView,
+    ),
+    restoreFiles: async ({ caller, params, query, body, ifMatch }) => {
+      const { branch, isNewVersion } = await fileHistory.restore(caller, params.val_id, {
+        ...{ ...body, ifMatch, branchId: query.branch_id, version: params.version },
+      })
+      return json(200, { version: branch.version, isNewVersion })
+    },
     changeFiles: async ({ caller, params, query, body, ifMatch }) => {
       const options = { ifMatch, note: body.note }
       const changes = body.changes.map(toChange)
