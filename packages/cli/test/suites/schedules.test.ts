@@ -24,6 +24,14 @@ describe("schedule", () => {
       cron: null,
       overlap: "queue",
     })
+    const changes = [{ path: "jobs/clean.ts", type: "interval" as const, content: "export {}" }]
+    await ada.client.changeFiles({ val_id: resumed.val.id, changes })
+    const clean = ["report", "--file", "jobs/clean.ts"]
+    expect(await ada.json(["schedule", "pause", ...clean])).toMatchObject([
+      { file: { path: "jobs/clean.ts" }, branch: { name: "main" }, every: "1h", isPaused: true },
+    ])
+    expect(await ada.print(["schedule", "list"])).toContain("jobs/clean.ts\tmain\n")
+    await ada.print(["schedule", "rm", ...clean, "--branch", "main", "--yes"])
     expect(await ada.print(["schedule", "rm", "report", "--yes"])).toBe("schedule1/report\n")
     expect((await ada.hamlet(["schedule", "show", "report"])).exit).toBe(4)
   })

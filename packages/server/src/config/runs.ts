@@ -172,7 +172,7 @@ export const scheduleSettings = {
     default: 100,
     min: 0,
     max: 1_000_000,
-    meaning: "Schedules of one user; `0` for none.",
+    meaning: "Schedules of one user that are not paused; `0` for none.",
   }),
   secondsMin: integer({
     env: "HAMLET_SCHEDULE_SECONDS_MIN",

@@ -116,6 +116,8 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     vals: [{ name: `sample_${unique}`, versions: [{ code: "1" }] }],
     dryRun: false,
     version: 1,
+    // The sample has one file and no other branch.
+    ...{ file: "main.tsx", branch: "main" },
     method: "POST",
     path: "/sample",
     headers: [["x-sample", "1"]],

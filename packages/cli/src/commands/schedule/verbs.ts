@@ -13,7 +13,11 @@ import {
 } from "../../shapes.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
-const takesVal = { "<val>": "name of the val" } as const
+const takesVal = {
+  "<val>": "name of the val",
+  "--file <path>": "a file of the val instead of its code",
+  "--branch <name>": "a branch instead of main",
+} as const
 
 export const verbs: Verbs = {
   set: defineCall({
@@ -49,10 +53,10 @@ five fields, or six with seconds.`,
           advice: "use --cron or --every",
         })
     },
-    async call(session, { val, cron, every, timeZone, overlap, catchUp }) {
+    async call(session, { val, file, branch, cron, every, timeZone, overlap, catchUp }) {
       const { id } = await findWholeVal(session, val)
       const settings = { cron, every, timeZone, overlap, catchUp }
-      return toResult(await session.client.putSchedule({ val_id: id, ...settings }))
+      return toResult(await session.client.putSchedule({ val_id: id, file, branch, ...settings }))
     },
   }),
   show: defineCall({
@@ -60,9 +64,9 @@ five fields, or six with seconds.`,
     description: "Prints when the val runs, its next due times and how its last run ended.",
     examples: [["hamlet schedule show report", "show a schedule"]],
     takes: takesVal,
-    async call(session, { val }) {
+    async call(session, { val, file, branch }) {
       const { id } = await findWholeVal(session, val)
-      return toResult(await session.client.getSchedule({ val_id: id }))
+      return toResult(await session.client.getSchedule({ val_id: id, file, branch }))
     },
   }),
   list: defineList({
@@ -83,6 +87,8 @@ five fields, or six with seconds.`,
       { title: "next", value: ({ nextAt }) => nextAt[0], isTime: true },
       { title: "last run", value: ({ lastRunAt }) => lastRunAt, isTime: true },
       { title: "status", value: ({ lastStatus }) => lastStatus },
+      { title: "file", value: ({ file }) => file.path },
+      { title: "branch", value: ({ branch }) => branch.name },
     ],
   }),
   pause: defineCall({
@@ -90,9 +96,10 @@ five fields, or six with seconds.`,
     description: "Due times until it is resumed have no run.",
     examples: [["hamlet schedule pause report", "start no more runs"]],
     takes: takesVal,
-    async call(session, { val }) {
+    async call(session, { val, file, branch }) {
       const { id } = await findWholeVal(session, val)
-      return toResult(await session.client.putSchedule({ val_id: id, isPaused: true }))
+      const paused = { val_id: id, file, branch, isPaused: true }
+      return toResult(await session.client.putSchedule(paused))
     },
   }),
   resume: defineCall({
@@ -100,9 +107,10 @@ five fields, or six with seconds.`,
     description: "It goes on with the next due time; its failures are counted anew.",
     examples: [["hamlet schedule resume report", "start runs again"]],
     takes: takesVal,
-    async call(session, { val }) {
+    async call(session, { val, file, branch }) {
       const { id } = await findWholeVal(session, val)
-      return toResult(await session.client.putSchedule({ val_id: id, isPaused: false }))
+      const resumed = { val_id: id, file, branch, isPaused: false }
+      return toResult(await session.client.putSchedule(resumed))
     },
   }),
   rm: defineCall({
@@ -113,11 +121,11 @@ five fields, or six with seconds.`,
       ["hamlet schedule rm report --yes", "delete it without confirmation"],
     ],
     takes: { ...takesVal, ...confirmOption },
-    async call(session, { val: text, yes }) {
+    async call(session, { val: text, file, branch, yes }) {
       const val = await findWholeVal(session, text)
       const name = toFullName(val)
       await confirm(`Delete the schedule of ${name}?`, { yes })
-      await session.client.deleteSchedule({ val_id: val.id })
+      await session.client.deleteSchedule({ val_id: val.id, file, branch })
       return {
         json: { val: name, deleted: true },
         plain: name,
@@ -163,6 +171,8 @@ function toResult(it: Schedule): Result {
     json: it,
     fields: [
       ["val", toFullName(it.val)],
+      ["file", it.file.path],
+      ["branch", it.branch.name],
       ["runs", it.description],
       ["cron", it.cron],
       ["every", it.every],

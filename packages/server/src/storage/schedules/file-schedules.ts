@@ -29,7 +29,7 @@ export function* addSchedules(
 ): Statements<void> {
   if (fileIds.length === 0) return
   const now = yield* readTime(dialect)
-  let active = isStarted ? yield* countActive(dialect, val.ownerId) : 0
+  let active = isStarted ? yield* countActive(dialect, val.ownerId, limits.perUserMax) : 0
   for (const fileId of fileIds) {
     const settings = toFirstSettings(limits, isStarted ? active : undefined, now)
     const added = yield* firstRow(
@@ -46,13 +46,18 @@ export function* readTime(dialect: Dialect): Statements<number> {
 }
 
 /**
- * How many schedules of a user are not paused. Locks the row of the user, so that concurrent new
- * schedules are counted one after the other.
+ * How many schedules of a user are not paused, counted up to `countMax`. Locks the row of the user, so
+ * that concurrent new schedules are counted one after the other.
  */
-export function* countActive(dialect: Dialect, ownerId: string): Statements<number> {
+export function* countActive(
+  dialect: Dialect,
+  ownerId: string,
+  countMax: number,
+): Statements<number> {
   yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
   const row = yield* firstRow<{ count: number | string }>(
-    sql`select count(*) as count from schedules where owner_id = ${ownerId} and is_paused = 0`,
+    sql`select count(*) as count from (
+      select 1 as one from schedules where owner_id = ${ownerId} and is_paused = 0 limit ${countMax}) active`,
   )
   return Number(row?.count)
 }
@@ -102,10 +107,4 @@ export function* copySchedules(
 export function* deleteSchedules(fileIds: readonly string[]): Statements<void> {
   for (const ids of inBatches(fileIds))
     yield sql`delete from schedules where file_id in (${list(ids)})`
-}
-
-/** Deletes the schedules of files that a branch does not have any more. */
-export function* deleteSchedulesOfNone(branchId: string): Statements<void> {
-  yield sql`delete from schedules where file_id in (
-    select f.id from files f where f.branch_id = ${branchId} and ${fileType} is null)`
 }

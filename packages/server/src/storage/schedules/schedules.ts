@@ -108,7 +108,7 @@ function* putSchedule(
   const target = yield* findTarget(valId, place)
   if (!target) return undefined
   const { val, file } = target
-  const active = yield* countActive(dialect, val.ownerId)
+  const active = yield* countActive(dialect, val.ownerId, activeMax)
   // So that it is not fired meanwhile.
   yield sql`select file_id from schedules where file_id = ${file?.id ?? null} ${dialect.forUpdate}`
   const now = yield* readTime(dialect)

@@ -10,7 +10,7 @@ import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
-import { deleteSchedulesOfNone } from "../schedules/file-schedules.ts"
+import { deleteSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
@@ -117,10 +117,7 @@ function* deleteVersion(
   }
   yield* deleteStates(valId, version)
   yield sql`delete from versions where branch_id = ${valId} and version = ${version}`
-  if (version === val.version) {
-    yield* moveFilesBack(valId, highest.version)
-    yield* deleteSchedulesOfNone(valId)
-  }
+  if (version === val.version) yield* moveFilesBack(valId, highest.version)
   return "deleted"
 }
 
@@ -141,15 +138,22 @@ function* deleteStates(branchId: string, version: number): Script<void> {
   if (bytes > 0) yield sql`update branches set bytes = bytes - ${bytes} where id = ${branchId}`
 }
 
-/** Files that the deleted version had moved are where they were before. */
+/**
+ * Files that the deleted version had moved are where they were before. Those that it had added have no
+ * schedules any more.
+ */
 function* moveFilesBack(branchId: string, version: number): Script<void> {
   const found = yield* rows<{ id: string; path: string }>(
     sql`select id, path from files where branch_id = ${branchId}`,
   )
   const paths = new Map(found.map(({ id, path }) => [id, path]))
-  for (const { fileId, path, type } of yield* readPaths(branchId, version))
-    if (type !== null && paths.get(fileId) !== path)
-      yield sql`update files set path = ${path} where id = ${fileId}`
+  const gone = new Set(paths.keys())
+  for (const { fileId, path, type } of yield* readPaths(branchId, version)) {
+    if (type === null) continue
+    gone.delete(fileId)
+    if (paths.get(fileId) !== path) yield sql`update files set path = ${path} where id = ${fileId}`
+  }
+  yield* deleteSchedules([...gone])
 }
 
 /** The imports of some versions of the val. */

@@ -112,7 +112,7 @@ function FailingSchedules() {
     <Section title="Failing schedules" kind="aside-block" end={<a href="/schedules">All</a>}>
       <ul>
         {failing.map((schedule) => (
-          <li key={schedule.val.id}>
+          <li key={schedule.file.id}>
             <a
               class="row aside-row"
               href={`/u/${schedule.val.username}/${schedule.val.name}/schedule`}

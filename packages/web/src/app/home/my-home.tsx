@@ -142,7 +142,9 @@ function useValNews(): ValNews {
   })
   return {
     activity: toMap(activity.state, ({ data }) => data.map((row) => [row.valId, row])),
-    schedules: toMap(schedules.state, ({ items }) => items.map((row) => [row.val.id, row])),
+    schedules: toMap(schedules.state, ({ items }) =>
+      items.filter(({ val, branch }) => branch.id === val.id).map((row) => [row.val.id, row]),
+    ),
     hasAllSchedules: schedules.state.kind === "ready" && schedules.state.data.next === undefined,
     comments:
       comments.state.kind === "ready"

@@ -29,17 +29,22 @@ export function Page() {
             </a>
           </EmptyState>
         }
-        toKey={({ val }) => val.id}
+        toKey={({ file }) => file.id}
         columns={[
           ["State", "", (schedule) => <ScheduleBadge schedule={schedule} />],
           [
             "Val",
             "table-wide",
-            ({ val, description, pausedReason }) => (
+            ({ val, file, branch, description, pausedReason }) => (
               <>
                 <a class="table-name row-link" href={`/u/${val.username}/${val.name}/schedule`}>
                   {val.name}
                 </a>
+                {file.id === val.id ? null : (
+                  <span class="my-val-place">
+                    {file.path} on {branch.name}
+                  </span>
+                )}
                 <span class="my-val-place my-val-time">{description}</span>
                 {pausedReason ? <span class="run-reason">{pausedReason}</span> : null}
               </>
