@@ -4,6 +4,7 @@ import { endpointDoors } from "./doors/endpoints.ts"
 import { guestDoors } from "./doors/guest.ts"
 import { toolDoors } from "./doors/mcp-tools.ts"
 import { outsideDoors } from "./doors/outside.ts"
+import { programDoors } from "./doors/programs.ts"
 import { routeDoors } from "./doors/routes.ts"
 import { smtpDoors } from "./doors/smtp.ts"
 
@@ -22,6 +23,7 @@ export const doorGroups: Readonly<Record<string, readonly Door[]>> = {
   endpoints: endpointDoors,
   "tools of assistants": toolDoors,
   "messages of guests": guestDoors,
+  "texts of programs": programDoors,
   "requests of vals": egressDoors,
   "commands of mail": smtpDoors.filter(({ name }) => name.startsWith("SMTP")),
   mails: mails.slice(0, mails.length / 2),

@@ -3,6 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readStandardModules } from "../../src/composition/modules.ts"
+import { readConfig } from "../../src/domain/modules/imports/deno-json.ts"
 import {
   type Bundle,
   type LockedImport,
@@ -35,7 +36,7 @@ export interface OpenResolver extends AsyncDisposable {
   readonly dataDir: string
   /** The errors that the resolver has reported. A test that expects some removes them. */
   readonly errors: unknown[]
-  resolve(code: string, local?: readonly string[]): Promise<ResolvedCode>
+  resolve(code: string, local?: readonly string[], denoJson?: object): Promise<ResolvedCode>
 }
 
 export interface ResolverTestOptions
@@ -69,9 +70,10 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
     sandboxes: open.sandboxes,
     dataDir: open.dataDir,
     errors,
-    resolve: (code, local) =>
+    resolve: (code, local, denoJson = {}) =>
       resolver.resolve({
         files: [{ path: "main.tsx", code }],
+        config: readConfig("deno.json", JSON.stringify(denoJson)).config,
         ...{ ownerId: "ada", local, signal: new AbortController().signal },
       }),
     async [Symbol.asyncDispose]() {

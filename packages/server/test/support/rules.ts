@@ -116,7 +116,7 @@ function createTestNouns(
       [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
   } = replaced
   const runner = { retire() {} }
-  const parser = { scanImports } as CodeParser
+  const parser = { scanImports, scanPlaces: async () => null } as Partial<CodeParser> as CodeParser
   const sources = createSources(parser, { baseUrls: ["http://hamlet.test"] }, valStore)
   const users = createUsers(stores.users, stores.tokens, () => false, clock)
   const vals = createVals(valStore, sources, runner, lockfileWork, clock)

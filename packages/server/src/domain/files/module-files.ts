@@ -9,7 +9,7 @@ import { parsePin } from "../modules/import-address.ts"
 import { listConfigEdits } from "../modules/imports/config-edits.ts"
 import { createVersionConfigs } from "../modules/imports/version-configs.ts"
 import { toModuleType } from "../modules/program-module.ts"
-import { applyEdits } from "../vals/relative-imports.ts"
+import { applyTextEdits } from "../vals/relative-imports.ts"
 import type { Sources } from "../vals/val-source.ts"
 import type { Val, Vals } from "../vals/vals.ts"
 import { versionNotFound } from "../vals/versions.ts"
@@ -64,7 +64,7 @@ export function createModuleFiles(
       const config = isCode ? await configs.find(branchId, version) : null
       if (!config) return file.code
       const written = await parser.scanPlaces(file.code, ownerId)
-      return applyEdits(file.code, listConfigEdits({ ...file, config }, written ?? []))
+      return applyTextEdits(file.code, listConfigEdits({ ...file, config }, written ?? []))
     },
     async get(
       caller: Caller | undefined,

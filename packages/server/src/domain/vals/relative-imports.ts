@@ -40,7 +40,7 @@ export async function rewriteRelativeImports(
   const starts = Array.from(code.matchAll(candidatePattern), ({ index }) => index)
   if (starts.length === 0) return { code, edits: [], renamed: new Map() }
   const marker = chooseMarker(code)
-  const marked = applyEdits(
+  const marked = applyTextEdits(
     code,
     starts.map((start, index) => ({ start, end: start + 2, text: `${marker}${index}/` })),
   )
@@ -61,7 +61,7 @@ export async function rewriteRelativeImports(
     edits.push({ start, end: start + 2, text: `../${ownerName}/` })
     renamed.set(before, `../${ownerName}/${rest.join("/")}`)
   }
-  const rewritten = applyEdits(code, edits)
+  const rewritten = applyTextEdits(code, edits)
   if (rewritten.length > limits.codeCharsMax)
     throw new AppError(
       "invalid_request",
@@ -79,7 +79,7 @@ export function moveResolution(
   if (edits.length === 0) return resolution
   const move = createMove(edits)
   const before = toTextHash(code)
-  const after = toTextHash(applyEdits(code, edits))
+  const after = toTextHash(applyTextEdits(code, edits))
   return {
     ...resolution,
     ...(resolution.files && {
@@ -122,7 +122,7 @@ function chooseMarker(code: string): string {
 }
 
 /** Applies edits that do not overlap. */
-export function applyEdits(code: string, edits: readonly Edit[]): string {
+export function applyTextEdits(code: string, edits: readonly Edit[]): string {
   const parts: string[] = []
   let from = 0
   for (const { start, end, text } of edits.toSorted((left, right) => left.start - right.start)) {

@@ -60,6 +60,29 @@ describe("resolve finds imports", () => {
     expect(resolved.isTemporary).toBe(false)
   })
 
+  test("by the names that a deno.json gives them", async () => {
+    const denoJson = {
+      imports: {
+        one: "npm:one@1.0.0",
+        view: "npm:one@2",
+        "@/": "./",
+        v: "https://esm.town/v/ada/x",
+      },
+      compilerOptions: { jsx: "react-jsx", jsxImportSource: "view" },
+    }
+    const code = `import { version } from "one"; import "@/x.ts"; import "v"; import("one"); import "unknown"
+export default () => <p>{version} {"one"}</p>`
+    const { imports } = await open.resolve(code, ["https://esm.town/v/ada/x"], denoJson)
+    const [one, jsx] = imports
+    expect(imports.map(({ specifier }) => specifier)).toEqual([
+      "npm:one@1.0.0",
+      "npm:one@2/jsx-runtime",
+    ])
+    expect(one).toMatchObject({ resolved: "npm:one@1.0.0", error: null })
+    expect(one?.places.map(({ start, end }) => code.slice(start, end))).toEqual(['"one"', '"one"'])
+    expect(jsx?.places).toMatchObject([{ start: 0, end: 0 }])
+  })
+
   test("with their attributes", async () => {
     open.registry.serve("/data.json", { headers: json, body: '{ "a": [1, 2] }' })
     const url = `${open.registry.url}data.json`

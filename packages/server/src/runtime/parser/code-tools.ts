@@ -58,11 +58,7 @@ export class CodeTools {
   async scanImports(code: string, owner?: string): Promise<readonly string[]> {
     if (!mayImport(code)) return []
     const outcome = await this.#parse("scan_imports", code, owner, "read the imports of the code")
-    if (outcome.kind === "overloaded")
-      throw new AppError(
-        "rate_limited",
-        "Cannot read the imports of the code: too much code is waiting for the parser",
-      )
+    if (outcome.kind === "overloaded") throw importsNotRead()
     return outcome.kind === "imports" ? outcome.specifiers : []
   }
 
@@ -96,6 +92,7 @@ export class CodeTools {
     const known = this.#places.get(key)
     if (known) return known.places
     const outcome = await this.#parse("scan_places", code, owner, "read the imports of the code")
+    if (outcome.kind === "overloaded") throw importsNotRead()
     if (outcome.kind !== "places") return null
     const { places } = outcome
     this.#places.set(key, { places }, cachedBytes + (places?.length ?? 0) * placeBytes)
@@ -174,6 +171,13 @@ export class CodeTools {
       return `parsing takes more than ${this.#limits.memoryBytesMax} bytes of memory`
     return "the parser crashed"
   }
+}
+
+function importsNotRead(): AppError {
+  return new AppError(
+    "rate_limited",
+    "Cannot read the imports of the code: too much code is waiting for the parser",
+  )
 }
 
 /** About what the cache needs for a text without places, and for a place. */

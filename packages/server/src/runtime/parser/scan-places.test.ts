@@ -2,9 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { scanPlaces } from "./scan-places.ts"
 
 /** The texts at the places. */
-function read(code: string): readonly string[] | null {
-  const places = scanPlaces(code)
-  return places && places.map(({ start, end }) => code.slice(start, end))
+function read(code: string): readonly string[] | undefined {
+  return scanPlaces(code)?.map(({ start, end }) => code.slice(start, end))
 }
 
 describe("scanPlaces", () => {

@@ -7,6 +7,7 @@ import {
 } from "../../../test/support/databases.ts"
 import { withClock } from "../../../test/support/fakes/clocked-database.ts"
 import { toBundle } from "../../../test/support/fakes/fake-resolver.ts"
+import type { WrittenPackage } from "../../domain/modules/imports/text-packages.ts"
 import type {
   Bundle,
   BundleStore,
@@ -16,6 +17,7 @@ import type {
   LockfileStore,
   Resolution,
 } from "../../domain/modules/lockfiles.ts"
+import { toTextHash } from "../../domain/modules/text-hash.ts"
 import { readClock } from "../database/clock.ts"
 import type { Database } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
@@ -352,6 +354,38 @@ describeEachDatabase("createLockfileStore", (open) => {
     await bundles.purge("", 100, 10)
     expect(await database.db.read(sql`select bundle_hash from bundle_files`)).toEqual([])
     await expect(found?.files?.read()).rejects.toThrow("they were deleted")
+  })
+
+  test("a save takes a lockfile over with two statements, and others need none", async () => {
+    const statements: string[] = []
+    const vals = createValStore(recording(clocked, ({ text }) => statements.push(text)))
+    const bundle = toBundle(["1"])
+    const id = await addVal(1, 10)
+    const place = { text: toTextHash(`import "npm:x" // 1`), start: 7, end: 14 }
+    const resolution = {
+      ...{ imports: [{ ...importOf(null), places: [place] }], bundle: bundle.hash },
+      files: [["main.tsx", place.text] as const],
+    }
+    await claims.settle(await claimed(20), { state: "ready", resolution, bundle }, 30)
+    const specifier = "npm:x"
+    const save = async (code: string, packages: readonly WrittenPackage[] = []) => {
+      statements.length = 0
+      const source = { code, imports: [], isRemote: packages.length > 0 }
+      const listPackages = () => packages
+      await vals.change(id, { source: { ...source, listPackages } }, () => {}, 40)
+      return statements.filter((text) => /\b(?:from|into) locks\b(?! l where)/.test(text)).length
+    }
+    expect(await save(`\nimport "npm:x"`, [{ specifier, start: 8, end: 15 }])).toBe(2)
+    const taken = await locks.find(id, 2)
+    expect(taken).toMatchObject({ state: "ready", bundle: bundle.hash })
+    expect(taken?.resolution?.imports[0]?.places).toEqual([
+      { text: toTextHash(`\nimport "npm:x"`), start: 8, end: 15 },
+    ])
+    const withPackages = statements.length
+    await save("export default 1")
+    expect(await save("export default 2")).toBe(0)
+    expect(statements).toHaveLength(withPackages - 2)
+    expect(await locks.find(id, 4)).toBeNull()
   })
 
   test("bundles.find asks once for a bundle, and reads its content when that is needed", async () => {

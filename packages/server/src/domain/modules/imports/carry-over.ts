@@ -2,6 +2,7 @@ import { isModulePath } from "../graph/version-files.ts"
 import type { LockedImport, Lockfile, Resolution } from "../lockfiles.ts"
 import { toModuleType } from "../program-module.ts"
 import { toTextKey, type ValConfig } from "./deno-json.ts"
+import { dependsOnPath } from "./import-map.ts"
 import type { ListPackages } from "./text-packages.ts"
 
 /** A path that changes in a version. */
@@ -51,7 +52,8 @@ export function isModule({ path, from }: Pick<ChangedModule, "path" | "from">): 
 function listPackages({ path, isEnd, from, text }: ChangedModule, config: ValConfig | undefined) {
   if (isEnd || !isCodePath(path)) return []
   if (text) return text.listPackages(path, config)
-  return isCodePath(from ?? "") && !config ? [] : undefined
+  const isSameKind = isCodePath(from ?? "") && toModuleType(from ?? "") === toModuleType(path)
+  return isSameKind && !(config && dependsOnPath(config.map)) ? [] : undefined
 }
 
 function isCodePath(path: string): boolean {
