@@ -27,7 +27,8 @@ export function describe${number}(item: Item${number}, prefix: string = "item"):
 }
 
 /** The hello in a val of 300 lines. */
-export const longCode = helloCode + Array.from({ length: 30 }, (_, index) => toPiece(index)).join("")
+export const longCode =
+  helloCode + Array.from({ length: 30 }, (_, index) => toPiece(index)).join("")
 
 /** The hello in a val of many files, which it imports. The first is the one that is started. */
 export function toManyFiles(count: number): readonly { path: string; content: string }[] {

@@ -147,7 +147,9 @@ export default async function ({ url }: Request): Promise<Response> {
       changes: [{ path: "lib/view.tsx", content: lib }],
     })
     await waitUntil(() => {
-      const files = [...new Bun.Glob("hamlet-*/*/emits/*").scanSync({ cwd: tmpdir(), absolute: true })]
+      const files = [
+        ...new Bun.Glob("hamlet-*/*/emits/*").scanSync({ cwd: tmpdir(), absolute: true }),
+      ]
       return files.filter((file) => readFileSync(file, "utf8").includes(mark)).length === 3
     })
     const response = await visit("traced", "/", {
