@@ -1,12 +1,12 @@
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { atMost, type Cell } from "../harness/report.ts"
+import { atMost, type Cell, type Table } from "../harness/report.ts"
 import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startDenoHttpWorker, startWorkerLoader } from "../peers/start.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
 import { requestNewPath, requestOnce, timeOf } from "./request.ts"
-import { helloCode } from "./vals.ts"
+import { helloCode, longCode, toManyFiles } from "./vals.ts"
 
 const limits = chooseLimits(
   {
@@ -16,6 +16,9 @@ const limits = chooseLimits(
     restMs: 50,
     loaderRatioMax: 0.5,
     workerRatioMax: 0.08,
+    files: 20,
+    longRatioMax: 1.3,
+    filesRatioMax: 1.5,
   },
   { vals: 1, warmUp: 0, ready: 1 },
 )
@@ -53,6 +56,7 @@ export const cold: Benchmark = {
           columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
           rows,
         },
+        await measureSizes(hamlet),
       ]
     } finally {
       for (const program of [hamlet, loader, worker, nextWorker]) await program.stop()
@@ -60,11 +64,46 @@ export const cold: Benchmark = {
   },
 }
 
+/** The same for vals of different sizes. Each was saved a moment before, and has not run. */
+async function measureSizes(hamlet: Hamlet): Promise<Table> {
+  const files = toManyFiles(limits.files)
+  const sizes = {
+    short: () => askNewVal(hamlet),
+    long: () => askNewVal(hamlet, [{ path: "main.tsx", content: longCode }]),
+    files: () => askNewVal(hamlet, files),
+  }
+  await takeTurns(limits.warmUp, sizes)
+  const times = await takeTurns(limits.vals, sizes)
+  const toSizeRow = (name: string, of: readonly number[], ratioMax?: number): Cell[] => {
+    const ratio = median(of) / median(times.short)
+    const spread = `${Math.min(...of).toFixed(1)} – ${percentile(of, 90).toFixed(1)}`
+    const bar = ratioMax === undefined ? "" : atMost(ratio, ratioMax)
+    return [name, median(of).toFixed(1), spread, ratio.toFixed(2), bar]
+  }
+  return {
+    title: `cold, by size: first response of vals that have never run, ${limits.vals} of each in turns`,
+    columns: ["", "p50, ms", "smallest – p90, ms", "to 5 lines", "bar"],
+    rows: [
+      toSizeRow("5 lines", times.short),
+      toSizeRow("300 lines", times.long, limits.longRatioMax),
+      toSizeRow(`${limits.files} files of 10 lines`, times.files, limits.filesRatioMax),
+    ],
+  }
+}
+
 let made = 0
 
-async function askNewVal(hamlet: Hamlet): Promise<number> {
+async function askNewVal(
+  hamlet: Hamlet,
+  files: ReturnType<typeof toManyFiles> = [{ path: "main.tsx", content: helloCode }],
+): Promise<number> {
   const name = `cold${made++}`
-  const val = await hamlet.putVal(name, `// ${name}\n${helloCode}`)
+  const [entry, ...others] = files.map(({ path, content }) => ({
+    path,
+    content: `// ${name}\n${content}`,
+  }))
+  const val = await hamlet.putVal(name, entry?.content ?? "")
+  if (others.length > 0) await hamlet.putFiles(val, others)
   await hamlet.waitForPool(limits.ready)
   const time = await timeOf(() => requestOnce(hamlet.program.url, { host: val.host }))
   await hamlet.assertRuns(val, 1)

@@ -14,6 +14,8 @@ export interface Hamlet {
   readonly token: string
   /** Saves a val, or its next version, without running it. */
   putVal(name: string, code: string): Promise<BenchVal>
+  /** Adds files to a val, in one version. */
+  putFiles(val: BenchVal, files: readonly { path: string; content: string }[]): Promise<void>
   /** Sends a request to the API as the first user. The response may be an error. */
   send(path: string, init?: RequestInit): Promise<Response>
   /** The state of the lockfile of its first version. */
@@ -103,6 +105,13 @@ export async function startOwnHamlet(settings: Settings): Promise<Hamlet> {
         links: { endpoint: string }
       }
       return { id: val.id, name, host: new URL(val.links.endpoint).host }
+    },
+    async putFiles(val, files) {
+      const changes = files.map((file) => ({ op: "put", ...file }))
+      await request(`/v1/vals/${val.id}/files`, {
+        method: "POST",
+        body: JSON.stringify({ changes }),
+      })
     },
     send: (path, init) => sendToApi(url, path, init),
     lockState: async (val) =>

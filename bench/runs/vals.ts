@@ -11,6 +11,37 @@ export const loggingCode = `export default function hello(request: Request): Res
 }
 `
 
+/** Ten lines of TypeScript as they are in many vals; `number` makes their names different. */
+function toPiece(number: number): string {
+  return `interface Item${number} {
+  readonly name: string
+  readonly count: number
+}
+/** Describes an item in words. */
+export function describe${number}(item: Item${number}, prefix: string = "item"): string {
+  const parts: string[] = [prefix, item.name]
+  if (item.count > 1) parts.push(\`\${item.count} times\`)
+  return parts.join(" ")
+}
+`
+}
+
+/** The hello in a val of 300 lines. */
+export const longCode =
+  helloCode + Array.from({ length: 30 }, (_, index) => toPiece(index)).join("")
+
+/** The hello in a val of many files, which it imports. The first is the one that is started. */
+export function toManyFiles(count: number): readonly { path: string; content: string }[] {
+  const others = Array.from({ length: count - 1 }, (_, index) => ({
+    path: `lib/part${index}.ts`,
+    content: toPiece(index),
+  }))
+  const imports = others.map(
+    ({ path }, index) => `import { describe${index} } from "./${path}"\nvoid describe${index}\n`,
+  )
+  return [{ path: "main.tsx", content: imports.join("") + helloCode }, ...others]
+}
+
 /** A hello that responds with its version. */
 export function toVersionCode(version: string): string {
   return helloCode.replace("hello world", version)

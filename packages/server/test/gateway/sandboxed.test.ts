@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { connect } from "node:net"
+import { tmpdir } from "node:os"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
@@ -108,6 +109,69 @@ function define(): void {
       },
     })
     expect(await (await visit("throws")).text()).not.toContain("too far")
+  })
+
+  test("a val that was transpiled before it ran shows the author's lines and columns", async () => {
+    const put = async (path: string, method: string, body: object) => {
+      const url = `http://127.0.0.1:${port}${path}`
+      const response = await fetch(url, { method, headers, body: JSON.stringify(body) })
+      expect(response.status).toBeLessThan(300)
+      return (await response.json()) as { id: string }
+    }
+    const mark = crypto.randomUUID()
+    const imported = `interface Far {
+  readonly mark: "${mark}"
+}
+enum Distance { Near, Far }
+export function fail(far?: Far): never { type T = Far;   throw new RangeError(Distance.Far + "${mark}") }`
+    await put("/v1/vals", "PUT", { name: "far", code: imported, type: "script" })
+    const lib = `type Mark = "${mark}"
+
+const React = { createElement: (tag: string, _: unknown, child: () => unknown) => child() }
+export const view = (work: () => Mark) => <p>{() => (work as () => never)()}</p>
+export async function later<T>(value: T): Promise<T> {
+  await null
+  console.error(new Error("${mark}"))
+  return value
+}`
+    const code = `import { fail } from "./far"
+import { later, view } from "./lib/view.tsx"
+interface Options { mark: "${mark}" }
+
+export default async function ({ url }: Request): Promise<Response> {
+  const options: Options = await later<Options>({ mark: "${mark}" })
+  return view((): Options["mark"] => fail()) as unknown as Response
+}`
+    const { id } = await put("/v1/vals", "PUT", { name: "traced", code, type: "http" })
+    await put(`/v1/vals/${id}/files`, "POST", {
+      changes: [{ path: "lib/view.tsx", content: lib }],
+    })
+    await waitUntil(() => {
+      const files = [
+        ...new Bun.Glob("hamlet-*/*/emits/*").scanSync({ cwd: tmpdir(), absolute: true }),
+      ]
+      return files.filter((file) => readFileSync(file, "utf8").includes(mark)).length === 3
+    })
+    const response = await visit("traced", "/", {
+      headers: { ...headers, accept: "application/json" },
+    })
+    const { runError } = (await response.json()) as { runError: { stack: string } }
+    expect(runError.stack.split("\n")).toEqual([
+      `RangeError: 1${mark}`,
+      "    at fail (ada/far.tsx:5:64)",
+      "    at ada/traced.tsx:7:38",
+      "    at ada/traced/lib/view.tsx:4:53",
+      "    at Object.createElement (ada/traced/lib/view.tsx:3:83)",
+      "    at view (ada/traced/lib/view.tsx:4:43)",
+      "    at default (ada/traced.tsx:7:10)",
+    ])
+    expect((await runOf(response)).logs.map(({ message }) => message.split("\n"))).toEqual([
+      [
+        `Error: ${mark}`,
+        "    at later (ada/traced/lib/view.tsx:7:17)",
+        "    at async default (ada/traced.tsx:6:28)",
+      ],
+    ])
   })
 
   test("a compressed response of a val is forwarded", async () => {

@@ -10,6 +10,7 @@ import {
 import { createUsers } from "../../src/domain/accounts/users.ts"
 import type { Clock } from "../../src/domain/clock.ts"
 import type { LockfileWork } from "../../src/domain/modules/lockfiles.ts"
+import type { Retirer } from "../../src/domain/runs/retirement.ts"
 import { type Cipher, createCipher } from "../../src/domain/secrets/cipher.ts"
 import { createSecrets, type SecretStore } from "../../src/domain/secrets/secrets.ts"
 import { createValLists } from "../../src/domain/vals/val-lists.ts"
@@ -43,6 +44,7 @@ export interface TestRules extends AsyncDisposable {
 }
 
 interface ReplacedParts {
+  readonly runner?: Retirer
   readonly scanImports?: CodeParser["scanImports"]
   readonly lockfileWork?: LockfileWork
   readonly valStore?: ValStore
@@ -103,6 +105,7 @@ function createTestNouns(
 ) {
   const {
     lockfileWork = { wake() {} },
+    runner = { retire() {} },
     valStore = stores.vals,
     secretStore = stores.secrets,
     idempotencyStore = stores.idempotency,
@@ -115,7 +118,6 @@ function createTestNouns(
     scanImports = async (code: string) =>
       [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
   } = replaced
-  const runner = { retire() {} }
   const parser = { scanImports, scanPlaces: async () => null } as Partial<CodeParser> as CodeParser
   const sources = createSources(parser, { baseUrls: ["http://hamlet.test"] }, valStore)
   const users = createUsers(stores.users, stores.tokens, () => false, clock)

@@ -299,3 +299,21 @@ describe("createVal, saveVal and saveVersion with remote imports", () => {
     expect(wakes).toBe(5)
   })
 })
+
+describe("createVal, saveVal and saveVersion", () => {
+  test("prepare runs of new code, except of code that is linked to packages first", async () => {
+    const prepared: unknown[] = []
+    const prepare = (ownerId: string, texts: unknown) => prepared.push([ownerId, texts])
+    const nouns = rules.createNouns({ runner: { retire() {}, prepare } })
+    const toText = (code: string) => [ada.userId, [{ path: "main.tsx", code }]]
+    const { id } = await nouns.vals.create(ada, { name: "prepared", code: "1" })
+    await nouns.vals.save(ada, { name: "prepared", code: "2" }, undefined)
+    await nouns.versions.save(ada, id, { code: "3" }, undefined)
+    const all = [toText("1"), toText("2"), toText("3")]
+    expect(prepared).toEqual(all)
+    await nouns.versions.save(ada, id, { code: "3" }, undefined)
+    await nouns.vals.change(ada, id, { readme: "x" }, undefined)
+    await nouns.versions.save(ada, id, { code: `import x from "npm:x"` }, undefined)
+    expect(prepared).toEqual(all)
+  })
+})

@@ -24,12 +24,18 @@ const emitterLimits = {
   /** Modules in one run of the tool, and their characters: no more than a single one may have. */
   batchMax: 50,
   batchCharsMax: contractLimits.codeCharsMax,
+  /** A val that runs right after its save has the processor to itself. */
+  delayMs: 50,
   /** The JavaScript of a module, with its source map. */
   emitBytesMax: mebibyte,
   /** Modules that were loaded once, or cannot be transpiled. */
   notedMax: 20_000,
-  /** After each run of the tool nothing is transpiled for so many times as long. */
-  restFactor: 4,
+  /**
+   * After each run of the tool nothing is transpiled for so many times as long; `busy`, up to
+   * `busyRestMsMax`, while modules wait, so that many saves in a row are not slowed down.
+   */
+  restFactor: { idle: 2, busy: 20 },
+  busyRestMsMax: 2_000,
   tool: {
     msMax: 10_000,
     outputBytesMax: 4 * mebibyte,
@@ -110,7 +116,7 @@ export class Emitter {
     const wanted = { key, code, type }
     if (!this.#queue.add(ownerId, wanted, { bytes: 2 * code.length })) return
     this.#waiting.add(key)
-    this.#loop.wake()
+    this.#loop.wakeIn(this.#limits.delayMs)
   }
 
   #note(keys: Set<string>, key: string): void {
@@ -129,9 +135,16 @@ export class Emitter {
     } finally {
       for (const { key } of batch) this.#waiting.delete(key)
     }
+    const restMs = this.#toRestMs(performance.now() - startedMs)
     if (this.#queue.size > 0) this.#loop.wake()
-    const restMs = (performance.now() - startedMs) * this.#limits.restFactor
     await sleep(restMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
+  }
+
+  #toRestMs(workedMs: number): number {
+    const { restFactor, busyRestMsMax } = this.#limits
+    const idleMs = restFactor.idle * workedMs
+    if (this.#queue.size === 0) return idleMs
+    return Math.max(idleMs, Math.min(restFactor.busy * workedMs, busyRestMsMax))
   }
 
   /** Modules of one owner. */
