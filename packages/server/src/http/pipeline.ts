@@ -56,6 +56,8 @@ export async function handleRoute(
       route.query ? `${pathname}${search}` : pathname,
       bytes ?? "",
       [...caller.scopes].sort().join(" "),
+      // What a run asks for may depend on its val.
+      ...(caller.valId === undefined ? [] : [caller.valId]),
     ]
     return idempotency.respondOnce({ userId: caller.userId, key: idempotencyKey, content }, () =>
       runAtDepth(depth, () => callStorable(handler, call, matched.requestId)),

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { createSubject } from "../authorization/subject.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -55,6 +56,16 @@ describeApi("run tokens", (suite) => {
       404,
       "val_not_found",
     ])
+  })
+
+  test("name their val, also to other nodes", async () => {
+    const ada = await person()
+    const { id } = await val(ada)
+    const { parts, stores } = suite.api.hamlet
+    const token = parts.accounts.runTokens.issue(ada, id)
+    const find = () => stores.tokens.findHolder(hashToken(token))
+    await waitUntil(async () => (await find()) !== undefined)
+    expect(await find()).toMatchObject({ userId: ada.id, isOfRun: true, valId: id })
   })
 
   test("read and write the blobs of their user, and of no other user", async () => {

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { purgeVals } from "../../src/domain/val-storage.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { FakeBucket } from "../support/fakes/fake-bucket.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const bucket = new FakeBucket()
@@ -178,6 +180,17 @@ function defineSqlite(suite: ApiSuite): void {
         body: { statement: "insert into t values (1)" },
       })
     expect((await insert()).json).toEqual((await insert()).json)
+    // Another val with the same key and statement is another request.
+    const { runTokens } = suite.api.hamlet.parts.accounts
+    const sent = {
+      headers: { "idempotency-key": "twice" },
+      body: { statement: "create table own (a)" },
+    }
+    for (const [as, status] of [
+      [runTokens.issue(ada, id), 200],
+      [runTokens.issue(ada, (await val(ada)).id), 422],
+    ] as const)
+      expectStatus(await call("POST", "/v2/sqlite/execute", { as, ...sent }), status)
     expect((await execute(reader, id, "select count(*) from t")).json.rows).toEqual([[1]])
   })
 
@@ -202,7 +215,8 @@ function defineSqlite(suite: ApiSuite): void {
     const emptied = { as: ada, body: { statements: ["drop table t"] } }
     expectStatus(await call("POST", `/v2/sqlite/batch?val_id=${one}`, emptied), 200)
     await suite.api.hamlet.parts.userData.ownerDatabases.remove({ ownerId: ada.id, valId: one })
-    expectStatus(await execute(ada, two, fill), 200)
+    // Sizes are read again a moment later.
+    await waitUntil(async () => (await execute(ada, two, fill)).status === 200)
   })
 }
 
@@ -340,5 +354,18 @@ function defineDeletion(suite: ApiSuite): void {
     ])
     await purge()
     expect(await usageOf(ada)).toEqual([1, 1, false])
+  })
+
+  test("is deleted with the account of its owner", async () => {
+    const ada = await addUser()
+    const { id } = await val(ada)
+    await keep(ada, id)
+    const path = `/v1/users/${ada.id}?data=delete`
+    expectStatus(await call("DELETE", path, { as: suite.api.admin }), 204)
+    await purge()
+    const { ownerDatabases } = suite.api.hamlet.parts.userData
+    expect(await ownerDatabases.sizeOf(ada.id)).toBe(0)
+    const left = sql`select key from val_blobs where val_id = ${id}`
+    expect(await suite.database.db.read(left)).toEqual([])
   })
 }

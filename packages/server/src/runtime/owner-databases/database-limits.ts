@@ -38,7 +38,7 @@ export const databaseLimits = {
   lifeSecondsMax: 3_600,
   // The databases that a process keeps open, of whichever owners and vals.
   cachedOwnersMax: 32,
-  // The databases of one user's vals: their sizes are added up when one of them is written to.
+  // The databases of one user's vals: their sizes are added up before a write to one of them.
   databasesMax: 1_000,
   // The mark of the response comes on top.
   responseBytesMax: statementLimits.resultBytesMax + 1,

@@ -20,34 +20,28 @@ export function toDatabasePath(folder: string, { ownerId, valId }: StorageHome):
 
 /** The bytes of all databases of a user on the disk. */
 export async function countBytes(folder: string, ownerId: string): Promise<number> {
-  const sizes = [0]
-  for (const path of listCounted(folder, ownerId))
-    sizes.push((await stat(path).catch(() => undefined))?.size ?? 0)
-  return sizes.reduce((sum, size) => sum + size)
-}
-
-/** The same without the database of this home. Blocks: only for worker processes. */
-export function countOtherBytes(folder: string, home: StorageHome): number {
-  const own = toDatabasePath(folder, home)
   let bytes = 0
-  for (const path of listCounted(folder, home.ownerId))
-    if (!path.startsWith(own)) bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  for (const path of listPaths(folder, ownerId))
+    for (const end of countedEnds)
+      bytes += (await stat(`${path}${end}`).catch(() => undefined))?.size ?? 0
   return bytes
 }
 
-/** How many databases the vals of a user have. */
-export function countValDatabases(folder: string, ownerId: string): number {
-  return listNames(toValFolder(folder, ownerId)).filter((name) => name.endsWith(".db")).length
+/** The same for one database. Blocks: only for worker processes. */
+export function countBytesOf(path: string): number {
+  return countedEnds.reduce(
+    (sum, end) => sum + (statSync(`${path}${end}`, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+}
+
+/** The databases of a user: the own one, which may be missing, and those of vals. */
+export function listPaths(folder: string, ownerId: string): readonly string[] {
+  const valFolder = toValFolder(folder, ownerId)
+  const names = existsSync(valFolder) ? readdirSync(valFolder) : []
+  const ofVals = names.filter((name) => name.endsWith(".db"))
+  return [toDatabasePath(folder, { ownerId }), ...ofVals.map((name) => join(valFolder, name))]
 }
 
 /** The files that count: not those that last only as long as a database is open. */
-function listCounted(folder: string, ownerId: string): readonly string[] {
-  const own = toDatabasePath(folder, { ownerId })
-  const valFolder = toValFolder(folder, ownerId)
-  const ofVals = listNames(valFolder).filter((name) => /\.db(?:-wal)?$/.test(name))
-  return [own, `${own}-wal`, ...ofVals.map((name) => join(valFolder, name))]
-}
-
-function listNames(folder: string): readonly string[] {
-  return existsSync(folder) ? readdirSync(folder) : []
-}
+const countedEnds = ["", "-wal"] as const

@@ -29,7 +29,9 @@ describe("DatabasePool", () => {
   })
 
   test("gives each val a database, and limits how many are open and how many there are", async () => {
-    await using databases = await openDatabases({ limits: { cachedOwnersMax: 4, databasesMax: 20 } })
+    await using databases = await openDatabases({
+      limits: { cachedOwnersMax: 4, databasesMax: 20 },
+    })
     const { id } = databases.owner()
     const vals = Array.from({ length: 20 }, () => databases.owner(id, Bun.randomUUIDv7()))
     for (const [index, val] of vals.entries()) {
@@ -67,9 +69,10 @@ describe("DatabasePool", () => {
     expect(await databases.owner().execute("create table t (a)")).toMatchObject({ rows: [] })
     expect(await databases.pool.sizeOf(own.id)).toBeGreaterThan(2_000_000)
     await databases.pool.remove({ ownerId: own.id })
-    expect([await databases.pool.sizeOf(own.id), existsSync(join(databases.folder, own.id))]).toEqual(
-      [0, false],
-    )
+    expect([
+      await databases.pool.sizeOf(own.id),
+      existsSync(join(databases.folder, own.id)),
+    ]).toEqual([0, false])
   })
 
   test("keeps exactly what was acknowledged when a process is killed in a transaction", async () => {

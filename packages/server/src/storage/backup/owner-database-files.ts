@@ -88,7 +88,6 @@ export async function* readOwnerDatabase(
   folder: string,
   name: string,
 ): AsyncGenerator<Uint8Array, void> {
-  removeLeftovers(folder)
   const copyFolder = mkdtempSync(join(folder, copyPrefix))
   try {
     const copy = join(copyFolder, "copy.db")
@@ -138,7 +137,8 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array, void> {
   }
 }
 
-function removeLeftovers(folder: string): void {
+/** Deletes the copies that a killed backup has left. */
+export function removeLeftovers(folder: string): void {
   for (const name of namesIn(folder)) {
     const path = join(folder, name)
     const at = name.startsWith(copyPrefix)

@@ -13,6 +13,7 @@ import {
   OwnerDatabaseDamaged,
   type OwnerDatabaseFile,
   readOwnerDatabase,
+  removeLeftovers,
 } from "./owner-database-files.ts"
 
 /** The sources of a backup. */
@@ -248,12 +249,14 @@ async function* writeOwnerDatabases(
   index: number,
   { damaged }: Losses,
 ): AsyncGenerator<Uint8Array, void> {
-  for (const file of ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)) {
+  if (ownerFolder === undefined) return
+  removeLeftovers(ownerFolder)
+  for (const file of listOwnerDatabases(ownerFolder)) {
     const name = await findName(snapshot, file)
     if (name === undefined) continue
     try {
       let at = 0
-      for await (const piece of readOwnerDatabase(file, ownerFolder ?? "", name)) {
+      for await (const piece of readOwnerDatabase(file, ownerFolder, name)) {
         yield writer.data(
           index,
           contentItems(piece.length),

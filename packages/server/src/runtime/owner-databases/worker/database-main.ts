@@ -4,18 +4,15 @@ import type { SqlRequest } from "../../../domain/owner-databases.ts"
 import { serveFrames } from "../../worker-processes/serve-frames.ts"
 import { statementLimits } from "../database-limits.ts"
 import { type DatabaseProcessSettings, doneMark, outcomeMark } from "../database-messages.ts"
-import {
-  countOtherBytes,
-  countValDatabases,
-  toDatabasePath,
-  toValFolder,
-} from "../database-paths.ts"
+import { listPaths, toDatabasePath, toValFolder } from "../database-paths.ts"
 import { OwnerDatabase } from "./owner-database.ts"
+import { createSizeCounter } from "./size-counter.ts"
 import { TooManyDatabases, toOutcome } from "./sql-errors.ts"
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as DatabaseProcessSettings
 /** By path, the one that was used last is the last. */
 const openDatabases = new Map<string, OwnerDatabase>()
+const sizes = createSizeCounter(settings.folder)
 
 await serveFrames((frame) => respond(JSON.parse(frame.toString()) as SqlRequest))
 for (const path of [...openDatabases.keys()]) closeDatabase(path)
@@ -26,7 +23,7 @@ function respond(request: SqlRequest): readonly (string | Uint8Array)[] {
   try {
     database = openDatabases.get(path) ?? openDatabase(path, request)
     keepOpen(path, database)
-    return [doneMark, database.run(request, () => countOtherBytes(settings.folder, request))]
+    return [doneMark, database.run(request, () => sizes.countOthers(request))]
   } catch (error) {
     const index = request.mode === "single" ? undefined : database?.index
     const outcome = toOutcome(error, {
@@ -44,7 +41,8 @@ function openDatabase(path: string, { ownerId, valId }: SqlRequest): OwnerDataba
   if (valId !== undefined && !existsSync(path)) {
     const { folder, databasesMax } = settings
     mkdirSync(toValFolder(folder, ownerId), { recursive: true, mode: 0o700 })
-    if (countValDatabases(folder, ownerId) >= databasesMax) throw new TooManyDatabases(databasesMax)
+    // One of them is the own database of the user.
+    if (listPaths(folder, ownerId).length > databasesMax) throw new TooManyDatabases(databasesMax)
   }
   return new OwnerDatabase(path, settings, statementLimits)
 }
