@@ -14,6 +14,8 @@ export interface Case {
   readonly msMax?: number
   /** The time is only reported, without a limit. */
   readonly isInformation?: boolean
+  /** A change that is sent before each request, and not measured; `count` is 0 for the first one. */
+  change?(asker: Asker, count: number): { readonly path: string; readonly body: unknown }
   path(asker: Asker): string
 }
 
@@ -202,6 +204,26 @@ function search(text: string, label: string): Case {
   }
 }
 
+const filesMax = 1_000
+const filesMsMax = 20
+const folderSlot = publicSlot(55)
+
+/** Each time another version, as no other request has read its list yet. */
+const folderCase: Case = {
+  route: "listFiles",
+  label: `${filesMax.toLocaleString("en")} files, of a version that is new`,
+  msMax: filesMsMax,
+  change: (asker, count) => ({
+    path: `/v1/vals/${asker.val(folderSlot)}/files`,
+    body: {
+      changes: Array.from({ length: count === 0 ? filesMax - 1 : 1 }, (_, index) => ({
+        ...{ path: `folder${index % 20}/file${index}.txt`, content: `${count} of ${index}` },
+      })),
+    },
+  }),
+  path: (asker) => `/v2/vals/${asker.val(folderSlot)}/files?path=&recursive=true&limit=100`,
+}
+
 /** Lists without rows in the seeded world, or for administrators only. */
 export const unmeasured: ReadonlySet<RouteName> = new Set([
   ...(["listMySchedules", "listNotifications", "listWebhooks", "listDeliveries"] as const),
@@ -211,4 +233,7 @@ export const unmeasured: ReadonlySet<RouteName> = new Set([
 ])
 
 /** The first page of every other list of the API, with its filters, and searches. */
-export const cases: readonly Case[] = [...valCases, ...runCases, ...socialCases, ...searchCases]
+export const cases: readonly Case[] = [
+  ...[...valCases, ...runCases, ...socialCases, ...searchCases],
+  folderCase,
+]

@@ -49,6 +49,7 @@ export async function measureCase(it: Case, small: Place, large: Place): Promise
 }
 
 async function countItems(it: Case, place: Place): Promise<number> {
+  await sendChange(it, place, 0)
   const response = await request(it, place, 0)
   const body = (await response.json()) as {
     readonly data?: readonly unknown[]
@@ -81,6 +82,7 @@ async function measureRound(
 }
 
 async function timeRequest(it: Case, place: Place, user: number): Promise<number> {
+  await sendChange(it, place, user)
   const began = performance.now()
   const response = await request(it, place, user)
   await response.arrayBuffer()
@@ -90,6 +92,26 @@ async function timeRequest(it: Case, place: Place, user: number): Promise<number
       `Cannot measure ${it.route} (${it.label}): the server responded ${response.status}`,
     )
   return ms
+}
+
+/** How many changes of a case were sent for each user of a server. */
+const changes = new Map<string, number>()
+
+async function sendChange(it: Case, { url, world }: Place, user: number): Promise<void> {
+  const key = `${url} ${it.label} ${user}`
+  const count = changes.get(key) ?? 0
+  const change = it.change?.(new Asker(world, user), count)
+  if (!change) return
+  changes.set(key, count + 1)
+  const response = await fetch(url + change.path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tokenText(user)}`, "content-type": "application/json" },
+    body: JSON.stringify(change.body),
+  })
+  if (!response.ok)
+    throw new Error(
+      `Cannot measure ${it.route} (${it.label}): the change was refused with ${response.status}: ${await response.text()}`,
+    )
 }
 
 function request(it: Case, place: Place, user: number): Promise<Response> {
