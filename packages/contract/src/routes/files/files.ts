@@ -93,6 +93,7 @@ export const fileRoutes = {
     valAccess: "own",
     query: changeFilesQuery,
     body: changeFilesBody,
+    isFilesBody: true,
     hasIfMatch: true,
     responses: { 200: savedFiles },
     errors: [
@@ -104,6 +105,7 @@ export const fileRoutes = {
       "val_full",
       "content_not_text",
       "sandbox_unavailable",
+      "overloaded",
     ],
   }),
 }

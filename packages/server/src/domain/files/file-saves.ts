@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import type { Sources } from "../vals/val-source.ts"
-import { assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
+import { assertOwner, type Val, type Vals, VersionConflict, valNotFound } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
 import {
   changeTree,
@@ -140,10 +140,7 @@ function mayChangeImports(change: FileChange): boolean {
 /** Throws when the branch is not at the version that the caller expects. */
 function assertVersion(branch: Branch, ifMatch: number | undefined): void {
   if (ifMatch === undefined || branch.version === ifMatch) return
-  throw new AppError(
-    "version_conflict",
-    `Cannot save files: branch ${branch.name} is at version ${branch.version}, not ${ifMatch}`,
-  )
+  throw new VersionConflict(`files: branch ${branch.name} is`, branch.version, ifMatch)
 }
 
 /** Parses the new texts that are code for what they import. */

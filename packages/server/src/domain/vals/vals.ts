@@ -219,13 +219,21 @@ export function assertOwner(
     )
 }
 
+/** The error for a save of another version than the one that there is now. */
+export class VersionConflict extends AppError {
+  constructor(
+    what: string,
+    readonly version: number,
+    ifMatch: number,
+  ) {
+    super("version_conflict", `Cannot save ${what} at version ${version}, not ${ifMatch}`)
+  }
+}
+
 /** Throws when the current version is not the one that the caller expects. */
 export function assertUnchanged(val: Val, ifMatch: number | undefined): void {
   if (ifMatch === undefined || val.version === ifMatch) return
-  throw new AppError(
-    "version_conflict",
-    `Cannot save val "${val.name}": it is at version ${val.version}, not ${ifMatch}`,
-  )
+  throw new VersionConflict(`val "${val.name}": it is`, val.version, ifMatch)
 }
 
 /** The rules of single vals. */
