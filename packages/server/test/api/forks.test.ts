@@ -94,7 +94,10 @@ describeEachDatabase("api/forks", (open) => {
       expect([empty.code, empty.files, await paths(empty)]).toEqual(["", 0, []])
       const data = await create("data")
       const changes = ["README.md", "a/data.json"].map((path) => ({ path, content: "{}" }))
-      const saved = await api.call("POST", `/v1/vals/${data.id}/files`, { as: ada, body: { changes } })
+      const saved = await api.call("POST", `/v1/vals/${data.id}/files`, {
+        as: ada,
+        body: { changes },
+      })
       expectStatus(saved, 200)
       const copy = await forkOf(data)
       expect([copy.code, copy.readme, copy.files]).toEqual(["", "{}", 2])
