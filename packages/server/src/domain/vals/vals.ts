@@ -74,6 +74,12 @@ export interface FoundVal extends Val {
   readonly foundPath: string | null
 }
 
+/** How many vals a user has, and the bytes of the texts of all their branches and versions. */
+export interface CodeUsage {
+  readonly vals: number
+  readonly bytes: number
+}
+
 /** What a client needs to detect that a val has changed, without its code. */
 export type ValState = Pick<Val, "id" | "name" | "version" | "privacy" | "type" | "updatedAt">
 
@@ -165,6 +171,7 @@ export interface ValStore {
   indexBacklog(valsMax: number): Promise<boolean>
   /** Adds to the numbers of runs; ids without a val are ignored. */
   addRunCounts(counts: ReadonlyMap<string, number>): Promise<void>
+  findUsage(ownerId: string): Promise<CodeUsage>
   /** The states of the owner's vals, by name, at most `countMax`. */
   listStates(ownerId: string, countMax: number): Promise<Page<ValState>>
   /** Undefined when the owner already has a val with that name. */
