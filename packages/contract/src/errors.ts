@@ -110,7 +110,8 @@ const meanings = {
   412: {
     precondition_failed:
       "The content is not the one that `If-Match` names, or has changed since `If-Unmodified-Since`.",
-    version_conflict: "The current version of the val is not the one that `If-Match` names.",
+    version_conflict:
+      "The current version of the val or the branch is not the one that `If-Match` names. Its number is in `ETag`.",
   },
   413: {
     body_too_large: "The body is larger than the server accepts.",

@@ -49,6 +49,8 @@ export interface RouteDefinition {
   readonly isBytesBody?: boolean
   /** The body contains a mail with its attachments, and may be larger than other bodies. */
   readonly isMailBody?: boolean
+  /** The body contains many files, and may be larger than other bodies. */
+  readonly isFilesBody?: boolean
   /** The last parameter takes the rest of the path, with encoded or plain slashes. */
   readonly isRestPath?: boolean
   /** Supports `If-Match` with a version number. */

@@ -14,7 +14,7 @@ interface Row {
 /** Prints the usage and limits of a user. */
 export async function showUsage(output: Output, usage: ApiOutput<"getMyUsage">): Promise<void> {
   if (output.mode === "json") return output.json(usage)
-  const { runs, egress, storage, blobs, sqlite, mail } = usage
+  const { runs, egress, storage, code, blobs, sqlite, mail } = usage
   const rows: readonly Row[] = [
     { what: "runs per minute", used: runs.lastMinute, max: runs.perMinuteMax },
     { what: "concurrent runs", used: runs.atOnce, max: runs.atOnceMax },
@@ -29,6 +29,7 @@ export async function showUsage(output: Output, usage: ApiOutput<"getMyUsage">):
       used: storage.requestsLastMinute,
       max: storage.requestsPerMinuteMax,
     },
+    { what: "code", used: code.bytes, max: null, isBytes: true },
     { what: "blobs", used: blobs.bytes, max: blobs.bytesMax, isBytes: true },
     ...(sqlite
       ? [{ what: "database", used: sqlite.bytes, max: sqlite.bytesMax, isBytes: true } as const]

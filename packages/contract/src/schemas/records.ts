@@ -262,6 +262,9 @@ export const usage = z
       requestsSinceStart: z.int().min(0),
       requestsPerMinuteMax: z.int().nullable(),
     }),
+    code: z
+      .object({ vals: z.int().min(0), bytes: z.int().min(0) })
+      .describe("The vals of the user, and the texts of all their branches and versions"),
     blobs: z.object({ count: z.int().min(0), bytes: z.int().min(0), bytesMax: z.int() }),
     // Null if users have no databases on this server.
     sqlite: z.object({ bytes: z.int().min(0), bytesMax: z.int() }).nullable(),

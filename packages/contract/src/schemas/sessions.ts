@@ -87,9 +87,9 @@ export const authorizationRequest = z
 /** The body to allow the request of a program. */
 export const createAuthorizationBody = z.object({
   query,
-  scopes: list(scope, scope.options.length, 1)
+  scopes: list(scope, scope.options.length)
     .transform((scopes) => [...new Set(scopes)])
-    .describe("What the program may do, at most what it asked for"),
+    .describe("What the program may do, at most what it asked for; nothing if it is refused"),
 })
 
 /** Where the browser goes next. */

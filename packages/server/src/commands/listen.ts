@@ -5,6 +5,7 @@ import { gatewayLimits } from "../gateway/limits.ts"
 import { toErrorPage } from "../gateway/response/error-page.ts"
 import type { SocketRelay } from "../gateway/sockets/socket-relay.ts"
 import { createSocketHandlers } from "../gateway/sockets/sockets.ts"
+import { saveBytesMax } from "../http/request/large-saves.ts"
 import { toPath } from "../http/request/request-url.ts"
 import { estimateOpenFiles, readOpenFilesMax } from "../shared/files/open-files.ts"
 
@@ -30,6 +31,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
         config.bodyBytesMax,
         config.storage.blobBytesMax,
         config.emails.bytesMax,
+        saveBytesMax,
       ),
       fetch(request, server) {
         if (files?.isShort && !systemPaths.has(toPath(request))) return refuse(request)

@@ -82,7 +82,10 @@ export function composeAccounts(
     idempotency: createIdempotency(stores.idempotency, cipher, { nodeId, requestMsMax, now }),
     emailAddresses: createEmailAddresses(stores, users, outgoingMail, config.baseUrl, foundation),
     usage: createUsage(
-      { blobs: stores.blobs, allowances, quotas, liveRuns, ownerDatabases, outgoingMail },
+      {
+        ...{ vals: stores.vals, blobs: stores.blobs },
+        ...{ allowances, quotas, liveRuns, ownerDatabases, outgoingMail },
+      },
       {
         runsAtOnceMax: config.runs.perAccountMax,
         blobBytesMax: config.storage.blobsBytesMax,

@@ -7,6 +7,7 @@ import type { ApiParts } from "../http/nouns.ts"
 import { createDocPages } from "../http/pages/doc-pages.ts"
 import type { DocsPage } from "../http/pages/page-files.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
+import { createLargeSaves } from "../http/request/large-saves.ts"
 import type { Links } from "../http/response/links.ts"
 import { LoopDelay } from "../shared/loop-delay.ts"
 import type { Limits } from "./accounts.ts"
@@ -34,6 +35,7 @@ export function createApi(
     hasAddressesInLog: config.hasAddressesInLog,
     allowsAnonymousRuns: config.allowsAnonymousRuns,
     largeBodies: new LargeBodies(),
+    largeSaves: createLargeSaves(),
     mcpPool: new McpPool(docsFolder, log),
     loopDelay: new LoopDelay(),
     rateLimits: {

@@ -79,6 +79,7 @@ import type { MailCounts } from "./ops/metrics.ts"
 import type { DocPages } from "./pages/doc-pages.ts"
 import type { DocsPage, WebApp } from "./pages/page-files.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
+import type { LargeSaves } from "./request/large-saves.ts"
 import type { Links } from "./response/links.ts"
 
 /** The nouns: each is an object with its rules as methods. `composition/<noun>.ts` builds it. */
@@ -164,6 +165,7 @@ export interface ApiParts {
   /** The same for requests that contain a mail. */
   readonly mailBodyBytesMax: number
   readonly largeBodies: LargeBodies
+  readonly largeSaves: LargeSaves
   readonly mcpPool: McpPool
   readonly rateLimits: RateLimits
   readonly sessionCookie: SessionCookie

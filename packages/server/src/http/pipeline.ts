@@ -5,6 +5,7 @@ import { runAtDepth } from "../domain/call-depth.ts"
 import type { Call, Handler } from "./call.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
 import { parseBody, readBody } from "./request/body.ts"
+import { saveBytesMax } from "./request/large-saves.ts"
 import { parseIdempotencyKey, parseIfMatch, respondIfChanged } from "./request/preconditions.ts"
 import { parseRequestUrl } from "./request/request-url.ts"
 import { toQuery, validate } from "./request/validate.ts"
@@ -28,19 +29,48 @@ export interface MatchedRequest {
  * request with the same idempotency key, call the handler, respond with 304 if nothing changed.
  */
 export async function handleRoute(
-  { allowances, idempotency, api }: Nouns,
+  nouns: Nouns,
   name: RouteName,
   handler: Handler<RouteDefinition>,
   matched: MatchedRequest,
 ): Promise<ApiResponse> {
   const route: RouteDefinition = routes[name]
+  const { allowances, api } = nouns
   const { request, caller } = matched
   const isAnonymous =
     caller === undefined && route.mayBeAnonymous === true && api.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
     allowances.takeStorageRequest(caller.userId)
-  const bytesMax = route.isMailBody ? api.mailBodyBytesMax : api.bodyBytesMax
+  const { bodyBytesMax, mailBodyBytesMax } = api
+  if (!route.isFilesBody || !caller || hasLength(request, bodyBytesMax))
+    return respond(
+      nouns,
+      name,
+      handler,
+      matched,
+      route.isMailBody ? mailBodyBytesMax : bodyBytesMax,
+    )
+  return api.largeSaves.run(caller.userId, () =>
+    respond(nouns, name, handler, matched, Math.max(bodyBytesMax, saveBytesMax)),
+  )
+}
+
+/** Whether the request says how long its body is, and that it is not longer. */
+function hasLength(request: Request, bytesMax: number): boolean {
+  const length = request.headers.get("content-length")
+  return length !== null && Number(length) <= bytesMax
+}
+
+async function respond(
+  { idempotency, api }: Nouns,
+  name: RouteName,
+  handler: Handler<RouteDefinition>,
+  matched: MatchedRequest,
+  bytesMax: number,
+): Promise<ApiResponse> {
+  const route: RouteDefinition = routes[name]
+  const { request, caller } = matched
   const bytes = route.body ? await readBody(request, bytesMax) : undefined
   const call = await toCall(api, name, matched, bytes)
   const depth = caller?.depth ?? 0

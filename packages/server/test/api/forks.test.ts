@@ -77,6 +77,38 @@ describeEachDatabase("api/forks", (open) => {
   }
 
   describe("POST /v1/vals/{val_id}/fork", () => {
+    test("copies a val without files or without code as it is", async () => {
+      const ada = await person()
+      const create = async (name: string) => {
+        const body = { name, privacy: "public" }
+        return expectStatus(await api.call("POST", "/v2/vals", { as: ada, body }), 201).json
+      }
+      const paths = async ({ id }: { id: string }) => {
+        const path = `/v2/vals/${id}/files?path=&recursive=true`
+        const { json } = expectStatus(await api.call("GET", path, { as: ada }), 200)
+        return json.data.map((file: { path: string }) => file.path)
+      }
+      const forkOf = async ({ id }: { id: string }) =>
+        expectStatus(await api.call("POST", `/v1/vals/${id}/fork`, { as: ada, body: {} }), 201).json
+      const empty = await forkOf(await create("empty"))
+      expect([empty.code, empty.files, await paths(empty)]).toEqual(["", 0, []])
+      const data = await create("data")
+      const changes = ["README.md", "a/data.json"].map((path) => ({ path, content: "{}" }))
+      const saved = await api.call("POST", `/v1/vals/${data.id}/files`, {
+        as: ada,
+        body: { changes },
+      })
+      expectStatus(saved, 200)
+      const copy = await forkOf(data)
+      expect([copy.code, copy.readme, copy.files]).toEqual(["", "{}", 2])
+      expect(await paths(copy)).toEqual(["README.md", "a", "a/data.json"])
+      // A first save of code makes its entry file.
+      const body = { code: "1" }
+      const next = await api.call("POST", `/v1/vals/${copy.id}/versions`, { as: ada, body })
+      expect(expectStatus(next, 201).json).toMatchObject({ code: "1", files: 3, version: 2 })
+      expect(await paths(copy)).toContain("main.tsx")
+    })
+
     test("copies code, readme and type of another user's val into a private val", async () => {
       const [ada, bob] = [await person(), await person()]
       const original = await add(ada, { name: "hello", readme: "# Hi", type: "http" })

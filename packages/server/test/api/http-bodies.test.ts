@@ -285,6 +285,18 @@ function defineSize(suite: ApiSuite): void {
     expect(answer.json.message).toContain(String(bytesMax))
   })
 
+  test("may be as large as a version for a save of files", async () => {
+    const ada = await person()
+    const made = await call("POST", "/v1/vals", { as: ada, body: { code: "1" } })
+    const save = (count: number) => {
+      const content = '"\n'.repeat(100_000)
+      const changes = Array.from({ length: count }, (_, n) => ({ path: `f${n}.txt`, content }))
+      return call("POST", `/v1/vals/${made.json.id}/files`, { as: ada, body: { changes } })
+    }
+    expect(expectStatus(await save(12), 200).json.files).toHaveLength(12)
+    expect(refusalOf(await save(40))).toEqual([413, "body_too_large"])
+  })
+
   test("is counted in bytes", async () => {
     expect(
       refusalOf(

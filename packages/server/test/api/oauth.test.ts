@@ -125,6 +125,22 @@ function defineDevices(suite: ApiSuite): void {
     expect((await call("GET", "/v1/me", { as: tokens.access_token })).status).toBe(401)
   })
 
+  test("learn that their user has refused", async () => {
+    const ada = await addUser()
+    const { json: device } = await start()
+    const refused = expectStatus(await allow(ada, device.user_code, []), 200).json
+    expect(refused.url).toBe(`${testBaseUrl}/oauth/device?cancelled`)
+    expect((await poll(device.device_code)).json).toMatchObject({ error: "access_denied" })
+    expect(refusalOf(await allow(ada, device.user_code))).toEqual([400, "invalid_request"])
+    expect((await poll(device.device_code)).json).toMatchObject({ error: "access_denied" })
+    const { json } = await call("GET", "/v1/me/authorizations", { as: ada })
+    expect(json.data).toEqual([])
+    const client = await addOAuthClient(suite.api.hamlet)
+    const body = { query: toAuthorizeQuery(client), scopes: [] }
+    const other = await call("POST", "/v1/me/authorizations", { as: ada, body })
+    expect(new URL(other.json.url).searchParams.get("error")).toBe("access_denied")
+  })
+
   test("get no more than they asked for and their user has", async () => {
     const ada = await addUser()
     const { json: device } = await start({ client_id, scope: "user_r" })

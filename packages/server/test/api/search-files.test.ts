@@ -43,6 +43,11 @@ describeEachDatabase("api/search-files", (open) => {
     )
   }
 
+  /** What housekeeping does. */
+  const indexRest = async () => {
+    while (await api.hamlet.stores.vals.indexBacklog(10));
+  }
+
   test("names the file that contains the text, the code before other files before the readme", async () => {
     const val = await create({ code: "const zebraOne = 1", readme: "zebraThree" })
     await save(val, [
@@ -146,11 +151,32 @@ describeEachDatabase("api/search-files", (open) => {
       { path: "b.txt", content: long("numbat2") },
       { path: "z.ts", content: `// ${long("numbat3")}` },
     ])
+    await indexRest()
     expect(await search("numbat1")).toEqual([[val.name, "a.txt"]])
     expect(await search("numbat2")).toEqual([])
     expect(await search("numbat3")).toEqual([[val.name, "z.ts"]])
     await save(val, [{ path: "a.txt", delete: true }])
+    await indexRest()
+    expect(await search("numbat1")).toEqual([])
     expect(await search("numbat2")).toEqual([[val.name, "b.txt"]])
+  })
+
+  test("a save indexes no more text than the longest code has, and housekeeping the rest", async () => {
+    const val = await create()
+    const long = (word: string) => `${word} ${"x".repeat(150_000)}`
+    const both = (word: string) => [
+      { path: "a.ts", content: long(`${word}1`) },
+      { path: "b.ts", content: long(`${word}2`) },
+    ]
+    await save(val, both("bilby"))
+    expect(await search("bilby1")).toEqual([[val.name, "a.ts"]])
+    expect(await search("bilby2")).toEqual([])
+    await indexRest()
+    expect(await search("bilby2")).toEqual([[val.name, "b.ts"]])
+    await save(val, both("quokka"))
+    expect([await search("quokka1"), await search("quokka2")]).toEqual([[[val.name, "a.ts"]], []])
+    await indexRest()
+    expect([await search("quokka2"), await search("bilby")]).toEqual([[[val.name, "b.ts"]], []])
   })
 
   test("housekeeping adds the files that an earlier release has not indexed", async () => {

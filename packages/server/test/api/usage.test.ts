@@ -20,10 +20,41 @@ describeApi("GET /v1/me/usage", (suite) => {
       runs: { lastMinute: 0, sinceStart: 0, perMinuteMax: null, atOnce: 0, atOnceMax: 1024 },
       egress: { bytesLastMinute: 0, bytesSinceStart: 0, bytesPerMinuteMax: null },
       storage: { requestsLastMinute: 0, requestsSinceStart: 0, requestsPerMinuteMax: null },
+      code: { vals: 0, bytes: 0 },
       blobs: { count: 0, bytes: 0, bytesMax: 1024 ** 3 },
       sqlite: suite.database.path === undefined ? null : { bytes: 0, bytesMax: 256 * 1024 ** 2 },
       mail: null,
     })
+  })
+
+  test("counts the bytes of code, of all branches and versions", async () => {
+    const ada = await person()
+    const codeOf = async () => (await usageOf(suite, ada)).code
+    const { id } = await val(ada, { code: "12345", readme: "é" })
+    expect(await codeOf()).toEqual({ vals: 1, bytes: 7 })
+    expectStatus(
+      await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "1234" } }),
+      201,
+    )
+    const save = async (changes: readonly object[]) =>
+      expectStatus(await call("POST", `/v1/vals/${id}/files`, { as: ada, body: { changes } }), 200)
+    await save([{ path: "a/b.txt", content: "123" }])
+    expect(await codeOf()).toEqual({ vals: 1, bytes: 14 })
+    const branches = `/v2/vals/${id}/branches`
+    const branch = await call("POST", branches, { as: ada, body: { name: "try" } })
+    expect(await codeOf()).toEqual({ vals: 1, bytes: 14 + 2 + 4 + 3 })
+    await save([{ path: "a", delete: true }])
+    expectStatus(await call("PUT", `/v1/vals/${id}`, { as: ada, body: { type: "http" } }), 204)
+    expect(await codeOf()).toEqual({ vals: 1, bytes: 23 + 4 })
+    expectStatus(await call("DELETE", `/v1/vals/${id}/versions/1`, { as: ada }), 204)
+    expect(await codeOf()).toEqual({ vals: 1, bytes: 27 - 5 })
+    expectStatus(await call("DELETE", `${branches}/${branch.json.id}`, { as: ada }), 204)
+    expect(await codeOf()).toEqual({ vals: 1, bytes: 22 - 9 })
+    const forked = await call("POST", `/v1/vals/${id}/fork`, { as: ada, body: { name: "copy" } })
+    expectStatus(forked, 201)
+    expect(await codeOf()).toEqual({ vals: 2, bytes: 13 + 4 + 2 })
+    expectStatus(await call("DELETE", `/v1/vals/${id}`, { as: ada }), 204)
+    expect(await codeOf()).toEqual({ vals: 1, bytes: 6 })
   })
 
   test("counts runs on the account that they belong to", async () => {

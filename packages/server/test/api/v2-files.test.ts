@@ -516,6 +516,7 @@ function defineMany(suite: ApiSuite): void {
     expectStatus(await change(changes, { "if-match": '"0"' }), 200)
     const answer = await change([{ path: "a.ts", content: "2" }], { "if-match": '"0"' })
     expect(refusalOf(answer)).toEqual([412, "version_conflict"])
+    expect(answer.headers.get("etag")).toBe('"1"')
     expect(answer.json.message).toContain("version 1")
     expect(await version()).toBe(1)
   })

@@ -129,6 +129,7 @@ export const fileRoutes = {
     valAccess: "own",
     query: changeFilesQuery,
     body: changeFilesBody,
+    isFilesBody: true,
     hasIfMatch: true,
     responses: { 200: savedFiles },
     errors: [
@@ -140,6 +141,7 @@ export const fileRoutes = {
       "val_full",
       "content_not_text",
       "sandbox_unavailable",
+      "overloaded",
     ],
   }),
 }

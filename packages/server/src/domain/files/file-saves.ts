@@ -7,7 +7,7 @@ import { listTargets } from "../modules/imports/import-map.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Retirer, SavedText } from "../runs/retirement.ts"
 import type { Sources, ValSource } from "../vals/val-source.ts"
-import { assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
+import { assertOwner, type Val, type Vals, VersionConflict, valNotFound } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
 import {
   changeTree,
@@ -183,10 +183,7 @@ function toSavedText(change: FileChange): readonly SavedText[] {
 /** Throws when the branch is not at the version that the caller expects. */
 export function assertVersion(branch: Branch, ifMatch: number | undefined): void {
   if (ifMatch === undefined || branch.version === ifMatch) return
-  throw new AppError(
-    "version_conflict",
-    `Cannot save files: branch ${branch.name} is at version ${branch.version}, not ${ifMatch}`,
-  )
+  throw new VersionConflict(`files: branch ${branch.name} is`, branch.version, ifMatch)
 }
 
 /** Parses the new texts that are code for what they import. */

@@ -5,6 +5,7 @@ import type { EmailAllowance, UsedMail } from "../mail/outbound/emails.ts"
 import type { OutgoingMail } from "../mail/outbound/send-email.ts"
 import type { OwnerDatabases } from "../owner-databases.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
+import type { CodeUsage, ValStore } from "../vals/vals.ts"
 import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.ts"
 import type { QuotaBook } from "./quotas.ts"
 
@@ -17,6 +18,7 @@ export interface Usage {
   /** On this node. */
   readonly runsAtOnce: number
   readonly runsAtOnceMax: number
+  readonly code: CodeUsage
   readonly blobs: { readonly count: number; readonly bytes: number }
   readonly blobBytesMax: number
   /** Null when users have no databases on this server. */
@@ -39,6 +41,7 @@ export type UsageReader = ReturnType<typeof createUsage>
 /** Creates the reader. This node starts to count now. */
 export function createUsage(
   parts: {
+    readonly vals: Pick<ValStore, "findUsage">
     readonly blobs: Pick<BlobStore, "findUsage">
     readonly allowances: Allowances
     readonly quotas: QuotaBook
@@ -57,7 +60,8 @@ export function createUsage(
       const own = quotas.find(userId)
       const bytesMax =
         limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
-      const [blobs, bytes, mail] = await Promise.all([
+      const [code, blobs, bytes, mail] = await Promise.all([
+        parts.vals.findUsage(userId),
         blobStore.findUsage(userId),
         bytesMax === null ? 0 : ownerDatabases.sizeOf(userId),
         outgoingMail.readUsage(userId),
@@ -68,7 +72,7 @@ export function createUsage(
         countedSince: startedAt,
         runsAtOnce: liveRuns.countOf(userId),
         runsAtOnceMax: own?.runsAtOnce ?? limits.runsAtOnceMax,
-        blobs,
+        ...{ code, blobs },
         blobBytesMax: own?.blobBytes ?? limits.blobBytesMax,
         sqlite: bytesMax === null ? null : { bytes, bytesMax },
         mail,

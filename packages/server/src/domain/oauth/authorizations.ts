@@ -59,7 +59,10 @@ export function createAuthorizations(store: OAuthStore, baseUrl: string, { now }
      */
     check: (caller: Caller, query: string): Promise<AuthorizationRequest> =>
       check(store, baseUrl, caller, query, now()),
-    /** Allows a request. Returns where the browser goes, with a code for the client. */
+    /**
+     * Allows a request; refuses it without scopes. Returns where the browser goes, with a code for the
+     * client.
+     */
     async allow(caller: Caller, query: string, scopes: readonly Scope[]): Promise<string> {
       const checked = await check(store, baseUrl, caller, query, now())
       const extra = scopes.find((scope) => !checked.scopes.includes(scope))
@@ -68,13 +71,15 @@ export function createAuthorizations(store: OAuthStore, baseUrl: string, { now }
           "scope_escalation",
           `Cannot allow scope ${extra}: the program did not ask for it, or you do not have the required permissions`,
         )
-      if (checked.refusal) throw invalid(checked.refusal.message)
+      const isRefused = scopes.length === 0
+      if (checked.refusal && !isRefused) throw invalid(checked.refusal.message)
       const at = now()
+      if (isRefused && !checked.device) return checked.denyUrl
       if (checked.device) {
         const { hash, expiresAt } = checked.device
         const code = { hash, expiresAt, ...toCodeFields(caller, checked, scopes) }
         if (!(await store.allowDevice(code, at))) throw unknownDevice()
-        return toDevicePage(baseUrl, "connected")
+        return isRefused ? checked.denyUrl : toDevicePage(baseUrl, "connected")
       }
       const code = makeTokenText(randomBytes(32), "code")
       const isAdded = await store.addCode(

@@ -107,16 +107,20 @@ async function exchangeDevice(
   const hash = hashToken(code)
   if (await store.isWaiting(hash, clock.now()))
     throw new OAuthRefusal("authorization_pending", "The user has not decided yet")
+  let isRefused = false
   const redeemed = await store.redeemCode(
     hash,
     (stored) => {
       const isFor = stored.clientId === clientId && stored.redirectUri === deviceRedirect
       if (!isFor || stored.expiresAt <= clock.now()) return undefined
+      isRefused = stored.scopes.length === 0
+      if (isRefused) return undefined
       const authorization = toAuthorization(clock, stored)
       return { authorization, ...issue(clock, authorization) }
     },
     limits,
   )
+  if (isRefused) throw new OAuthRefusal("access_denied", "The user has refused")
   if (typeof redeemed === "string")
     throw new OAuthRefusal("expired_token", "The code has expired, was used, or never existed")
   return redeemed.pair

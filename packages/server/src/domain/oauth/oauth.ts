@@ -199,6 +199,7 @@ export class OAuthRefusal extends Error {
       | "invalid_client"
       | "unsupported_grant_type"
       | "authorization_pending"
+      | "access_denied"
       | "expired_token"
       | "invalid_redirect_uri"
       | "invalid_client_metadata"

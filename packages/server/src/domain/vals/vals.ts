@@ -74,6 +74,12 @@ export interface FoundVal extends Val {
   readonly foundPath: string | null
 }
 
+/** How many vals a user has, and the bytes of the texts of all their branches and versions. */
+export interface CodeUsage {
+  readonly vals: number
+  readonly bytes: number
+}
+
 /** What a client needs to detect that a val has changed, without its code. */
 export type ValState = Pick<Val, "id" | "name" | "version" | "privacy" | "type" | "updatedAt">
 
@@ -167,6 +173,7 @@ export interface ValStore {
   indexBacklog(valsMax: number): Promise<boolean>
   /** Adds to the numbers of runs; ids without a val are ignored. */
   addRunCounts(counts: ReadonlyMap<string, number>): Promise<void>
+  findUsage(ownerId: string): Promise<CodeUsage>
   /** The states of the owner's vals, by name, at most `countMax`. */
   listStates(ownerId: string, countMax: number): Promise<Page<ValState>>
   /** Undefined when the owner already has a val with that name. */
@@ -221,13 +228,21 @@ export function assertOwner(
     )
 }
 
+/** The error for a save of another version than the one that there is now. */
+export class VersionConflict extends AppError {
+  constructor(
+    what: string,
+    readonly version: number,
+    ifMatch: number,
+  ) {
+    super("version_conflict", `Cannot save ${what} at version ${version}, not ${ifMatch}`)
+  }
+}
+
 /** Throws when the current version is not the one that the caller expects. */
 export function assertUnchanged(val: Val, ifMatch: number | undefined): void {
   if (ifMatch === undefined || val.version === ifMatch) return
-  throw new AppError(
-    "version_conflict",
-    `Cannot save val "${val.name}": it is at version ${val.version}, not ${ifMatch}`,
-  )
+  throw new VersionConflict(`val "${val.name}": it is`, val.version, ifMatch)
 }
 
 /** The rules of single vals. */

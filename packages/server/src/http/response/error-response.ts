@@ -4,6 +4,7 @@ import { MergeRefused } from "../../domain/files/merges.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { SqlFailure } from "../../domain/owner-databases.ts"
 import { RunFailure } from "../../domain/runs/execute-run.ts"
+import { VersionConflict } from "../../domain/vals/vals.ts"
 import { RangeNotSatisfiable } from "../request/range.ts"
 import { type ApiResponse, json } from "./api-response.ts"
 
@@ -31,6 +32,7 @@ export function toErrorResponse(error: AppError, requestId: string): ApiResponse
 
 function errorHeaders(error: AppError, status: number): Record<string, string> {
   if (error instanceof RangeNotSatisfiable) return { "content-range": `bytes */${error.size}` }
+  if (error instanceof VersionConflict) return { etag: `"${error.version}"` }
   if (status === 401) return { "www-authenticate": "Bearer" }
   const afterSeconds = error instanceof RateLimited ? error.retryAfterSeconds : retrySeconds
   return toRetryHeaders(error.code, afterSeconds)

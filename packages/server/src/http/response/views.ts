@@ -223,6 +223,7 @@ export function toUsageView({ used, perMinuteMax, ...it }: Usage): z.infer<typeo
       requestsSinceStart: used.storageRequests.sinceStart,
       requestsPerMinuteMax: perMinuteMax.storageRequestsPerMinute ?? null,
     },
+    code: { vals: it.code.vals, bytes: it.code.bytes },
     blobs: { count: it.blobs.count, bytes: it.blobs.bytes, bytesMax: it.blobBytesMax },
     sqlite: it.sqlite && { bytes: it.sqlite.bytes, bytesMax: it.sqlite.bytesMax },
     mail: it.mail && {

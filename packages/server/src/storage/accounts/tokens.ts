@@ -159,5 +159,5 @@ function toHolder(row: HolderRow): FoundToken {
 
 /** Scopes as they are stored. We wrote them, from the closed list of scopes. */
 export function toScopes(text: string): readonly Scope[] {
-  return text.split(" ") as Scope[]
+  return (text === "" ? [] : text.split(" ")) as Scope[]
 }

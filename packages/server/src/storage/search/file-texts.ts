@@ -11,10 +11,21 @@ const limits = {
    * are, it is 1 MB at most.
    */
   otherBytesMax: 480_000,
+  /**
+   * How much text one transaction indexes, about as much as the longest code: SQLite indexes a
+   * megabyte in a second, and other requests wait meanwhile. Housekeeping indexes the rest.
+   */
+  indexedBytesMax: 256_000,
 }
 
-/** A file with a search text of its own: since which version it is as it is. */
-export type SearchedFiles = ReadonlyMap<string, number>
+/** The files with a search text of their own, by path. */
+export type SearchedFiles = ReadonlyMap<string, SearchedFile>
+
+/** Since which version a file is as it is, and how long its text is. */
+interface SearchedFile {
+  readonly since: number
+  readonly bytes: number
+}
 
 /** What decides whether a file is searched. */
 type Candidate = Pick<TreeFile, "path" | "type" | "since" | "bytes">
@@ -31,11 +42,11 @@ export function toSearchedFiles(
     ({ path, type }) => type !== "directory" && path !== entryPath && path !== readmePath,
   )
   let bytesLeft = limits.otherBytesMax
-  const searched = new Map<string, number>()
+  const searched = new Map<string, SearchedFile>()
   for (const { path, since, bytes } of others.toSorted(byImportance)) {
     if (bytes > bytesLeft) continue
     bytesLeft -= bytes
-    searched.set(path, since)
+    searched.set(path, { since, bytes })
   }
   return searched
 }
@@ -50,8 +61,8 @@ interface FileTexts extends LastStep {
 }
 
 /**
- * Writes the search texts of the files that differ; all of them if it is not known which texts there
- * are. Undefined if there are no such files. The texts are read when the transaction ends, so that
+ * Writes the search texts of the files that differ; compares them if it is not known which texts there
+ * are. Leaves to housekeeping what is too much. Undefined if there are no such files. The texts are read when the transaction ends, so that
  * saves that share it write each of them once.
  */
 export function writeFileTexts(
@@ -69,17 +80,28 @@ export function writeFileTexts(
       if (step.before) step.before = (earlier as FileTexts).before
     },
     *run() {
-      yield* replaceTexts(dialect, valId, step.before ?? (yield* readOutdated(valId)), after)
+      const known = step.before ?? (yield* findKnown(valId, after))
+      const isComplete = yield* replaceTexts(dialect, valId, known, after)
+      if (!isComplete)
+        yield sql`insert into search_backlog (val_id) select id from vals where id = ${valId} on conflict do nothing`
     },
   }
   return step
 }
 
-function* readOutdated(valId: string): Statements<SearchedFiles> {
-  const found = yield* rows<{ path: string }>(
-    sql`select path from search_texts where val_id = ${valId} and path <> ''`,
+/** The texts that there are; those that differ from the files have no version. */
+function* findKnown(valId: string, files: SearchedFiles): Statements<SearchedFiles> {
+  const found = yield* rows<FileText>(
+    sql`select path, body from search_texts where val_id = ${valId} and path <> ''`,
   )
-  return new Map(found.map(({ path }) => [path, -1]))
+  const known = new Map(found.map(({ path }) => [path, { since: -1, bytes: 0 }]))
+  const bodies = new Map(found.map(({ path, body }) => [path, body]))
+  for (const some of inBatches([...files]))
+    for (const { path, body } of yield* readTexts(valId, some)) {
+      const file = files.get(path)
+      if (file && bodies.get(path) === body) known.set(path, file)
+    }
+  return known
 }
 
 function* replaceTexts(
@@ -87,12 +109,14 @@ function* replaceTexts(
   valId: string,
   before: SearchedFiles,
   after: SearchedFiles,
-): Statements<void> {
-  const gone = [...before.keys()].filter((path) => !after.has(path))
-  for (const some of inBatches(gone))
+): Statements<boolean> {
+  const gone = [...before].filter(([path]) => !after.has(path))
+  const changed = [...after].filter(([path, { since }]) => before.get(path)?.since !== since)
+  const taken = take([...gone, ...changed])
+  const deleted = gone.filter((file) => taken.has(file)).map(([path]) => path)
+  for (const some of inBatches(deleted))
     yield sql`delete from search_texts where val_id = ${valId} and path in (${list(some)})`
-  const changed = [...after].filter(([path, since]) => before.get(path) !== since)
-  for (const some of inBatches(changed)) {
+  for (const some of inBatches(changed.filter((file) => taken.has(file)))) {
     const texts = yield* readTexts(valId, some)
     for (const { path, body } of texts.filter((text) => before.has(text.path)))
       yield* dialect.search.replaceBody(valId, path, body)
@@ -102,6 +126,22 @@ function* replaceTexts(
       texts.filter(({ path }) => !before.has(path)),
     )
   }
+  return taken.size === gone.length + changed.length
+}
+
+type SearchedEntry = readonly [path: string, file: SearchedFile]
+
+/** As many as one transaction may index, and at least one. */
+function take(files: readonly SearchedEntry[]): ReadonlySet<SearchedEntry> {
+  const taken = new Set<SearchedEntry>()
+  let bytesLeft = limits.indexedBytesMax
+  for (const file of files) {
+    const [, { bytes }] = file
+    if (bytes > bytesLeft && taken.size > 0) continue
+    bytesLeft -= bytes
+    taken.add(file)
+  }
+  return taken
 }
 
 interface FileText {
@@ -111,9 +151,9 @@ interface FileText {
 
 function* readTexts(
   valId: string,
-  files: readonly (readonly [string, number])[],
+  files: readonly SearchedEntry[],
 ): Statements<readonly FileText[]> {
-  const keys = files.map(([path, since]) => sql`(path = ${path} and since = ${since})`)
+  const keys = files.map(([path, { since }]) => sql`(path = ${path} and since = ${since})`)
   const found = yield* rows<{ path: string; content: string | null }>(
     sql`select path, content from states where branch_id = ${valId} and (${join(keys, " or ")})`,
   )

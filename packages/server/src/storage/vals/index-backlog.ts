@@ -17,7 +17,8 @@ export async function indexBacklog(db: Database, valsMax: number): Promise<boole
     sql`select val_id from search_backlog order by val_id limit ${valsMax}`,
   )
   for (const { val_id } of found) await db.write(() => indexVal(db.dialect, val_id))
-  return found.length === valsMax
+  const left = await db.read(sql`select val_id from search_backlog limit 1`)
+  return left.length > 0
 }
 
 function* indexVal(dialect: Dialect, valId: string): Script<void> {
@@ -30,6 +31,7 @@ function* indexVal(dialect: Dialect, valId: string): Script<void> {
   yield writeSearchText(dialect, val)
   const { files } = createTree(yield* readPaths(valId, val.version))
   const texts = writeFileTexts(dialect, valId, undefined, toSearchedFiles(files, val.file.path))
-  if (texts) yield texts
+  // Adds the val again if it has more text than one transaction indexes.
   yield sql`delete from search_backlog where val_id = ${valId}`
+  if (texts) yield texts
 }

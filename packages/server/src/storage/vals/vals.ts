@@ -56,7 +56,7 @@ import {
   withOrigin,
 } from "./val-rows.ts"
 
-const limits = { keysMax: 100, cachedCharsMax: 8_000_000, countsAtOnceMax: 500 }
+const limits = { keysMax: 100, cachedCharsMax: 8_000_000, countsAtOnceMax: 500, usageBranchesMax: 20_000 }
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
@@ -85,6 +85,15 @@ export function createValStore(db: Database): ValStore {
         select v.id, v.name, b.version, v.privacy, ${entryType} as type, ${updatedAt} from vals v join branches b on b.id = v.id
         where v.owner_id = ${ownerId} order by v.name_key ${limitTo(page)}`)
       return toPage(found, page, toValState)
+    },
+    async findUsage(ownerId) {
+      const found = await db.read<{ id: string; val_id: string; bytes: number | string }>(sql`
+        select b.id, b.val_id, b.bytes from vals v join branches b on b.val_id = v.id
+        where v.owner_id = ${ownerId} limit ${limits.usageBranchesMax}`)
+      return {
+        vals: found.filter((row) => row.id === row.val_id).length,
+        bytes: found.reduce((sum, row) => sum + Number(row.bytes), 0),
+      }
     },
     listRanked: (ranking, ownerId, page) => listRanked(db, ranking, ownerId, page),
     addRunCounts: (counts) => db.write(() => addRunCounts(db.dialect, counts)),

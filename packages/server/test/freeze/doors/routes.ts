@@ -29,6 +29,13 @@ const toBody = (method: string, path: string, value: unknown): SlowRequest => ({
   body: typeof value === "string" ? value : JSON.stringify(value),
 })
 
+/** As much text as a version may have. Each file has other trigrams, for the index of searches. */
+const largeFiles = (extension: string) =>
+  Array.from({ length: 37 }, (_, number) => ({
+    path: `large${number}.${extension}`,
+    content: `${String.fromCharCode(0x4e00 + number)}abcdefghi;\n`.repeat(19_000),
+  }))
+
 /** As deep and as many as files can be. */
 const deepPath = Array.from({ length: 19 }, () => "d").join("/")
 const manyFiles = (kind: "put" | "delete") =>
@@ -92,6 +99,8 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
     "body",
     (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("put") }),
     (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyMoves }),
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: largeFiles("ts") }),
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: largeFiles("txt") }),
   ],
   listBranches: ["page"],
   createBranch: ["body", (valId) => toBody("POST", `/v2/vals/${valId}/branches`, { name: "big" })],

@@ -22,7 +22,7 @@ export function UsageView() {
 
 /** What an account uses, against its limits. */
 export function UsageMeters({ usage }: { usage: Output<"getMyUsage"> }) {
-  const { countedSince, runs, egress, storage, blobs, sqlite, mail } = usage
+  const { countedSince, runs, egress, storage, code, blobs, sqlite, mail } = usage
   return (
     <>
       <div class="meters">
@@ -39,6 +39,7 @@ export function UsageMeters({ usage }: { usage: Output<"getMyUsage"> }) {
           used={storage.requestsLastMinute}
           max={storage.requestsPerMinuteMax}
         />
+        <Meter label={`Code (${code.vals} vals)`} used={code.bytes} max={null} show={toBytes} />
         <Meter
           label={`Blobs (${blobs.count})`}
           used={blobs.bytes}

@@ -65,10 +65,15 @@ function Waiting() {
 
 function Consent({ asked, query, username }: { asked: Asked; query: string; username: string }) {
   const chosen = useSignal<ReadonlySet<Scope>>(new Set(asked.scopes))
-  const allow = async () => {
-    const { url } = await api.createAuthorization({ query, scopes: [...chosen.value] })
+  const decide = async (scopes: readonly Scope[]) => {
+    const { url } = await api.createAuthorization({ query, scopes: [...scopes] })
     location.assign(url)
   }
+  const problem = useSignal("")
+  const refuse = () =>
+    decide([]).catch((error: unknown) => {
+      problem.value = explain(error)
+    })
   if (asked.refusal)
     return (
       <>
@@ -101,7 +106,7 @@ function Consent({ asked, query, username }: { asked: Asked; query: string; user
         Anybody can choose a name: continue only if you have just started this yourself.
       </p>
       <Form
-        onSubmit={allow}
+        onSubmit={() => decide([...chosen.value])}
         label="Allow"
         busyLabel="Allowing…"
         isReady={chosen.value.size > 0}
@@ -110,9 +115,14 @@ function Consent({ asked, query, username }: { asked: Asked; query: string; user
         <ScopeList label="It may" chosen={chosen} offered={asked.scopes} />
       </Form>
       <div class="sign-in-form">
-        <a class="button button-quiet" href={asked.denyUrl}>
+        <button type="button" class="button button-quiet" onClick={() => void refuse()}>
           Cancel
-        </a>
+        </button>
+        {problem.value === "" ? null : (
+          <p class="field-error" role="alert">
+            {problem.value}
+          </p>
+        )}
       </div>
       <p class="quiet">You can end this at any time under Account, Programs.</p>
     </>
