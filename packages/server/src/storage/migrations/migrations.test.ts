@@ -44,6 +44,10 @@ const landed = {
     sqlite: "f25af0844033e43c0ab362e1c974b184310dde756aa4253436e6d2ba0f292ee7",
     postgres: "78b75decb0ac08cd3ada12b597893054ff98b926a5eff6ee818215db5befe960",
   },
+  "41 merges": {
+    sqlite: "a543270a3af721fd37c29bb72b3c88624e727d2d7926a5e909dd8c7111adc425",
+    postgres: "b34681f1284d9b37046844ea3e7c5d8b0ae2d69439555da857f742d79e961089",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {
