@@ -298,9 +298,9 @@ async function mergeWorst({ client, send }: Stage): Promise<void> {
       path: `large/${index}.txt`,
       content: `${side}\n`.repeat(limits.codeCharsMax / 2),
     })),
-    ...Array.from({ length: 900 }, (_, index) => ({
+    ...Array.from({ length: 500 }, (_, index) => ({
       path: `small/${index}.txt`,
-      content: `${side}${index}\n`.repeat(100),
+      content: `${side}${index}\n`.repeat(50),
     })),
   ]
   await client.changeFiles({ val_id, changes: toChanges("a") })
