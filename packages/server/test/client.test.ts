@@ -309,6 +309,36 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       { path: "main.tsx", newPath: null, kind: "changed", before: "1", after: "2" },
     ])
   },
+  async mergeBranch({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    const { id: branch_id } = await client.createBranch({ val_id, name: "try" })
+    const write = (branch: string, content: string) =>
+      client.updateFile({ val_id, branch_id: branch, path: "main.tsx", content })
+    await write(branch_id, "2")
+    expect(await client.mergeBranch({ val_id, branch_id })).toEqual({
+      ...{ version: 2, isNewVersion: true },
+    })
+    await Promise.all([write(branch_id, "3"), write(val_id, "4")])
+    expect(await failure(client.mergeBranch({ val_id, branch_id }))).toMatchObject({
+      ...{ status: 409, code: "merge_conflict" },
+      merge: {
+        conflicts: [{ path: "main.tsx", base: "2", ours: "4", theirs: "3" }],
+        ...{ conflictCount: 1, version: 3, sourceVersion: 2 },
+      },
+    })
+  },
+  async listHistory({ client, sample }) {
+    const { data } = await client.listHistory({ val_id: sample.library.id, path: "main.tsx" })
+    expect(data.at(-1)).toMatchObject({ version: 1, changes: [{ kind: "added" }] })
+  },
+  async restoreFiles({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    await client.createVersion({ val_id, code: "2" })
+    const input = { val_id, version: 1, path: "main.tsx", note: "back" }
+    expect(await client.restoreFiles(input)).toEqual({ version: 3, isNewVersion: true })
+    const { data } = await client.listVersions({ val_id, limit: 1 })
+    expect(data).toMatchObject([{ code: "1", note: "back" }])
+  },
   async listFiles({ client, sample }) {
     const { data } = await client.listFiles({ val_id: sample.library.id, path: "" })
     expect(data[1]).toMatchObject({ id: sample.library.id, path: "main.tsx" })

@@ -191,7 +191,7 @@ function wasDone(done: Map<string, Set<number>>, id: string): boolean {
   if (id === "confirmEmail") return done.get(id)?.has(422) === true
   // There are no organisations, and the branch that is named is main.
   if (id === "listMemberships") return done.get(id)?.has(404) === true
-  if (id === "deleteBranch") return done.get(id)?.has(409) === true
+  if (id === "deleteBranch" || id === "mergeBranch") return done.get(id)?.has(409) === true
   // No account is connected to another service.
   if (/^create(?:Slack|GoogleDocs)Token$/.test(id)) return done.get(id)?.has(404) === true
   return [200, 201, 202, 204, 501].some((status) => done.get(id)?.has(status))

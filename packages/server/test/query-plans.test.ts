@@ -158,6 +158,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   ),
   getBranch: vals.map((id) => `/v2/vals/${id}/branches/${id}`),
   getBranchDifference: ofVals(`/branches/${examples.publicVal}/diff`),
+  listHistory: combine(ofVals("/history"), ["", "path=main.tsx", "limit=100"]),
   listFiles: vals.map((id) => `/v2/vals/${id}/files?path=&recursive=true`),
   getFileContent: vals.map((id) => `/v2/vals/${id}/files/content?path=main.tsx`),
   getFile: vals.map((id) => `/v2/files/${id}`),

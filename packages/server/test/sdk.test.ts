@@ -281,6 +281,29 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     )
     expect(found.data).toMatchObject([{ kind: "added", before: null, after: code }])
   },
+  async mergeBranch({ client }) {
+    const { id } = await addVal(client)
+    const path = `/v2/vals/${id}/branches`
+    const made = await client.post<object, Output<"createBranch">>(path, { body: { name: "x" } })
+    const merged = await client.post<object, Output<"mergeBranch">>(
+      `/v1/vals/${id}/branches/${made.id}/merge`,
+      { body: {} },
+    )
+    expect(merged).toEqual({ version: 1, isNewVersion: false })
+  },
+  async listHistory({ client }) {
+    const { id } = await addVal(client)
+    const found = await list(client, "listHistory", `/v1/vals/${id}/history`)
+    expect(found.map((it) => it.version)).toEqual([1])
+  },
+  async restoreFiles({ client }) {
+    const { id } = await addVal(client)
+    const restored = await client.post<object, Output<"restoreFiles">>(
+      `/v1/vals/${id}/versions/1/restore`,
+      { body: {} },
+    )
+    expect(restored).toEqual({ version: 1, isNewVersion: false })
+  },
   async listFiles({ client }) {
     const { id } = await addVal(client)
     const path = `/v2/vals/${id}/files`

@@ -54,6 +54,8 @@ export const contract: ContractFacts = {
     deleteFile: "delete /v2/vals/{val_id}/files none none",
     getFileContent: "get /v2/vals/{val_id}/files/content none bytes",
     getFile: "get /v2/files/{file_id} none json",
+    listHistory: "get /v1/vals/{val_id}/history none json",
+    restoreFiles: "post /v1/vals/{val_id}/versions/{version}/restore?branch_id json json",
     changeFiles: "post /v1/vals/{val_id}/files?branch_id json json",
     getLike: "get /v1/vals/{val_id}/like none json",
     likeVal: "put /v1/vals/{val_id}/like none none",

@@ -38,6 +38,22 @@ const limit = 2
 /** It is paused, and its receiver does not exist. */
 const sampleWebhook = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
 
+/** A list of the versions of a val. */
+function ofVersions(list: string) {
+  return async ({ call, addUser: person, val }: ApiSuite): Promise<Scene> => {
+    const ada = await person()
+    const { id } = await val(ada)
+    return {
+      path: `/v1/vals/${id}/${list}`,
+      as: ada,
+      toId: (item) => String(item.version),
+      add: () =>
+        call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: crypto.randomUUID() } }),
+      remove: (version) => call("DELETE", `/v1/vals/${id}/versions/${version}`, { as: ada }),
+    }
+  }
+}
+
 /** For each list, ways to ask for it. Each begins with items on it. */
 const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]> = {
   listVals: [
@@ -54,20 +70,8 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
   ],
   listFolders: [ofVals((ada) => `/v2/vals?user_id=${ada.id}`)],
   listMyFolders: [ofVals(() => "/v2/me/vals")],
-  listVersions: [
-    async ({ call, addUser: person, val }) => {
-      const ada = await person()
-      const { id } = await val(ada)
-      return {
-        path: `/v1/vals/${id}/versions`,
-        as: ada,
-        toId: (item) => String(item.version),
-        add: () =>
-          call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: crypto.randomUUID() } }),
-        remove: (version) => call("DELETE", `/v1/vals/${id}/versions/${version}`, { as: ada }),
-      }
-    },
-  ],
+  listVersions: [ofVersions("versions")],
+  listHistory: [ofVersions("history"), ofVersions("history?path=main.tsx")],
   listMyRuns: [
     async ({ call, addUser: person, val, run }) => {
       const ada = await person()

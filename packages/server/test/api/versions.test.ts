@@ -40,6 +40,7 @@ function defineList(suite: ApiSuite): void {
       version,
       code: String(version),
       createdAt: time,
+      note: null,
       runStartAt: null,
       runEndAt: null,
     })

@@ -89,6 +89,9 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   createFile: { type: "file", content: "sample" },
   updateFile: { content: "changed" },
   changeFiles: { changes: [{ path: "sample.txt", content: "sample" }] },
+  // The sample has nothing to merge, and main has another version.
+  mergeBranch: { into: "parent", resolved: [{ path: "sample.txt", content: "sample" }] },
+  restoreFiles: { path: "main.tsx", note: "sample" },
   createSession: { token: "sample" },
   putSchedule: { every: "200d" },
   readNotifications: {},

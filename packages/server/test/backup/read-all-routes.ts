@@ -20,6 +20,7 @@ const left: readonly string[] = [
 const queries: Readonly<Record<string, readonly string[]>> = {
   searchVals: ["query=one", "query=library", "query=import%20%7B", "query=%F0%9F%A6%8A", "query=e"],
   searchCode: ["query=one"],
+  listHistory: ["", "path=main.tsx"],
   listFiles: ["path=&recursive=true", "path=main.tsx&version=1"],
   getFileContent: ["path=main.tsx", "path=README.md&version=1"],
   getMyStats: ["since=2024-05-01T00:00:00Z&until=2024-05-02T00:00:00Z"],

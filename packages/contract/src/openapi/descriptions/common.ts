@@ -40,6 +40,13 @@ export const commonDescriptions: Readonly<Record<string, string>> = {
   "Error.runError": "The error of the val; only its owner gets it",
   "Error.rawCode": "The name of SQLite's error, such as `SQLITE_CONSTRAINT`",
 
+  "Error.conflicts": "The first paths that a merge needs a decision about",
+  "MergeConflict.base": "What both had; null if there was no file",
+  "MergeConflict.ours": "What the branch has that gets the changes; null if there is no file",
+  "MergeConflict.theirs": "What the branch has that the changes come from; null for no file",
+  "Error.conflictCount": "How many there are; the others follow when these are decided",
+  "Error.version": "The version of `ours`, for `If-Match`",
+
   // The server
   "getOpenApi.openapi": "The version of the OpenAPI specification",
   "Health.status": "Always `ok`",

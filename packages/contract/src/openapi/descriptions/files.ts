@@ -26,6 +26,19 @@ export const fileDescriptions = {
   parent_path: "The directory to move it to; null for the root",
   "changeFiles.changes": "What to write, move and delete, in this order; all of it, or nothing",
   "changes.delete": "Deletes the path, and all that a directory contains",
+  into: "Which of the two gets the changes: the `parent` by default, or the `branch`",
+  resolved:
+    "What paths contain then, whatever the branches have there; needed for those in `conflicts`",
+  "resolved.delete": "There is no file at the path then",
+  sourceVersion:
+    "The version that the changes come from; another one is refused with 412, as by `If-Match`",
+  "listHistory.path": "Only versions that changed this path",
+  "restoreFiles.path": "The file or directory; everything without one",
+  note: "What the author says about the version",
+  "VersionChange.changes": "The paths that it has changed, without directories; at most 100",
+  hasMoreChanges: "Whether it has changed more",
+  "changes.kind": "What happened to the file",
+  oldPath: "Where the file was, if it was moved",
   isNewVersion: "False if nothing has changed",
   "SavedFile.warnings":
     "What is wrong with the file, such as a `deno.json` that is not valid JSON; absent if nothing is",

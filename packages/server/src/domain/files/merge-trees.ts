@@ -340,9 +340,16 @@ export function resolveConflicts(
   )
   const puts = decisions.flatMap(({ path, content }): FileChange[] => {
     if (!content) return []
-    const put = { kind: "put", path, type: planned.has(path) ? undefined : types.get(path) } as const
+    const put = {
+      kind: "put",
+      path,
+      type: planned.has(path) ? undefined : types.get(path),
+    } as const
     return planned.get(path) === "directory"
-      ? [{ kind: "delete", path, isRecursive: false }, { ...put, content }]
+      ? [
+          { kind: "delete", path, isRecursive: false },
+          { ...put, content },
+        ]
       : [{ ...put, content }]
   })
   return changeTree(tree, [...deletions, ...puts], newId, files)

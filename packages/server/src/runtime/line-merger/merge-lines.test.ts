@@ -99,20 +99,26 @@ describe("mergeLines, for all texts", () => {
     const count = (lines: readonly string[], wanted: string) =>
       lines.filter((one) => one === wanted).length
     fc.assert(
-      fc.property(text, text, text, fc.constantFrom(0, 3, editsMax), (base, ours, theirs, edits) => {
-        const merged = merge(toText(base), toText(ours), toText(theirs), edits)
-        if (merged === undefined) return
-        const lines = merged.split("\n").slice(0, -1)
-        for (const one of ["a", "b", "c", "}", ""]) {
-          const [before, left, right] = [count(base, one), count(ours, one), count(theirs, one)]
-          const sum = left + right - before
-          // Equal changes of both sides are made once.
-          const low = Math.min(sum, left, right)
-          const high = Math.max(sum, left, right)
-          expect(count(lines, one)).toBeGreaterThanOrEqual(low)
-          expect(count(lines, one)).toBeLessThanOrEqual(high)
-        }
-      }),
+      fc.property(
+        text,
+        text,
+        text,
+        fc.constantFrom(0, 3, editsMax),
+        (base, ours, theirs, edits) => {
+          const merged = merge(toText(base), toText(ours), toText(theirs), edits)
+          if (merged === undefined) return
+          const lines = merged.split("\n").slice(0, -1)
+          for (const one of ["a", "b", "c", "}", ""]) {
+            const [before, left, right] = [count(base, one), count(ours, one), count(theirs, one)]
+            const sum = left + right - before
+            // Equal changes of both sides are made once.
+            const low = Math.min(sum, left, right)
+            const high = Math.max(sum, left, right)
+            expect(count(lines, one)).toBeGreaterThanOrEqual(low)
+            expect(count(lines, one)).toBeLessThanOrEqual(high)
+          }
+        },
+      ),
       seed,
     )
   })

@@ -2,7 +2,7 @@ import type { PathChange, VersionChange } from "../../domain/files/file-history.
 import type { Page, PageRequest } from "../../domain/paging.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import { nothing, raw, sql } from "../database/sql.ts"
 import { selectAllPaths } from "./branch-rows.ts"
 
 interface VersionRow {
@@ -22,6 +22,8 @@ interface ChangeRow {
 const limits = {
   /** A version may change thousands of paths. */
   changesPerVersionMax: 100,
+  /** Of a page. */
+  changesMax: 10_000,
 }
 
 /** The versions of a branch, newest first, with what each has changed. */
@@ -42,18 +44,16 @@ export async function listChanges(
   )
   const newest = versions[0]?.version ?? 0
   const oldest = versions.at(-1)?.version ?? 0
-  const paths =
-    path === undefined
-      ? selectAllPaths(branchId)
-      : sql`select cast(${path} as ${raw("text")}) as path`
   const changed =
-    versions.length === 0 ? [] : await readChanges(db, branchId, paths, oldest, newest)
+    versions.length === 0 ? [] : await readChanges(db, branchId, path, oldest, newest)
+  const isCut = changed.length > limits.changesMax
+  const byVersion = Map.groupBy(changed, ({ since }) => since)
   const toChange = ({ version, created_at, note }: VersionRow): VersionChange => {
-    const some = changed.filter(({ since }) => since === version)
+    const some = [...(byVersion.get(version) ?? [])].sort(byPath)
     return {
       ...{ version, createdAt: Number(created_at), note },
       changes: toPathChanges(some.slice(0, limits.changesPerVersionMax)),
-      hasMoreChanges: some.length > limits.changesPerVersionMax,
+      hasMoreChanges: isCut || some.length > limits.changesPerVersionMax,
     }
   }
   return toPage(versions, page, toChange, (row) => [row.version])
@@ -63,20 +63,24 @@ export async function listChanges(
 function readChanges(
   db: Database,
   branchId: string,
-  paths: Statement,
+  path: string | undefined,
   oldest: number,
   newest: number,
 ): Promise<readonly ChangeRow[]> {
+  const paths = path === undefined ? sql`(${selectAllPaths(branchId)}) p cross join` : nothing
+  const ofPath = path === undefined ? sql`p.path` : sql`${path}`
   return db.read<ChangeRow>(sql`
-    select c.since, c.path, c.file_id, c.type,
-      (select b.type from states b where b.branch_id = ${branchId} and b.path = c.path and b.since < c.since
+    select s.since, s.path, s.file_id, s.type,
+      (select b.type from states b where b.branch_id = s.branch_id and b.path = s.path and b.since < s.since
         order by b.since desc limit 1) as before
-    from (
-      select s.since, s.path, s.file_id, s.type, row_number() over (partition by s.since order by s.path) as number
-      from (${paths}) p cross join states s
-      where s.branch_id = ${branchId} and s.path = p.path and s.since >= ${oldest} and s.since <= ${newest}
-        and (s.type is null or s.type <> 'directory')) c
-    where c.number <= ${limits.changesPerVersionMax + 1} order by c.since, c.path`)
+    from ${paths} states s
+    where s.branch_id = ${branchId} and s.path = ${ofPath} and s.since >= ${oldest} and s.since <= ${newest}
+      and (s.type is null or s.type <> 'directory')
+    limit ${limits.changesMax + 1}`)
+}
+
+function byPath(left: ChangeRow, right: ChangeRow): number {
+  return left.path < right.path ? -1 : 1
 }
 
 /** A file that ends at one path and begins at another in the same version was moved. */

@@ -56,6 +56,10 @@ const landed = {
     sqlite: "97aad43f24016d376e651cf55bee1e692e7119590422e667721b2e5777dd6c27",
     postgres: "7397b67874a54f0868df6a2a7b1a1c2a9aad51d32c9863c65f55bb68a600349a",
   },
+  "41 merges": {
+    sqlite: "a543270a3af721fd37c29bb72b3c88624e727d2d7926a5e909dd8c7111adc425",
+    postgres: "b34681f1284d9b37046844ea3e7c5d8b0ae2d69439555da857f742d79e961089",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

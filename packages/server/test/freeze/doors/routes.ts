@@ -1,6 +1,6 @@
 import { limits, type RouteName, routes } from "@hamlet/contract"
 import { operations } from "../../fuzz/operations.ts"
-import type { Door, SlowRequest } from "../door.ts"
+import type { Door, SlowRequest, Stage } from "../door.ts"
 import { bodyBytesMax, invalidEscapes, smallValues } from "../worst-values.ts"
 
 /**
@@ -107,6 +107,14 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   getBranch: ["path"],
   deleteBranch: ["path"],
   getBranchDifference: ["path", (valId) => get(`/v1/vals/${valId}/branches/${valId}/diff`)],
+  // What is worse needs a branch: a door of its own.
+  mergeBranch: ["body"],
+  listHistory: [
+    "page",
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("put") }),
+    (valId) => get(`/v1/vals/${valId}/history?limit=100`),
+  ],
+  restoreFiles: ["body", (valId) => toBody("POST", `/v1/vals/${valId}/versions/1/restore`, {})],
   listFiles: [(valId) => get(`/v2/vals/${valId}/files?path=&recursive=true&limit=100`)],
   createFile: [
     (valId) =>
@@ -292,17 +300,39 @@ function toBytes(path: string, body: SlowRequest["body"]): SlowRequest {
 }
 
 /** The doors of the API: each route with each of its inputs. */
-export const routeDoors: readonly Door[] = (Object.keys(routeInputs) as RouteName[]).flatMap(
-  (name) => {
+export const routeDoors: readonly Door[] = [
+  ...(Object.keys(routeInputs) as RouteName[]).flatMap((name) => {
     const inputs = routeInputs[name].includes("path")
       ? routeInputs[name]
       : [...routeInputs[name], "path" as const]
     return inputs.map((input, index) => ({
       name: `${name}: ${typeof input === "string" ? input : `request ${index + 1}`}`,
-      drive: async (stage) => void (await stage.send(toRequest(name, input, stage.valId))),
+      drive: async (stage: Stage) => void (await stage.send(toRequest(name, input, stage.valId))),
     }))
-  },
-)
+  }),
+  { name: "mergeBranch: texts without a common line", drive: mergeWorst },
+]
+
+/** Each line differs on both sides, in some files of the largest size and in many small ones. */
+async function mergeWorst({ client, send }: Stage): Promise<void> {
+  const { id: val_id } = await client.createVal({ code: "1", name: `merge${Date.now()}` })
+  const toChanges = (side: string) => [
+    ...Array.from({ length: 4 }, (_, index) => ({
+      path: `large/${index}.txt`,
+      content: `${side}\n`.repeat(limits.codeCharsMax / 2),
+    })),
+    ...Array.from({ length: 500 }, (_, index) => ({
+      path: `small/${index}.txt`,
+      content: `${side}${index}\n`.repeat(50),
+    })),
+  ]
+  await client.changeFiles({ val_id, changes: toChanges("a") })
+  const { id: branch_id } = await client.createBranch({ val_id, name: "worst" })
+  await client.changeFiles({ val_id, changes: toChanges("b") })
+  await client.changeFiles({ val_id, branch_id, changes: toChanges("c") })
+  await send(toBody("POST", `/v1/vals/${val_id}/branches/${branch_id}/merge`, {}))
+  await client.deleteVal({ val_id })
+}
 
 function toRequest(name: RouteName, input: RouteInput, valId: string): SlowRequest {
   if (typeof input === "function") return input(valId)
