@@ -24,8 +24,9 @@ import {
 } from "./replace-file.ts"
 
 /** Writes the val to its file. */
-export const write: ActionHandler = (deps, { match, val }) => {
+export const write: ActionHandler = async (deps, { match, val }) => {
   if (!val) return "raced"
+  if (await deps.writeFolder(val)) return "done"
   return match.file ? overwrite(deps, match, match.file, val, true) : writeNew(deps, match, val)
 }
 
@@ -74,7 +75,7 @@ export function reportConflict(
   deps: Pick<ActionDeps, "folder" | "report">,
   path: string,
   text: string,
-  val: Val | undefined,
+  val: { readonly id: string; readonly name: string; readonly version: number } | undefined,
 ): void {
   const other = writeConflictFile(deps.folder, path, text)
   const now = val
