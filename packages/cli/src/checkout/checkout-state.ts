@@ -26,6 +26,8 @@ export interface Checkout {
   /** The version whose files are recorded; null if they are of several versions. */
   readonly version: number | null
   readonly files: ReadonlyMap<string, BaseFile>
+  /** What was being written when this was recorded: files that already have that hash are it. */
+  readonly pending?: ReadonlyMap<string, BaseFile>
 }
 
 /**
@@ -50,7 +52,12 @@ export function loadCheckout(folder: string): Checkout {
   const path = toStatePath(folder)
   const { val: stored } = parse(path)
   if (!isStored(stored)) throw refuse(path)
-  return { ...stored, files: new Map(Object.entries(stored.files)) }
+  const { files, pending = {}, ...rest } = stored
+  return {
+    ...rest,
+    files: new Map(Object.entries(files)),
+    pending: new Map(Object.entries(pending)),
+  }
 }
 
 /** Writes the state of a folder of one val. It is local, so `.hamlet` excludes itself from Git. */
@@ -60,7 +67,12 @@ export function saveCheckout(folder: string, checkout: Checkout): void {
     throw new CliError("failed", `Cannot write "${inner}": it is a link`)
   const ignored = join(inner, ".gitignore")
   if (!existsSync(ignored)) writeFileWhole(ignored, "*\n")
-  const stored = { ...checkout, files: Object.fromEntries(checkout.files) }
+  const { files, pending, ...rest } = checkout
+  const stored = {
+    ...rest,
+    files: Object.fromEntries(files),
+    ...(pending && pending.size > 0 && { pending: Object.fromEntries(pending) }),
+  }
   writeFileWhole(toStatePath(folder), `${JSON.stringify({ val: stored }, undefined, 2)}\n`)
 }
 
@@ -91,19 +103,30 @@ function refuse(path: string): CliError {
   })
 }
 
-type Stored = Omit<Checkout, "files"> & { readonly files: Readonly<Record<string, BaseFile>> }
+type Files = Readonly<Record<string, BaseFile>>
+type Stored = Omit<Checkout, "files" | "pending"> & {
+  readonly files: Files
+  readonly pending?: Files
+}
 
 /** The folder may come from someone else: its state must not lead to files elsewhere. */
 function isStored(value: unknown): value is Stored {
   if (!isRecord(value)) return false
-  const { server, val, branch, version, files } = value
+  const { server, val, branch, version, files, pending = {} } = value
   return (
     typeof server === "string" &&
     (version === null || isVersion(version)) &&
     [val, branch].every((one) => isRecord(one) && isId(one.id) && typeof one.name === "string") &&
     typeof (val as { username?: unknown }).username === "string" &&
-    isRecord(files) &&
-    Object.entries(files).every(([path, file]) => !findLocalPathProblem(path) && isBaseFile(file))
+    isFiles(files) &&
+    isFiles(pending)
+  )
+}
+
+function isFiles(value: unknown): value is Files {
+  return (
+    isRecord(value) &&
+    Object.entries(value).every(([path, file]) => !findLocalPathProblem(path) && isBaseFile(file))
   )
 }
 

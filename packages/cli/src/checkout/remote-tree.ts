@@ -74,7 +74,9 @@ export async function fetchTree(
     const problem =
       findLocalPathProblem(path) ??
       (other === undefined ? undefined : `must differ from "${other}" in more than case`)
-    if (problem !== undefined) refused.set(path, `Cannot write "${path}": the path ${problem}`)
+    if (problem !== undefined && type !== "directory")
+      refused.set(path, `Cannot write "${path}": the path ${problem}`)
+    else if (problem !== undefined) continue
     else if (type === "directory") directories.add(path)
     else listed.set(path, { id, type, version: since })
     keys.set(path.toLowerCase(), path)

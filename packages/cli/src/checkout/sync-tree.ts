@@ -46,7 +46,7 @@ export interface ComparedTree extends TreePlan {
 
 /** Compares a scanned folder with its val. */
 export async function compareTree(deps: TreeDeps, scan: TreeScan): Promise<ComparedTree> {
-  const checkout = loadCheckout(deps.folder)
+  const checkout = adoptPending(loadCheckout(deps.folder), scan)
   const branch = await getBranch(deps.client, checkout)
   const remote =
     branch.version === checkout.version
@@ -56,6 +56,18 @@ export async function compareTree(deps: TreeDeps, scan: TreeScan): Promise<Compa
   const problems = new Map([...remote.refused, ...plan.problems])
   for (const [path, problem] of scan.blocked) if (problem !== undefined) problems.set(path, problem)
   return { checkout, remote, steps: plan.steps, problems }
+}
+
+/** After an interruption: files that were written, but not recorded. */
+function adoptPending(checkout: Checkout, scan: TreeScan): Checkout {
+  const { pending = new Map<string, BaseFile>(), ...rest } = checkout
+  const written = [...pending].filter(([path, { hash }]) => scan.files.get(path) === hash)
+  const files = new Map(checkout.files)
+  const ids = new Set(written.map(([, { id }]) => id))
+  for (const [path, { id }] of checkout.files)
+    if (ids.has(id) && !scan.files.has(path)) files.delete(path)
+  for (const [path, file] of written) files.set(path, file)
+  return { ...rest, files }
 }
 
 function toRecordedTree({ files }: Checkout, version: number): ComparedTree["remote"] {
@@ -88,6 +100,12 @@ export async function pullTree(
     ...{ checkout, files, isForced, version: remote.version },
     getText: async (path: string) => remote.texts.get(path) ?? fetchText(path),
   }
+  const pending = steps.flatMap((step) =>
+    isFolderStep(step) && step.theirs ? [[step.path, step.theirs] as const] : [],
+  )
+  // What is written before an interruption must not look like changes of the folder later.
+  if (pending.length > 0)
+    saveCheckout(deps.folder, { ...checkout, version: null, pending: new Map(pending) })
   const toDo = isForced ? steps.map((step) => toForcedStep(step, remote)) : steps
   // A file that moves away makes room for another.
   for (const step of sortSteps(toDo)) {
@@ -105,7 +123,7 @@ export async function pullTree(
     }
   }
   const next = { ...checkout, version: toRecordedVersion(files, remote), files }
-  if (isChanged(checkout, next)) saveCheckout(deps.folder, next)
+  if (pending.length > 0 || isChanged(checkout, next)) saveCheckout(deps.folder, next)
   return { ...tally, checkout: next }
 }
 

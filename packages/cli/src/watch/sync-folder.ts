@@ -5,7 +5,6 @@ import type { OnFetch } from "../checkout/remote-tree.ts"
 import { type FolderState, openFolderState } from "../files/folder-state.ts"
 import { toReadmePath } from "../files/readme-file.ts"
 import { limits } from "../limits.ts"
-import type { Val } from "../names/find-val.ts"
 import type { Action, ActionDeps, ActionHandler } from "./actions/action.ts"
 import { conflict, rescue, trash, write } from "./actions/file-actions.ts"
 import {
@@ -71,7 +70,6 @@ export async function syncFolder(
       ...deps,
       state: writer.state,
       isTaken: createTaken(deps.folder, scan),
-      writeFolder: (val: Val) => writeFolder(deps, writer.state, val),
     }
     await performAll(deps, actionDeps, actions, tally, writer.soon)
     // Readmes follow their files.
@@ -83,9 +81,17 @@ export async function syncFolder(
   }
 }
 
-/** Writes a val as a folder if it has several files. Returns whether it has. */
-async function writeFolder(deps: SyncDeps, state: FolderState, val: Val): Promise<boolean> {
-  if (!(await hasMoreFiles(deps.client, val))) return false
+/**
+ * Writes a val as a folder if it has several files, and its file would only be written or noted.
+ * Returns whether it did.
+ */
+async function writeFolder(
+  deps: SyncDeps,
+  state: FolderState,
+  { decision: { kind }, val }: Action,
+): Promise<boolean> {
+  const isDue = val !== undefined && (kind === "write" || kind === "note")
+  if (!isDue || !(await hasMoreFiles(deps.client, val))) return false
   await pullNested(deps, state, deps.serverUrl, val, false)
   return true
 }
@@ -126,9 +132,10 @@ async function performAll(
       if (deps.isStopping()) break
       const { kind } = action.decision
       try {
-        const result = await handlers[kind](actionDeps, action)
+        const isFolder = await writeFolder(deps, actionDeps.state, action)
+        const result = isFolder ? "done" : await handlers[kind](actionDeps, action)
         if (result === "raced") tally.isRaced = true
-        else if (kind !== "note") tally.hasActed = true
+        else if (kind !== "note" || isFolder) tally.hasActed = true
         onDone()
       } catch (error) {
         const { path = "", val } = action.match

@@ -1,61 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { list, listTrash, read, write } from "../support/folder.ts"
-import { openGate } from "../support/gate.ts"
 import { useStage } from "../support/shared-stage.ts"
-import type { Person, Stage } from "../support/stage.ts"
-import { expectSameTrees, readTree, writeTree } from "../support/trees.ts"
-import { until } from "../support/until.ts"
-
-type Files = Readonly<Record<string, string>>
-
-/** A user with a val of several files, and its folder `app`. */
-async function withApp(stage: Stage, username: string, files: Files = appFiles) {
-  const person = await stage.person(username)
-  const { id } = await person.client.createFolder({ name: "app", privacy: "public" })
-  await save(person, id, files)
-  await person.print(["val", "clone", `${username}/app`])
-  const inApp = { cwd: join(person.folder, "app") }
-  return {
-    ...person,
-    id,
-    in: (...args: string[]) => person.hamlet(args, inApp),
-    inApp: (...args: string[]) => person.print(args, inApp),
-    versionOf: async () => (await person.client.getBranch({ val_id: id, branch_id: id })).version,
-  }
-}
-
-const appFiles: Files = {
-  "main.tsx": "import './lib/a.ts'\n",
-  "lib/a.ts": "export const a = 1\n",
-  "lib/b.ts": "export const b = 2\n",
-  "README.md": "# App\n",
-}
-
-async function save({ client }: Person, id: string, files: Files): Promise<void> {
-  const changes = Object.entries(files).map(([path, content]) => ({ path, content }))
-  await client.changeFiles({ val_id: id, changes })
-}
-
-/** The text of each file on the server. */
-async function readVal({ client }: Person, id: string, branch = id): Promise<Files> {
-  const query = { val_id: id, branch_id: branch }
-  const files = client.items("listFiles", { ...query, path: "", recursive: true, limit: 100 })
-  const texts: Record<string, string> = {}
-  for await (const { path, type } of files)
-    if (type !== "directory")
-      texts[path] = await (await client.getFileContent({ ...query, path })).text()
-  return texts
-}
+import { appFiles, readTree, readVal, saveFiles, withApp, writeTree } from "../support/trees.ts"
 
 describe("val clone, pull, push, status, diff: the folder of one val", () => {
   const stage = useStage()
@@ -100,7 +48,7 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     const ada = await withApp(stage(), "tree2")
     write(ada, "app/main.tsx", "mine\n")
     write(ada, "app/lib/a.ts", "mine too\n")
-    await save(ada, ada.id, { "lib/a.ts": "theirs\n", "lib/b.ts": "only theirs\n", "c.ts": "new\n" })
+    await saveFiles(ada, ada.id, { "lib/a.ts": "theirs\n", "lib/b.ts": "only theirs\n", "c.ts": "new\n" })
     const refused = await ada.in("val", "push")
     expect([refused.exit, refused.stderr]).toEqual([
       5,
@@ -159,7 +107,7 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     const ada = await withApp(stage(), "tree4")
     write(ada, "app/main.tsx", "mine\n")
     rmSync(join(ada.folder, "app/README.md"))
-    await save(ada, ada.id, { "main.tsx": "theirs\n", "c.ts": "theirs\n" })
+    await saveFiles(ada, ada.id, { "main.tsx": "theirs\n", "c.ts": "theirs\n" })
     await ada.inApp("val", "push", "--force")
     const mine = { ...appFiles, "main.tsx": "mine\n" } as Record<string, string>
     delete mine["README.md"]
@@ -188,5 +136,170 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     write(ada, "index.ts", "2")
     await ada.print(["val", "push"])
     expect((await readVal(ada, val.id))["index.ts"]).toBe("2")
+  })
+
+  test("paths of the server cannot leave the folder, nor reach the files of Git or of this program", async () => {
+    const ada = await withApp(stage(), "tree6")
+    await saveFiles(ada, ada.id, {
+      ".git/hooks/pre-commit": "evil",
+      "lib/.Hamlet/state.json": "{}",
+      "ok.ts": "ok",
+    })
+    const { exit, stderr } = await ada.in("val", "pull")
+    expect([exit, stderr]).toEqual([
+      1,
+      'Cannot write ".git/hooks/pre-commit": the path must not contain the name .git\nCannot write "lib/.Hamlet/state.json": the path must not contain the name .Hamlet\n',
+    ])
+    const folder = join(ada.folder, "app")
+    expect([read(ada, "app/ok.ts"), existsSync(join(folder, ".git"))]).toEqual(["ok", false])
+
+    // A folder that is a link: neither written through, nor taken for deleted files.
+    mkdirSync(join(ada.folder, "elsewhere"))
+    rmSync(join(folder, "lib"), { recursive: true })
+    symlinkSync(join(ada.folder, "elsewhere"), join(folder, "lib"))
+    await saveFiles(ada, ada.id, { "lib/a.ts": "theirs", "lib/c.ts": "theirs" })
+    const linked = await ada.in("val", "pull")
+    expect([linked.exit, linked.stderr]).toEqual([
+      1,
+      expect.stringContaining('Cannot write "lib/c.ts": "lib" is not a folder\n'),
+    ])
+    const pushed = await ada.in("val", "push", "--force")
+    expect([pushed.exit, pushed.stderr]).toEqual([
+      1,
+      expect.stringContaining('Cannot save "lib": it is a link; to leave it out, add "lib"'),
+    ])
+    expect(list(ada, "elsewhere")).toEqual([])
+    expect((await readVal(ada, ada.id))["lib/a.ts"]).toBe("theirs")
+  })
+
+  test("a state that leads elsewhere, or to another server, is refused", async () => {
+    const ada = await withApp(stage(), "tree7")
+    const path = "app/.hamlet/state.json"
+    const state = JSON.parse(read(ada, path))
+    const [file] = Object.values(state.val.files)
+    const outside = join(ada.folder, "outside.ts")
+    write(ada, "outside.ts", "precious")
+    const bad: readonly [string, object][] = [
+      ["..", { files: { "../outside.ts": file } }],
+      ["absolute", { files: { [outside]: file } }],
+      ["reserved", { files: { ".hamlet/state.json": file } }],
+      ["proto", { files: { "a\\b": file } }],
+      ["no id", { val: { ...state.val.val, id: "../../me" } }],
+      ["no version", { version: -1 }],
+      ["no type", { files: { "a.ts": { ...(file as object), type: "evil" } } }],
+    ]
+    for (const [what, change] of bad) {
+      write(ada, path, JSON.stringify({ val: { ...state.val, ...change } }))
+      for (const verb of ["pull", "push", "status"]) {
+        const { exit, stderr } = await ada.in("val", verb)
+        expect([what, verb, exit, stderr]).toEqual([
+          what,
+          verb,
+          1,
+          expect.stringContaining("its content is not valid"),
+        ])
+      }
+    }
+    write(ada, path, JSON.stringify({ val: { ...state.val, server: "http://evil.test" } }))
+    expect((await ada.in("val", "push")).stderr).toContain("it is a folder of http://evil.test")
+    expect(readFileSync(outside, "utf8")).toBe("precious")
+  }, 60_000)
+
+  test("what a val cannot contain is named and left out; the rest is saved", async () => {
+    const ada = await withApp(stage(), "tree8")
+    write(ada, "app/logo.png", new Uint8Array([0x89, 0x50, 0xff, 0]))
+    write(ada, "app/nul.txt", "a\0b")
+    write(ada, "app/long.txt", "x".repeat(256_001))
+    write(ada, "app/my file.txt", "space")
+    write(ada, "app/good.txt", "good")
+    const { exit, stderr } = await ada.in("val", "push")
+    expect(exit).toBe(1)
+    for (const sentence of [
+      'Cannot save "logo.png": it is not UTF-8 text; to leave it out, add "logo.png" to .hamletignore',
+      'Cannot save "nul.txt": it is not text, it contains NUL',
+      'Cannot save "long.txt": it has 256001 characters, and a file has at most 256000',
+      'Cannot save "my file.txt": the path must contain only letters',
+    ])
+      expect(stderr).toContain(sentence)
+    expect(await readVal(ada, ada.id)).toEqual({ ...appFiles, "good.txt": "good" })
+    write(ada, "app/.hamletignore", "*.png\nnul.txt\nlong.txt\nmy file.txt\n")
+    await ada.inApp("val", "push")
+    for (let n = 0; n < 1_001; n++) write(ada, `app/many/${n}.txt`, "")
+    const version = await ada.versionOf()
+    expect((await ada.in("val", "push")).stderr).toContain(
+      "Cannot save 1001 changes: one version has at most 1000",
+    )
+    rmSync(join(ada.folder, "app/many/0.txt"))
+    expect((await ada.in("val", "push")).exit).toBe(5)
+    expect(await ada.versionOf()).toBe(version)
+  }, 60_000)
+
+  test("a file in the folder of a val is not a val; another user's val cannot be saved", async () => {
+    const ada = await withApp(stage(), "tree9")
+    expect((await ada.in("val", "push", "lib/a.ts")).stderr).toContain(
+      'Cannot save "lib/a.ts" as a val: it is in the folder of tree9/app; save the whole folder',
+    )
+    const bob = await stage().person("tree10")
+    await bob.print(["val", "clone", "tree9/app", "copy"])
+    expect(readTree(join(bob.folder, "copy"))).toEqual(appFiles)
+    write(bob, "copy/main.tsx", "bob's")
+    const { exit } = await bob.hamlet(["val", "push"], { cwd: join(bob.folder, "copy") })
+    expect([exit, await ada.versionOf()]).toEqual([3, 1])
+    expect((await bob.hamlet(["val", "clone", "tree9/app", "."])).exit).toBe(5)
+  })
+
+  test("branches: create, switch, list, diff, delete", async () => {
+    const ada = await withApp(stage(), "tree11")
+    expect(await ada.inApp("branch", "create", ".", "draft")).toBe("draft\n")
+    write(ada, "app/main.tsx", "not saved")
+    const refused = await ada.in("branch", "switch", "draft")
+    expect([refused.exit, refused.stderr]).toEqual([
+      5,
+      'Cannot switch: "main.tsx" has local changes; save them with "hamlet val push", or discard them with "--force"\n',
+    ])
+    await ada.inApp("branch", "switch", "draft", "--force")
+    write(ada, "app/main.tsx", "draft\n")
+    rmSync(join(ada.folder, "app/lib/b.ts"))
+    await ada.inApp("val", "push")
+    expect(await readVal(ada, ada.id)).toEqual(appFiles)
+    expect(await ada.inApp("branch", "diff", ".", "draft")).toBe(
+      "--- a/lib/b.ts\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-export const b = 2\n--- a/main.tsx\n+++ b/main.tsx\n@@ -1,1 +1,1 @@\n-import './lib/a.ts'\n+draft\n",
+    )
+    await ada.inApp("branch", "switch", "main")
+    expect(readTree(join(ada.folder, "app"))).toEqual(appFiles)
+    const rows = (await ada.inApp("branch", "list", "app")).trim().split("\n")
+    expect(rows.map((row) => row.split("\t").slice(0, 2))).toEqual([
+      ["main", "1"],
+      ["draft", "1"],
+    ])
+    await ada.inApp("branch", "delete", "app", "draft", "--yes")
+    expect((await ada.in("branch", "switch", "draft")).exit).toBe(4)
+  })
+
+  test("file list, cat, mv, type, rm; env set, list, delete", async () => {
+    const ada = await withApp(stage(), "tree12")
+    const rows = (await ada.print(["file", "list", "app"])).trim().split("\n")
+    expect(rows.map((row) => row.split("\t").slice(0, 2))).toEqual([
+      ["README.md", "file"],
+      ["lib", "directory"],
+      ["lib/a.ts", "script"],
+      ["lib/b.ts", "script"],
+      ["main.tsx", "script"],
+    ])
+    expect(await ada.print(["file", "cat", "app", "lib/a.ts"])).toBe("export const a = 1\n")
+    expect(await ada.print(["file", "mv", "app", "lib/a.ts", "a.ts"])).toBe("tree12/app@2\n")
+    expect(await ada.print(["file", "type", "app", "a.ts", "http"])).toBe("http\n")
+    expect(await ada.print(["file", "rm", "app", "lib", "README.md", "--yes"])).toBe("tree12/app@4\n")
+    expect(Object.keys(await readVal(ada, ada.id))).toEqual(["a.ts", "main.tsx"])
+    expect((await ada.hamlet(["file", "cat", "app", "lib/a.ts"])).exit).toBe(4)
+    expect(await ada.print(["file", "cat", "app", "lib/a.ts", "--version", "1"])).not.toBe("")
+
+    for (const input of ["one\n", "two\n"])
+      await ada.print(["env", "set", "app", "API_KEY", "--description", "for tests"], { input })
+    expect(await ada.json(["env", "list", "app"])).toMatchObject([
+      { key: "API_KEY", description: "for tests", updatedAt: expect.any(String) },
+    ])
+    await ada.print(["env", "delete", "app", "API_KEY", "--yes"])
+    expect(await ada.print(["env", "list", "app"])).toBe("")
   })
 })

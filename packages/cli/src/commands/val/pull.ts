@@ -78,7 +78,7 @@ async function pullCheckout(
       deps.report({ action: "problem", file, text })
     const pulled = await pullTree(deps, compared, force)
     if (context.output.mode === "human") printTree(context.output, open.folder, pulled)
-    return toPullExit(pulled)
+    return toPullExit(pulled) ?? (compared.remote.refused.size > 0 ? "failed" : undefined)
   } finally {
     unlock()
   }

@@ -28,8 +28,6 @@ export interface ActionDeps {
   readonly owner: string
   /** Whether a path in the folder is taken, ignoring case. */
   isTaken(path: string): boolean
-  /** Writes a val as a folder if it has several files. Returns whether it has. */
-  writeFolder(val: Val): Promise<boolean>
   report(event: SyncEvent): void
 }
 

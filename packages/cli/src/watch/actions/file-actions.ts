@@ -24,9 +24,8 @@ import {
 } from "./replace-file.ts"
 
 /** Writes the val to its file. */
-export const write: ActionHandler = async (deps, { match, val }) => {
+export const write: ActionHandler = (deps, { match, val }) => {
   if (!val) return "raced"
-  if (await deps.writeFolder(val)) return "done"
   return match.file ? overwrite(deps, match, match.file, val, true) : writeNew(deps, match, val)
 }
 
