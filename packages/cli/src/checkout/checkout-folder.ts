@@ -49,10 +49,7 @@ export function createCheckoutFolder(deps: CheckoutFolderDeps): SyncedFolder<Mar
   }
 }
 
-async function syncTree(
-  deps: CheckoutFolderDeps & TreeDeps,
-  scan: TreeScan,
-): Promise<SyncResult> {
+async function syncTree(deps: CheckoutFolderDeps & TreeDeps, scan: TreeScan): Promise<SyncResult> {
   const compared = await compareTree(deps, scan)
   reportProblems(deps, compared)
   const steps = deps.isDeleting ? compared.steps : keepWhenMany(deps, compared.steps)
@@ -70,7 +67,7 @@ async function syncTree(
 }
 
 /** Reports what keeps files from being synchronised. */
-export function reportProblems(
+function reportProblems(
   { report }: Pick<TreeDeps, "report">,
   { problems }: Pick<ComparedTree, "problems">,
 ): void {

@@ -28,5 +28,6 @@ export function readIgnoreRules(folder: string): IsIgnored {
   const path = join(folder, ignoreFile)
   const rules = ignore({ allowRelativePaths: true }).add(defaultPatterns)
   if (existsSync(path)) rules.add(readText(path))
-  return (inner) => /^\.(?:git|hamlet)\//.test(inner) || isConflictPath(inner) || rules.ignores(inner)
+  return (inner) =>
+    /^\.(?:git|hamlet)\//.test(inner) || isConflictPath(inner) || rules.ignores(inner)
 }

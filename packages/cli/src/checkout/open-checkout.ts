@@ -29,9 +29,14 @@ export interface OpenCheckout {
 export async function openCheckout(context: Context, path = "."): Promise<OpenCheckout> {
   const folder = findCheckoutFolder(path)
   if (folder === undefined)
-    throw new CliError("usage", `Cannot find the val of "${path}": it is not the folder of one val`, {
-      advice: 'make one with "hamlet val clone USER/VAL", or save it with "hamlet val push --create NAME"',
-    })
+    throw new CliError(
+      "usage",
+      `Cannot find the val of "${path}": it is not the folder of one val`,
+      {
+        advice:
+          'make one with "hamlet val clone USER/VAL", or save it with "hamlet val push --create NAME"',
+      },
+    )
   const connection = await context.connect()
   const checkout = loadCheckout(folder)
   assertServer(folder, checkout, connection)
@@ -98,7 +103,10 @@ export async function cloneInto(
   const { folder } = deps
   if (isCheckoutFolder(folder)) {
     if (loadCheckout(folder).val.id !== source.val.id)
-      throw new CliError("conflict", `Cannot clone into "${folder}": it is the folder of another val`)
+      throw new CliError(
+        "conflict",
+        `Cannot clone into "${folder}": it is the folder of another val`,
+      )
   } else {
     mkdirSync(folder, { recursive: true })
     if (readdirSync(folder).length > 0)
@@ -109,7 +117,6 @@ export async function cloneInto(
   }
   const scan = createTreeScanner(folder, 0).scan(loadCheckout(folder).files.keys())
   const compared = await compareTree(deps, scan)
-  for (const [file, text] of compared.remote.refused)
-    deps.report({ action: "problem", file, text })
+  for (const [file, text] of compared.remote.refused) deps.report({ action: "problem", file, text })
   return pullTree(deps, compared, isForced)
 }

@@ -143,7 +143,8 @@ function decideKnown(
   const isTheirText = theirs.hash !== file.hash
   const isSame = !isTheirText && before === undefined
   const record: readonly Step[] =
-    isSame && (theirs.version !== file.version || theirs.id !== file.id || theirs.type !== file.type)
+    isSame &&
+    (theirs.version !== file.version || theirs.id !== file.id || theirs.type !== file.type)
       ? [{ kind: "note", path, theirs }]
       : []
   const sides = { path: theirPath, here, hash, before, theirs }

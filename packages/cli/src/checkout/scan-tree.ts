@@ -5,7 +5,7 @@ import { CliError } from "../cli-error.ts"
 import { hashText } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
 import { createMissing, lookAtFile, type SeenFile } from "../watch/settled-file.ts"
-import { ignoreFile, type IsIgnored, readIgnoreRules } from "./ignore-rules.ts"
+import { type IsIgnored, ignoreFile, readIgnoreRules } from "./ignore-rules.ts"
 import { findLocalPathProblem } from "./local-paths.ts"
 
 /** The files in the folder of one val. */

@@ -1,10 +1,10 @@
 import type { Client } from "@hamlet/contract/client"
-import { CliError } from "../cli-error.ts"
 import type { Branch } from "../checkout/remote-tree.ts"
+import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
 
 /** The branch that every val has. */
-export const defaultBranch = "main"
+const defaultBranch = "main"
 
 /** Finds a branch by its name, by default `main`. */
 export async function findBranch(

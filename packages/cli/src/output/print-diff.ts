@@ -18,8 +18,10 @@ export function printDiff(output: Output, change: FileChange): void {
     after: after === null ? "/dev/null" : `b/${newPath}`,
   }
   const lines = toUnifiedDiff(before ?? "", after ?? "", names)
-  if (output.mode === "json")
-    return output.json({ ...change, diff: lines.map(({ text }) => `${text}\n`).join("") })
+  if (output.mode === "json") {
+    output.json({ ...change, diff: lines.map(({ text }) => `${text}\n`).join("") })
+    return
+  }
   // Without a line that differs: an empty file, or one that only moved.
   if (lines.length === 0) output.line(output.colour.cyan(`${names.before} ${names.after}`))
   printLines(output, lines)

@@ -118,8 +118,7 @@ export class FolderWatcher<Scan extends MarkedScan = MarkedScan> {
   /** Returns whether the folder was scanned. */
   async #step(isDue: boolean): Promise<boolean> {
     // While files change, the folder is scanned more often than the server is asked.
-    const isNew =
-      Date.now() - this.#listedMs >= limits.watchPollMs / 2 && (await this.#poll())
+    const isNew = Date.now() - this.#listedMs >= limits.watchPollMs / 2 && (await this.#poll())
     if (!isNew && !isDue) return false
     this.#isTouched = false
     this.#hasEvent = false

@@ -159,11 +159,13 @@ describe("a tree of 300 files", () => {
     await ada.print(["val", "clone", "ada/tree", "there"])
     expectSameTrees(here, there)
     const { id } = await ada.client.getValByName({ username: "ada", val_name: "tree" })
-    const versionOf = async () => (await ada.client.getBranch({ val_id: id, branch_id: id })).version
+    const versionOf = async () =>
+      (await ada.client.getBranch({ val_id: id, branch_id: id })).version
 
     // The server is killed during a push: all of it was saved, or nothing.
     for (let round = 0; round < 2; round++) {
-      for (const path of Object.keys(files).slice(0, 100)) appendFileSync(join(here, path), `${round}`)
+      for (const path of Object.keys(files).slice(0, 100))
+        appendFileSync(join(here, path), `${round}`)
       const before = await versionOf()
       await using pushing = ada.start(["val", "push", "--dir", "here"])
       await stage.killServer()
@@ -183,7 +185,8 @@ describe("a tree of 300 files", () => {
         renameSync(join(here, `${path}.tmp~`), join(here, path))
       }
       const last = Object.keys(files)[round * 20] ?? ""
-      if (round === 0) await until(async () => (await readVal(ada, id))[last] === "round 0\n", "saved")
+      if (round === 0)
+        await until(async () => (await readVal(ada, id))[last] === "round 0\n", "saved")
       if (round === 1) await stage.killServer()
       one.signal("SIGKILL")
       other.signal("SIGKILL")

@@ -48,7 +48,11 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     const ada = await withApp(stage(), "tree2")
     write(ada, "app/main.tsx", "mine\n")
     write(ada, "app/lib/a.ts", "mine too\n")
-    await saveFiles(ada, ada.id, { "lib/a.ts": "theirs\n", "lib/b.ts": "only theirs\n", "c.ts": "new\n" })
+    await saveFiles(ada, ada.id, {
+      "lib/a.ts": "theirs\n",
+      "lib/b.ts": "only theirs\n",
+      "c.ts": "new\n",
+    })
     const refused = await ada.in("val", "push")
     expect([refused.exit, refused.stderr]).toEqual([
       5,
@@ -289,7 +293,9 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     expect(await ada.print(["file", "cat", "app", "lib/a.ts"])).toBe("export const a = 1\n")
     expect(await ada.print(["file", "mv", "app", "lib/a.ts", "a.ts"])).toBe("tree12/app@2\n")
     expect(await ada.print(["file", "type", "app", "a.ts", "http"])).toBe("http\n")
-    expect(await ada.print(["file", "rm", "app", "lib", "README.md", "--yes"])).toBe("tree12/app@4\n")
+    expect(await ada.print(["file", "rm", "app", "lib", "README.md", "--yes"])).toBe(
+      "tree12/app@4\n",
+    )
     expect(Object.keys(await readVal(ada, ada.id))).toEqual(["a.ts", "main.tsx"])
     expect((await ada.hamlet(["file", "cat", "app", "lib/a.ts"])).exit).toBe(4)
     expect(await ada.print(["file", "cat", "app", "lib/a.ts", "--version", "1"])).not.toBe("")

@@ -13,10 +13,10 @@ import { ApiError } from "@hamlet/contract/client"
 import { openFolderState } from "../../src/files/folder-state.ts"
 import { parseFile } from "../../src/files/front-matter.ts"
 import { findReadme, toReadmePath } from "../../src/files/readme-file.ts"
+import { createAccountFolder } from "../../src/watch/account-folder.ts"
 import { isConflictPath, isSameName, toStem } from "../../src/watch/paths.ts"
 import type { SyncEvent } from "../../src/watch/sync-event.ts"
 import { FolderWatcher } from "../../src/watch/watcher.ts"
-import { createAccountFolder } from "../../src/watch/account-folder.ts"
 import type { Person } from "./stage.ts"
 
 /** A world in which people change files and vals at random. */

@@ -75,7 +75,10 @@ unified diff.`,
     ],
     takes: {
       ...takesBranch,
-      "--since <version>": { help: "version of the branch to compare with", parse: toVersionNumber },
+      "--since <version>": {
+        help: "version of the branch to compare with",
+        parse: toVersionNumber,
+      },
     },
     async run({ connect, output }, { val: text, branch: name, since }) {
       const connection = await connect()

@@ -63,7 +63,8 @@ export const verbs: Verbs = {
   }),
   rm: defineCall({
     summary: "Delete files of a val",
-    description: "Deletes files, and folders with all that is in them, in one version. Older versions keep them.",
+    description:
+      "Deletes files, and folders with all that is in them, in one version. Older versions keep them.",
     examples: [["hamlet file rm blog old.ts drafts --yes", "delete a file and a folder"]],
     takes: {
       ...takesVal,
@@ -110,7 +111,10 @@ address.`,
     takes: {
       ...takesVal,
       "<path>": "path of the file",
-      "<type>": { help: "type of the file", choices: fileTypes.filter((one) => one !== "directory") },
+      "<type>": {
+        help: "type of the file",
+        choices: fileTypes.filter((one) => one !== "directory"),
+      },
       ...branchOption,
     },
     async call(session, { val: text, path, type, branch: name }) {

@@ -12,7 +12,7 @@ export const command = defineCommand({
   description: `Shows the changes of the folder of one val since it was last pulled or pushed, as a unified diff; with
 --remote, compares it with the newest version.`,
   examples: [
-    ["hamlet val diff", "what \"hamlet val push\" would save"],
+    ["hamlet val diff", 'what "hamlet val push" would save'],
     ["hamlet val diff --remote", "how the folder differs from the newest version"],
   ],
   takes: {
@@ -31,9 +31,11 @@ export const command = defineCommand({
     const { version } = compared.remote
     // Files of the recorded state may be of different versions, each of which still exists.
     const fetchText = (path: string) =>
-      createFetchText(client, checkout, isRemote ? version : (base.get(path)?.version ?? version))(
-        path,
-      )
+      createFetchText(
+        client,
+        checkout,
+        isRemote ? version : (base.get(path)?.version ?? version),
+      )(path)
     for (const step of planTree(sides).steps) {
       if (!isValStep(step)) continue
       const { kind, path, newPath = path } = step

@@ -36,7 +36,8 @@ conflict file beside it.`,
   takes: {
     "[vals...]": "names of the vals",
     "-d, --dir <folder>": { help: "folder to write to", default: "." },
-    "--force": "overwrite files with local changes; in the folder of one val, they go to .hamlet/trash",
+    "--force":
+      "overwrite files with local changes; in the folder of one val, they go to .hamlet/trash",
   },
   async run(context, { vals, dir, force = false }) {
     if (vals.length === 0 && findCheckoutFolder(dir) !== undefined)
@@ -50,7 +51,8 @@ conflict file beside it.`,
     try {
       return await forEachOne(context.output, names, async (name) => {
         const { val, version } = await findVal(connection, name)
-        const isFolder = version === undefined && (nested.has(val.id) || (await hasMoreFiles(client, val)))
+        const isFolder =
+          version === undefined && (nested.has(val.id) || (await hasMoreFiles(client, val)))
         if (!isFolder) return printPulled(context.output, pullVal(state, val, force))
         const pulled = await pullNested(deps, state, server.url, val, force)
         printTree(context.output, pulled.path, pulled)
@@ -84,10 +86,7 @@ async function pullCheckout(
   }
 }
 
-function listKnown(
-  state: FolderState,
-  nested: ReadonlyMap<string, string>,
-): readonly string[] {
+function listKnown(state: FolderState, nested: ReadonlyMap<string, string>): readonly string[] {
   const ids = [...[...state.files.values()].map(({ id }) => id), ...nested.keys()]
   if (ids.length > 0) return ids
   throw new CliError("usage", `Cannot pull without names: "${state.folder}" has no vals yet`, {

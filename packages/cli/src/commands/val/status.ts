@@ -34,8 +34,7 @@ would write, and what cannot be saved.`,
           `  ${output.colour[row.side === "folder" ? "green" : row.action === "conflict" ? "red" : "cyan"](`${row.side === "folder" ? "↑" : "↓"} ${row.word}`)}  ${row.file}${row.other === undefined ? "" : output.colour.dim(`  (was ${row.other})`)}`,
         )
     }
-    for (const [file, text] of problems)
-      deps.report({ action: "problem", file, text })
+    for (const [file, text] of problems) deps.report({ action: "problem", file, text })
   },
 })
 
