@@ -102,7 +102,7 @@ export async function fetchTree(
 /** Fetches contents of one version, which never change. */
 export function createFetchText(
   client: Client,
-  { val, branch }: Checkout,
+  { val, branch }: Readonly<Record<"val" | "branch", { readonly id: string }>>,
   version: number,
 ): FetchText {
   return async (path) => {

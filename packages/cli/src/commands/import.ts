@@ -2,9 +2,11 @@ import { InvalidArgumentError } from "commander"
 import { transferLimits } from "../archive/archive-limits.ts"
 import { createReport } from "../archive/import-report.ts"
 import { type ImportSource, openImportSource } from "../archive/import-source.ts"
-import { type ImportedVal, readVal } from "../archive/read-val.ts"
+import { type ImportedVal, readFiles, readVal } from "../archive/read-val.ts"
 import { type ScannedSource, scanSource } from "../archive/scan-source.ts"
-import { type OutgoingVal, sendVals } from "../archive/send-vals.ts"
+import { type ImportResult, type OutgoingVal, sendVals } from "../archive/send-vals.ts"
+import { writeBranch } from "../archive/write-branch.ts"
+import { hasMoreFiles } from "../checkout/account-trees.ts"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import { toFailure } from "../failure.ts"
@@ -24,7 +26,7 @@ branches. Values of environment variables and schedules cannot be read; it lists
   examples: [
     ["hamlet import vals.zip", "import an archive with all versions"],
     ["hamlet import vals.zip --dry-run", "show what would happen"],
-    ["hamlet import --from-valtown blog", "a folder that \"vt clone\" made"],
+    ["hamlet import --from-valtown blog", 'a folder that "vt clone" made'],
     ["hamlet import --from-valtown", "all your vals, with the token in VAL_TOWN_API_KEY"],
     [
       "hamlet import folder --if-exists version",
@@ -78,9 +80,15 @@ branches. Values of environment variables and schedules cannot be read; it lists
       // Asked for only when needed: otherwise a token with nothing but `val:write` is enough.
       const username = scanned.user === undefined ? "" : (await connection.me()).username
       const outgoing = toOutgoing(source, scanned, { username, versions: options.versions })
-      await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) =>
-        report.add(path, result),
-      )
+      const done: { readonly path: string; readonly result: ImportResult }[] = []
+      await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) => {
+        report.add(path, result)
+        if (!options.dryRun && result.id !== undefined) done.push({ path, result })
+      })
+      for (const { path, result } of done) {
+        const message = await importFiles(connection, source, path, result)
+        if (message !== undefined) report.add(path, { name: null, status: "failed", message })
+      }
       isBroken = false
     } finally {
       report.end(isBroken)
@@ -100,6 +108,31 @@ function createPatientClient(connection: Connection): Connection["client"] {
       isReached = true
       return response
     },
+  }
+}
+
+/**
+ * Adds the other files of a val, in one version. Returns why not, if it fails. A val that was there
+ * already gets them only if it has none, as after an interrupted import.
+ */
+async function importFiles(
+  { client }: Connection,
+  source: ImportSource,
+  path: string,
+  { id = "", status }: ImportResult,
+): Promise<string | undefined> {
+  if (status === "skipped" || status === "failed") return undefined
+  const files = readFiles(path, await source.read(path))
+  if (!files) return undefined
+  try {
+    const isNew = status !== "unchanged"
+    if (isNew || !(await hasMoreFiles(client, await client.getVal({ val_id: id }))))
+      await writeBranch(client, id, { name: "main", files }, "Imported files")
+    return undefined
+  } catch (error) {
+    const failure = toFailure(error)
+    if (!failure || failure.exit === "unavailable") throw error
+    return failure.text
   }
 }
 

@@ -1,8 +1,8 @@
 import { ApiError, type Client, type Output } from "@hamlet/contract/client"
-import { createFetchText, forEachAtOnce } from "../checkout/remote-tree.ts"
+import { fetchBranchFiles } from "../archive/fetch-files.ts"
 import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
-import type { SourceFile, SourceVal } from "./val-source.ts"
+import type { SourceVal } from "./val-source.ts"
 
 type Folder = Output<"getFolder">
 
@@ -26,7 +26,10 @@ export async function fetchSourceVal(client: Client, val: Folder): Promise<Sourc
   const branches: SourceVal["branches"][number][] = []
   const listed = client.items("listBranches", { val_id: id, limit: limits.pageItemsMax })
   for await (const branch of listed)
-    branches.push({ name: branch.name, files: await fetchFiles(client, val, branch, problems) })
+    branches.push({
+      name: branch.name,
+      files: await fetchBranchFiles(client, id, branch, (text) => problems.push(text)),
+    })
   branches.sort((one, other) => Number(other.name === "main") - Number(one.name === "main"))
   const source = `${author.username ?? ""}/${name}`
   return {
@@ -35,42 +38,8 @@ export async function fetchSourceVal(client: Client, val: Folder): Promise<Sourc
   }
 }
 
-async function fetchFiles(
-  client: Client,
-  val: Folder,
-  branch: Output<"getBranch">,
-  problems: string[],
-): Promise<readonly SourceFile[]> {
-  const query = { val_id: val.id, branch_id: branch.id, version: branch.version }
-  const files: SourceFile[] = []
-  const listed = await Array.fromAsync(
-    client.items("listFiles", { ...query, path: "", recursive: true, limit: limits.pageItemsMax }),
-  )
-  const fetchText = createFetchText(
-    client,
-    {
-      ...{ server: "", version: null, files: new Map(), branch },
-      val: { id: val.id, name: val.name, username: val.author.username ?? "" },
-    },
-    branch.version,
-  )
-  await forEachAtOnce(listed, async ({ path, type }) => {
-    if (type === "directory") return
-    try {
-      files.push({ path, type, content: await fetchText(path) })
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error
-      problems.push(error.message)
-    }
-  })
-  return files.sort((one, other) => (one.path < other.path ? -1 : 1))
-}
-
 /** Only the owner of a val sees them. */
-async function listVariables(
-  client: Client,
-  id: string,
-): Promise<readonly string[] | undefined> {
+async function listVariables(client: Client, id: string): Promise<readonly string[] | undefined> {
   const listed = client.items("listEnvironmentVariables", {
     val_id: id,
     limit: limits.pageItemsMax,

@@ -1,18 +1,18 @@
-import { ApiError, type Client, createClient, type Input } from "@hamlet/contract/client"
+import { ApiError, type Client, createClient } from "@hamlet/contract/client"
 import type { ImportReport } from "../archive/import-report.ts"
 import type { ImportResult } from "../archive/send-vals.ts"
+import { writeBranch } from "../archive/write-branch.ts"
 import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
 import type { ExitName } from "../exit-codes.ts"
 import { toFailure } from "../failure.ts"
 import { limits } from "../limits.ts"
-import { findBranch } from "../names/find-branch.ts"
 import type { Connection } from "../servers/connection.ts"
 import { askHidden, canAsk } from "../terminal/ask.ts"
 import { createProgress } from "../terminal/progress.ts"
 import { fetchSourceVal, listSourceVals } from "./fetch-vals.ts"
 import { listVtFolders, readVtFolder } from "./read-vt-folder.ts"
-import type { SourceFile, SourceVal } from "./val-source.ts"
+import type { SourceVal } from "./val-source.ts"
 
 /** How vals of Val Town are imported. */
 export interface ValTownOptions {
@@ -103,7 +103,7 @@ async function readToken({ env }: Context): Promise<string> {
   const token = env.VAL_TOWN_API_KEY ?? (canAsk() ? await askHidden("Token of Val Town: ") : "")
   if (/^[\x21-\x7e]+$/.test(token)) return token
   throw new CliError("usage", "Cannot read from Val Town: there is no token", {
-    advice: "set VAL_TOWN_API_KEY, or name a folder that \"vt clone\" made",
+    advice: 'set VAL_TOWN_API_KEY, or name a folder that "vt clone" made',
   })
 }
 
@@ -126,7 +126,7 @@ async function importVal(
   let version = 0
   let isChanged = false
   for (const branch of val.branches) {
-    const saved = await writeBranch(client, id, branch)
+    const saved = await writeBranch(client, id, branch, "Imported from Val Town")
     if (branch.name === "main") version = saved.version
     isChanged ||= saved.isNewVersion
   }
@@ -141,34 +141,6 @@ async function findOwn(client: Client, username: string, name: string) {
     if (error instanceof ApiError && error.code === "val_not_found") return undefined
     throw error
   }
-}
-
-/** Makes a branch have exactly these files, in one version. */
-async function writeBranch(
-  client: Client,
-  id: string,
-  { name, files }: SourceVal["branches"][number],
-): Promise<{ readonly version: number; readonly isNewVersion: boolean }> {
-  const branch =
-    name === "main"
-      ? await findBranch(client, id)
-      : await client.createBranch({ val_id: id, name }).catch((error: unknown) => {
-          if (error instanceof ApiError && error.code === "branch_exists")
-            return findBranch(client, id, name)
-          throw error
-        })
-  const query = { val_id: id, branch_id: branch.id }
-  const present = await Array.fromAsync(
-    client.items("listFiles", { ...query, path: "", recursive: true, limit: limits.pageItemsMax }),
-  )
-  const wanted = new Set(files.map(({ path }) => path))
-  const gone = present.filter(({ path, type }) => type !== "directory" && !wanted.has(path))
-  const changes: Input<"changeFiles">["changes"] = [
-    ...gone.map(({ path }) => ({ path, delete: true }) as const),
-    ...files.map(({ path, type, content }: SourceFile) => ({ path, type, content })),
-  ]
-  if (changes.length === 0) return { version: branch.version, isNewVersion: false }
-  return client.changeFiles({ ...query, changes, note: "Imported from Val Town" })
 }
 
 /** What the user has to do, because it cannot be read. */

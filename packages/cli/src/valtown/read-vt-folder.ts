@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, join, resolve } from "node:path"
+import type { SourceFile } from "../archive/write-branch.ts"
 import { createTreeScanner } from "../checkout/scan-tree.ts"
 import { CliError } from "../cli-error.ts"
 import { isValName } from "../files/front-matter.ts"
-import type { SourceFile, SourceVal } from "./val-source.ts"
+import type { SourceVal } from "./val-source.ts"
 
 /** The folders that `vt clone` made: the folder itself, or those in it. */
 export function listVtFolders(source: string): readonly string[] {
@@ -29,9 +30,13 @@ export function listVtFolders(source: string): readonly string[] {
  */
 export function readVtFolder(folder: string, name = basename(resolve(folder))): SourceVal {
   if (!isValName(name))
-    throw new CliError("usage", `Cannot import "${folder}": "${name}" is not a valid name of a val`, {
-      advice: 'choose one with "--name"',
-    })
+    throw new CliError(
+      "usage",
+      `Cannot import "${folder}": "${name}" is not a valid name of a val`,
+      {
+        advice: 'choose one with "--name"',
+      },
+    )
   const { files, blocked } = createTreeScanner(folder, 0).scan([])
   const read = [...files.keys()].sort().map(
     (path): SourceFile => ({

@@ -31,7 +31,9 @@ describe("import --from-valtown", () => {
       ["lib/cron-job.ts", "interval"],
     ])
     expect((await ada.hamlet(["import", "--from-valtown", "nothing"])).exit).toBe(4)
-    expect((await ada.hamlet(["import", "--from-valtown", "."], { cwd: ada.configDir })).exit).toBe(2)
+    expect((await ada.hamlet(["import", "--from-valtown", "."], { cwd: ada.configDir })).exit).toBe(
+      2,
+    )
   })
 
   test("reads vals with branches, types and names of variables from the API", async () => {
@@ -40,7 +42,10 @@ describe("import --from-valtown", () => {
     const { id: draft } = await ada.client.createBranch({ val_id: ada.id, name: "draft" })
     await ada.client.changeFiles({
       ...{ val_id: ada.id, branch_id: draft },
-      changes: [{ path: "lib/b.ts", delete: true }, { path: "new.ts", content: "new" }],
+      changes: [
+        { path: "lib/b.ts", delete: true },
+        { path: "new.ts", content: "new" },
+      ],
     })
     await ada.client.createEnvironmentVariable({ val_id: ada.id, key: "API_KEY", value: "1" })
     const args = ["import", "--from-valtown", "--api-url", stage().url]
@@ -60,7 +65,9 @@ describe("import --from-valtown", () => {
 
     await saveFiles(ada, ada.id, { "main.tsx": "newer\n" })
     expect(await bob.print([...args, "town2/app"], { env })).toStartWith("skipped\tapp")
-    expect(await bob.print([...args, "--if-exists", "version"], { env })).toStartWith("updated\tapp")
+    expect(await bob.print([...args, "--if-exists", "version"], { env })).toStartWith(
+      "updated\tapp",
+    )
     expect((await readVal(bob, val.id))["main.tsx"]).toBe("newer\n")
     expect((await bob.hamlet(args)).stderr).toContain("there is no token")
   })

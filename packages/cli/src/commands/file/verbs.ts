@@ -50,13 +50,11 @@ export const verbs: Verbs = {
     takes: { ...takesVal, "<path>": "path of the file", ...branchOption, ...versionOption },
     async run({ connect, output }, { val: text, path, branch: name, version }) {
       const { val, branch, client } = await findTargetBranch(await connect(), text, name)
-      const { id, name: branchName } = branch
-      const source = {
-        ...{ server: "", version: null, files: new Map() },
-        val: { id: val.id, name: val.name, username: val.author.username },
-        branch: { id, name: branchName },
-      }
-      const content = await createFetchText(client, source, version ?? branch.version)(path)
+      const content = await createFetchText(
+        client,
+        { val, branch },
+        version ?? branch.version,
+      )(path)
       if (output.mode === "json") output.json({ path, content })
       else output.text(content)
     },
