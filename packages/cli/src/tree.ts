@@ -49,6 +49,14 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Create, find, change and share vals",
     loadVerbs: () => import("./commands/val/verbs.ts"),
   },
+  branch: {
+    summary: "Manage the branches of a val",
+    loadVerbs: () => import("./commands/branch/verbs.ts"),
+  },
+  file: {
+    summary: "Manage the files of a val",
+    loadVerbs: () => import("./commands/file/verbs.ts"),
+  },
   version: {
     summary: "Manage the versions of a val",
     loadVerbs: () => import("./commands/version/verbs.ts"),
@@ -70,6 +78,10 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
   secret: {
     summary: "Manage secrets, the environment variables of your vals",
     loadVerbs: () => import("./commands/secret/verbs.ts"),
+  },
+  env: {
+    summary: "Manage the environment variables of one val",
+    loadVerbs: () => import("./commands/env/verbs.ts"),
   },
   webhook: {
     summary: "Send events of your vals to URLs, or to other vals",

@@ -1,5 +1,6 @@
 import type { Output } from "@hamlet/contract/client"
 import type { Val } from "../names/find-val.ts"
+import type { SourceFile } from "./write-branch.ts"
 
 type Version = Output<"listVersions">["data"][number]
 type Comment = Output<"listComments">["data"][number]
@@ -7,8 +8,11 @@ type Comment = Output<"listComments">["data"][number]
 /** The path of the manifest in an archive. */
 export const manifestPath = "manifest.json"
 
-/** The version of the format. It increases when older programs would read an archive wrongly. */
-export const formatVersion = 1
+/**
+ * The version of the format. It increases when older programs would read an archive wrongly: those
+ * that know only 1 would leave out the files of a val with several.
+ */
+export const formatVersion = 2
 
 /** Describes an archive: its server, its owner and its size. */
 export interface Manifest {
@@ -36,6 +40,8 @@ export interface ArchivedVal {
   readonly createdAt: string
   readonly updatedAt: string
   readonly likeCount: number
+  /** Of the newest version of `main`, if there are more than code and readme. */
+  readonly files?: readonly SourceFile[]
   readonly versions: readonly {
     readonly version: number
     readonly code: string
@@ -58,10 +64,12 @@ export function toArchivedVal(
   val: Val,
   versions: readonly Version[],
   comments: readonly Comment[],
+  files?: readonly SourceFile[],
 ): ArchivedVal {
   const { name, type, privacy, readme, createdAt, updatedAt, likeCount } = val
   return {
     ...{ name, type, privacy, readme, createdAt, updatedAt, likeCount },
+    ...(files && { files }),
     versions: versions
       .map(({ version, code, createdAt }) => ({ version, code, createdAt }))
       .reverse(),

@@ -1,9 +1,11 @@
 import { ApiError, type Client } from "@hamlet/contract/client"
+import { hasMoreFiles } from "../checkout/account-trees.ts"
 import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
 import type { Val } from "../names/find-val.ts"
 import { type ArchivedVal, toArchivedVal } from "./archive-format.ts"
 import { archiveLimits, transferLimits } from "./archive-limits.ts"
+import { fetchBranchFiles } from "./fetch-files.ts"
 
 /** Downloads vals with everything an archive stores of them, in order, several at a time. */
 export async function* fetchArchivedVals(
@@ -42,10 +44,22 @@ async function fetchVal(client: Client, val: Val): Promise<ArchivedVal | undefin
   try {
     const versions =
       val.version === 1 ? [toFirst(val)] : await collect(val, client.items("listVersions", page))
-    return toArchivedVal(val, versions, await Array.fromAsync(client.items("listComments", page)))
+    const comments = await Array.fromAsync(client.items("listComments", page))
+    // At version 1 a val may still have several files: they were saved at once.
+    const files = (await hasMoreFiles(client, val))
+      ? await fetchBranchFiles(client, val.id, val, refuse(val))
+      : undefined
+    return toArchivedVal(val, versions, comments, files)
   } catch (error) {
     if (error instanceof ApiError && error.code === "val_not_found") return undefined
     throw error
+  }
+}
+
+/** An archive that lacks a file would not be noticed. */
+function refuse({ name }: Val): (problem: string) => never {
+  return (problem) => {
+    throw new CliError("failed", `Cannot export val "${name}": ${problem}`)
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Input } from "@hamlet/contract/client"
-import { privacies } from "@hamlet/contract/lists"
+import { fileTypes, privacies } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
 import { isValName, parseFile } from "../files/front-matter.ts"
 import { toText } from "../terminal/read-input.ts"
 import { toBaseName } from "./import-source.ts"
+import type { SourceFile } from "./write-branch.ts"
 
 /** A val as the import API takes it. */
 export type ImportedVal = Input<"importVals">["vals"][number]
@@ -17,6 +18,26 @@ type Fields = Readonly<Record<string, unknown>>
 export function readVal(path: string, bytes: Uint8Array): ImportedVal {
   const text = toText(bytes, `"${path}"`)
   return path.endsWith(".json") ? fromJson(path, text) : fromCode(path, text)
+}
+
+/** The files of an archived val that has several; undefined for one with code and readme only. */
+export function readFiles(path: string, bytes: Uint8Array): readonly SourceFile[] | undefined {
+  if (!path.endsWith(".json")) return undefined
+  const { files } = parseObject(path, toText(bytes, `"${path}"`))
+  if (files === undefined) return undefined
+  if (!Array.isArray(files) || !files.every(isSourceFile))
+    throw refuse(path, 'its "files" is not a list of files')
+  return files
+}
+
+function isSourceFile(value: unknown): value is SourceFile {
+  return (
+    isFields(value) &&
+    typeof value.path === "string" &&
+    typeof value.content === "string" &&
+    value.type !== "directory" &&
+    (fileTypes as readonly unknown[]).includes(value.type)
+  )
 }
 
 function fromCode(path: string, text: string): ImportedVal {
@@ -112,7 +133,13 @@ function toVersions(path: string, fields: Fields): ImportedVal["versions"] {
   }
   if (!Array.isArray(fields.versions) || fields.versions.length === 0)
     throw refuse(path, 'its "versions" is not a list of versions')
-  return fields.versions.map((version: unknown) => toVersion(path, version))
+  // A val with several files may have had none with code in some versions; at least one is needed,
+  // and the files replace it.
+  const versions = Array.isArray(fields.files)
+    ? fields.versions.filter((one: unknown) => isFields(one) && one.code !== "")
+    : fields.versions
+  if (versions.length === 0) return [{ code: "\n" }]
+  return versions.map((version: unknown) => toVersion(path, version))
 }
 
 function toVersion(path: string, value: unknown): ImportedVal["versions"][number] {

@@ -1,23 +1,33 @@
 import { InvalidArgumentError } from "commander"
 import { transferLimits } from "../archive/archive-limits.ts"
+import { createReport } from "../archive/import-report.ts"
 import { type ImportSource, openImportSource } from "../archive/import-source.ts"
-import { type ImportedVal, readVal } from "../archive/read-val.ts"
+import { type ImportedVal, readFiles, readVal } from "../archive/read-val.ts"
 import { type ScannedSource, scanSource } from "../archive/scan-source.ts"
 import { type ImportResult, type OutgoingVal, sendVals } from "../archive/send-vals.ts"
+import { writeBranch } from "../archive/write-branch.ts"
+import { hasMoreFiles } from "../checkout/account-trees.ts"
+import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
-import type { Context } from "../context.ts"
 import { toFailure } from "../failure.ts"
 import { type Connection, connectTo } from "../servers/connection.ts"
-import { createProgress, type Progress } from "../terminal/progress.ts"
+import { createProgress } from "../terminal/progress.ts"
+import { importFromValTown } from "../valtown/import-vals.ts"
 
 export const command = defineCommand({
   description: `Reads an archive written by "hamlet export", a folder of .ts and .tsx files, or a folder or zip file with
 one JSON file per val (name, code, privacy, readme, version), as other services export them. Vals that
 are already imported are left unchanged, so run the same command again to resume an interrupted import.
-Each val is imported as a whole or not at all.`,
+Each val is imported as a whole or not at all.
+
+With --from-valtown, reads a folder that "vt clone" made, or a folder of them, or, with the token in
+VAL_TOWN_API_KEY, the API of Val Town: all your vals there, or the one that you name, with their files, types and
+branches. Values of environment variables and schedules cannot be read; it lists what to set.`,
   examples: [
     ["hamlet import vals.zip", "import an archive with all versions"],
     ["hamlet import vals.zip --dry-run", "show what would happen"],
+    ["hamlet import --from-valtown blog", 'a folder that "vt clone" made'],
+    ["hamlet import --from-valtown", "all your vals, with the token in VAL_TOWN_API_KEY"],
     [
       "hamlet import folder --if-exists version",
       "import a folder; vals that differ get a new version",
@@ -28,7 +38,10 @@ Each val is imported as a whole or not at all.`,
     ],
   ],
   takes: {
-    "<source>": "zip file or folder",
+    "[source]": "zip file or folder; with --from-valtown a folder of vt, or USER/VAL",
+    "--from-valtown": "import from Val Town",
+    "--api-url <url>": { help: "address of its API", default: "https://api.val.town" },
+    "--name <name>": "name of the val that is made of a folder of vt",
     "--dry-run": "show what would happen",
     "--if-exists <what>": {
       help: "what to do with an existing val that differs: skip it, add a version, or fail",
@@ -42,9 +55,15 @@ Each val is imported as a whole or not at all.`,
   },
   async run(context, options) {
     const connection = await context.connect()
+    const report = createReport(context, options.dryRun ?? false)
+    if (options.fromValtown) {
+      const isDry = options.dryRun ?? false
+      return importFromValTown(context, connection, { ...options, isDry }, report)
+    }
+    if (options.source === undefined)
+      throw new CliError("usage", "Cannot import: name a zip file or a folder")
     using source = await openImportSource(options.source)
     const scanned = await scanSource(source)
-    const report = createReport(context, options.dryRun ?? false)
     for (const { path, error } of scanned.bad) {
       const message = toFailure(error)?.text ?? error.message
       report.add(path, { name: null, status: "failed", message })
@@ -61,9 +80,15 @@ Each val is imported as a whole or not at all.`,
       // Asked for only when needed: otherwise a token with nothing but `val:write` is enough.
       const username = scanned.user === undefined ? "" : (await connection.me()).username
       const outgoing = toOutgoing(source, scanned, { username, versions: options.versions })
-      await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) =>
-        report.add(path, result),
-      )
+      const done: { readonly path: string; readonly result: ImportResult }[] = []
+      await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) => {
+        report.add(path, result)
+        if (!options.dryRun && result.id !== undefined) done.push({ path, result })
+      })
+      for (const { path, result } of done) {
+        const message = await importFiles(connection, source, path, result)
+        if (message !== undefined) report.add(path, { name: null, status: "failed", message })
+      }
       isBroken = false
     } finally {
       report.end(isBroken)
@@ -83,6 +108,31 @@ function createPatientClient(connection: Connection): Connection["client"] {
       isReached = true
       return response
     },
+  }
+}
+
+/**
+ * Adds the other files of a val, in one version. Returns why not, if it fails. A val that was there
+ * already gets them only if it has none, as after an interrupted import.
+ */
+async function importFiles(
+  { client }: Connection,
+  source: ImportSource,
+  path: string,
+  { id = "", status }: ImportResult,
+): Promise<string | undefined> {
+  if (status === "skipped" || status === "failed") return undefined
+  const files = readFiles(path, await source.read(path))
+  if (!files) return undefined
+  try {
+    const isNew = status !== "unchanged"
+    if (isNew || !(await hasMoreFiles(client, await client.getVal({ val_id: id }))))
+      await writeBranch(client, id, { name: "main", files }, "Imported files")
+    return undefined
+  } catch (error) {
+    const failure = toFailure(error)
+    if (!failure || failure.exit === "unavailable") throw error
+    return failure.text
   }
 }
 
@@ -117,58 +167,6 @@ function toOwnComments(
   return {
     comments: comments.map((one) => (one.author === user ? { ...one, author: username } : one)),
   }
-}
-
-type Status = ImportResult["status"]
-
-/** The result of a file; an unreadable one has no name. */
-type Outcome = Omit<ImportResult, "name"> & { readonly name: string | null }
-
-/** Prints each val as it is imported, and the totals at the end. */
-function createReport({ output }: Context, dryRun: boolean) {
-  const counts: Record<Status, number> = {
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    skipped: 0,
-    failed: 0,
-  }
-  let progress: Progress | undefined
-  const note = (text: string) => (progress ? progress.note(text) : output.note(text))
-  return {
-    get failed() {
-      return counts.failed
-    },
-    useProgress(shown: Progress) {
-      progress = shown
-    },
-    add(path: string, result: Outcome) {
-      const { name, status, version, message = "" } = result
-      counts[status] += 1
-      if (name !== null) progress?.add(1)
-      if (output.mode === "json") output.json({ ...result, file: path, ...(dryRun && { dryRun }) })
-      else if (output.mode === "plain")
-        output.line([status, name ?? path, version ?? "", toOneLine(message)].join("\t"))
-      if (output.mode !== "json" && message !== "")
-        note(status === "created" ? `${name}: ${message}` : message)
-    },
-    /** `isBroken` when the import stopped early; its error is printed next. */
-    end(isBroken: boolean) {
-      const counted = Object.entries(counts).filter(([, count]) => count > 0)
-      const text = `${dryRun ? "Would be: " : ""}${counted.map(([status, count]) => `${count} ${status}`).join(", ")}`
-      if (output.mode !== "json" && counted.length > 0)
-        note(
-          isBroken
-            ? `${text}, then the import stopped; run the same command again to continue`
-            : text,
-        )
-      progress = undefined
-    },
-  }
-}
-
-function toOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ")
 }
 
 function toCount(text: string): number {

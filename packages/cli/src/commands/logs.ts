@@ -16,9 +16,12 @@ every new run until Ctrl-C.`,
     ["hamlet logs", "logs of the latest runs on your account"],
     ["hamlet logs -f", "follow new runs too"],
     ["hamlet logs -f hello -n 0", "follow only new runs of one val"],
+    ["hamlet logs blog --file jobs/clean.ts", "logs of the runs of one file"],
   ],
   takes: {
     "[val]": "only runs of this val",
+    "--file <path>": "only runs of this file",
+    "--branch <branch>": "only runs of this branch",
     "-f, --follow": "follow new runs",
     "-n, --runs <count>": {
       help: "number of latest runs to show first",
@@ -26,27 +29,46 @@ every new run until Ctrl-C.`,
       default: limits.latestRunsDefault,
     },
   },
-  async run({ connect, output }, { val, follow, runs }) {
+  async run({ connect, output }, { val, file, branch, follow, runs }) {
     const connection = await connect()
     const valId = val === undefined ? undefined : (await findWholeVal(connection, val)).id
-    const deps = toWatcherDeps(connection, output, valId)
+    const deps = toWatcherDeps(connection, output, { valId, file, branch })
     if (follow) await watchRuns(deps, runs)
     else await showLatest(deps, runs)
   },
 })
 
+interface RunFilter {
+  readonly valId: string | undefined
+  readonly file: string | undefined
+  readonly branch: string | undefined
+}
+
+/** The runs of a file or a branch. A run of code that is not saved has neither. */
+async function* keepRuns(
+  runs: AsyncIterable<Run>,
+  { file, branch }: Omit<RunFilter, "valId">,
+): AsyncGenerator<Run> {
+  for await (const run of runs) {
+    const isFile = file === undefined || run.file?.path === file
+    if (isFile && (branch === undefined || run.branch?.name === branch)) yield run
+  }
+}
+
 function toWatcherDeps(
   { client }: Connection,
   output: Output,
-  valId: string | undefined,
+  { valId, ...place }: RunFilter,
 ): RunWatcherDeps {
   return {
     client,
     listRuns(since, limit) {
       const query = { limit, since }
-      return valId === undefined
-        ? client.items("listMyRuns", query)
-        : client.items("listValRuns", { val_id: valId, ...query })
+      const runs =
+        valId === undefined
+          ? client.items("listMyRuns", query)
+          : client.items("listValRuns", { val_id: valId, ...query })
+      return keepRuns(runs, place)
     },
     onLog: (run, line) => writeLogOf(output, run, line),
     onFailure: (run) => writeFailure(output, run),

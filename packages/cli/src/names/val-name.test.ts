@@ -49,7 +49,7 @@ describe("parseValName", () => {
     " ",
     "a b",
     "1a",
-    "a-b",
+
     "a/b/c",
     "../etc/passwd",
     "a@",

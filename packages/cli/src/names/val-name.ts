@@ -24,10 +24,11 @@ export interface ParsedValName {
 }
 
 const word = "[a-zA-Z][a-zA-Z0-9_]*"
-const ownPattern = new RegExp(`^(${word})(?:@(\\d{1,10}))?$`)
-const namedPattern = new RegExp(`^@?(${word})/(${word})(?:@(\\d{1,10}))?$`)
+const valWord = "[a-zA-Z][a-zA-Z0-9_-]*"
+const ownPattern = new RegExp(`^(${valWord})(?:@(\\d{1,10}))?$`)
+const namedPattern = new RegExp(`^@?(${word})/(${valWord})(?:@(\\d{1,10}))?$`)
 const idPattern = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
-const labelPattern = new RegExp(`^(${word})-(${word})$`, "i")
+const labelPattern = new RegExp(`^(${word})-(${valWord})$`, "i")
 
 /** Parses `val`, `user/val`, `user/val@3`, an id or a URL. */
 export function parseValName(text: string): ParsedValName {
@@ -65,7 +66,7 @@ function fromAddress(text: string): readonly (ValName | undefined)[] {
 
 function fromPath(path: string): ValName | undefined {
   // A server may be mounted below a path.
-  const named = /\/(?:v|u|v1\/alias)\/([^/]+\/[^/]+)$/.exec(path)
+  const named = /\/(?:v|u|x|v1\/alias)\/([^/]+\/[^/]+)$/.exec(path)
   const words = named?.[1] === undefined ? undefined : fromWords(named[1])
   const api = /\/v1\/vals\/([^/]+)(?:\/versions\/(\d{1,10}))?$/.exec(path)
   return (

@@ -2,7 +2,7 @@ import { basename, dirname, extname, join } from "node:path"
 import { isValName } from "../files/front-matter.ts"
 import { toExtension } from "../files/val-file.ts"
 
-const conflictPattern = /\.conflict-\d{1,9}\.tsx?$/
+const conflictPattern = /\.conflict-\d{1,9}(?:\.[^./\\]+)?$/
 
 /** Whether a path is that of a conflict file; those are for people and never synced. */
 export function isConflictPath(path: string): boolean {
@@ -12,7 +12,7 @@ export function isConflictPath(path: string): boolean {
 /** The path of the n-th conflict file beside a file. */
 export function toConflictPath(path: string, n: number): string {
   const extension = extname(path)
-  return `${path.slice(0, -extension.length)}.conflict-${n}${extension}`
+  return `${path.slice(0, path.length - extension.length)}.conflict-${n}${extension}`
 }
 
 /** The file name without its extension. */

@@ -1,23 +1,13 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  type Stats,
-} from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { FrontMatter } from "../files/front-matter.ts"
 import { hashReadme, isReadmePath } from "../files/readme-file.ts"
 import { hashText, isValFile, parseValFile } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
-import { toText } from "../terminal/read-input.ts"
 import { isConflictPath } from "./paths.ts"
 import type { FileFacts } from "./plan/decide.ts"
+import { createMissing, lookAtFile, type SeenFile } from "./settled-file.ts"
 
 /**
  * A file in the folder. Its text is read again when it is needed: a folder may contain thousands.
@@ -58,26 +48,22 @@ export interface Scanner {
   scan(known: Iterable<string>): Scan
 }
 
-interface Seen {
-  /** Differs whenever the file has changed; empty if it must be read again. */
-  readonly mark: string
-  readonly identity: string
+interface Content {
   readonly file?: FoundFile
   readonly readmeHash?: string
-  /** Why it is ignored, if the user should know. */
-  readonly problem?: string
 }
+
+type Seen = SeenFile & Content
 
 /**
  * Creates a scanner. Files modified less than `settleMs` ago are ignored: they may be half written.
  */
 export function createScanner(folder: string, settleMs: number): Scanner {
   let seen = new Map<string, Seen>()
-  let missingSince = new Map<string, number>()
+  const findMissing = createMissing(settleMs)
   let identities = new Map<string, string>()
   return {
     scan(known) {
-      const nowMs = Date.now()
       const next = new Map<string, Seen>()
       const files = new Map<string, FoundFile>()
       const blocked = new Map<string, string | undefined>()
@@ -86,7 +72,9 @@ export function createScanner(folder: string, settleMs: number): Scanner {
         [...seen.keys()].filter(isReadmePath).map((path) => [path, {}]),
       )
       for (const path of listPaths(folder)) {
-        const found = look(folder, path, seen.get(path), settleMs)
+        const found = lookAtFile<Content>(folder, path, seen.get(path), settleMs, (text) =>
+          parse(text, path),
+        )
         if (found === undefined) continue
         next.set(path, found)
         if (isReadmePath(path)) {
@@ -101,15 +89,8 @@ export function createScanner(folder: string, settleMs: number): Scanner {
       const wanted = new Set(known)
       const gone = [...wanted].filter((path) => !files.has(path) && !blocked.has(path))
       identities = new Map([...identities].filter(([path]) => next.has(path) || wanted.has(path)))
-      missingSince = new Map(gone.map((path) => [path, missingSince.get(path) ?? nowMs]))
-      const isGoneFor = (ms: number) => (path: string) =>
-        nowMs - (missingSince.get(path) ?? nowMs) >= ms
       const isBusy = [...blocked.values()].includes(undefined)
-      // A new file may be a missing one under another name: which one is clear only when all files
-      // have settled, or after a time limit.
-      const isClear = !isBusy && gone.every(isGoneFor(settleMs))
-      const isSorted = isClear || gone.some(isGoneFor(limits.watchSettleMsMax))
-      const missing = isSorted ? gone.filter(isGoneFor(settleMs)) : []
+      const { missing, isClear, isSorted } = findMissing(gone, isBusy)
       if (gone.length > 0 && !isSorted)
         for (const path of files.keys()) if (!wanted.has(path)) blocked.set(path, undefined)
       for (const path of blocked.keys()) files.delete(path)
@@ -119,7 +100,7 @@ export function createScanner(folder: string, settleMs: number): Scanner {
       return {
         files,
         blocked,
-        missing: new Set(missing),
+        missing,
         identities,
         readmes,
         isUnsettled: !isClear || isReadmeBusy,
@@ -175,88 +156,10 @@ function readFolder(folder: string, isRoot: boolean) {
   }
 }
 
-function look(
-  folder: string,
-  path: string,
-  before: Seen | undefined,
-  settleMs: number,
-): Seen | undefined {
-  const stats = lstatSync(join(folder, path), { throwIfNoEntry: false })
-  if (!stats) return undefined
-  const mark = toMark(stats)
-  if (before?.mark === mark) return before
-  // An inode number may be reused later, but with another birth time.
-  const identity = stats.birthtimeMs > 0 ? `${stats.ino} ${stats.birthtimeMs}` : ""
-  if (isRecent(stats, settleMs)) return { mark: "", identity }
-  if (stats.isSymbolicLink())
-    return { mark, identity, problem: `Cannot watch "${path}": it is a link` }
-  if (!stats.isFile())
-    return { mark, identity, problem: `Cannot watch "${path}": it is not a regular file` }
-  return { identity, ...read(folder, path, mark) }
-}
-
-/** Judged by ctime, which programs cannot set; a ctime in the future comes from another clock. */
-function isRecent({ ctimeMs, size }: Stats, settleMs: number): boolean {
-  // ctime has fractions of a millisecond, and Date.now() has not.
-  const ageMs = Date.now() + 1 - ctimeMs
-  // Many programs truncate a file first and fill it later.
-  return ageMs < (size === 0 ? settleMs * emptyFactor : settleMs) && ageMs > -futureMsMin
-}
-
-const futureMsMin = 1_000
-const emptyFactor = 10
-
-function read(folder: string, path: string, mark: string): Omit<Seen, "identity"> {
-  try {
-    const text = readWhole(join(folder, path), path, mark)
-    if (text === undefined) return { mark: "" }
-    if (isReadmePath(path)) return { mark, readmeHash: hashReadme(text) }
-    const { name, front, hash, code } = parseValFile(text, path)
-    if (code === "") return { mark, problem: `Cannot make a val of "${path}": it is empty` }
-    return {
-      mark,
-      file: {
-        path,
-        front,
-        hash,
-        name,
-        privacy: front.privacy,
-        type: front.type,
-        codeHash: hashText(code),
-      },
-    }
-  } catch (error) {
-    if (error instanceof CliError)
-      return {
-        mark,
-        problem: error.advice === undefined ? error.message : `${error.message}; ${error.advice}`,
-      }
-    // It was deleted, or may not be read.
-    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT"
-    return isGone
-      ? { mark: "" }
-      : { mark: "", problem: `Cannot read "${path}": ${(error as Error).message}` }
-  }
-}
-
-/** The text of exactly the file that was examined, or undefined if it has changed. */
-function readWhole(fullPath: string, path: string, mark: string): string | undefined {
-  const file = openSync(fullPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    const stats = fstatSync(file)
-    if (toMark(stats) !== mark) return undefined
-    if (stats.size > limits.inputBytesMax)
-      throw new CliError(
-        "failed",
-        `Cannot read "${path}": it is larger than ${limits.inputBytesMax} bytes`,
-      )
-    const bytes = readFileSync(file)
-    return toMark(fstatSync(file)) === mark ? toText(bytes, `"${path}"`) : undefined
-  } finally {
-    closeSync(file)
-  }
-}
-
-function toMark({ ino, size, mtimeMs, ctimeMs, mode }: Stats): string {
-  return [ino, size, mtimeMs, ctimeMs, mode].join(" ")
+function parse(text: string, path: string): Content {
+  if (isReadmePath(path)) return { readmeHash: hashReadme(text) }
+  const { name, front, hash, code } = parseValFile(text, path)
+  if (code === "") throw new CliError("failed", `Cannot make a val of "${path}": it is empty`)
+  const { privacy, type } = front
+  return { file: { path, front, hash, name, privacy, type, codeHash: hashText(code) } }
 }

@@ -1,9 +1,7 @@
 import { lstatSync, readdirSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { ApiError } from "@hamlet/contract/client"
-import { CliError } from "../cli-error.ts"
-import type { ExitName } from "../exit-codes.ts"
-import { toFailure } from "../failure.ts"
+import { hasMoreFiles, pullNested } from "../checkout/account-trees.ts"
+import type { OnFetch } from "../checkout/remote-tree.ts"
 import { type FolderState, openFolderState } from "../files/folder-state.ts"
 import { toReadmePath } from "../files/readme-file.ts"
 import { limits } from "../limits.ts"
@@ -24,24 +22,15 @@ import { fetchActionVals, type PlanDeps, planActions } from "./plan/plan-actions
 import type { RemoteVals } from "./remote-vals.ts"
 import type { Scan } from "./scan-folder.ts"
 import type { SyncEvent } from "./sync-event.ts"
+import { nothingDone, type SyncResult, toSyncFailure } from "./sync-result.ts"
 
 /** Dependencies of a synchronisation. */
 export interface SyncDeps extends PlanDeps {
   readonly folder: string
   readonly serverUrl: string
+  readonly onFetch: OnFetch
   /** Report what would be done, and do nothing. */
   readonly isDry: boolean
-}
-
-/** The result of a synchronisation. */
-export interface SyncResult {
-  /** Whether anything was done, so there may be more. */
-  readonly hasActed: boolean
-  /** Whether something changed meanwhile, so there is more to do. */
-  readonly isRaced: boolean
-  readonly hasConflict: boolean
-  /** The exit code of the first failure. */
-  readonly exit: ExitName | undefined
 }
 
 /** Synchronises a scanned folder with the listed vals, and records each step. */
@@ -71,13 +60,17 @@ export async function syncFolder(
     for (const action of actions) reportPlan(deps, action)
     const tasks = listReadmeTasks(deps.folder, state, scan, remote.vals)
     const hasReadmeConflict = await reportReadmePlan(deps, state, tasks)
-    return { ...nothing, hasConflict: actions.some(isConflict) || hasReadmeConflict }
+    return { ...nothingDone, hasConflict: actions.some(isConflict) || hasReadmeConflict }
   }
   const writer = createStateWriter(state)
   for (const path of stale) writer.state.delete(join(deps.folder, path))
-  const tally: Tally = { ...nothing, hasConflict: actions.some(isConflict) }
+  const tally: Tally = { ...nothingDone, hasConflict: actions.some(isConflict) }
   try {
-    const actionDeps = { ...deps, state: writer.state, isTaken: createTaken(deps.folder, scan) }
+    const actionDeps = {
+      ...deps,
+      state: writer.state,
+      isTaken: createTaken(deps.folder, scan),
+    }
     await performAll(deps, actionDeps, actions, tally, writer.soon)
     // Readmes follow their files.
     const tasks = listReadmeTasks(deps.folder, writer.state, scan, remote.vals)
@@ -88,14 +81,22 @@ export async function syncFolder(
   }
 }
 
-type Tally = { -readonly [Field in keyof SyncResult]: SyncResult[Field] }
-
-const nothing: SyncResult = {
-  hasActed: false,
-  isRaced: false,
-  hasConflict: false,
-  exit: undefined,
+/**
+ * Writes a val as a folder if it has several files, and its file would only be written or noted.
+ * Returns whether it did.
+ */
+async function writeFolder(
+  deps: SyncDeps,
+  state: FolderState,
+  { decision: { kind }, val }: Action,
+): Promise<boolean> {
+  const isDue = val !== undefined && (kind === "write" || kind === "note")
+  if (!isDue || !(await hasMoreFiles(deps.client, val))) return false
+  await pullNested(deps, state, deps.serverUrl, val, false)
+  return true
 }
+
+type Tally = { -readonly [Field in keyof SyncResult]: SyncResult[Field] }
 
 /** The recorded paths of a folder. */
 export function listKnownPaths(deps: Pick<SyncDeps, "folder" | "serverUrl">): readonly string[] {
@@ -131,9 +132,10 @@ async function performAll(
       if (deps.isStopping()) break
       const { kind } = action.decision
       try {
-        const result = await handlers[kind](actionDeps, action)
+        const isFolder = await writeFolder(deps, actionDeps.state, action)
+        const result = isFolder ? "done" : await handlers[kind](actionDeps, action)
         if (result === "raced") tally.isRaced = true
-        else if (kind !== "note") tally.hasActed = true
+        else if (kind !== "note" || isFolder) tally.hasActed = true
         onDone()
       } catch (error) {
         const { path = "", val } = action.match
@@ -185,18 +187,6 @@ function addFailure(
     tally.exit ??= failure.exit
     deps.report({ action: "problem", ...about, text: failure.text })
   }
-}
-
-/** Classifies the failure of one action; throws those that affect all of them. */
-function toSyncFailure(error: unknown) {
-  const failure = toFailure(error)
-  const isFatal = failure === undefined || ["unavailable", "refused"].includes(failure.exit)
-  if (isFatal || !(error instanceof ApiError || error instanceof CliError)) throw error
-  if (error instanceof ApiError && (error.status >= 500 || error.code === "unknown")) throw error
-  const isName = error instanceof ApiError && error.code === "name_taken"
-  const isRaced =
-    isName || (error instanceof ApiError && (error.status === 404 || error.status === 412))
-  return { ...failure, isName, isRaced }
 }
 
 function isConflict({ decision: { kind } }: Action): boolean {

@@ -1,22 +1,29 @@
 import { type FSWatcher, watch } from "node:fs"
-import type { Client } from "@hamlet/contract/client"
 import { limits } from "../limits.ts"
 import { isTemporary } from "../runs/run-watcher.ts"
-import { createRemoteVals, type RemoteVals } from "./remote-vals.ts"
-import { createScanner, type Scan } from "./scan-folder.ts"
-import { listKnownPaths, type SyncDeps, type SyncResult, syncFolder } from "./sync-folder.ts"
+import type { SyncResult } from "./sync-result.ts"
 
 /** How many races in a row before the watcher pauses. */
 const racesMax = 3
 
-/** Dependencies of a folder watcher. */
-export interface FolderWatcherDeps extends Omit<SyncDeps, "owner" | "isStopping"> {
-  readonly client: Client
-  /** Gets the id of the signed-in user. */
-  getOwner(): Promise<string>
+/** A scan of a folder, with a mark that changes when anything in the folder does. */
+export interface MarkedScan {
+  readonly mark: string
+  /** Whether files are still being written, so that another scan is needed soon. */
+  readonly isUnsettled: boolean
+}
+
+/** A folder that can be synchronised with a server: that of an account, or of one val. */
+export interface SyncedFolder<Scan extends MarkedScan> {
+  readonly folder: string
+  readonly settleMs: number
+  /** Asks the server. Returns whether anything has changed there since the last call. */
+  poll(): Promise<boolean>
+  scan(): Scan
+  /** Does one round. */
+  sync(scan: Scan, isStopping: () => boolean): Promise<SyncResult>
   /** Prints a note for the user. */
   note(text: string): void
-  readonly settleMs?: number
 }
 
 /**
@@ -26,11 +33,8 @@ export interface FolderWatcherDeps extends Omit<SyncDeps, "owner" | "isStopping"
  *       └─────▶ synchronise ──▶ wait
  *       └─────▶ server unavailable ──▶ wait, longer each time ──▶ check
  */
-export class FolderWatcher {
-  readonly #deps: FolderWatcherDeps
-  readonly #remote: ReturnType<typeof createRemoteVals>
-  readonly #scanner: ReturnType<typeof createScanner>
-  readonly #settleMs: number
+export class FolderWatcher<Scan extends MarkedScan = MarkedScan> {
+  readonly #folder: SyncedFolder<Scan>
   #isStopping = false
   /** Whether there is more to do without a new change. */
   #isTouched = true
@@ -44,11 +48,8 @@ export class FolderWatcher {
   #wake = () => {}
   #running: Promise<unknown> = Promise.resolve()
 
-  constructor(deps: FolderWatcherDeps) {
-    this.#deps = deps
-    this.#settleMs = deps.settleMs ?? limits.watchSettleMs
-    this.#remote = createRemoteVals(deps.client)
-    this.#scanner = createScanner(deps.folder, this.#settleMs)
+  constructor(folder: SyncedFolder<Scan>) {
+    this.#folder = folder
   }
 
   /** Synchronises until both sides agree, then stops. */
@@ -100,12 +101,12 @@ export class FolderWatcher {
         this.#isTouched || this.#hasEvent || Date.now() - scannedMs >= limits.watchRescanMs
       try {
         if (await this.#step(isDue)) scannedMs = Date.now()
-        if (this.#isOffline) this.#deps.note("The server responds again")
+        if (this.#isOffline) this.#folder.note("The server responds again")
         this.#isOffline = false
         this.#offlineMs = 0
       } catch (error) {
         if (!isTemporary(error)) throw error
-        if (!this.#isOffline) this.#deps.note(`${(error as Error).message}; retrying`)
+        if (!this.#isOffline) this.#folder.note(`${(error as Error).message}; retrying`)
         this.#isOffline = true
         this.#isTouched = true
         this.#offlineMs = Math.min(limits.watchAwayMsMax, this.#offlineMs * 2 || limits.watchPollMs)
@@ -117,13 +118,12 @@ export class FolderWatcher {
   /** Returns whether the folder was scanned. */
   async #step(isDue: boolean): Promise<boolean> {
     // While files change, the folder is scanned more often than the server is asked.
-    const isNew =
-      Date.now() - this.#listedMs >= limits.watchPollMs / 2 && (await this.#listVals()).isNew
+    const isNew = Date.now() - this.#listedMs >= limits.watchPollMs / 2 && (await this.#poll())
     if (!isNew && !isDue) return false
     this.#isTouched = false
     this.#hasEvent = false
-    const scan = this.#scanner.scan(listKnownPaths(this.#deps))
-    const mark = toMark(scan)
+    const scan = this.#folder.scan()
+    const { mark } = scan
     if (isNew || mark !== this.#lastMark) {
       // Not done until it succeeds.
       this.#lastMark = ""
@@ -139,18 +139,13 @@ export class FolderWatcher {
   }
 
   async #sync(scan: Scan): Promise<SyncResult> {
-    const owner = await this.#deps.getOwner()
-    return syncFolder(
-      { ...this.#deps, owner, isStopping: () => this.#isStopping },
-      scan,
-      await this.#listVals(),
-    )
+    return this.#folder.sync(scan, () => this.#isStopping)
   }
 
-  async #listVals(): Promise<RemoteVals> {
-    const listed = await this.#remote.list()
+  async #poll(): Promise<boolean> {
+    const isNew = await this.#folder.poll()
     this.#listedMs = Date.now()
-    return listed
+    return isNew
   }
 
   /**
@@ -160,17 +155,17 @@ export class FolderWatcher {
   async #scanAtRest(isPatient: boolean): Promise<Scan> {
     const deadlineMs = Date.now() + limits.watchSettleMsMax
     for (;;) {
-      const scan = this.#scanner.scan(listKnownPaths(this.#deps))
+      const scan = this.#folder.scan()
       if (!scan.isUnsettled || !isPatient || Date.now() >= deadlineMs || this.#isStopping)
         return scan
-      await Bun.sleep(this.#settleMs)
+      await Bun.sleep(this.#folder.settleMs)
     }
   }
 
   /** If file events are not available, the folder is still rescanned at intervals. */
   #listen(): FSWatcher | undefined {
     try {
-      const events = watch(this.#deps.folder, { recursive: true }, (_kind, path) => {
+      const events = watch(this.#folder.folder, { recursive: true }, (_kind, path) => {
         if (path?.startsWith(".hamlet")) return
         this.#hasEvent = true
         this.#wake()
@@ -188,27 +183,16 @@ export class FolderWatcher {
     const isSoon = (this.#isTouched || this.#hasEvent) && !this.#isOffline
     const timer = setTimeout(
       resolve,
-      this.#isOffline ? this.#offlineMs : isSoon ? this.#settleMs : limits.watchPollMs,
+      this.#isOffline ? this.#offlineMs : isSoon ? this.#folder.settleMs : limits.watchPollMs,
     )
     let soon: ReturnType<typeof setTimeout> | undefined
     this.#wake = () => {
       if (this.#isStopping) return resolve()
-      if (!this.#isOffline && !isSoon) soon ??= setTimeout(resolve, this.#settleMs)
+      if (!this.#isOffline && !isSoon) soon ??= setTimeout(resolve, this.#folder.settleMs)
     }
     await promise
     clearTimeout(timer)
     clearTimeout(soon)
     this.#wake = () => {}
   }
-}
-
-/** A hash of the scan that changes when anything in the folder does. */
-function toMark({ files, blocked, missing, readmes }: Scan): string {
-  const seen = [...files.values()].map(({ path, hash }) => `${path} ${hash}`)
-  const texts = [...readmes].map(([path, { hash, problem }]) => `${path} ${hash} ${problem}`)
-  return Bun.hash(
-    [...seen, "blocked", ...[...blocked].flat(), "missing", ...missing, "readmes", ...texts].join(
-      "\n",
-    ),
-  ).toString(36)
 }

@@ -6,6 +6,7 @@ import { write } from "../support/folder.ts"
 import { hamletPath } from "../support/processes.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
+import { readVal, saveFiles, withApp } from "../support/trees.ts"
 
 describe("export, import", () => {
   const stage = useStage()
@@ -66,6 +67,30 @@ async function makeVals({ client, username }: Person): Promise<void> {
 }
 
 function defineExport(stage: () => Stage): void {
+  test("keeps all files of a val that has several, and their types", async () => {
+    const [ada, bob] = [await withApp(stage(), "exported1"), await stage().person("exported2")]
+    await ada.client.updateFile({ val_id: ada.id, path: "lib/a.ts", type: "email" })
+    const texts = await ada.client.createFolder({ name: "texts", privacy: "private" })
+    await saveFiles(ada, texts.id, { "a.md": "a", "b.md": "" })
+    await ada.print(["export", "vals.zip"])
+    const imported = ["import", join(ada.folder, "vals.zip")]
+    await bob.print(imported)
+    for (const [name, id] of [
+      ["app", ada.id],
+      ["texts", texts.id],
+    ] as const) {
+      const val = await bob.client.getValByName({ username: "exported2", val_name: name })
+      expect(await readVal(bob, val.id)).toEqual(await readVal(ada, id))
+      const types = async (person: Person, val_id: string) =>
+        (await person.client.listFiles({ val_id, path: "", recursive: true })).data.map(
+          ({ path, type }) => [path, type],
+        )
+      expect(await types(bob, val.id)).toEqual(await types(ada, id))
+    }
+    const again = (await bob.json(imported)).find(({ name }) => name === "app")
+    expect(again.status).toBe("unchanged")
+  })
+
   test("writes everything into an archive that import restores", async () => {
     const [ada, bob] = [await stage().person("export1"), await stage().person("export2")]
     await makeVals(ada)
@@ -434,7 +459,7 @@ function defineHostile(stage: () => Stage): void {
     write(ada, "text.zip", "hello")
     write(ada, "nothing.zip", zipSync({}))
     writeZip(ada, "out.zip", { "../a.json": { name: "a", code: "1" } })
-    const manifest = { format: "hamlet-archive", formatVersion: 2 }
+    const manifest = { format: "hamlet-archive", formatVersion: 3 }
     writeZip(ada, "future.zip", {
       "manifest.json": manifest,
       "vals/a.json": { name: "a", code: "1" },
@@ -443,7 +468,7 @@ function defineHostile(stage: () => Stage): void {
       ["text.zip", 2, "neither a zip file nor a folder"],
       ["nothing.zip", 2, "no .json, .ts or .tsx files"],
       ["out.zip", 1, '"../a.json" points outside the archive'],
-      ["future.zip", 1, "has format 2"],
+      ["future.zip", 1, "has format 3"],
       ["gone.zip", 4, "it does not exist"],
     ]
     for (const [path, exit, text] of table)

@@ -52,6 +52,8 @@ export interface Stage extends AsyncDisposable {
   person(username: string): Promise<Person>
   /** A user with this token, signed in or not. */
   holder(token: string, isSignedIn?: boolean): Promise<Person>
+  /** Kills the server without warning, and starts it again at the same address. Not for a shared one. */
+  killServer(): Promise<void>
 }
 
 /** Starts a server and signs its first user in. */
@@ -66,15 +68,17 @@ export async function openStage(): Promise<Stage> {
     HAMLET_SMTP_URL: "smtp://127.0.0.1:9",
     HAMLET_MAIL_DOMAIN: "mail.test",
   }
-  const program = startServer(folder, {
+  const env = {
     ...settings,
     HAMLET_PROCESSES_READY: "1",
     HAMLET_PROCESSES_READY_MAX: "1",
     HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
     // A val that runs until it is cancelled must not time out before, on a busy machine.
     HAMLET_RUN_SECONDS_MAX: "600",
-  })
-  const [, url = ""] = await program.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
+  }
+  let program = startServer(folder, env)
+  const isReady = /listens at (\S+)[\s\S]*docs {2,}\S+\n/
+  const [, url = ""] = await program.waitFor(isReady)
   let count = 0
   const holder = async (token: string, isSignedIn = true) => {
     count += 1
@@ -88,6 +92,12 @@ export async function openStage(): Promise<Stage> {
     holder,
     person: async (username) =>
       holder((await admin.client.createUser({ username, email: null })).token),
+    async killServer() {
+      program.signal("SIGKILL")
+      await program.ended()
+      program = startServer(folder, { ...env, HAMLET_PORT: new URL(url).port })
+      await program.waitFor(isReady)
+    },
     async [Symbol.asyncDispose]() {
       program.signal("SIGTERM")
       await program.ended()

@@ -13,6 +13,7 @@ import { ApiError } from "@hamlet/contract/client"
 import { openFolderState } from "../../src/files/folder-state.ts"
 import { parseFile } from "../../src/files/front-matter.ts"
 import { findReadme, toReadmePath } from "../../src/files/readme-file.ts"
+import { createAccountFolder } from "../../src/watch/account-folder.ts"
 import { isConflictPath, isSameName, toStem } from "../../src/watch/paths.ts"
 import type { SyncEvent } from "../../src/watch/sync-event.ts"
 import { FolderWatcher } from "../../src/watch/watcher.ts"
@@ -72,17 +73,20 @@ export async function createWatchWorld(
       async sync() {
         problems.clear()
         const getOwner = async () => owner
-        const watcher = new FolderWatcher({
-          client,
-          folder,
-          serverUrl,
-          isDeleting,
-          isDry: false,
-          report: tell,
-          getOwner,
-          note: () => {},
-          settleMs: 0,
-        })
+        const watcher = new FolderWatcher(
+          createAccountFolder({
+            client,
+            folder,
+            serverUrl,
+            isDeleting,
+            isDry: false,
+            report: tell,
+            getOwner,
+            onFetch: { begin() {}, add() {} },
+            note: () => {},
+            settleMs: 0,
+          }),
+        )
         return (await watcher.once()).hasActed
       },
     }

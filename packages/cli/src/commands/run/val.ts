@@ -17,6 +17,7 @@ named like a verb, write "hamlet run ada/list"; put arguments that start with a 
     ["hamlet run add 1 2", "call a val with two numbers"],
     ["hamlet run ada/greet name=Grace loud=true", 'pass {"name":"Grace","loud":true}'],
     ["hamlet run count - < words.txt", "pass the content of a file"],
+    ["hamlet run blog --file jobs/clean.ts", "run one of several files"],
     [
       "hamlet run hello@3 --json | jq .durationMs",
       "run an old version, and print details of the run",
@@ -26,16 +27,18 @@ named like a verb, write "hamlet run ada/list"; put arguments that start with a 
     "<val>": "name of the val",
     "[args...]": "arguments for the val",
     "-d, --detach": "print the id of the run instead of waiting for it",
+    "--file <path>": "run this file of the val instead of its entry file",
+    "--branch <branch>": "branch of the val (default: main)",
     "--retries <count>": {
       help: "attempts that follow a failed one, at most 10",
       parse: toRetries,
     },
   },
-  async run(context, { val: text, args: words, detach, retries }) {
+  async run(context, { val: text, args: words, detach, retries, file, branch }) {
     const connection = await context.connect()
     const args = await toArguments(words, readInput)
     const { val, version } = await findVal(connection, text)
-    const input = { val_id: val.id, args, version, retries }
+    const input = { val_id: val.id, args, version, retries, file, branch }
     const start = () => connection.client.createRun(input, { respondAsync: true })
     return detach ? startRun(context, start) : waitForRun(context, connection, start)
   },

@@ -1,37 +1,102 @@
 import { mkdirSync } from "node:fs"
+import { hasMoreFiles, pullNested } from "../../checkout/account-trees.ts"
+import { cloneInto, createTreeDeps } from "../../checkout/open-checkout.ts"
+import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import type { ExitName } from "../../exit-codes.ts"
 import { openFolderState } from "../../files/folder-state.ts"
+import { isValName } from "../../files/front-matter.ts"
 import { pullVal } from "../../files/pull-val.ts"
 import { limits } from "../../limits.ts"
+import { findBranch } from "../../names/find-branch.ts"
+import { findWholeVal } from "../../names/find-val.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
+import type { Connection } from "../../servers/connection.ts"
 import { printPulled } from "./pull.ts"
+import { printTree, toPullExit, withoutWrites } from "./trees.ts"
 
 export const command = defineCommand({
-  description: "The folder defaults to the username. Run it again to fetch changes.",
+  description: `With USER/VAL, writes the files of one val to a folder that is named after it; "hamlet val pull", "push",
+"watch", "status" and "diff" then work there. With a user or nothing, writes all vals of the user into a
+folder: a val with one file as NAME.ts, one with several as the folder NAME. Run it again to fetch changes.`,
   examples: [
+    ["hamlet val clone ada/blog", "the files of one val, in the folder blog"],
+    ["hamlet val clone ada/blog try --branch draft", "the files of a branch, in the folder try"],
     ["hamlet val clone", "download all your vals into a folder named after you"],
     ["hamlet val clone ada examples", "download ada's vals into the folder examples"],
   ],
   takes: {
-    "[user]": "owner of the vals (default: you)",
+    "[source]": "val as USER/VAL, or owner of the vals (default: you)",
     "[folder]": "folder to write to",
+    "--branch <branch>": "branch of the val",
     "--force": "overwrite files with local changes",
   },
-  async run(context, { user, folder, force = false }) {
+  async run(context, { source, folder, branch, force = false }) {
     const connection = await context.connect()
-    const { client, server } = connection
-    const owner =
-      user === undefined ? await connection.me() : await client.getUserByName({ username: user })
-    const target = folder ?? owner.username
-    mkdirSync(target, { recursive: true })
-    const state = openFolderState(target, server.url)
-    const vals = client.items("listVals", { userId: owner.id, limit: limits.pageItemsMax })
-    try {
-      return await forEachOne(context.output, vals, (val) =>
-        printPulled(context.output, pullVal(state, val, force)),
-      )
-    } finally {
-      state.save()
-    }
+    if (source !== undefined && /[/:]/.test(source))
+      return cloneOne(context, connection, { source, folder, branch, force })
+    if (branch !== undefined)
+      throw new CliError("usage", 'Cannot use "--branch" here: it needs a val, as USER/VAL')
+    return cloneAccount(context, connection, { user: source, folder, force })
   },
 })
+
+async function cloneOne(
+  context: Context,
+  connection: Connection,
+  options: {
+    readonly source: string
+    readonly folder: string | undefined
+    readonly branch: string | undefined
+    readonly force: boolean
+  },
+): Promise<ExitName | undefined> {
+  const { client, server } = connection
+  const { id, name, author } = await findWholeVal(connection, options.source)
+  const { id: branchId, name: branchName } = await findBranch(client, id, options.branch)
+  const folder = options.folder ?? name
+  // The name comes from the server and becomes a path: it must not lead outside the folder.
+  if (options.folder === undefined && !isValName(name))
+    throw new CliError("failed", `Cannot make a folder of val "${name}": the name is not valid`)
+  const deps = createTreeDeps(context, { client, folder })
+  const source = {
+    server: server.url,
+    val: { id, name, username: author.username },
+    branch: { id: branchId, name: branchName },
+  }
+  // The files are counted below, instead of a line for each.
+  const pulled = await cloneInto(withoutWrites(deps), source, options.force)
+  printTree(context.output, folder, pulled)
+  return toPullExit(pulled)
+}
+
+async function cloneAccount(
+  context: Context,
+  connection: Connection,
+  options: {
+    readonly user: string | undefined
+    readonly folder: string | undefined
+    readonly force: boolean
+  },
+): Promise<ExitName | undefined> {
+  const { client, server } = connection
+  const { user, folder, force } = options
+  const owner =
+    user === undefined ? await connection.me() : await client.getUserByName({ username: user })
+  const target = folder ?? owner.username
+  mkdirSync(target, { recursive: true })
+  const state = openFolderState(target, server.url)
+  const vals = client.items("listVals", { userId: owner.id, limit: limits.pageItemsMax })
+  const deps = withoutWrites(createTreeDeps(context, { client, folder: target }))
+  try {
+    return await forEachOne(context.output, vals, async (val) => {
+      if (!(await hasMoreFiles(client, val)))
+        return printPulled(context.output, pullVal(state, val, force))
+      const pulled = await pullNested(deps, state, server.url, val, force)
+      printTree(context.output, pulled.path, pulled)
+    })
+  } finally {
+    state.save()
+  }
+}

@@ -62,13 +62,18 @@ export const verbs: Verbs = {
   }),
   edit: { summary: "Edit a val in your editor", load: () => import("./edit.ts") },
   fmt: { summary: "Format vals or files", load: () => import("./fmt.ts") },
-  push: { summary: "Save files as vals", load: () => import("./push.ts") },
-  pull: { summary: "Download vals into files", load: () => import("./pull.ts") },
+  push: { summary: "Save the folder of a val, or files as vals", load: () => import("./push.ts") },
+  pull: { summary: "Download the changes of vals into files", load: () => import("./pull.ts") },
   clone: {
-    summary: "Download all vals of a user into a folder",
+    summary: "Download a val, or all vals of a user, into a folder",
     load: () => import("./clone.ts"),
   },
   watch: { summary: "Keep a folder and your vals in sync", load: () => import("./watch.ts") },
+  status: {
+    summary: "Show what differs between a folder and its val",
+    load: () => import("./status.ts"),
+  },
+  diff: { summary: "Show the changes of the folder of a val", load: () => import("./diff.ts") },
   rename: defineCall({
     summary: "Rename a val",
     description: "The URLs of the val change too.",

@@ -1,11 +1,18 @@
 import { mkdirSync } from "node:fs"
 import { resolve } from "node:path"
+import { type CheckoutFolderDeps, createCheckoutFolder } from "../../checkout/checkout-folder.ts"
+import { isCheckoutFolder, loadCheckout } from "../../checkout/checkout-state.ts"
+import { assertServer, createOnFetch } from "../../checkout/open-checkout.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { ExitName } from "../../exit-codes.ts"
+import type { Connection } from "../../servers/connection.ts"
+import { createAccountFolder } from "../../watch/account-folder.ts"
 import { sweepFolder } from "../../watch/actions/replace-file.ts"
 import { lockFolder } from "../../watch/lock-folder.ts"
 import { createEventPrinter } from "../../watch/print-event.ts"
+import type { SyncEvent } from "../../watch/sync-event.ts"
+import type { SyncResult } from "../../watch/sync-result.ts"
 import { FolderWatcher } from "../../watch/watcher.ts"
 
 export const command = defineCommand({
@@ -13,9 +20,13 @@ export const command = defineCommand({
 deletions on one side are applied to the other. If both sides have changed, both versions are kept: the file
 gets the val's code, and its previous text goes to a conflict file beside it. A val whose file is deleted is
 kept unless you pass --delete; a file whose val is deleted moves to .hamlet/trash. The readme of hello.ts is
-in hello.ts.README.md.`,
+in hello.ts.README.md. A val with several files is a folder of its own.
+
+In the folder of one val, does the same for its files: each round of changes is one version. A file that you
+delete is deleted from the val too, which keeps it in its older versions.`,
   examples: [
     ["hamlet val watch vals", "keep the folder vals in sync with your vals"],
+    ["hamlet val watch blog", "keep the folder of one val in sync"],
     ["hamlet val watch --once", "sync this folder once, as in CI"],
     ["hamlet val watch --dry-run", "show what a sync would do"],
   ],
@@ -26,23 +37,23 @@ in hello.ts.README.md.`,
     "--delete": "delete vals whose file is deleted, after saving their versions to .hamlet/trash",
   },
   async run({ connect, output, interruption }, options) {
-    const { client, server } = await connect()
+    const connection = await connect()
     const folder = openFolder(options.folder, options.dryRun === true)
     const print = createEventPrinter(output)
     let hasProblem = false
-    const watcher = new FolderWatcher({
-      client,
+    const deps = {
+      client: connection.client,
       folder,
-      serverUrl: server.url,
       isDeleting: options.delete === true,
       isDry: options.dryRun === true,
-      getOwner: createOwnerLookup(async () => server.user ?? (await client.getMe())),
-      note: (text) => output.note(text),
-      report(event) {
+      note: (text: string) => output.note(text),
+      onFetch: createOnFetch({ output, interruption }),
+      report(event: SyncEvent) {
         hasProblem ||= event.action === "problem"
         print(event)
       },
-    })
+    }
+    const watcher = createWatcher(deps, connection)
     if (options.dryRun) return toExit(await watcher.once(), hasProblem)
     const unlock = lockFolder(folder)
     interruption.onEnd(() => watcher.stop())
@@ -58,6 +69,16 @@ in hello.ts.README.md.`,
     }
   },
 })
+
+function createWatcher(deps: CheckoutFolderDeps, connection: Connection) {
+  const { client, server } = connection
+  if (isCheckoutFolder(deps.folder)) {
+    assertServer(deps.folder, loadCheckout(deps.folder), connection)
+    return new FolderWatcher(createCheckoutFolder(deps))
+  }
+  const getOwner = createOwnerLookup(async () => server.user ?? (await client.getMe()))
+  return new FolderWatcher(createAccountFolder({ ...deps, serverUrl: server.url, getOwner }))
+}
 
 /** Caches the id of the user; the server may be unavailable at first. */
 function createOwnerLookup(getUser: () => Promise<{ readonly id: string }>): () => Promise<string> {
@@ -79,7 +100,7 @@ function openFolder(path: string, isDry: boolean): string {
 
 /** In CI, conflicts and problems must fail the job. */
 function toExit(
-  { hasConflict, isRaced, exit }: Awaited<ReturnType<FolderWatcher["once"]>>,
+  { hasConflict, isRaced, exit }: SyncResult,
   hasProblem: boolean,
 ): ExitName | undefined {
   return hasConflict || isRaced ? "conflict" : (exit ?? (hasProblem ? "failed" : undefined))

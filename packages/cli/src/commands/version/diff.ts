@@ -2,9 +2,9 @@ import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import { findVal, toFullName, type Val } from "../../names/find-val.ts"
 import { toVersionNumber } from "../../names/version-number.ts"
-import { toUnifiedDiff, type UnifiedLine } from "../../output/unified-diff.ts"
+import { printLines } from "../../output/print-diff.ts"
+import { toUnifiedDiff } from "../../output/unified-diff.ts"
 import type { Connection } from "../../servers/connection.ts"
-import type { Colour } from "../../terminal/colour.ts"
 
 export const command = defineCommand({
   description:
@@ -34,8 +34,7 @@ export const command = defineCommand({
         to: after.version,
         diff: lines.map(({ text }) => `${text}\n`).join(""),
       })
-    // The text is made safe first: the colour codes are ours.
-    for (const line of lines) output.line(toPaint(output.colour, line)(output.toVisible(line.text)))
+    printLines(output, lines)
   },
 })
 
@@ -58,10 +57,4 @@ async function findPrevious({ client }: Pick<Connection, "client">, val: Val): P
     "notFound",
     `Cannot compare ${toFullName(val)}@${val.version}: there is no version before it`,
   )
-}
-
-function toPaint(colour: Colour, { kind }: UnifiedLine): (text: string) => string {
-  if (kind === "old") return colour.red
-  if (kind === "new") return colour.green
-  return kind === "header" ? colour.cyan : (text) => text
 }

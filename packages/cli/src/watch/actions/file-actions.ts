@@ -74,7 +74,7 @@ export function reportConflict(
   deps: Pick<ActionDeps, "folder" | "report">,
   path: string,
   text: string,
-  val: Val | undefined,
+  val: { readonly id: string; readonly name: string; readonly version: number } | undefined,
 ): void {
   const other = writeConflictFile(deps.folder, path, text)
   const now = val

@@ -1,0 +1,153 @@
+import { existsSync, lstatSync, readFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import type { Output } from "@hamlet/contract/client"
+import { fileTypes } from "@hamlet/contract/lists"
+import { CliError } from "../cli-error.ts"
+import { writeFileWhole } from "../files/write-file.ts"
+import { findLocalPathProblem } from "./local-paths.ts"
+
+/** What a file of a val is for. */
+export type FileType = Output<"getFile">["type"]
+
+/** What a folder records of one file: the state in which file and val last agreed. */
+export interface BaseFile {
+  readonly id: string
+  readonly type: FileType
+  /** The version of the branch in which it last changed. */
+  readonly version: number
+  readonly hash: string
+}
+
+/** A folder that contains the files of one branch of a val. */
+export interface Checkout {
+  readonly server: string
+  readonly val: { readonly id: string; readonly name: string; readonly username: string }
+  readonly branch: { readonly id: string; readonly name: string }
+  /** The version whose files are recorded; null if they are of several versions. */
+  readonly version: number | null
+  readonly files: ReadonlyMap<string, BaseFile>
+  /** What was being written when this was recorded: files that already have that hash are it. */
+  readonly pending?: ReadonlyMap<string, BaseFile>
+}
+
+/**
+ * Finds the folder of one val that a path is in: it or one of its parents has a `.hamlet/state.json`
+ * that names a val.
+ */
+export function findCheckoutFolder(path: string): string | undefined {
+  for (let folder = resolve(path); ; folder = dirname(folder)) {
+    if (isCheckoutFolder(folder)) return folder
+    if (folder === dirname(folder)) return undefined
+  }
+}
+
+/** Whether a folder contains the files of one val. */
+export function isCheckoutFolder(folder: string): boolean {
+  const path = toStatePath(folder)
+  return existsSync(path) && "val" in parse(path)
+}
+
+/** Reads the state of a folder of one val. */
+export function loadCheckout(folder: string): Checkout {
+  const path = toStatePath(folder)
+  const { val: stored } = parse(path)
+  if (!isStored(stored)) throw refuse(path)
+  const { files, pending = {}, ...rest } = stored
+  return {
+    ...rest,
+    files: new Map(Object.entries(files)),
+    pending: new Map(Object.entries(pending)),
+  }
+}
+
+/** Writes the state of a folder of one val. It is local, so `.hamlet` excludes itself from Git. */
+export function saveCheckout(folder: string, checkout: Checkout): void {
+  const inner = join(folder, ".hamlet")
+  if (lstatSync(inner, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new CliError("failed", `Cannot write "${inner}": it is a link`)
+  const ignored = join(inner, ".gitignore")
+  if (!existsSync(ignored)) writeFileWhole(ignored, "*\n")
+  const { files, pending, ...rest } = checkout
+  const stored = {
+    ...rest,
+    files: Object.fromEntries(files),
+    ...(pending && pending.size > 0 && { pending: Object.fromEntries(pending) }),
+  }
+  writeFileWhole(toStatePath(folder), `${JSON.stringify({ val: stored }, undefined, 2)}\n`)
+}
+
+/** The val of a folder as events and messages name it. */
+export function toCheckoutName({ val, branch }: Checkout): string {
+  const name = `${val.username}/${val.name}`
+  return branch.name === "main" ? name : `${name} on ${branch.name}`
+}
+
+function toStatePath(folder: string): string {
+  return join(folder, ".hamlet", "state.json")
+}
+
+function parse(path: string): { readonly val?: unknown } {
+  try {
+    const stored: unknown = JSON.parse(readFileSync(path, "utf8"))
+    if (isRecord(stored)) return stored
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError))
+      throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
+  }
+  throw refuse(path)
+}
+
+function refuse(path: string): CliError {
+  return new CliError("failed", `Cannot read "${path}": its content is not valid`, {
+    advice: "delete it, and clone the val again",
+  })
+}
+
+type Files = Readonly<Record<string, BaseFile>>
+type Stored = Omit<Checkout, "files" | "pending"> & {
+  readonly files: Files
+  readonly pending?: Files
+}
+
+/** The folder may come from someone else: its state must not lead to files elsewhere. */
+function isStored(value: unknown): value is Stored {
+  if (!isRecord(value)) return false
+  const { server, val, branch, version, files, pending = {} } = value
+  return (
+    typeof server === "string" &&
+    (version === null || isVersion(version)) &&
+    [val, branch].every((one) => isRecord(one) && isId(one.id) && typeof one.name === "string") &&
+    typeof (val as { username?: unknown }).username === "string" &&
+    isFiles(files) &&
+    isFiles(pending)
+  )
+}
+
+function isFiles(value: unknown): value is Files {
+  return (
+    isRecord(value) &&
+    Object.entries(value).every(([path, file]) => !findLocalPathProblem(path) && isBaseFile(file))
+  )
+}
+
+function isBaseFile(value: unknown): value is BaseFile {
+  return (
+    isRecord(value) &&
+    isId(value.id) &&
+    isVersion(value.version) &&
+    (fileTypes as readonly unknown[]).includes(value.type) &&
+    typeof value.hash === "string"
+  )
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === "string" && /^[0-9a-f-]{36}$/.test(value)
+}
+
+function isVersion(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

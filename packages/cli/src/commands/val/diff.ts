@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
+import { isValStep, planTree } from "../../checkout/plan-tree.ts"
+import { createFetchText } from "../../checkout/remote-tree.ts"
+import { createTreeScanner } from "../../checkout/scan-tree.ts"
+import { compareTree } from "../../checkout/sync-tree.ts"
+import { defineCommand } from "../../command.ts"
+import { printDiff } from "../../output/print-diff.ts"
+
+export const command = defineCommand({
+  description: `Shows the changes of the folder of one val since it was last pulled or pushed, as a unified diff; with
+--remote, compares it with the newest version.`,
+  examples: [
+    ["hamlet val diff", 'what "hamlet val push" would save'],
+    ["hamlet val diff --remote", "how the folder differs from the newest version"],
+  ],
+  takes: {
+    "[paths...]": "only these files",
+    "-d, --dir <folder>": { help: "folder of the val", default: "." },
+    "--remote": "compare with the newest version",
+  },
+  async run(context, { paths, dir, remote: isRemote }) {
+    const open = await openCheckout(context, dir)
+    const { client, folder, checkout } = open
+    const scan = createTreeScanner(folder, 0).scan(checkout.files.keys())
+    const compared = await compareTree(createTreeDeps(context, open), scan)
+    const base = isRemote ? compared.remote.files : checkout.files
+    const missing = new Set([...base.keys()].filter((path) => !scan.files.has(path)))
+    const sides = { base, scan: { ...scan, missing }, remote: { files: base } }
+    const { version } = compared.remote
+    // Files of the recorded state may be of different versions, each of which still exists.
+    const fetchText = (path: string) =>
+      createFetchText(
+        client,
+        checkout,
+        isRemote ? version : (base.get(path)?.version ?? version),
+      )(path)
+    for (const step of planTree(sides).steps) {
+      if (!isValStep(step)) continue
+      const { kind, path, newPath = path } = step
+      if (paths.length > 0 && !paths.some((one) => one === path || one === newPath)) continue
+      const before = kind === "create" ? null : await fetchText(path)
+      const after = kind === "delete" ? null : readFileSync(join(folder, newPath), "utf8")
+      printDiff(context.output, { path, newPath, before, after })
+    }
+  },
+})

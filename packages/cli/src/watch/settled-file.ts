@@ -1,0 +1,139 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+} from "node:fs"
+import { join } from "node:path"
+import { CliError } from "../cli-error.ts"
+import { limits } from "../limits.ts"
+import { toText } from "../terminal/read-input.ts"
+
+/** What a file was when it was last examined. */
+export interface SeenFile {
+  /** Differs whenever the file has changed; empty if it must be read again. */
+  readonly mark: string
+  /** Survives renames; empty where the file system has none. */
+  readonly identity: string
+  /** Why it is ignored, if the user should know. */
+  readonly problem?: string
+}
+
+/**
+ * Examines a file, and reads it if it has changed since `before`. A file modified less than
+ * `settleMs` ago may be half written: it has neither content nor problem. `parse` may refuse the
+ * text.
+ */
+export function lookAtFile<Content extends object>(
+  folder: string,
+  path: string,
+  before: (SeenFile & Partial<Content>) | undefined,
+  settleMs: number,
+  parse: (text: string) => Content,
+): (SeenFile & Partial<Content>) | undefined {
+  const stats = lstatSync(join(folder, path), { throwIfNoEntry: false })
+  if (!stats) return undefined
+  const mark = toMark(stats)
+  if (before?.mark === mark) return before
+  // An inode number may be reused later, but with another birth time.
+  const identity = stats.birthtimeMs > 0 ? `${stats.ino} ${stats.birthtimeMs}` : ""
+  const unread = { mark: "", identity } as SeenFile & Partial<Content>
+  if (isRecent(stats, settleMs)) return unread
+  if (stats.isSymbolicLink())
+    return { ...unread, mark, problem: `Cannot watch "${path}": it is a link` }
+  if (!stats.isFile())
+    return { ...unread, mark, problem: `Cannot watch "${path}": it is not a regular file` }
+  return { ...unread, ...read(folder, path, mark, parse) }
+}
+
+/** Judged by ctime, which programs cannot set; a ctime in the future comes from another clock. */
+function isRecent({ ctimeMs, size }: Stats, settleMs: number): boolean {
+  // ctime has fractions of a millisecond, and Date.now() has not.
+  const ageMs = Date.now() + 1 - ctimeMs
+  // Many programs truncate a file first and fill it later.
+  return ageMs < (size === 0 ? settleMs * emptyFactor : settleMs) && ageMs > -futureMsMin
+}
+
+const futureMsMin = 1_000
+const emptyFactor = 10
+
+function read<Content extends object>(
+  folder: string,
+  path: string,
+  mark: string,
+  parse: (text: string) => Content,
+): { readonly mark: string; readonly problem?: string } & Partial<Content> {
+  type Result = { readonly mark: string; readonly problem?: string } & Partial<Content>
+  try {
+    const text = readWhole(join(folder, path), path, mark)
+    return (text === undefined ? { mark: "" } : { mark, ...parse(text) }) as Result
+  } catch (error) {
+    if (error instanceof CliError)
+      return {
+        mark,
+        problem: error.advice === undefined ? error.message : `${error.message}; ${error.advice}`,
+      } as Result
+    // It was deleted, or may not be read.
+    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT"
+    return (
+      isGone
+        ? { mark: "" }
+        : { mark: "", problem: `Cannot read "${path}": ${(error as Error).message}` }
+    ) as Result
+  }
+}
+/** The text of exactly the file that was examined, or undefined if it has changed. */
+function readWhole(fullPath: string, path: string, mark: string): string | undefined {
+  const file = openSync(fullPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(file)
+    if (toMark(stats) !== mark) return undefined
+    if (stats.size > limits.inputBytesMax)
+      throw new CliError(
+        "failed",
+        `Cannot read "${path}": it is larger than ${limits.inputBytesMax} bytes`,
+      )
+    const bytes = readFileSync(file)
+    return toMark(fstatSync(file)) === mark ? toText(bytes, `"${path}"`) : undefined
+  } finally {
+    closeSync(file)
+  }
+}
+
+function toMark({ ino, size, mtimeMs, ctimeMs, mode }: Stats): string {
+  return [ino, size, mtimeMs, ctimeMs, mode].join(" ")
+}
+
+/** The known paths that are gone, sorted into those that are missing and those that may come back. */
+export interface Missing {
+  /** Those that have been gone for a while. */
+  readonly missing: ReadonlySet<string>
+  /** Whether all files have settled. */
+  readonly isClear: boolean
+  /** Whether new files can be told from moved ones. */
+  readonly isSorted: boolean
+}
+
+/** Remembers since when paths are gone: many editors save a file by replacing it. */
+export function createMissing(
+  settleMs: number,
+): (gone: readonly string[], isBusy: boolean) => Missing {
+  let goneSince = new Map<string, number>()
+  return (gone, isBusy) => {
+    const nowMs = Date.now()
+    goneSince = new Map(gone.map((path) => [path, goneSince.get(path) ?? nowMs]))
+    const isGoneFor = (ms: number) => (path: string) => nowMs - (goneSince.get(path) ?? nowMs) >= ms
+    // A new file may be a missing one under another name: which one is clear only when all files
+    // have settled, or after a time limit.
+    const isClear = !isBusy && gone.every(isGoneFor(settleMs))
+    const isSorted = isClear || gone.some(isGoneFor(limits.watchSettleMsMax))
+    return {
+      missing: new Set(isSorted ? gone.filter(isGoneFor(settleMs)) : []),
+      isClear,
+      isSorted,
+    }
+  }
+}

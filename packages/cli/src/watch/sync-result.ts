@@ -1,0 +1,35 @@
+import { ApiError } from "@hamlet/contract/client"
+import { CliError } from "../cli-error.ts"
+import type { ExitName } from "../exit-codes.ts"
+import { toFailure } from "../failure.ts"
+
+/** The result of a synchronisation. */
+export interface SyncResult {
+  /** Whether anything was done, so there may be more. */
+  readonly hasActed: boolean
+  /** Whether something changed meanwhile, so there is more to do. */
+  readonly isRaced: boolean
+  readonly hasConflict: boolean
+  /** The exit code of the first failure. */
+  readonly exit: ExitName | undefined
+}
+
+/** The result when there is nothing to do. */
+export const nothingDone: SyncResult = {
+  hasActed: false,
+  isRaced: false,
+  hasConflict: false,
+  exit: undefined,
+}
+
+/** Classifies the failure of one action; throws those that affect all of them. */
+export function toSyncFailure(error: unknown) {
+  const failure = toFailure(error)
+  const isFatal = failure === undefined || ["unavailable", "refused"].includes(failure.exit)
+  if (isFatal || !(error instanceof ApiError || error instanceof CliError)) throw error
+  if (error instanceof ApiError && (error.status >= 500 || error.code === "unknown")) throw error
+  const isName = error instanceof ApiError && error.code === "name_taken"
+  const isRaced =
+    isName || (error instanceof ApiError && (error.status === 404 || error.status === 412))
+  return { ...failure, isName, isRaced }
+}
