@@ -51,7 +51,7 @@ describe("decidePackages", () => {
   test("takes over the same set of packages, with the places of the new text", () => {
     const code = `// An edit.\n${both}`
     const resolution = carried(put("main.tsx", code))
-    expect(resolution).toEqual({
+    expect<unknown>(resolution).toEqual({
       ...ready.resolution,
       files: [
         ["a.ts", toTextHash(zod)],

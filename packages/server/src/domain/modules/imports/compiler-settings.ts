@@ -47,7 +47,11 @@ const factoryPattern = /^[\w$]+(?:\.[\w$]+)*$/
  */
 export function toPragma(settings: CompilerSettings | undefined, code: string): string {
   if (settings === undefined || !needsPragma(code)) return ""
-  if (settings.jsx === "automatic") return `/** @jsxImportSource ${settings.importSource} */`
+  if (settings.jsx === "automatic") {
+    // An address of a mapping may end the comment.
+    const { importSource } = settings
+    return importSource.includes("*/") ? "" : `/** @jsxImportSource ${importSource} */`
+  }
   const { factory, fragmentFactory } = settings
   return `${factory === undefined ? "" : `/** @jsx ${factory} */`}${fragmentFactory === undefined ? "" : `/** @jsxFrag ${fragmentFactory} */`}`
 }
