@@ -51,9 +51,9 @@ export function chooseStep(chance: Chance, val: ModelVal): Step {
   if (one < 0.3) return chooseCreate(chance, val, branch)
   if (one < 0.52) return chooseUpdate(chance, val, branch)
   if (one < 0.65) return chooseDelete(chance, val, branch)
-  if (one < 0.85) return chooseMany(chance, val, branch)
-  if (one < 0.9) return chooseNewBranch(chance, val, branch)
-  if (one < 0.93) return chooseBranchDeletion(val, branch)
+  if (one < 0.82) return chooseMany(chance, val, branch)
+  if (one < 0.86) return chooseNewBranch(chance, val, branch)
+  if (one < 0.88) return chooseBranchDeletion(val, branch)
   return chooseVersionDeletion(chance, val)
 }
 
