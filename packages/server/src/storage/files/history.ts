@@ -44,8 +44,7 @@ export async function listChanges(
   )
   const newest = versions[0]?.version ?? 0
   const oldest = versions.at(-1)?.version ?? 0
-  const changed =
-    versions.length === 0 ? [] : await readChanges(db, branchId, path, oldest, newest)
+  const changed = versions.length === 0 ? [] : await readChanges(db, branchId, path, oldest, newest)
   const isCut = changed.length > limits.changesMax
   const byVersion = Map.groupBy(changed, ({ since }) => since)
   const toChange = ({ version, created_at, note }: VersionRow): VersionChange => {
