@@ -1,11 +1,13 @@
 // npm run chaos: the long versions of the chaos, stream and backup tests, without a time limit.
 // npm run chaos -- schedules: that of the test of schedules on several nodes.
+// npm run chaos -- files: random changes of files against a model, and kills of the server.
 // npm run chaos -- pause: a node that is paused for longer than its lease.
 import { runTests } from "./testing/run.mjs"
 
 const args = process.argv.slice(2)
 const [name, ...rest] = args
 if (name === "schedules") process.exitCode = await runSchedules(rest)
+else if (name === "files") process.exitCode = await runFiles(rest)
 else if (name === "pause") process.exitCode = await runPause(rest)
 else process.exitCode = await runAll(args)
 
@@ -31,6 +33,15 @@ function runSchedules([schedules = "1000", seconds = "240", ...args]) {
   return runLong([...args, "./packages/server/test/schedules/many-nodes.test.ts"], {
     HAMLET_CHAOS_SCHEDULES: schedules,
     HAMLET_CHAOS_SECONDS: seconds,
+  })
+}
+
+/** @param {string[]} args */
+function runFiles([steps = "10000", kills = "100", ...args]) {
+  assertCounts([steps, kills], "of steps and of kills, as in npm run chaos -- files 10000 100")
+  return runLong([...args, "./packages/server/test/chaos/files.chaos.ts"], {
+    HAMLET_CHAOS_STEPS: steps,
+    HAMLET_CHAOS_KILLS: kills,
   })
 }
 

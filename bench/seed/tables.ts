@@ -220,7 +220,7 @@ function searchTexts(world: World): SeededTable {
     count: world.vals,
     row(val) {
       const slot = Math.floor(val / world.users)
-      const body = foldBody(codeOf(world, val, versionsOf(slot)), makeReadme(val))
+      const body = foldBody({ code: codeOf(world, val, versionsOf(slot)), readme: makeReadme(val) })
       return [
         world.valIds[val] ?? "",
         privacyOf(slot) === "public" ? 1 : 0,

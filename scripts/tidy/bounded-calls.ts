@@ -23,6 +23,7 @@ const exempt: readonly (readonly [path: string, reason: string])[] = [
   ["packages/server/src/http/request/large-body-thread.ts", "a thread"],
   ["packages/server/src/runtime/dependencies/tool/", "a tool in a sandbox"],
   ["packages/server/src/mail/outbound/compile-message.ts", "a thread above 64 KB"],
+  ["packages/server/src/runtime/emits/transpile-tool.ts", "a tool in a sandbox"],
   ["packages/server/src/runtime/formatter/format-tool.ts", "a tool in a sandbox"],
   ["packages/server/src/runtime/guest-client/guest-values.ts", "a thread above 32 KB"],
   ["packages/server/src/runtime/owner-databases/worker/", "a worker process"],

@@ -51,7 +51,7 @@ const meanings = {
     invitation_not_found:
       "There is no such invitation, or it was accepted or revoked, or has expired.",
     identity_not_found: "The caller is not signed in by an identity with this id.",
-    blob_not_found: "The caller has no blob with this key.",
+    blob_not_found: "The caller, or the val, has no blob with this key.",
     email_not_found: "The account of the caller has no outgoing email with this id.",
     webhook_not_found: "The caller has no webhook with this id.",
     delivery_not_found: "The webhook has no delivery with this id, or it is no longer stored.",
@@ -71,6 +71,10 @@ const meanings = {
       "The caller already has a val with this name, ignoring case, and with `-` the same as `_`.",
     branch_exists: "The val already has a branch with this name, ignoring case.",
     branch_is_default: "The branch `main` cannot be deleted: delete the val instead.",
+    branch_has_no_parent:
+      "The branch cannot be merged: it is `main`, or the branch that it was made from was deleted.",
+    merge_conflict:
+      "Both branches changed the same lines of files; `conflicts` has their texts. Nothing was changed: send the merge again with `resolved`.",
     file_exists:
       "There is a file or directory at the path, or at one that differs only in case, or a file where a directory is needed.",
     moved_into_itself: "A directory cannot be moved into itself.",

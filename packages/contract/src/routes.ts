@@ -19,6 +19,7 @@ import { connectionRoutes } from "./routes/services/connections.ts"
 import { emailRoutes } from "./routes/services/email.ts"
 import { openAiRoutes } from "./routes/services/openai.ts"
 import { sqliteRoutes } from "./routes/services/sqlite.ts"
+import { valStorageRoutes } from "./routes/services/val-storage.ts"
 import { authorizationRoutes, sessionRoutes } from "./routes/sessions.ts"
 import { socialRoutes } from "./routes/social.ts"
 import { statRoutes } from "./routes/stats.ts"
@@ -53,6 +54,7 @@ export const routes = {
   ...webhookRoutes,
   ...blobRoutes,
   ...sqliteRoutes,
+  ...valStorageRoutes,
   ...emailRoutes,
   ...openAiRoutes,
   ...connectionRoutes,

@@ -2,11 +2,13 @@
 export const standardModuleNames = [
   "API_URL",
   "blob",
+  "blob/main",
   "email",
   "fetch",
   "openai",
   "rpc",
   "sqlite",
+  "sqlite/main",
   "sqlite2",
   "utils",
 ] as const
@@ -16,21 +18,21 @@ export type StandardModuleName = (typeof standardModuleNames)[number]
 
 const townOrigin = "https://esm.town"
 
-/** On a Hamlet server. */
-const ownPattern = /^\/std\/(\w+?)(?:\.ts)?$/
+/** On a Hamlet server: as one file or one of several. */
+const ownPattern = /^\/std\/(\w+?)(?:\/(main|index|global|mod))?(?:\.tsx?)?$/
 /**
  * On Val Town: with or without a version, as one file or one of several. Only the main file of a
  * module of several files is known.
  */
-const townPattern = /^\/v\/@?std\/(\w+)(?:@[\w.-]+)?(?:\/(?:main|index|global|mod)\.tsx?)?$/
+const townPattern = /^\/v\/@?std\/(\w+)(?:@[\w.-]+)?(?:\/(main|index|global|mod)\.tsx?)?$/
 
 /**
  * The module of the standard library that a path of a Hamlet server names: `/std/blob`, with or
- * without `.ts`.
+ * without `.ts`, or `/std/blob/main.ts`.
  */
 export function findOwnStandardModule(path: string): StandardModuleName | undefined {
-  const name = ownPattern.exec(path)?.[1]
-  return standardModuleNames.find((it) => it === name)
+  const [, name = "", file] = ownPattern.exec(path) ?? []
+  return findModule(name, file, (it) => it)
 }
 
 /**
@@ -39,10 +41,20 @@ export function findOwnStandardModule(path: string): StandardModuleName | undefi
  */
 export function findTownStandardModule(url: URL): StandardModuleName | undefined {
   if (url.origin !== townOrigin) return undefined
-  const name = townPattern.exec(url.pathname)?.[1]?.toLowerCase()
+  const [, name = "", file] = townPattern.exec(url.pathname) ?? []
   // The second is `/std/blob` in a val that is itself imported from there.
   return (
-    standardModuleNames.find((it) => it.toLowerCase() === name) ??
+    findModule(name.toLowerCase(), file, (it) => it.toLowerCase()) ??
     findOwnStandardModule(url.pathname)
   )
+}
+
+/** Where a module has no `main` of its own, all of its files mean the same. */
+function findModule(
+  name: string,
+  file: string | undefined,
+  toKey: (name: string) => string,
+): StandardModuleName | undefined {
+  const find = (key: string) => standardModuleNames.find((it) => toKey(it) === key)
+  return find(`${name}/${file}`) ?? find(name)
 }

@@ -27,6 +27,7 @@ import { createPreviews } from "./domain/requests/preview-pass.ts"
 import { createValRequests, type FetchVal } from "./domain/requests/val-requests.ts"
 import { LiveRuns } from "./domain/runs/live-runs.ts"
 import { createCipher } from "./domain/secrets/cipher.ts"
+import { createValStorage } from "./domain/val-storage.ts"
 import type { GatewayDeps } from "./gateway/deps.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { type App, createApp } from "./http/app.ts"
@@ -215,6 +216,8 @@ function listNouns(
     comments: vals.comments,
     deliveries: parts.webhooks.deliveries,
     differences: vals.differences,
+    merges: vals.merges,
+    fileHistory: vals.fileHistory,
     emailAddresses: accounts.emailAddresses,
     evaluations: runs.evaluations,
     fileSaves: vals.fileSaves,
@@ -232,7 +235,7 @@ function listNouns(
     oauthClients: identities.oauthClients,
     outgoingMail: parts.outboundMail.outgoingMail,
     parser: parts.modules.codeTools,
-    previews: createPreviews(vals.vals, cipher, links, foundation),
+    previews: createPreviews(runs.calls, cipher, links, foundation),
     providerSignIn: identities.providerSignIn,
     queue: runs.queue,
     queuedRuns: runs.queuedRuns,
@@ -257,7 +260,8 @@ function listNouns(
     users: accounts.users,
     valImports: vals.valImports,
     valLists: vals.valLists,
-    valRequests: createValRequests(vals.vals, liveRuns, links, fetchVal),
+    valStorage: createValStorage(vals.vals),
+    valRequests: createValRequests(runs.calls, liveRuns, links, fetchVal),
     vals: vals.vals,
     valSecrets: vals.valSecrets,
     versionLockfiles: vals.versionLockfiles,
@@ -293,6 +297,7 @@ async function stopAll(
   await accounts.accountWatch.stop()
   await accounts.tokenUses.stop()
   await modules.codeTools.stop()
+  await parts.vals.lineMerger.stop()
   await api.largeBodies.stop()
   await api.mcpPool.stop()
   await parts.inboundMail.mailReader.stop()

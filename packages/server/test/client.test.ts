@@ -1086,6 +1086,69 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "sql_failed",
     })
   },
+  async listValBlobs({
+    client,
+    sample: {
+      library: { id: val_id },
+    },
+  }) {
+    for (const key of ["b", "a"]) await client.putValBlob({ val_id, key, content: "12345" })
+    const [first] = await client.listValBlobs({ val_id, limit: 1 })
+    expect(first).toMatchObject({ key: "a", size: 5 })
+  },
+  async getValBlob({
+    client,
+    sample: {
+      library: { id: val_id },
+    },
+  }) {
+    await client.putValBlob({ val_id, key: "of/val", content: "hello", contentType: "x/y" })
+    const response = await client.getValBlob({ val_id, key: "of/val" })
+    expect([response.headers.get("content-type"), await response.text()]).toEqual(["x/y", "hello"])
+  },
+  async putValBlob({
+    client,
+    sample: {
+      library: { id: val_id },
+    },
+  }) {
+    expect(await client.putValBlob({ val_id, key: "put", content: "x" })).toBe("ok")
+    expect(await failure(client.putValBlob({ key: "put", content: "x" }))).toMatchObject({
+      status: 400,
+      code: "invalid_request",
+    })
+  },
+  async deleteValBlob({
+    client,
+    sample: {
+      library: { id: val_id },
+    },
+  }) {
+    await client.putValBlob({ val_id, key: "gone", content: "" })
+    expect(await client.deleteValBlob({ val_id, key: "gone" })).toBeUndefined()
+    expect(await failure(client.deleteValBlob({ val_id, key: "gone" }))).toMatchObject({
+      status: 404,
+      code: "blob_not_found",
+    })
+  },
+  async executeValSql({
+    client,
+    sample: {
+      library: { id: val_id },
+    },
+  }) {
+    const { rows } = await client.executeValSql({ val_id, statement: "select 1" })
+    expect(rows).toEqual([[1]])
+  },
+  async batchValSql({
+    client,
+    sample: {
+      library: { id: val_id },
+    },
+  }) {
+    const results = await client.batchValSql({ val_id, statements: ["select 1", "select 2"] })
+    expect(results.map(({ rows }) => rows)).toEqual([[[1]], [[2]]])
+  },
   async batchSql({ client }) {
     const [first, second] = await client.batchSql({
       statements: ["select 1 as a", { sql: "select ?", args: ["b"] }],

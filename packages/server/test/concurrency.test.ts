@@ -222,6 +222,10 @@ describeEachDatabase("concurrency", (open) => {
     expect(new Set(names).size).toBe(names.length)
   })
 
+  test("five writers of one branch, others that branch and delete versions: every write is a version", async () => {
+    await writeTogether(() => api, await addUser(), 12)
+  })
+
   test("DELETE versions never deletes the last of 20 when all are deleted in parallel", async () => {
     const ada = await addUser()
     const id = await addVal(ada, "shrinking")
@@ -521,6 +525,11 @@ else
       expect(new Set(saved.map(({ json }) => json.id)).size).toBe(1)
     })
 
+    test("five writers of one branch on both nodes: every write is a version", async () => {
+      let count = 0
+      await writeTogether(() => nodeOf(++count), await left.addUser("Eve"), 6)
+    })
+
     test("a token that one node revoked is refused by the other at once", async () => {
       const cy = await left.addUser("Cy")
       for (const index of range(0, 9)) {
@@ -557,6 +566,126 @@ else
       expect(responses.slice(-2).map(({ status }) => status)).toEqual([200, 200])
     })
   })
+
+/** A file and the text that it has since a version. */
+interface Written {
+  readonly version: number
+  readonly path: string
+  readonly text: string
+}
+
+/**
+ * Five writers change files of one branch through `/v1` and `/v2`, while others make and delete
+ * branches, delete old versions and read. Every write must be acknowledged, and be the version that
+ * it was acknowledged as: numbers without a gap, texts as they were sent.
+ */
+async function writeTogether(apiOf: () => TestApi, ada: TestUser, rounds: number): Promise<void> {
+  const send = async (method: string, path: string, body: unknown, ...statuses: number[]) => {
+    const answer = await apiOf().call(method, path, { as: ada, body })
+    if (!statuses.includes(answer.status))
+      throw new Error(`${method} ${path} responded with ${answer.status}: ${answer.text}`)
+    return answer.json
+  }
+  const vals = await Promise.all(
+    ["shared", "library"].map((name) =>
+      send("POST", "/v1/vals", { name, code: "0", privacy: "public" }, 200),
+    ),
+  )
+  const [{ id }] = vals as [{ id: string }]
+  const val = `/v1/vals/${id}`
+  const at = (path: string, query = "") => `/v2/vals/${id}/files?path=${path}${query}`
+  const written: Written[] = []
+  const note = (version: number, path: string, text: string) =>
+    written.push({ version, path, text })
+  const toCode = (text: string) => `import "${addressOf(ada, "library")}"\n// ${text}`
+  /** How many versions each writer makes in a round. */
+  const writers: readonly (readonly [number, (round: number) => Promise<unknown>])[] = [
+    [
+      1,
+      async (round) => {
+        const text = round % 2 === 0 ? toCode(`v1 ${round}`) : `// v1 ${round}`
+        note((await send("POST", `${val}/versions`, { code: text }, 201)).version, "main.tsx", text)
+      },
+    ],
+    [
+      3,
+      async (round) => {
+        const file = { type: "script", content: toCode(`v2 ${round}`) }
+        const made = await send("POST", at(`v2/${round}.ts`), file, 201)
+        note(made.version, `v2/${round}.ts`, file.content)
+        const changed = await send("PUT", at(`v2/${round}.ts`), { content: `// ${round}` }, 200)
+        note(changed.version, `v2/${round}.ts`, `// ${round}`)
+        const place = { parent_path: `moved/${round}`, name: "x.ts" }
+        const moved = await send("PUT", at(`v2/${round}.ts`), place, 200)
+        note(moved.version, `moved/${round}/x.ts`, `// ${round}`)
+      },
+    ],
+    [
+      1,
+      async (round) => {
+        const paths = ["many/a.ts", `many/b${round}.ts`, "many/c.md"]
+        const changes = paths.map((path) => ({ path, content: toCode(`${path} ${round}`) }))
+        const saved = await send("POST", `${val}/files`, { changes }, 200)
+        for (const { path, content } of changes) note(saved.version, path, content)
+      },
+    ],
+    [1, (round) => send("PUT", val, { readme: `readme ${round}` }, 204)],
+    [
+      2,
+      async (round) => {
+        const made = await send("POST", at(`gone/f${round}`), { type: "file", content: "1" }, 201)
+        note(made.version, `gone/f${round}`, "1")
+        await send("DELETE", at(`gone/f${round}`, "&recursive=true"), undefined, 204)
+      },
+    ],
+  ]
+  const deleted = new Set<number>()
+  const others: readonly ((round: number) => Promise<unknown>)[] = [
+    async (round) => {
+      const name = `b${round}`
+      const branch = await send("POST", `/v2/vals/${id}/branches`, { name }, 201)
+      const file = { type: "script", content: toCode(name) }
+      const path = at(`${name}.ts`, `&branch_id=${branch.id}`)
+      expect((await send("POST", path, file, 201)).version).toBe(1)
+      if (round % 2 === 0)
+        await send("DELETE", `/v2/vals/${id}/branches/${branch.id}`, undefined, 204)
+    },
+    async () => {
+      // Not the newest: a file that it made would be gone for its writer.
+      const newest = Math.max(0, ...written.map(({ version }) => version))
+      const old = written.find(({ version }) => version < newest && !deleted.has(version))
+      if (!old) return
+      deleted.add(old.version)
+      await send("DELETE", `${val}/versions/${old.version}`, undefined, 204)
+    },
+    () => send("GET", at("", "&recursive=true&limit=100"), undefined, 200),
+  ]
+  await Promise.all(
+    [...writers.map(([, work]) => work), ...others].map(async (work) => {
+      for (const round of range(1, rounds)) await work(round)
+    }),
+  )
+  const versionsPerRound = writers.reduce((sum, [count]) => sum + count, 0)
+  const { data } = await send("GET", `/v2/vals/${id}/branches?limit=100`, undefined, 200)
+  expect(data[0]).toMatchObject({ name: "main", version: 1 + rounds * versionsPerRound })
+  for (const { version, path, text } of written) {
+    if (deleted.has(version)) continue
+    const content = `/v2/vals/${id}/files/content?path=${path}&version=${version}`
+    const read = await apiOf().call("GET", content, { as: ada })
+    expect([version, path, read.status, read.text]).toEqual([version, path, 200, text])
+  }
+  // Two writes never get the same number; those of the readme and of deletions are not told.
+  const told = new Set(written.map(({ version, path }) => `${version} ${path.split("/")[0]}`))
+  expect(new Set(written.map(({ version }) => version)).size).toBe(told.size)
+  const [library] = vals.slice(1)
+  const { data: references } = await send(
+    "GET",
+    `/v1/vals/${library.id}/references`,
+    undefined,
+    200,
+  )
+  expect(references.map(idOfReference)).toEqual([id])
+}
 
 function parallel<Result>(
   count: number,

@@ -227,6 +227,12 @@ const questions: Record<GetRoute, readonly string[]> = {
     ]),
   ),
   getBlob: ["/v1/blob/key1", "/v1/blob/large1", "/v1/blob/nothing"],
+  listValBlobs: ["prefix=", "prefix=key1&limit=10&after=key15"].map(
+    (query) => `/v2/blob?val_id=${examples.privateVal}&${query}`,
+  ),
+  getValBlob: ["key1", "large1", "nothing"].map(
+    (key) => `/v2/blob/${key}?val_id=${examples.privateVal}`,
+  ),
   getModule: ["/v/user1/val1", "/v/user1/val1@1"],
   getModuleFile: ["/v/user1/val1/main.tsx", "/v/user1/val1@1-main/main.tsx"],
   getStandardModule: ["/std/blob"],
@@ -291,6 +297,8 @@ const writes: readonly (readonly [method: string, path: string, body?: object])[
   ["POST", "/v1/blob/new", { large: "x".repeat(70_000) }],
   ["POST", "/v1/blob/large1", { large: "x".repeat(70_000) }],
   ["DELETE", "/v1/blob/large2"],
+  ["POST", `/v2/blob/key1?val_id=${examples.privateVal}`, { small: true }],
+  ["DELETE", `/v2/blob/key1?val_id=${examples.privateVal}`],
   ["POST", `/v1/vals/${idOf("val", 11)}/runs`, { args: [1] }],
   ["POST", `/v1/vals/${examples.strangersVal}/runs`, { version: 1 }],
   ["POST", "/v1/run/user1.val32", { args: [1] }],

@@ -324,7 +324,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const saved = await client.post<object, Output<"changeFiles">>(`/v1/vals/${id}/files`, {
       body: { changes: [{ path: "main.tsx", delete: true }] },
     })
-    expect(saved).toEqual({ version: 2, isNewVersion: true, files: [] })
+    expect(saved).toEqual({ version: 2, isNewVersion: true, files: [], warnings: [] })
   },
   async listVersions({ client, sample }) {
     const found = await list(client, "listVersions", `/v1/vals/${sample.library.id}/versions`)
@@ -1044,6 +1044,36 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(error).toBeInstanceOf(ValTown.BadRequestError)
     expect(error.message).toBe("400 Cannot run the statement: no such table: nowhere")
   },
+  async listValBlobs({ client, sample }) {
+    const query = { val_id: sample.library.id }
+    expect(await client.get<object, unknown>("/v2/blob", { query })).toBeArray()
+  },
+  async getValBlob({ client, sample }) {
+    const request = client.get("/v2/blob/nothing", { query: { val_id: sample.library.id } })
+    expect(await failure(() => request)).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async putValBlob({ client }) {
+    const request = client.post("/v2/blob/put", {})
+    expect(await failure(() => request)).toBeInstanceOf(ValTown.BadRequestError)
+  },
+  async deleteValBlob({ client, sample }) {
+    const request = client.delete("/v2/blob/nothing", { query: { val_id: sample.library.id } })
+    expect(await failure(() => request)).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async executeValSql({ client, sample }) {
+    const query = { val_id: sample.library.id }
+    const body = { statement: "select 1" }
+    expect(await client.post<object, unknown>("/v2/sqlite/execute", { query, body })).toMatchObject(
+      { rows: [[1]] },
+    )
+  },
+  async batchValSql({ client, sample }) {
+    const query = { val_id: sample.library.id }
+    const body = { statements: ["select 1"] }
+    expect(await client.post<object, unknown>("/v2/sqlite/batch", { query, body })).toMatchObject([
+      { rows: [[1]] },
+    ])
+  },
   async batchSql({ client }) {
     const statements = [
       "create table if not exists batched (a)",
@@ -1205,7 +1235,7 @@ describeSqlite("sdk: the official Val Town client", (open) => {
         const before = seen.length
         await calls[name](scene)
         const pattern = new RegExp(
-          `^${path.replaceAll(/\{\w+\}/g, path === "/v1/blob/{key}" ? ".+" : "[^/]+")}$`,
+          `^${path.replaceAll(/\{\w+\}/g, path.endsWith("/blob/{key}") || path === "/std/{module}" ? ".+" : "[^/]+")}$`,
         )
         expect(
           seen

@@ -1,5 +1,6 @@
 /**
- * Blobs: data under a name, which belongs to your account and which all of your vals share.
+ * Blobs: data under a name. Those of `std/blob` belong to your account, and all of your vals share
+ * them; those of `std/blob/main.ts` belong to the val that runs, whichever module imports it.
  *
  * ```ts
  * import { blob } from "https://esm.town/v/std/blob"
@@ -39,7 +40,7 @@ export class ValTownBlobNotFoundError extends ValTownBlobError {
   override name = "ValTownBlobNotFoundError"
 }
 
-/** The blobs of your account. */
+/** The blobs of your account, or of the val. */
 export const blob = {
   /** The unread content of a blob. Throws a `ValTownBlobNotFoundError` if no blob has this key. */
   get,
@@ -49,7 +50,7 @@ export const blob = {
   set,
   /** Stores a value as JSON. */
   setJSON,
-  /** Lists your blobs, or those whose keys start with a prefix. */
+  /** Lists the blobs, or those whose keys start with a prefix. */
   list,
   /** Deletes a blob. Throws a `ValTownBlobNotFoundError` if no blob has this key. */
   delete: remove,
@@ -153,6 +154,9 @@ interface Runtime {
   Deno?: { env: { get(name: string): string | undefined } }
 }
 
+/** At `std/blob/main.ts`, the server puts 2 in place of 1. */
+const root = "/v1/blob"
+
 // Keeps the original: a val may replace the global later, for example in a test.
 const send = globalThis.fetch
 
@@ -168,7 +172,7 @@ async function request(what: string, path: string, init: RequestInit = {}): Prom
       `Cannot ${what}: this val runs on another user's account, which has no storage`,
     )
   const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` }
-  const response = await send(`${server}/v1/blob${path}`, { ...init, headers })
+  const response = await send(`${server}${root}${path}`, { ...init, headers })
   if (response.ok) return response
   throw await toError(what, response)
 }

@@ -1,5 +1,6 @@
 /**
- * SQLite: a database that belongs to your account and that all of your vals share.
+ * SQLite: a database. That of `std/sqlite` belongs to your account, and all of your vals share it;
+ * that of `std/sqlite/main.ts` belongs to the val that runs, whichever module imports it.
  *
  * ```ts
  * import { sqlite } from "https://esm.town/v/std/sqlite"
@@ -67,7 +68,7 @@ export class LibsqlError extends Error {
   }
 }
 
-/** The database of your account. */
+/** The database of your account, or of the val. */
 export const sqlite = {
   /**
    * Executes a statement: `execute("select 1")`, `execute("select ?", [1])`, `execute({ sql:
@@ -211,6 +212,9 @@ interface Runtime {
   Deno?: { env: { get(name: string): string | undefined } }
 }
 
+/** At `std/sqlite/main.ts`, the server puts 2 in place of 1. */
+const root = "/v1/sqlite"
+
 // Keeps the original: a val may replace the global later, for example in a test.
 const send = globalThis.fetch
 
@@ -227,7 +231,7 @@ async function request(path: "execute" | "batch", body: unknown): Promise<any> {
       "Cannot use SQLite: this val runs on another user's account, which has no storage",
     )
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-  const response = await send(`${server}/v1/sqlite/${path}`, {
+  const response = await send(`${server}${root}/${path}`, {
     method: "POST",
     headers,
     body: JSON.stringify(body),

@@ -88,6 +88,7 @@ function toFirst({ id, version, code, versionCreatedAt }: Val) {
     version,
     code,
     createdAt: versionCreatedAt,
+    note: null,
     runStartAt: null,
     runEndAt: null,
   }

@@ -24,7 +24,8 @@ export function readContractFacts(): ContractFacts {
  * route has both, the path names those of the query.
  */
 function toRow(route: RouteDefinition): string {
-  const named = route.body && route.query ? `?${Object.keys(route.query.shape).join("&")}` : ""
+  const hasBody = route.body !== undefined || route.isBytesBody === true
+  const named = hasBody && route.query ? `?${Object.keys(route.query.shape).join("&")}` : ""
   const body = route.isBytesBody ? "bytes" : route.body ? "json" : "none"
   const path = `${route.path}${named}`
   return [route.method, path, body, toResponseKind(Object.values(route.responses))].join(" ")

@@ -6,6 +6,19 @@ export interface Issue {
   readonly message: string
 }
 
+/** What a merge needs decisions about: the first conflicts, and the versions that have their texts. */
+export interface MergeConflicts {
+  readonly conflicts: readonly {
+    readonly path: string
+    readonly base: string | null
+    readonly ours: string | null
+    readonly theirs: string | null
+  }[]
+  readonly conflictCount: number
+  readonly version: number
+  readonly sourceVersion: number
+}
+
 /** The details of an error response. */
 export interface ApiErrorDetails {
   readonly status: number
@@ -13,6 +26,7 @@ export interface ApiErrorDetails {
   readonly requestId?: string | undefined
   readonly issues?: readonly Issue[]
   readonly runId?: string | undefined
+  readonly merge?: MergeConflicts | undefined
   readonly retryAfterMs?: number | undefined
 }
 
@@ -28,6 +42,8 @@ export class ApiError extends Error {
   readonly issues: readonly Issue[]
   /** The run that failed, if the error is about one. */
   readonly runId: string | undefined
+  /** Of a merge that was refused with `merge_conflict`. */
+  readonly merge: MergeConflicts | undefined
   /** How long the server asks to wait before a retry. */
   readonly retryAfterMs: number | undefined
 
@@ -38,6 +54,7 @@ export class ApiError extends Error {
     this.requestId = details.requestId
     this.issues = details.issues ?? []
     this.runId = details.runId
+    this.merge = details.merge
     this.retryAfterMs = details.retryAfterMs
   }
 }

@@ -33,6 +33,8 @@ describe("Input", () => {
       source?: RunSource | readonly RunSource[] | undefined
       status?: RunStatus | readonly RunStatus[] | undefined
       text?: string | undefined
+      file_id?: string | undefined
+      branch_id?: string | undefined
     }>()
   })
 

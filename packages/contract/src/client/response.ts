@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors.ts"
 import { contract } from "./contract.ts"
-import { ApiError, type Issue } from "./errors.ts"
+import { ApiError, type Issue, type MergeConflicts } from "./errors.ts"
 import type { PreparedRequest } from "./request.ts"
 import { toRetryAfterMs } from "./retry.ts"
 import type { Received } from "./send.ts"
@@ -52,6 +52,7 @@ function toDetails({ status, headers }: Received, body: Record<string, unknown>,
         : (headers.get("x-request-id") ?? undefined),
     issues: Array.isArray(body.issues) ? (body.issues as Issue[]) : [],
     runId: typeof body.runId === "string" ? body.runId : undefined,
+    merge: Array.isArray(body.conflicts) ? (body as unknown as MergeConflicts) : undefined,
     retryAfterMs: toRetryAfterMs(headers, nowMs),
   }
 }

@@ -1,5 +1,5 @@
 import { route } from "../route.ts"
-import { pageQuery } from "../schemas/inputs.ts"
+import { pageQuery, placeQuery } from "../schemas/inputs.ts"
 import { page } from "../schemas/records.ts"
 import {
   putScheduleBody,
@@ -8,27 +8,31 @@ import {
   schedulePreviewQuery,
 } from "../schemas/schedules.ts"
 
-/** Schedules of vals of type `interval`. */
+/** Schedules of files of type `interval`; by default of the entry file of `main`. */
 export const scheduleRoutes = {
   putSchedule: route("Schedules", "put /v1/vals/{val_id}/schedule", {
-    summary: "Set when a val runs, or change it; fields that are absent keep their values",
+    summary:
+      "Set when a val, or a file of it, runs, or change it; fields that are absent keep their values",
     scope: "val:write",
     valAccess: "own",
+    query: placeQuery,
     body: putScheduleBody,
     responses: { 200: schedule },
-    errors: ["not_interval", "too_many_schedules"],
+    errors: ["branch_not_found", "file_not_found", "not_interval", "too_many_schedules"],
   }),
   getSchedule: route("Schedules", "get /v1/vals/{val_id}/schedule", {
-    summary: "When a val runs, and how its last runs ended",
+    summary: "When a val, or a file of it, runs, and how its last runs ended",
     scope: "val:read",
     valAccess: "own",
+    query: placeQuery,
     responses: { 200: schedule },
     errors: ["schedule_not_found"],
   }),
   deleteSchedule: route("Schedules", "delete /v1/vals/{val_id}/schedule", {
-    summary: "Delete the schedule of a val",
+    summary: "Delete the schedule of a val, or of a file of it",
     scope: "val:write",
     valAccess: "own",
+    query: placeQuery,
     responses: { 204: null },
     errors: ["schedule_not_found"],
   }),

@@ -31,8 +31,9 @@ export const systemRoutes = {
   }),
   getStandardModule: route("Modules", "get /std/{module}", {
     summary:
-      "A module of the standard library, such as `blob` or `sqlite`; TypeScript for runtimes, JavaScript for browsers",
+      "A module of the standard library, such as `blob` or `sqlite/main.ts`; TypeScript for runtimes, JavaScript for browsers",
     auth: "none",
+    isRestPath: true,
     hasEtag: true,
     responses: { 200: ["text/typescript", "text/javascript"] },
     errors: ["route_not_found", "module_not_parsable", "sandbox_unavailable"],

@@ -10,7 +10,7 @@ import {
   valPageQuery,
   valsQuery,
 } from "../schemas/inputs.ts"
-import { page, val } from "../schemas/records.ts"
+import { foundVal, page, val } from "../schemas/records.ts"
 import { run } from "../schemas/runs/run-records.ts"
 
 /** Vals. */
@@ -47,12 +47,12 @@ export const valRoutes = {
     errors: ["sandbox_unavailable"],
   }),
   searchVals: route("Vals", "get /v1/search/vals", {
-    summary: "Vals whose name, code or readme contains a text, ignoring case",
+    summary: "Vals whose name, description or files contain a text, ignoring case",
     auth: "optional",
     scope: "val:read",
     query: searchQuery,
     errors: ["search_timed_out", "overloaded"],
-    responses: { 200: page(val) },
+    responses: { 200: page(foundVal) },
   }),
   getVal: route("Vals", "get /v1/vals/{val_id}", {
     summary: "A val by its id",

@@ -51,6 +51,9 @@ export const valPageQuery = z.object({ ...paging, omit: omitParam.optional() })
 /** The query of a list of references. */
 export const periodQuery = z.object({ ...paging, ...period })
 
+/** Only runs of a file, or of a branch. */
+export const fileFilter = { file_id: idParam.optional(), branch_id: idParam.optional() }
+
 /** The query of a list of runs. */
 export const runsQuery = z.object({
   ...paging,
@@ -59,6 +62,7 @@ export const runsQuery = z.object({
   source: sourcesParam.optional(),
   status: statusesParam.optional(),
   text: chars(limits.runTextCharsMax, 1).optional(),
+  ...fileFilter,
 })
 
 /** The query of the list of the caller's runs. */
@@ -117,6 +121,16 @@ export const blobsQuery = z.object({
   after: text(limits.blobKeyCharsMax).optional(),
   limit: integerParam(1, limits.blobListItemsMax).default(limits.blobListItemsMax),
 })
+
+/** The query of what vals store: which val, unless the token is that of a run. */
+export const valStorageQuery = z.object({
+  val_id: idParam
+    .optional()
+    .describe("The id of a val of the caller; the token of a run means its own val without it"),
+})
+
+/** The query of the list of blobs of a val. */
+export const valBlobsQuery = blobsQuery.extend(valStorageQuery.shape)
 
 const secretName = chars(limits.secretNameCharsMax, 1).regex(
   /^[A-Z_][A-Z0-9_]*$/,
@@ -181,6 +195,17 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Which file of a val is meant. */
+const place = {
+  // A path; by default the entry file.
+  file: text(limits.filePathCharsMax, 1).optional(),
+  // The name of a branch; by default `main`.
+  branch: text(limits.nameCharsMax, 1).optional(),
+}
+
+/** The query of what belongs to a file of a val. */
+export const placeQuery = z.object(place)
+
 /**
  * The body of a run; by default the current version runs. `retries` is how often a failed run is
  * attempted again. It needs the header `Prefer: respond-async`.
@@ -188,10 +213,7 @@ function parseJson(text: string): unknown {
 export const createRunBody = z.object({
   args: args.optional(),
   version: z.int().min(0).optional(),
-  // A path; by default the entry file runs.
-  file: text(limits.filePathCharsMax, 1).optional(),
-  // The name of a branch; by default `main`.
-  branch: text(limits.nameCharsMax, 1).optional(),
+  ...place,
   retries: z.int().min(0).max(limits.retriesMax).optional(),
 })
 
@@ -362,6 +384,7 @@ export const sendValRequestBody = z
     path: requestPath,
     headers: requestHeaders.optional(),
     ...requestBody,
+    ...place,
   })
   .refine(isOneBody, bodyTwice)
   .refine(

@@ -72,6 +72,8 @@ export const val = z
     referenceCount: z.int().min(0),
     // Public forks only.
     forkCount: z.int().min(0),
+    files: z.int().min(0).describe("How many files its branch main has"),
+    branchCount: z.int().min(1),
     // Null if it is no fork, or the original was deleted or is hidden from the caller.
     forkedFrom: forkOrigin.nullable(),
     createdAt: time,
@@ -81,6 +83,16 @@ export const val = z
     runEndAt: time.nullable(),
   })
   .meta({ id: "Val" })
+
+/** A val that a search has found. */
+export const foundVal = val
+  .extend({
+    file: z
+      .string()
+      .nullable()
+      .describe("The path of a file with the text; null if its name or description has it"),
+  })
+  .meta({ id: "FoundVal" })
 
 /** The state of a val without its code, to detect changes. */
 export const valState = z
@@ -99,6 +111,8 @@ export const version = z
     version: z.int().min(0),
     code: z.string(),
     createdAt: time,
+    // What its author has said about it.
+    note: z.string().nullable(),
     runStartAt: time.nullable(),
     runEndAt: time.nullable(),
   })
@@ -122,6 +136,12 @@ export const versionLock = z
     updatedAt: time.nullable(),
   })
   .meta({ id: "VersionLock" })
+
+/** A file of a val, where it is or was last. */
+export const fileMention = z.object({ id, path: z.string() })
+
+/** A branch of a val. */
+export const branchMention = z.object({ id, name: z.string() })
 
 /** A val, as runs and comments refer to it. */
 export const valMention = z
@@ -270,6 +290,16 @@ export function page<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), links: pageLinks })
 }
 
+/** A path about which a merge needs a decision. */
+const mergeConflict = z
+  .object({
+    path: z.string(),
+    base: z.string().nullable(),
+    ours: z.string().nullable(),
+    theirs: z.string().nullable(),
+  })
+  .meta({ id: "MergeConflict" })
+
 /** The body of every error. */
 export const errorBody = z
   .object({
@@ -284,6 +314,12 @@ export const errorBody = z
     runError: runError.optional(),
     // For a refused SQL statement: SQLite's error name, such as `SQLITE_CONSTRAINT`.
     rawCode: z.string().optional(),
+    // For a merge with conflicts: the texts of the first ones, null where there is no file, how many
+    // there are, and the versions that have these texts.
+    conflicts: z.array(mergeConflict).optional(),
+    conflictCount: z.int().optional(),
+    version: z.int().optional(),
+    sourceVersion: z.int().optional(),
   })
   .meta({ id: "Error" })
 

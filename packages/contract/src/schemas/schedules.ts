@@ -2,7 +2,7 @@ import { z } from "zod"
 import { limits } from "../limits.ts"
 import { scheduleCatchUps, scheduleOverlaps } from "../lists.ts"
 import { id, runStatus, text, time } from "./fields.ts"
-import { valMention } from "./records.ts"
+import { branchMention, fileMention, valMention } from "./records.ts"
 
 // The server reads these texts, so that a client needs to know neither cron nor time zones.
 const cron = text(limits.cronCharsMax, 1)
@@ -48,10 +48,12 @@ export const schedulePreview = z
   .object({ description: z.string(), nextAt: z.array(time) })
   .meta({ id: "SchedulePreview" })
 
-/** When a val of type `interval` runs, and how its last runs ended. */
+/** When a file of type `interval` runs, and how its last runs ended. */
 export const schedule = z
   .object({
     val: valMention,
+    file: fileMention,
+    branch: branchMention,
     // One of the two is null.
     cron: z.string().nullable(),
     every: z.string().nullable(),

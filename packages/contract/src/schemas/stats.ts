@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
 import { id, moment, runStatus, time } from "./fields.ts"
-import { integerParam } from "./inputs.ts"
+import { fileFilter, integerParam } from "./inputs.ts"
 import { runRequest } from "./runs/run-records.ts"
 
 /** The query of a chart: by default the day before `until`, which is now. */
@@ -9,6 +9,7 @@ export const statsQuery = z.object({
   since: moment.optional(),
   until: moment.optional(),
   buckets: integerParam(1, limits.statBucketsMax).default(48),
+  ...fileFilter,
 })
 
 /** The query of the sparklines. */

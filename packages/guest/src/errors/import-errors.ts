@@ -37,7 +37,8 @@ const explanations: readonly (readonly [RegExp, Explanation])[] = (
 ).map(([pattern, explain]) => [hardenPattern(pattern), explain])
 
 /** The server's list, which a test compares with this one. */
-const standardModules = "API_URL, blob, email, fetch, openai, rpc, sqlite, sqlite2, utils"
+const standardModules =
+  "API_URL, blob, blob/main, email, fetch, openai, rpc, sqlite, sqlite/main, sqlite2, utils"
 const standardModule = hardenPattern(/^https?:\/\/[^/]+\/(?:v\/@?)?std\/([\w.-]+)/)
 /** A path of a file, which Deno reads as one of the server. */
 const ownFile = hardenPattern(/^https?:\/\/[^/]+(\/tmp\/.+)$/)

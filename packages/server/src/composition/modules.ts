@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { StandardModuleName } from "@hamlet/contract"
+import { resolveMapped } from "../domain/modules/imports/import-map.ts"
+import { findImplicit } from "../domain/modules/imports/text-packages.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import { listRemoteImports } from "../domain/modules/remote-imports.ts"
@@ -47,13 +49,14 @@ export function composeModules(
       resolveMsMax,
       now,
       onError: onErrorOf("packages"),
-      listRemoteImports: async (code, ownerId, local) =>
-        listRemoteImports(
-          code,
-          await codeTools.scanImports(code, ownerId),
-          importHosts,
+      listRemoteImports: async ({ path, code }, ownerId, config, local) => [
+        ...listRemoteImports(
+          ...([code, await codeTools.scanImports(code, ownerId), importHosts] as const),
           local && new Set(local),
+          (specifier) => (config && resolveMapped(config.map, specifier, path)) ?? specifier,
         ),
+        ...findImplicit(config, code, path).map(({ specifier }) => specifier),
+      ],
     })
   const lockfileWork = dependencyJob ?? { wake() {} }
   return {
@@ -66,7 +69,7 @@ export function composeModules(
 
 /** The standard library in TypeScript. */
 export function readStandardModules(): StandardModules {
-  return fromStandardFiles((path) => readFileSync(path, "utf8"))
+  return addValStorage(fromStandardFiles((path) => readFileSync(path, "utf8")))
 }
 
 /** The standard library in JavaScript. It is compiled when a val first imports some of it. */
@@ -75,12 +78,16 @@ export function createStandardScripts(): () => Promise<StandardModules> {
   const compile = async () => {
     const compiled = Object.entries(fromStandardFiles(toScript))
     const entries = compiled.map(async ([name, script]) => [name, await script] as const)
-    return Object.fromEntries(await Promise.all(entries)) as StandardModules
+    return addValStorage(Object.fromEntries(await Promise.all(entries)) as StandardFiles<string>)
   }
   return () => (scripts ??= compile())
 }
 
-function fromStandardFiles<T>(read: (path: string) => T): Readonly<Record<StandardModuleName, T>> {
+type StandardFiles<T> = Readonly<
+  Record<Exclude<StandardModuleName, "blob/main" | "sqlite/main">, T>
+>
+
+function fromStandardFiles<T>(read: (path: string) => T): StandardFiles<T> {
   const from = (name: string) => read(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)))
   const sqlite = from("sqlite")
   return {
@@ -96,4 +103,10 @@ function fromStandardFiles<T>(read: (path: string) => T): Readonly<Record<Standa
     sqlite2: sqlite,
     utils: from("val-files"),
   }
+}
+
+/** Adds the modules for what the val that runs stores: the same ones, with the routes of vals. */
+function addValStorage(files: StandardFiles<string>): StandardModules {
+  const toVal = (code: string) => code.replace('"/v1/', '"/v2/')
+  return { ...files, "blob/main": toVal(files.blob), "sqlite/main": toVal(files.sqlite) }
 }

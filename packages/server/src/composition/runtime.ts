@@ -2,8 +2,11 @@ import { fileURLToPath } from "node:url"
 import { findDeno } from "../../../../scripts/find-deno.ts"
 import type { Config } from "../config/config.ts"
 import type { CodeFormatter } from "../domain/modules/format-code.ts"
+import { isModulePath } from "../domain/modules/graph/version-files.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
+import { type ProgramModule, toModuleType } from "../domain/modules/program-module.ts"
 import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
+import { Emitter } from "../runtime/emits/emitter.ts"
 import { SandboxedFormatter } from "../runtime/formatter/sandboxed-formatter.ts"
 import { runnerLimits } from "../runtime/processes/runner-limits.ts"
 import { type SandboxSource, Supervisor } from "../runtime/processes/supervisor.ts"
@@ -50,6 +53,7 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
     preparing ??= createSandboxes(
       config,
       (paths) => egress.open(paths),
+      (modules) => emitter.noteLoaded(modules),
       onErrorOf("sandboxes"),
     ).catch((error: unknown) => {
       preparing = undefined
@@ -57,10 +61,18 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
     })
     return preparing
   }
+  const emitter = new Emitter(async () => preparing, onErrorOf("transpiler"))
   const source: SandboxSource = {
     launch: async (isAwaited) => (await prepare()).launch(isAwaited),
     hurry: () => void preparing?.then((sandboxes) => sandboxes.hurry()).catch(() => {}),
     isolation: () => report?.level ?? config.isolation,
+    transpile: (ownerId, texts) =>
+      emitter.add(
+        ownerId,
+        texts
+          .filter(({ path }) => isModulePath(path))
+          .map(({ path, code }) => ({ url: path, code, type: toModuleType(path) })),
+      ),
     onAvailability(problem) {
       // The start itself reports that the machine cannot be prepared.
       if (report === undefined) return
@@ -90,7 +102,7 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
       return report
     },
     async stop() {
-      await Promise.all([supervisor.stop(), resolver.stop(), formatter.stop()])
+      await Promise.all([supervisor.stop(), resolver.stop(), formatter.stop(), emitter.stop()])
       const sandboxes = await preparing?.catch(() => undefined)
       await sandboxes?.stop()
       await egress.stop()
@@ -101,6 +113,7 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
 function createSandboxes(
   config: Config,
   openEgress: (paths: EgressPaths) => EgressListener,
+  onMissingEmits: (modules: readonly ProgramModule[]) => void,
   onError: (error: unknown) => void,
 ): Promise<Sandboxes> {
   const { processWaitMsMax, valMemoryBytesMax, valScratchBytesMax } = config.runs
@@ -124,6 +137,7 @@ function createSandboxes(
       workerPath: fileURLToPath(import.meta.resolve("@hamlet/guest/worker")),
       ca: config.egress.ca,
       openEgress,
+      onMissingEmits,
     },
     onError,
   )

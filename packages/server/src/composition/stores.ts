@@ -33,6 +33,7 @@ import { createForkStore } from "../storage/vals/forks.ts"
 import { createValImportStore } from "../storage/vals/import-vals.ts"
 import { createLikeStore } from "../storage/vals/likes.ts"
 import { createOwnValStore } from "../storage/vals/own-vals.ts"
+import { createValPurgeStore } from "../storage/vals/val-purges.ts"
 import { createValSecretStore } from "../storage/vals/val-secrets.ts"
 import { createValStore } from "../storage/vals/vals.ts"
 import { createVersionStore } from "../storage/vals/versions.ts"
@@ -50,12 +51,12 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     accounts: createAccountStore(db),
     audit: createAuditStore(db),
     blobs: createBlobStore(db),
-    branches: createBranchStore(db),
+    branches: createBranchStore(db, config.schedules),
     bundles: createBundleStore(db),
     comments: createCommentStore(db),
     emailCodes: createEmailCodeStore(db),
-    files: createFileStore(db),
-    forks: createForkStore(db),
+    files: createFileStore(db, config.schedules),
+    forks: createForkStore(db, config.schedules),
     idempotency: createIdempotencyStore(db),
     identities: createIdentityStore(db, now),
     imports: createImportStore(db),
@@ -79,6 +80,7 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     tokens: createTokenStore(db),
     users: createUserStore(db),
     valImports: createValImportStore(db),
+    valPurges: createValPurgeStore(db),
     valSecrets: createValSecretStore(db),
     vals: createValStore(db),
     versionFiles: createVersionFileStore(db),

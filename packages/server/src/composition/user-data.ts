@@ -6,6 +6,7 @@ import { createUploads } from "../domain/blobs/uploads.ts"
 import { createConnections } from "../domain/connections.ts"
 import { createChat, createChatAllowance } from "../domain/openai.ts"
 import { createSqlite, noOwnerDatabases, type SqlRequest } from "../domain/owner-databases.ts"
+import type { StorageHome } from "../domain/storage-home.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
 import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
@@ -53,7 +54,7 @@ function openOwnerDatabases(
       return await pool.run(request)
     },
     sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
-    remove: (ownerId: string) => pool.remove(ownerId),
+    remove: (home: StorageHome) => pool.remove(home),
     stop: () => pool.stop(),
   }
 }

@@ -1,8 +1,10 @@
 import type { Users } from "../domain/accounts/users.ts"
 import { createBranches } from "../domain/files/branches.ts"
 import { createDifferences } from "../domain/files/differences.ts"
+import { createFileHistory } from "../domain/files/file-history.ts"
 import { createFileSaves } from "../domain/files/file-saves.ts"
 import { createFiles } from "../domain/files/files.ts"
+import { createMerges } from "../domain/files/merges.ts"
 import { createModuleFiles } from "../domain/files/module-files.ts"
 import { createVersionLockfiles } from "../domain/modules/version-lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
@@ -16,6 +18,7 @@ import { createReferences } from "../domain/vals/references.ts"
 import { createValLists } from "../domain/vals/val-lists.ts"
 import { createVals } from "../domain/vals/vals.ts"
 import { createVersions } from "../domain/vals/versions.ts"
+import { ThreadedLineMerger } from "../runtime/line-merger/line-merger.ts"
 import type { Foundation } from "./foundation.ts"
 import type { composeModules } from "./modules.ts"
 import type { Stores } from "./stores.ts"
@@ -53,13 +56,26 @@ export function composeVals(
     lockfileWork,
     foundation,
   )
+  const lineMerger = new ThreadedLineMerger()
   return {
     vals,
     branches,
     files,
     fileSaves,
-    moduleFiles: createModuleFiles(vals, stores.versionFiles),
+    merges: createMerges(
+      stores.files,
+      vals,
+      branches,
+      files,
+      fileSaves,
+      sources,
+      lineMerger,
+      foundation,
+    ),
+    lineMerger,
+    moduleFiles: createModuleFiles(vals, stores.versionFiles, sources),
     differences: createDifferences(files),
+    fileHistory: createFileHistory(stores.files, vals, files, fileSaves, sources, foundation),
     valLists,
     versions,
     versionLockfiles,

@@ -9,7 +9,7 @@ export const storageSettings = {
     default: 1024,
     max: 1_000_000_000,
     unit: mega,
-    meaning: "Size of all blobs of one user.",
+    meaning: "Size of all blobs of one user, with those of the user's vals.",
   }),
   blobBytesMax: integer({
     env: "HAMLET_BLOB_BYTES_MAX",
@@ -30,14 +30,14 @@ export const storageSettings = {
     default: 256,
     max: 1_000_000,
     unit: mega,
-    meaning: "Size of the SQLite database of one user.",
+    meaning: "Size of all SQLite databases of one user: the user's own, and those of vals.",
   }),
   sqliteMsMax: integer({
     env: "HAMLET_SQLITE_SECONDS_MAX",
     default: 5,
     max: 3600,
     unit: 1000,
-    meaning: "Time limit of the statements of one request to that database.",
+    meaning: "Time limit of the statements of one request to such a database.",
   }),
   isDataDirShared: toggle({
     env: "HAMLET_DATA_DIR_SHARED",

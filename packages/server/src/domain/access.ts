@@ -19,6 +19,8 @@ export interface Caller {
   readonly isInBrowser?: boolean
   /** The token belongs to a process that runs a val, and is revoked when the process ends. */
   readonly isOfRun?: boolean
+  /** The saved val that this process runs. */
+  readonly valId?: string
 }
 
 /**

@@ -11,6 +11,8 @@ import {
   type SqlOutcome,
 } from "./owner-databases.ts"
 
+const home = { ownerId: "ada" }
+const ofVal = { ...home, valId: "val" }
 const statement = { sql: "select 1", args: [] }
 
 function callerWith(...scopes: Scope[]): Caller {
@@ -41,29 +43,29 @@ async function errorOf(work: Promise<unknown>): Promise<readonly [string, string
 }
 
 describe("createSqlite", () => {
-  test("use the database of the caller, and pass on whether the token may write", async () => {
+  test("use the database that they are given, and pass on whether the token may write", async () => {
     const json = Buffer.from("{}")
     const { sqlite, asked } = databasesThat({ kind: "done", json })
-    expect(await sqlite.execute(callerWith("sqlite:read"), statement)).toBe(json)
+    expect(await sqlite.execute(callerWith("sqlite:read"), home, statement)).toBe(json)
     expect(
-      await sqlite.batch(callerWith("sqlite:read", "sqlite:write"), {
+      await sqlite.batch(callerWith("sqlite:read", "sqlite:write"), ofVal, {
         statements: [statement, statement],
         mode: "write",
       }),
     ).toBe(json)
     expect(asked).toEqual([
-      { ownerId: "ada", mode: "single", statements: [statement], canWrite: false },
-      { ownerId: "ada", mode: "write", statements: [statement, statement], canWrite: true },
+      { ...home, mode: "single", statements: [statement], canWrite: false },
+      { ...ofVal, mode: "write", statements: [statement, statement], canWrite: true },
     ])
   })
 
   test("name the missing scope when the token may not write, and else the mode", async () => {
     const { sqlite } = databasesThat({ kind: "write_refused" })
-    expect(await errorOf(sqlite.execute(callerWith("sqlite:read"), statement))).toEqual([
+    expect(await errorOf(sqlite.execute(callerWith("sqlite:read"), home, statement))).toEqual([
       "missing_scope",
       "Cannot do this: the token does not have the required permissions (scope sqlite:write)",
     ])
-    const reader = sqlite.batch(callerWith("sqlite:write"), {
+    const reader = sqlite.batch(callerWith("sqlite:write"), home, {
       statements: [statement],
       mode: "read",
     })
@@ -93,13 +95,19 @@ describe("createSqlite", () => {
     ],
   ])("%j is reported", async (outcome, error) => {
     const { sqlite } = databasesThat(outcome)
-    expect(await errorOf(sqlite.execute(callerWith("sqlite:write"), statement))).toEqual(error)
+    expect(await errorOf(sqlite.execute(callerWith("sqlite:write"), home, statement))).toEqual(
+      error,
+    )
   })
 })
 
 test("noOwnerDatabases refuses every statement, and names the setting", async () => {
   const [code, message] = await errorOf(
-    createSqlite(noOwnerDatabases, emptyQuotaBook).execute(callerWith("sqlite:write"), statement),
+    createSqlite(noOwnerDatabases, emptyQuotaBook).execute(
+      callerWith("sqlite:write"),
+      home,
+      statement,
+    ),
   )
   expect(code).toBe("sqlite_unavailable")
   expect(message).toContain("HAMLET_DATA_DIR_SHARED")

@@ -3,6 +3,7 @@ import type { JsonText } from "../shared/json-text.ts"
 import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"
+import type { StorageHome } from "./storage-home.ts"
 
 /** A statement and the values of its parameters, in order or by their names. */
 export interface SqlStatement {
@@ -16,9 +17,8 @@ export interface SqlStatement {
  */
 export type BatchMode = "write" | "read" | "deferred"
 
-/** What is to be done in the database of a user. */
-export interface SqlRequest {
-  readonly ownerId: string
+/** What is to be done in the database of a user, or of one val of the user. */
+export interface SqlRequest extends StorageHome {
   /**
    * `single` for one statement, the result of which is given as it is; otherwise a transaction, and
    * a list of results.
@@ -27,7 +27,7 @@ export interface SqlRequest {
   readonly statements: readonly SqlStatement[]
   /** Without it, writes are refused in every mode. */
   readonly canWrite: boolean
-  /** How large the database may become; absent for the limit of the server. */
+  /** How large all databases of the user may become; absent for the limit of the server. */
   readonly bytesMax?: number
 }
 
@@ -67,13 +67,16 @@ export type SentSqlRequest = Omit<SqlRequest, "statements"> & {
   readonly statements: SqlRequest["statements"] | JsonText
 }
 
-/** The SQLite databases of users, one for each. A user has one from the first statement on. */
+/**
+ * The SQLite databases of users, one for each, and one for each of their vals that uses it. There is
+ * one from the first statement on.
+ */
 export interface OwnerDatabases {
   run(request: SentSqlRequest): Promise<SqlOutcome>
-  /** How many bytes the database of a user takes on the disk; 0 where there is none. */
+  /** How many bytes the databases of a user take on the disk; 0 where there is none. */
   sizeOf(ownerId: string): Promise<number>
-  /** Deletes the database of a user, who must not use it any more. */
-  remove(ownerId: string): Promise<void>
+  /** Deletes the database of a val, or all those of a user, who must not use them any more. */
+  remove(home: StorageHome): Promise<void>
 }
 
 /** The rules of the SQLite databases of users. */
@@ -83,12 +86,13 @@ export type Sqlite = ReturnType<typeof createSqlite>
 export function createSqlite(databases: OwnerDatabases, quotas: QuotaBook) {
   const run = async (
     caller: Caller,
+    home: StorageHome,
     request: Pick<SentSqlRequest, "mode" | "statements">,
   ): Promise<Uint8Array> => {
     const canWrite = caller.scopes.has("sqlite:write")
-    const bytesMax = quotas.find(caller.userId)?.sqliteBytes ?? undefined
+    const bytesMax = quotas.find(home.ownerId)?.sqliteBytes ?? undefined
     const own = bytesMax === undefined ? {} : { bytesMax }
-    const outcome = await databases.run({ ...request, ...own, ownerId: caller.userId, canWrite })
+    const outcome = await databases.run({ ...request, ...own, ...home, canWrite })
     if (outcome.kind === "done") return outcome.json
     // Whether a statement writes is known only to the database, once it has read it.
     if (outcome.kind === "write_refused")
@@ -96,14 +100,15 @@ export function createSqlite(databases: OwnerDatabases, quotas: QuotaBook) {
     throw toError(outcome)
   }
   return {
-    /** The result of a statement in the caller's database. */
-    execute: (caller: Caller, statement: SqlStatement) =>
-      run(caller, { mode: "single", statements: [statement] }),
+    /** The result of a statement. */
+    execute: (caller: Caller, home: StorageHome, statement: SqlStatement) =>
+      run(caller, home, { mode: "single", statements: [statement] }),
     /** The results of statements that are all run or none. */
     batch: (
       caller: Caller,
+      home: StorageHome,
       batch: { readonly statements: readonly SqlStatement[] | JsonText; readonly mode: BatchMode },
-    ) => run(caller, batch),
+    ) => run(caller, home, batch),
   }
 }
 

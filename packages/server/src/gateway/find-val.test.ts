@@ -107,6 +107,6 @@ describe("createFindVal", () => {
     expect(
       await find({ ...address, username: "", name: "", pass: "bad" }, undefined),
     ).toBeUndefined()
-    expect(calls).toEqual(["id"])
+    expect(calls).toEqual(["file", "id"])
   })
 })

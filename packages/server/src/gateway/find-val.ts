@@ -31,16 +31,14 @@ export function createFindVal(
     return val
   }
   return async (address, viewerId) => {
-    if (address.id !== undefined) {
-      const val = await vals.findByFile(address.id)
+    // Not cached: a pass expires, and the key that signed it may be replaced.
+    const fileId = address.pass === undefined ? address.id : openPass(address.pass)
+    if (fileId !== undefined) {
+      const val = await vals.findByFile(fileId)
       // The id of a val means its entry file, even where it is the id of another file.
-      return val && val.id !== address.id ? val : vals.findById(address.id)
+      return val && val.id !== fileId ? val : vals.findById(fileId)
     }
-    if (address.pass !== undefined) {
-      // Not cached: a pass expires, and the key that signed it may be replaced.
-      const valId = openPass(address.pass)
-      return valId === undefined ? undefined : vals.findById(valId)
-    }
+    if (address.pass !== undefined) return undefined
     const id = ids.get(address.host)
     const val = id === undefined ? undefined : await vals.findById(id)
     if (val && hasNames(val, address) && val.privacy !== "private") return val

@@ -16,7 +16,9 @@ import type { Connections } from "../domain/connections.ts"
 import type { Branches } from "../domain/files/branches.ts"
 import type { Differences } from "../domain/files/differences.ts"
 import type { FileSaves } from "../domain/files/file-saves.ts"
+import type { FileHistory } from "../domain/files/file-history.ts"
 import type { Files } from "../domain/files/files.ts"
+import type { Merges } from "../domain/files/merges.ts"
 import type { ModuleFiles } from "../domain/files/module-files.ts"
 import type { Identities } from "../domain/identities/identities.ts"
 import type { ProviderSignIn } from "../domain/identities/provider-sign-in.ts"
@@ -54,6 +56,7 @@ import type { Secrets } from "../domain/secrets/secrets.ts"
 import type { ValSecrets } from "../domain/secrets/val-secrets.ts"
 import type { RunStats } from "../domain/stats/stats.ts"
 import type { Telemetry } from "../domain/telemetry/telemetry.ts"
+import type { ValStorage } from "../domain/val-storage.ts"
 import type { Comments } from "../domain/vals/comments.ts"
 import type { Forks } from "../domain/vals/forks.ts"
 import type { ValImports } from "../domain/vals/import-vals.ts"
@@ -86,6 +89,7 @@ export interface Nouns {
   readonly authorizations: Authorizations
   readonly backups: Backups
   readonly blobs: Blobs
+  readonly valStorage: ValStorage
   readonly branches: Branches
   readonly calls: Calls
   readonly chat: Chat
@@ -96,6 +100,8 @@ export interface Nouns {
   readonly comments: Comments
   readonly deliveries: Deliveries
   readonly differences: Differences
+  readonly merges: Merges
+  readonly fileHistory: FileHistory
   readonly emailAddresses: EmailAddresses
   readonly evaluations: Evaluations
   readonly fileSaves: FileSaves

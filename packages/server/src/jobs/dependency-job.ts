@@ -3,11 +3,19 @@ import { AppError } from "../domain/app-error.ts"
 import { findRetryDelay, lockfileBackoff } from "../domain/backoff.ts"
 import type { VersionFileStore, VersionModule } from "../domain/modules/graph/version-files.ts"
 import { mayImport } from "../domain/modules/import-address.ts"
+import { mayHaveJsx } from "../domain/modules/imports/compiler-settings.ts"
+import {
+  configPaths,
+  isConfigPath,
+  readConfig,
+  type ValConfig,
+} from "../domain/modules/imports/deno-json.ts"
 import {
   type DependencyResolver,
   type LockfileClaim,
   type LockfileClaims,
   type ResolvedCode,
+  type SourceFile,
   toResolution,
 } from "../domain/modules/lockfiles.ts"
 import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
@@ -22,10 +30,11 @@ export interface DependencyJobOptions {
   /** The time limit of one resolution. */
   readonly resolveMsMax: number
   readonly limits?: Partial<DependencyJobLimits>
-  /** The remote imports of the code. `local` as for the resolver. */
+  /** The remote imports of a file. `local` as for the resolver. */
   listRemoteImports(
-    code: string,
+    file: SourceFile,
     ownerId: string,
+    config: ValConfig | undefined,
     local: readonly string[] | undefined,
   ): Promise<readonly string[]>
   now(): number
@@ -74,10 +83,15 @@ async function resolveLockfile(
   const { lockfileClaims, files, pendingLockfiles, now } = deps
   // The version was deleted meanwhile, and its lockfile with it.
   if (!(await files.findVersion(claim.branchId, claim.version))) return
-  const modules = await files.listModules(claim.branchId, claim.version)
-  const resolved = await resolve(deps, limits, modules.filter(mayHavePackages), claim, signal)
+  const all = await files.listModules(claim.branchId, claim.version)
+  const config = findConfig(all)
+  const modules = all.filter((module) => mayHavePackages(module, config))
+  // The vals that the configuration names are not packages either.
+  const local = listLocal([...modules, ...all.filter(({ path }) => isConfigPath(path))])
+  const code = { files: modules.map(({ path, code }) => ({ path, code })), config, local }
+  const resolved = await resolve(deps, limits, code, claim, signal)
   const { imports, bundle, isTemporary } = resolved
-  const resolution = toResolution(resolved)
+  const resolution = toResolution(resolved, code.files, config)
   const retryMs = isTemporary ? findRetryDelay(limits.backoff, claim) : undefined
   const state = imports.some(({ error }) => error !== null) ? "failed" : "ready"
   if (retryMs !== undefined) await lockfileClaims.postpone(claim, retryMs, resolution)
@@ -85,32 +99,48 @@ async function resolveLockfile(
   pendingLockfiles.note(claim.branchId, claim.version)
 }
 
-function mayHavePackages({ path, code }: VersionModule): boolean {
-  return toModuleType(path) !== "json" && mayImport(code)
+/** A file that is not code has nothing to resolve: a deno.jsonc is none by its name. */
+function mayHavePackages({ path, code }: VersionModule, config: ValConfig | undefined): boolean {
+  if (toModuleType(path) === "json" || isConfigPath(path)) return false
+  return mayImport(code) || (config?.compiler !== undefined && mayHaveJsx(code))
+}
+
+/** The code of a version. */
+interface VersionCode {
+  readonly files: readonly SourceFile[]
+  readonly config: ValConfig | undefined
+  /** As for the resolver. */
+  readonly local: readonly string[] | undefined
+}
+
+function findConfig(files: readonly VersionModule[]): ValConfig | undefined {
+  for (const path of configPaths) {
+    const file = files.find((one) => one.path === path)
+    if (file) return readConfig(path, file.code).config
+  }
+  return undefined
 }
 
 /** Rejects when the signal is aborted. */
 async function resolve(
   deps: DependencyJobOptions,
   { backoff, overtimeMs }: DependencyJobLimits,
-  files: readonly VersionModule[],
+  code: VersionCode,
   claim: LockfileClaim,
   signal: AbortSignal,
 ): Promise<ResolvedCode> {
   const { resolver, resolveMsMax, onError } = deps
   const { ownerId } = claim
-  const local = listLocal(files)
   const giveUp = (error: string, isTemporary = true) =>
-    toFailed(deps, files, ownerId, local, error, isTemporary)
+    toFailed(deps, code, ownerId, error, isTemporary)
   // Reached only when nodes died during earlier attempts.
   if (claim.attempts > backoff.attemptsMax) return giveUp("it was tried too often", false)
   const limit = AbortSignal.timeout(resolveMsMax + overtimeMs)
   const either = AbortSignal.any([signal, limit])
   try {
     either.throwIfAborted()
-    const sources = files.map(({ path, code }) => ({ path, code }))
     return await Promise.race([
-      resolver.resolve({ files: sources, ownerId, local, signal: either }),
+      resolver.resolve({ ...code, ownerId, signal: either }),
       rejectOn(either),
     ])
   } catch (error) {
@@ -132,13 +162,14 @@ function listLocal(files: readonly VersionModule[]): readonly string[] | undefin
 /** Marks every remote import of the files as failed. */
 async function toFailed(
   { listRemoteImports }: DependencyJobOptions,
-  files: readonly VersionModule[],
+  { files, config, local }: VersionCode,
   ownerId: string,
-  local: readonly string[] | undefined,
   error: string,
   isTemporary: boolean,
 ): Promise<ResolvedCode> {
-  const found = await Promise.all(files.map(({ code }) => listRemoteImports(code, ownerId, local)))
+  const found = await Promise.all(
+    files.map((file) => listRemoteImports(file, ownerId, config, local)),
+  )
   const specifiers = new Set(found.flat())
   const nothing = { resolved: null, places: [], entry: 0, exports: [] }
   const imports = Array.from(specifiers, (specifier) => ({ specifier, error, ...nothing }))

@@ -18,6 +18,7 @@ import { sql } from "../storage/database/sql.ts"
 import { createMailStore } from "../storage/mail/inbound/mails.ts"
 import { createEmailStore } from "../storage/mail/outbound/emails.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
+import { createValPurgeStore } from "../storage/vals/val-purges.ts"
 import { Housekeeping } from "./housekeeping.ts"
 
 const keptBytesPerAccount = 1_620_000
@@ -64,6 +65,7 @@ describe("Housekeeping", () => {
       deliveries: { purgeOlder: async () => false, purgeBeyond: async () => false },
       deliveriesPerWebhook: { take: () => [] },
       mails: createMailStore(rules.db),
+      valPurges: createValPurgeStore(rules.db),
     }
     const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
     return new Housekeeping({
@@ -263,7 +265,7 @@ describe("Housekeeping", () => {
     const put = async (key: string) => {
       const content = await objects.write(ada.userId, onePiece(6_000_000))
       await blobs.put(
-        { ownerId: ada.userId, key, contentType: null, content, at: rules.clock.at },
+        { home: { ownerId: ada.userId }, key, contentType: null, content, at: rules.clock.at },
         1e9,
       )
       return content.id
@@ -277,13 +279,48 @@ describe("Housekeeping", () => {
     }
     const [replaced, kept, deleted] = [await put("a"), await put("a"), await put("b")]
     const unfinished = (await objects.write(ada.userId, onePiece(70_000))).id
-    await blobs.remove(ada.userId, "b", rules.clock.at)
+    await blobs.remove({ ownerId: ada.userId }, "b", rules.clock.at)
     rules.clock.at += 900_000
     await housekeeping.run()
     expect(await idsOf("objects")).toEqual([replaced, kept, deleted, unfinished].sort())
     rules.clock.at += 1
     await housekeeping.run()
     expect([await idsOf("objects"), await idsOf("object_chunks")]).toEqual([[kept], [kept]])
+  })
+
+  test("run deletes what deleted vals have stored, and again what was stored at that moment", async () => {
+    const objects = createObjectStore(rules.db, undefined, rules.clock)
+    const blobs = createBlobStore(rules.db)
+    const [gone, kept] = [await addVal("gone", 0), await addVal("kept", 0)]
+    const put = async (valId: string, key: string, isLarge = false) => {
+      const content = isLarge
+        ? await objects.write(ada.userId, onePiece(70_000))
+        : new Uint8Array(10)
+      const home = { ownerId: ada.userId, valId }
+      await blobs.put({ home, key, contentType: null, content, at: rules.clock.at }, 1e9)
+    }
+    for (let number = 0; number < 250; number++) await put(gone.id, `${number}`)
+    await put(gone.id, "large", true)
+    await put(kept.id, "a")
+    await rules.nouns.vals.delete(ada, gone.id, undefined)
+    const usage = () => blobs.findUsage(ada.userId)
+    expect(await usage()).toEqual({ count: 252, bytes: 72_510 })
+    await housekeeping.run()
+    expect(await usage()).toEqual({ count: 1, bytes: 10 })
+    expect(
+      await rules.db.read(sql`select 1 as one from objects where unused_since is null`),
+    ).toEqual([])
+    // An upload that had found the val before it was deleted.
+    await rules.db.write(function* () {
+      yield sql`insert into val_blobs (val_id, key, size, modified_at, content) values (${gone.id}, 'late', 1, 1, ${Uint8Array.of(1)})`
+      yield sql`update users set blob_bytes = blob_bytes + 1, blob_count = blob_count + 1 where id = ${ada.userId}`
+    })
+    await housekeeping.run()
+    expect(await usage()).toEqual({ count: 2, bytes: 11 })
+    rules.clock.at += 900_000
+    await housekeeping.run()
+    expect(await usage()).toEqual({ count: 1, bytes: 10 })
+    expect(await rules.db.read(sql`select val_id from val_purges`)).toEqual([])
   })
 
   test("run cleans up everything else when the bucket is unavailable", async () => {

@@ -6,15 +6,16 @@ import type { EmailStore } from "../domain/mail/outbound/emails.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
+import { type DeletedVals, purgeVals } from "../domain/val-storage.ts"
 import type { ValStore } from "../domain/vals/vals.ts"
 import type { DeliveryStore } from "../domain/webhooks/deliveries.ts"
 import { Loop } from "../shared/loop.ts"
 
-export interface HousekeepingOptions extends UserData {
+export interface HousekeepingOptions extends UserData, DeletedVals {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
   readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount" | "uncounted">
-  readonly vals: Pick<ValStore, "addRunCounts">
+  readonly vals: Pick<ValStore, "addRunCounts" | "indexBacklog">
   readonly bundles: Pick<BundleStore, "purge">
   readonly objects: Pick<ObjectStore, "purge">
   readonly emails: Pick<EmailStore, "purge">
@@ -54,6 +55,8 @@ const limits = {
   mailMs: 86_400_000,
   /** Bundles checked per round. The next round continues after the last one. */
   bundlesMax: 200,
+  /** Vals per batch that are indexed for searches. */
+  indexedMax: 20,
   /**
    * How long an unreferenced bundle is kept: another node may be about to reference it, and clocks
    * differ.
@@ -66,7 +69,10 @@ const limits = {
   restFactor: 9,
 }
 
-/** Deletes in the background what is no longer visible, and runs beyond the retention limits. */
+/**
+ * Deletes in the background what is no longer visible, and runs beyond the retention limits; indexes
+ * vals that were not indexed when they were written.
+ */
 export class Housekeeping {
   readonly #options: HousekeepingOptions
   readonly #loop: Loop
@@ -98,6 +104,7 @@ export class Housekeeping {
     const users = await this.#loop.attempt(() => accounts.listPendingPurges())
     for (const id of users ?? []) await this.#purge(() => purgeUser(this.#options, id))
     await this.#purge(() => runs.purge(limits.batchMax))
+    await this.#purge(() => purgeVals(this.#options))
     await this.#purge(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
     await this.#purge(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
     await this.#purge(() =>
@@ -108,6 +115,7 @@ export class Housekeeping {
     for (const accountId of liveRuns.bytesPerAccount.take())
       await this.#loop.attempt(() => this.#keepBytes(accountId))
     await this.#loop.attempt(() => this.#countRuns())
+    await this.#purge(() => this.#options.vals.indexBacklog(limits.indexedMax))
     await this.#purgeDeliveries()
     await this.#loop.attempt(() => this.#purgeBundles())
     await this.#loop.attempt(() => this.#purgeMails())

@@ -372,10 +372,12 @@ function defineExisting(suite: ApiSuite): void {
       status: "updated",
       version: 5,
     })
+    // Another text never has the same time.
+    const later = new Date(Date.parse(updatedAt) + 1).toISOString()
     expect(await getVal(suite, ada, "hello")).toMatchObject({
       version: 5,
-      versionCreatedAt: updatedAt,
-      updatedAt,
+      versionCreatedAt: later,
+      updatedAt: later,
     })
   })
 

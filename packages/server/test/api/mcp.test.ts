@@ -10,6 +10,7 @@ describeSqliteApi(
   (suite) => {
     describe("POST /mcp", () => defineRequests(suite))
     describe("the tools for vals", () => defineVals(suite))
+    describe("the tools for files", () => defineFiles(suite))
     describe("the tools for runs and data", () => defineRuns(suite))
   },
   { HAMLET_DATA_DIR_SHARED: "yes" },
@@ -54,7 +55,7 @@ function defineRequests(suite: ApiSuite): void {
       expect(description?.length, name).toBeGreaterThan(30)
       expect(outputSchema, name).toBeDefined()
       expect(annotations?.readOnlyHint, name).toBe(
-        !annotations?.destructiveHint && name !== "create_val",
+        !annotations?.destructiveHint && !/^create_/.test(name),
       )
       const fields = Object.entries(inputSchema.properties ?? {}) as [string, object][]
       for (const [field, schema] of fields)
@@ -336,6 +337,128 @@ function defineVals(suite: ApiSuite): void {
     expect((await tool("read_docs")).text).toContain("std")
     expect((await tool("read_docs", { page: "std" })).text).toContain("# The standard library")
     expect((await tool("read_docs", { page: "../README" })).text).toContain("there are")
+  })
+}
+
+function defineFiles(suite: ApiSuite): void {
+  const { addUser: person } = suite
+
+  test("list, read, create, edit, write, move and delete files, one version for each call", async () => {
+    const { tool } = await connectMcp(suite.api, await person())
+    await tool("create_val", { name: "site", code: "export default 1" })
+    const created = await tool("create_file", { val: "site", path: "lib/a.ts", content: "one\n" })
+    expect(created.data).toMatchObject({ path: "lib/a.ts", type: "script", version: 2 })
+    const again = await tool("create_file", { val: "site", path: "lib/a.ts", content: "" })
+    expect(again).toMatchObject({ isError: true, text: expect.stringContaining("edit_file") })
+    const edited = await tool("edit_file", {
+      ...{ val: "site", path: "lib/a.ts", version: 2 },
+      edits: [{ oldText: "one", newText: "two" }],
+    })
+    expect(edited.data).toMatchObject({ branch: "main", version: 3, isUnchanged: false })
+    const changes = [
+      { path: "lib/a.ts", newPath: "lib/b.ts" },
+      { path: "data.json", content: "{}" },
+      { path: "page.tsx", type: "http", content: "export default () => new Response()" },
+    ]
+    const written = await tool("write_files", { val: "site", version: 3, changes, note: "more" })
+    expect(written.data).toMatchObject({ version: 4, totalFiles: 3 })
+    const { data } = await tool("list_files", { val: "site" })
+    expect(data).toMatchObject({ branch: "main", version: 4, nextOffset: null })
+    expect(data.files.map(({ path, type }: Record<string, string>) => [path, type])).toEqual([
+      ["data.json", "file"],
+      ["lib", "directory"],
+      ["lib/b.ts", "script"],
+      ["main.tsx", "script"],
+      ["page.tsx", "http"],
+    ])
+    expect(data.files[4].endpoint).toStartWith("http")
+    const read = await tool("read_file", { val: "site", path: "lib/b.ts" })
+    expect(read.data).toMatchObject({ content: "two\n", version: 4, nextLine: null })
+    const old = await tool("read_file", { val: "site", path: "lib/a.ts", version: 2 })
+    expect(old.data).toMatchObject({ content: "one\n", version: 2 })
+    const inside = await tool("list_files", { val: "site", path: "lib", version: 2 })
+    expect(inside.data.files).toMatchObject([{ path: "lib/a.ts" }])
+    const remove = { val: "site", version: 4, changes: [{ path: "lib", delete: true }] }
+    expect((await tool("write_files", remove)).data.version).toBe(5)
+    const gone = await tool("read_file", { val: "site", path: "lib/b.ts" })
+    expect(gone).toMatchObject({ isError: true, text: expect.stringContaining("list_files") })
+  })
+
+  test("save nothing over a version that the assistant has not read", async () => {
+    const { tool } = await connectMcp(suite.api, await person())
+    await tool("create_val", { name: "busy", code: "1" })
+    const write = (content: string) =>
+      tool("write_files", { val: "busy", version: 1, changes: [{ path: "a.txt", content }] })
+    const answers = await Promise.all(["a", "b", "c", "d"].map(write))
+    expect(answers.filter(({ isError }) => !isError)).toHaveLength(1)
+    for (const { text } of answers.filter(({ isError }) => isError)) expect(text).toContain("ead")
+    expect((await tool("list_files", { val: "busy" })).data.version).toBe(2)
+    const edit = { val: "busy", path: "a.txt", version: 1, content: "e" }
+    expect((await tool("edit_file", edit)).text).toContain("has version 2 now")
+    expect((await tool("edit_file", { ...edit, version: 2, diff: "x" })).text).toContain(
+      "exactly one of edits, diff and content",
+    )
+  })
+
+  test("work on branches, and run a file of one", async () => {
+    const ada = await person()
+    const { tool } = await connectMcp(suite.api, ada)
+    await tool("create_val", { name: "tree", code: "export default () => 'main'" })
+    const branch = await tool("create_branch", { val: "tree", name: "try" })
+    expect(branch.data).toMatchObject({ branch: "try", version: 0 })
+    const changes = [{ path: "job.ts", content: "export default (n) => n + 1" }]
+    const written = await tool("write_files", { val: "tree", branch: "try", version: 0, changes })
+    expect(written.data).toMatchObject({ branch: "try", version: 1 })
+    const branches = await tool("list_branches", { val: "tree" })
+    expect(
+      branches.data.branches.map((it: { branch: string; version: number }) => [
+        it.branch,
+        it.version,
+      ]),
+    ).toEqual([
+      ["main", 1],
+      ["try", 1],
+    ])
+    expect((await tool("list_files", { val: "tree" })).data.files).toHaveLength(1)
+    expect((await tool("list_files", { val: "tree", branch: "try" })).data.files).toHaveLength(2)
+    const run = { val: "tree", branch: "try", file: "job.ts", args: [1] }
+    expect((await tool("run_val", run)).data).toMatchObject({
+      ...{ returnValue: "2", file: "job.ts", branch: "try" },
+    })
+    expect((await tool("run_val", { val: "tree" })).data.returnValue).toBe('"main"')
+    for (const name of ["list_files", "run_val"]) {
+      const missing = await tool(name, { val: "tree", branch: "none" })
+      expect(missing.isError, name).toBe(true)
+    }
+  })
+
+  test("return long lists in pages, and nothing of private vals of others", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const { tool } = await connectMcp(suite.api, ada)
+    await tool("create_val", { name: "many", code: "1" })
+    const changes = Array.from({ length: 250 }, (_, n) => ({ path: `f${n}.txt`, content: "x" }))
+    const written = await tool("write_files", { val: "many", version: 1, changes })
+    expect(written.data).toMatchObject({ totalFiles: 250 })
+    expect(written.data.files).toHaveLength(100)
+    const paths = new Set<string>()
+    let offset: number | null = 0
+    while (offset !== null) {
+      const { data } = await tool("list_files", { val: "many", version: 2, offset })
+      for (const { path } of data.files) paths.add(path)
+      offset = data.nextOffset
+    }
+    expect(paths.size).toBe(251)
+    const stranger = await connectMcp(suite.api, bob)
+    const val = `${ada.username}/many`
+    for (const [name, args] of Object.entries({
+      list_files: {},
+      read_file: { path: "f1.txt" },
+      create_file: { path: "g.txt", content: "" },
+      write_files: { version: 2, changes: [{ path: "f1.txt", delete: true }] },
+      list_branches: {},
+      create_branch: { name: "mine" },
+    }))
+      expect((await stranger.tool(name, { val, ...args })).text, name).toContain("val_not_found")
   })
 }
 

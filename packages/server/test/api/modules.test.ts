@@ -132,6 +132,23 @@ describeApi("api/modules", (suite) => {
       expect(headers.get("location")).toEndWith("@3-main/lib/db.ts")
     })
 
+    test("redirects from the val to its entry file if that imports files", async () => {
+      const { base, save } = await withFiles()
+      await save({ "main.tsx": 'import "./lib/db.ts"' })
+      await save({ "main.tsx": 'import "./greet"' })
+      for (const client of [runtime, browser]) {
+        const { headers } = expectStatus(await get(`${base}@3`, client), 302)
+        expect(headers.get("location")).toBe(`${testBaseUrl}${base}@3-main/main.tsx`)
+        expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+      }
+      // Relative to the val, this is another val.
+      expectStatus(await get(base), 200)
+      await save({ "main.tsx": "export * from '../lib/db.ts'" })
+      const { headers } = expectStatus(await get(base), 302)
+      expect(headers.get("location")).toBe(`${testBaseUrl}${base}@5-main/main.tsx`)
+      expect(headers.get("cache-control")).toBe("public, no-cache")
+    })
+
     test("is that file in that version, for ever", async () => {
       const { base, save } = await withFiles()
       await save({ "lib/db.ts": "newer" })

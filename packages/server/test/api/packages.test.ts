@@ -135,8 +135,8 @@ describeEachDatabase("vals with packages", (open) => {
       )
       expect((await run(main)).returnValue).toEqual(["two", "one"])
       // One's own vals are imported as they are now.
-      resolver.add("npm:v", "three")
-      await save(`export { value } from "npm:v" // again`, { name: lib.name })
+      resolver.add("npm:v@2", "three")
+      await save(`export { value } from "npm:v@2"`, { name: lib.name })
       expect((await run(main)).returnValue).toEqual(["two", "three"])
     })
 
@@ -146,8 +146,8 @@ describeEachDatabase("vals with packages", (open) => {
       const mine = await save(
         `import { value } from "${testBaseUrl}/v/bob/${theirs.name}"; export default () => value`,
       )
-      resolver.add("npm:w", "new")
-      await save(`export { value } from "npm:w" // again`, { name: theirs.name }, bob)
+      resolver.add("npm:w@2", "new")
+      await save(`export { value } from "npm:w@2"`, { name: theirs.name }, bob)
       expect((await run(mine)).returnValue).toBe("old")
       expect(
         (await run(await save(`${mine.code} // again`, { name: mine.name }))).returnValue,
@@ -157,12 +157,14 @@ describeEachDatabase("vals with packages", (open) => {
 
   test("use the same packages after the registry has changed, on every node, for each version", async () => {
     resolver.add("npm:moving", 1)
-    const code = (number: number) =>
-      `import value from "npm:moving"; export default () => value // ${number}`
-    const val = await save(code(1))
+    resolver.add("npm:other", 0)
+    const code = (other = "") =>
+      `import value from "npm:moving"; ${other} export default () => value`
+    const val = await save(code())
     expect((await run(val)).returnValue).toBe(1)
     resolver.add("npm:moving", 2)
-    expect((await run(await save(code(2), { name: val.name }))).returnValue).toBe(2)
+    const changed = await save(code(`import "npm:other";`), { name: val.name })
+    expect((await run(changed)).returnValue).toBe(2)
     resolver.packages.delete("npm:moving")
     const other = await openApi(shared, {}, { resolver: new FakeResolver() })
     expect((await run(val, { version: 1 }, other)).returnValue).toBe(1)

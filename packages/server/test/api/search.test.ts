@@ -111,10 +111,10 @@ function defineTexts(suite: ApiSuite): void {
     expect(await search("⊕ ")).toEqual(["shortCode"])
   })
 
-  test("returns whole vals", async () => {
+  test("returns whole vals, and the file that was found", async () => {
     const made = await val(await person(), { code: "cassowary" })
     const { json } = expectStatus(await suite.call("GET", "/v1/search/vals?query=cassowary"), 200)
-    expect(json.data).toEqual([made])
+    expect(json.data).toEqual([{ ...made, file: "main.tsx" }])
   })
 }
 

@@ -74,6 +74,8 @@ function defineBadInput(suite: ApiSuite): void {
     call("POST", filesOf(valId, { path }), { as, body })
   const put = (as: TestUser, valId: string, path: string, body: unknown) =>
     call("PUT", filesOf(valId, { path }), { as, body })
+  const save = (as: TestUser, valId: string, ...changes: readonly object[]) =>
+    call("POST", `/v1/vals/${valId}/files`, { as, body: { changes } })
   const remove = (as: TestUser, valId: string, path: string, recursive = "false") =>
     call("DELETE", filesOf(valId, { path, recursive }), { as })
   async function create(as: TestUser, valId: string, path: string): Promise<string> {
@@ -110,6 +112,7 @@ function defineBadInput(suite: ApiSuite): void {
     for (const [title, path] of Object.entries(badPaths))
       test(`${title} is refused by every route`, async () => {
         const file = { type: "script", content: "1" }
+        const good = { path: "new.ts", content: "1" }
         await expectRefused(
           400,
           ({ ada, valId }) => post(ada, valId, path, file),
@@ -117,6 +120,10 @@ function defineBadInput(suite: ApiSuite): void {
           ({ ada, valId }) => put(ada, valId, path, { content: "2" }),
           ({ ada, valId }) => put(ada, valId, "a.ts", { parent_path: path }),
           ({ ada, valId }) => put(ada, valId, "a.ts", { name: path }),
+          ({ ada, valId }) => save(ada, valId, good, { path, content: "1" }),
+          ({ ada, valId }) => save(ada, valId, good, { path: "a.ts", newPath: path }),
+          ({ ada, valId }) => save(ada, valId, good, { path, newPath: "new/a.ts" }),
+          ({ ada, valId }) => save(ada, valId, good, { path, delete: true }),
           ({ ada, valId }) => remove(ada, valId, path, "true"),
           ({ ada, valId }) => call("GET", filesOf(valId, { path, recursive: "true" }), { as: ada }),
           ({ ada, valId }) =>
@@ -171,6 +178,27 @@ function defineBadInput(suite: ApiSuite): void {
       expect(await listAll(valId, { version })).toEqual(await listAll(valId))
       const content = `/v2/vals/${valId}/files/content?path=a.ts&version=${version}`
       expect((await call("GET", content, { as: ada })).text).toBe("1")
+    })
+
+    test("version that does not exist is not found by any other route", async () => {
+      const { ada } = await scene()
+      const valId = await addVal(ada, "few_versions")
+      for (const path of ["main.ts", "b.ts"]) await create(ada, valId, path)
+      expectStatus(await call("DELETE", `/v1/vals/${valId}/versions/1`, { as: ada }), 204)
+      const module = `/v/${ada.username}/few_versions`
+      for (const path of [
+        ...["1", "9", "2147483648", "999999999999"].map(
+          (one) => `/v1/vals/${valId}/versions/${one}`,
+        ),
+        ...["1-main", "9-main", "9", "none", "2-none"].map((pin) => `${module}@${pin}/main.ts`),
+        `/v1/vals/${valId}/branches/${valId}/diff?version=1`,
+      ]) {
+        const answer = await call("GET", path, { as: ada })
+        expect([path, answer.status]).toEqual([path, 404])
+        expect(answer.json.message).toMatch(/^Cannot .+/)
+      }
+      const missing = await call("DELETE", `/v1/vals/${valId}/versions/1`, { as: ada })
+      expect(refusalOf(missing)).toEqual([404, "version_not_found"])
     })
 
     test("offset far behind the end gives an empty page", async () => {
@@ -245,6 +273,42 @@ function defineBadInput(suite: ApiSuite): void {
         })
       })
 
+    test("that is not UTF-8 is refused", async () => {
+      const bytes = (text: string) => Buffer.from(text.replace("?", "\xff"), "latin1")
+      const file = bytes('{"type":"file","content":"a?b"}')
+      const many = bytes('{"changes":[{"path":"new.txt","content":"a?b"}]}')
+      await expectRefused(
+        400,
+        ({ ada, valId }) => post(ada, valId, "new.txt", file),
+        ({ ada, valId }) => put(ada, valId, "a.ts", file),
+        ({ ada, valId }) => call("POST", `/v1/vals/${valId}/files`, { as: ada, body: many }),
+        ({ ada, valId }) =>
+          call("POST", `/v1/vals/${valId}/versions`, { as: ada, body: bytes('{"code":"a?b"}') }),
+      )
+    })
+
+    test.each(["a\0b", "a\ud800b", "\udc00"])("%j is no text in any other save", async (text) => {
+      await expectRefused(
+        400,
+        ({ ada, valId }) =>
+          call("POST", `/v1/vals/${valId}/files`, {
+            as: ada,
+            body: JSON.stringify({
+              changes: [
+                { path: "new.txt", content: "1" },
+                { path: "other.txt", content: text },
+              ],
+            }),
+          }),
+        ({ ada, valId }) =>
+          call("POST", `/v1/vals/${valId}/versions`, {
+            ...{ as: ada, body: JSON.stringify({ code: text }) },
+          }),
+        ({ ada, valId }) =>
+          call("PUT", `/v1/vals/${valId}`, { as: ada, body: JSON.stringify({ readme: text }) }),
+      )
+    })
+
     test("with the longest content, an empty one and every other control character is kept", async () => {
       const { ada } = await scene()
       const valId = await addVal(ada, "texts")
@@ -270,9 +334,16 @@ function defineBadInput(suite: ApiSuite): void {
           setSystemTime(new Date(at))
           const changed = await put(ada, valId, "a.ts", { content: `${times.length}` })
           times.push(expectStatus(changed, 200).json.updatedAt)
+          const saved = await call("POST", `/v1/vals/${valId}/versions`, {
+            ...{ as: ada, body: { code: `${times.length} through v1` } },
+          })
+          expectStatus(saved, 201)
+          const [file] = await listAll(valId)
+          expect(file.updatedAt).toBe(saved.json.versionCreatedAt)
+          times.push(file.updatedAt)
         }
         expect(times.toSorted()).toEqual(times)
-        expect(new Set(times).size).toBe(3)
+        expect(new Set(times).size).toBe(6)
       } finally {
         setSystemTime()
       }
@@ -335,6 +406,22 @@ function defineBadInput(suite: ApiSuite): void {
       ["a folder in it that does not exist", { parent_path: "lib/new/folder" }],
     ])("a folder is not moved into %s", (_, body) =>
       expectRefused([400, 409], ({ ada, valId }) => put(ada, valId, "lib", body)),
+    )
+
+    test.each([
+      ["a file at the path of a folder", { path: "lib", content: "1" }, 409],
+      ["a folder at the path of a file", { path: "a.ts", type: "directory", content: null }, 409],
+      ["a file in a file", { path: "a.ts/b.ts", content: "1" }, 409],
+      ["a path that differs only in case", { path: "LIB/DB.ts", content: "1" }, 409],
+      ["a move that differs only in case from another", { path: "b.ts", newPath: "A.ts" }, 409],
+      ["a move to a path that is taken", { path: "lib", newPath: "a.ts" }, 409],
+      ["a folder into itself", { path: "lib", newPath: "lib/inner/lib" }, 409],
+      ["a path at which there is nothing", { path: "none", newPath: "more" }, 404],
+      ["a change of the root", { path: "", newPath: "more" }, 400],
+    ])("a save of many files refuses all if one is %s", (_, change, status) =>
+      expectRefused(status, ({ ada, valId }) =>
+        save(ada, valId, { path: "new.ts", content: "1" }, change),
+      ),
     )
 
     test("a folder has no content and no type to change, and no bytes to read", async () => {
@@ -439,6 +526,19 @@ function defineBadInput(suite: ApiSuite): void {
       })
       expect(code.status).toBe(409)
       expect(await versionOf(ada, valId)).toBe(2)
+    })
+
+    test("a readme is never the code, also if it is of a type that runs", async () => {
+      const { ada } = await scene()
+      const valId = await addVal(ada, "running_readme")
+      expectStatus(await post(ada, valId, "README.md", { type: "http", content: "1" }), 201)
+      const body = { name: "running_readme", code: "2", readme: "3", type: "http" }
+      const saved = expectStatus(await call("PUT", "/v1/vals", { as: ada, body }), 200).json
+      expect(saved).toMatchObject({ version: 2, code: "2", readme: "3", type: "http" })
+      expect(await listAll(valId)).toMatchObject([
+        { path: "README.md", type: "file" },
+        { path: "main.tsx", type: "http" },
+      ])
     })
 
     test("a readme that differs in case is a conflict there", async () => {
@@ -610,6 +710,12 @@ function defineBadInput(suite: ApiSuite): void {
       expect(expectStatus(saved, 200).json.version).toBe(1)
       const file = { type: "file", content: "1" }
       expect(refusalOf(await post(ada, valId, "f1000.txt", file))).toEqual([409, "val_full"])
+      const [one] = changes
+      const more = Array.from({ length: 2 }, (_, index) => ({ ...one, path: `more${index}.txt` }))
+      const drop = { path: "f0.txt", delete: true }
+      expect(refusalOf(await save(ada, valId, ...more, drop))).toEqual([409, "val_full"])
+      expect((await save(ada, valId, ...changes, { ...one, path: "f.txt" })).status).toBe(400)
+      expect(await versionOf(ada, valId)).toBe(1)
       expectStatus(await put(ada, valId, "f1.txt", { content: "2" }), 200)
       expectStatus(await remove(ada, valId, "f1.txt"), 204)
       expectStatus(await post(ada, valId, "f1000.txt", file), 201)

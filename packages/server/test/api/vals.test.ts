@@ -64,6 +64,8 @@ function definePost(suite: ApiSuite): void {
       likeCount: 0,
       referenceCount: 0,
       forkCount: 0,
+      files: 2,
+      branchCount: 1,
       forkedFrom: null,
       createdAt: time,
       updatedAt: json.createdAt,
@@ -384,7 +386,7 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
       const { json } = await call("GET", `/v1/vals/${made.id}`)
       const expected = { ...change, ...("type" in change ? { type: "http" } : {}) }
       const { url: _url, links: _links, updatedAt: _updatedAt, public: _public, ...other } = made
-      const { versionCreatedAt: _versionCreatedAt, ...rest } = other
+      const { versionCreatedAt: _versionCreatedAt, files: _files, ...rest } = other
       const isOfFiles = "readme" in change || "type" in change
       const summary = "readme" in change ? change.readme || made.code : made.summary
       const version = isOfFiles ? 2 : 1

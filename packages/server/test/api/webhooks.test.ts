@@ -190,6 +190,7 @@ describeApi(
         timestamp: expect.any(String),
         data: {
           change: "created",
+          ...{ branch: "main", version: 1, paths: ["main.tsx"], pathCount: 1 },
           val: {
             ...{ id: made.id, name: "watched", username: ada.username, version: 1 },
             ...{ privacy: "public", type: "script" },
@@ -209,6 +210,48 @@ describeApi(
         attemptList: [{ status: 204, error: null }],
       })
       expect(() => verifyHook(`whsec_${btoa("another".repeat(4))}`, hook)).toThrow()
+    })
+
+    test("says which paths a save has changed, on which branch, and at most 100 of them", async () => {
+      const { ada, subscribe } = await open()
+      const made = await val(ada)
+      const branch = expectStatus(
+        await call("POST", `/v2/vals/${made.id}/branches`, { as: ada, body: { name: "try" } }),
+        201,
+      ).json
+      const { path } = await subscribe(["val.saved"], { valId: made.id })
+      const save = async (changes: readonly object[], query = "") =>
+        expectStatus(
+          await call("POST", `/v1/vals/${made.id}/files${query}`, { as: ada, body: { changes } }),
+          200,
+        )
+      const many = Array.from({ length: 120 }, (_, n) => ({ path: `f${n}.txt`, content: "1" }))
+      await save([{ path: "lib/a.ts", content: "1" }])
+      await save(many, `?branch_id=${branch.id}`)
+      await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { readme: "new" } })
+      await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { privacy: "unlisted" } })
+      await call("DELETE", `/v1/vals/${made.id}/versions/3`, { as: ada })
+      const saved = (await receiver.waitFor(5, path)).map(({ json }) => json.data)
+      expect(saved.map(({ change, branch, version }) => [change, branch, version])).toEqual([
+        ["version", "main", 2],
+        ["version", "try", 1],
+        ["version", "main", 3],
+        ["settings", "main", 3],
+        ["version", "main", 2],
+      ])
+      expect(saved.map(({ paths, pathCount }) => [paths.length, pathCount])).toEqual([
+        [2, 2],
+        [100, 120],
+        [1, 1],
+        [0, 0],
+        [1, 1],
+      ])
+      expect([saved[0].paths, saved[2].paths, saved[4].paths]).toEqual([
+        ["lib", "lib/a.ts"],
+        ["README.md"],
+        ["README.md"],
+      ])
+      expect(saved[1].val.version).toBe(2)
     })
 
     test("sends what is subscribed, of all vals or of one", async () => {

@@ -109,13 +109,10 @@ async function createWorldVal(
     privacy,
   }
   const { id } = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
-  expectStatus(
-    await api.call("POST", `/v1/blob/${toBlobKey(name)}`, {
-      as: owner,
-      body: `what ${marks[0]} remembers`,
-    }),
-    201,
-  )
+  for (const path of ["/v1/blob/KEY", `/v2/blob/KEY?val_id=${id}`]) {
+    const stored = { as: owner, body: `what ${marks[0]} remembers` }
+    expectStatus(await api.call("POST", path.replace("KEY", toBlobKey(name)), stored), 201)
+  }
   return {
     id,
     name,

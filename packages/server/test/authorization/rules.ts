@@ -1,4 +1,5 @@
 import type { ErrorCode, RouteDefinition, Scope } from "@hamlet/contract"
+import { isOfVal } from "./samples.ts"
 
 /** Who may see the val that a request is about. */
 export type Privacy = "public" | "unlisted" | "private"
@@ -41,7 +42,9 @@ export function expectedOf(
     !caller.scopes.includes(route.scopeToWrite)
   )
     return "missing_scope"
-  const refusals = namedBy(route).map((param) => ruleOf(name, param)(route, caller, privacy))
+  const refusals = isOfVal(route)
+    ? [valRule({ ...route, valAccess: "own" }, caller, privacy)]
+    : namedBy(route).map((param) => ruleOf(name, param)(route, caller, privacy))
   // What opens a private val must not outlive the run that asked for it.
   if (name === "createPreview" && caller.isOfRun && privacy === "private")
     refusals.push("missing_scope")

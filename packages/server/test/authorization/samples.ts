@@ -41,7 +41,10 @@ export function toSampleRequest(
       name,
       "query",
       route.query,
-      querySamples[name] ?? toText(toFields(route.query, fields, "required")),
+      querySamples[name] ?? {
+        ...toText(toFields(route.query, fields, "required")),
+        ...(isOfVal(route) ? { val_id: values.val_id } : {}),
+      },
     )
   const search = query ? new URLSearchParams(query as Record<string, string>).toString() : ""
   const path = toPath(name, route, values) + (search === "" ? "" : `?${search}`)
@@ -60,6 +63,11 @@ export function toSampleRequest(
         ),
       }
     : { method, path }
+}
+
+/** Whether the route is about what a val stores, which its query names. */
+export function isOfVal({ path }: RouteDefinition): boolean {
+  return /^\/v2\/(?:blob|sqlite)\b/.test(path)
 }
 
 /** Queries that must have one of their fields. */

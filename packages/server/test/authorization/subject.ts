@@ -199,13 +199,11 @@ async function createParts(
     },
     async key() {
       const key = `blobs/of ${unique}`
-      expectStatus(
-        await api.call("POST", `/v1/blob/${encodeURIComponent(key)}`, {
-          as: owner,
-          body: `first of ${unique}`,
-        }),
-        201,
-      )
+      const path = encodeURIComponent(key)
+      for (const blob of [`/v1/blob/${path}`, `/v2/blob/${path}?val_id=${valId}`]) {
+        const stored = { as: owner, body: `first of ${unique}` }
+        expectStatus(await api.call("POST", blob, stored), 201)
+      }
       return key
     },
     async webhook_id() {
@@ -314,13 +312,17 @@ async function readBack(
     `/v1/alias/user_${unique}`,
     `/v1/blob?prefix=${encodeURIComponent(`blobs/of ${unique}`)}`,
     `/v1/blob/${encodeURIComponent(`blobs/of ${unique}`)}`,
+    `/v2/blob?val_id=${valId}`,
+    `/v2/blob/${encodeURIComponent(`blobs/of ${unique}`)}?val_id=${valId}`,
   ]
   const { json: webhooks } = await api.call("GET", "/v1/me/webhooks?limit=100", { as: owner })
   for (const { id } of webhooks.data) paths.push(`/v1/me/webhooks/${id}/deliveries?limit=3`)
   const statement = `select name from sqlite_master where name = 'sample_${unique}'`
   const responses = await Promise.all([
     ...paths.map((path) => api.call("GET", path, { as: owner })),
-    api.call("POST", "/v1/sqlite/execute", { as: owner, body: { statement } }),
+    ...["/v1/sqlite/execute", `/v2/sqlite/execute?val_id=${valId}`].map((path) =>
+      api.call("POST", path, { as: owner, body: { statement } }),
+    ),
   ])
   return responses.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
 }

@@ -1,6 +1,6 @@
 import { Database as Connection } from "bun:sqlite"
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createBackupChecker } from "@hamlet/contract/backup"
@@ -92,10 +92,19 @@ describeEachDatabase("GET /v1/backup", (open) => {
     expect(
       refusalOf(await api.call("GET", "/v1/backup?skipDamaged=maybe", { as: api.admin })),
     ).toEqual([400, "invalid_request"])
+    const val = { as: bob, body: { name: "notes", code: "1" } }
+    const { json } = await api.call("POST", "/v1/vals", val)
+    mkdirSync(join(folder, bob.id))
+    // Of a val that is there, and of one that was deleted.
+    for (const id of [json.id, Bun.randomUUIDv7()])
+      writeFileSync(join(folder, bob.id, `${id}.db`), "this was one too".repeat(1_000))
     const checker = createBackupChecker()
     checker.add(await (await ask("?skipDamaged=true")).bytes())
     const { trailer } = checker.end()
-    expect(trailer.damaged).toEqual(["bob"])
+    expect([...(trailer.damaged ?? [])].sort()).toEqual(["bob", "bob/notes"])
+    rmSync(join(folder, `${bob.id}.db`))
+    const { message } = (await api.call("GET", "/v1/backup", { as: api.admin })).json
+    expect(message).toStartWith('Cannot back up the database of val "bob/notes": ')
     expect(trailer.sections.find(({ name }) => name === "owner_databases")?.items).toBeGreaterThan(
       0,
     )

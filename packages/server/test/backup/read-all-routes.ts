@@ -26,18 +26,20 @@ const queries: Readonly<Record<string, readonly string[]>> = {
   getValStats: ["since=2024-05-01T00:00:00Z&until=2024-05-02T00:00:00Z"],
 }
 
-/** Every answer that there is to a GET, by who asked for what. */
+/** Every answer that there is to a GET, by who asked for what; `valId` is a val that stores some. */
 export async function readAllRoutes(
   api: TestApi,
   callers: readonly (TestUser | undefined)[],
   pools: RouteValues,
+  valId: string,
 ): Promise<ReadonlyMap<string, string>> {
   const responses = new Map<string, string>()
   for (const name of routeNames) {
     const route: RouteDefinition = routes[name]
     if (route.method !== "get" || left.includes(name)) continue
     for (const path of expand(route.path, pools)) {
-      for (const query of queries[name] ?? [""]) {
+      const ofVal = path.startsWith("/v2/blob") ? [`val_id=${valId}`] : [""]
+      for (const query of queries[name] ?? ofVal) {
         for (const caller of callers) {
           const address = query === "" ? path : `${path}?${query}`
           const { status, text } = await api.call("GET", address, { as: caller?.token })

@@ -65,7 +65,12 @@ describeEachDatabase("backup and restore", (open) => {
     return { restored, target }
   }
   const walk = (from: TestApi) =>
-    readAllRoutes(from, [api.admin, data.ada, data.bob, undefined], poolsOf(api, data, branchId))
+    readAllRoutes(
+      from,
+      [api.admin, data.ada, data.bob, undefined],
+      poolsOf(api, data, branchId),
+      data.library.id,
+    )
 
   test("a server that moved to the other database and back responds to every GET as before", async () => {
     const before = await walk(api)
@@ -100,6 +105,9 @@ describeEachDatabase("backup and restore", (open) => {
     ])
     expectStatus(await run("insert into notes (text) values ('more')"), 200)
     expect((await stat(join(target.folder, "sqlite", `${data.ada.id}.db`))).mode & 0o077).toBe(0)
+    const ofVal = { as: data.ada, body: { statement: "select text from kept" } }
+    const path = `/v2/sqlite/execute?val_id=${data.library.id}`
+    expect(expectStatus(await restored.call("POST", path, ofVal), 200).json.rows).toEqual([[fox]])
 
     // As after a restart.
     const stateOn = async (server: TestApi) => {
@@ -121,7 +129,8 @@ describeEachDatabase("backup and restore", (open) => {
       { HAMLET_S3_URL: bucket.url },
       { bucket: place },
     )
-    expect(bucket.files.size).toBe(2)
+    // Of the account and of a val.
+    expect(bucket.files.size).toBe(4)
     const forgetful = await openApi(target.open, { HAMLET_DATA_DIR: target.folder })
     apis.push(forgetful)
     const refused = await forgetful.call("GET", "/v1/backup", { as: api.admin })
@@ -134,9 +143,13 @@ describeEachDatabase("backup and restore", (open) => {
     expect(summary.trailer.missing).toHaveLength(1)
     const { restored: poorer } = await restoreTo(bytes, "same")
     const responses = await Promise.all(
-      ["large", "very/large"].map((key) => poorer.call("GET", `/v1/blob/${key}`, { as: data.ada })),
+      ["/v1/blob/KEY", `/v2/blob/KEY?val_id=${data.library.id}`].flatMap((path) =>
+        ["large", "very/large"].map((key) =>
+          poorer.call("GET", path.replace("KEY", key), { as: data.ada }),
+        ),
+      ),
     )
-    expect(responses.map(({ status }) => status).sort()).toEqual([200, 503])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 503])
   })
 
   test("a file that does not fit leaves the database empty, and the next file is restored", async () => {
@@ -173,7 +186,7 @@ describeEachDatabase("backup and restore", (open) => {
     )
     const running = await restored.hamlet.nouns.backups.open()
     const before = bucket.files.size
-    await restored.hamlet.stores.blobs.remove(data.ada.id, "large", 1)
+    await restored.hamlet.stores.blobs.remove({ ownerId: data.ada.id }, "large", 1)
     while (await restored.hamlet.stores.objects.purge(Date.now()));
     expect(bucket.files.size).toBe(before)
     for (let piece = await running.read(); piece; ) piece = await running.read()
@@ -228,14 +241,17 @@ async function enrich(
   await call("POST", "/v1/vals", bob, { name: "quiet", code: "3", privacy: "unlisted" }, 200)
   await call("POST", "/v1/me/tokens", ada, { name: "another", scopes: ["val:read"] }, 200)
   for (const [key, size] of Object.entries(blobs))
-    expectStatus(
-      await api.call("POST", `/v1/blob/${encodeURIComponent(key)}`, {
-        as: ada,
-        body: toContent(key, size),
-        headers: { "content-type": `x/${size}` },
-      }),
-      201,
-    )
+    for (const path of ["/v1/blob/KEY", `/v2/blob/KEY?val_id=${library.id}`])
+      expectStatus(
+        await api.call("POST", path.replace("KEY", encodeURIComponent(key)), {
+          as: ada,
+          body: toContent(key, size),
+          headers: { "content-type": `x/${size}` },
+        }),
+        201,
+      )
+  for (const statement of ["create table kept (text)", `insert into kept values ('${fox}')`])
+    await call("POST", `/v2/sqlite/execute?val_id=${library.id}`, ada, { statement }, 200)
   for (const statement of [
     "create table notes (text)",
     "insert into notes (rowid, text) values (1, 'one'), (5, 'gone')",

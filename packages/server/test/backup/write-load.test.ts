@@ -23,7 +23,9 @@ const rules = {
     "select id from vals v where like_count <> (select count(*) from likes l where l.val_id = v.id)",
   "as many blobs as are counted": `select id from users u
     where blob_count <> (select count(*) from blobs b where b.owner_id = u.id)
-      or blob_bytes <> (select coalesce(sum(size), 0) from blobs b where b.owner_id = u.id)`,
+        + (select count(*) from val_blobs b join vals v on v.id = b.val_id where v.owner_id = u.id)
+      or blob_bytes <> (select coalesce(sum(size), 0) from blobs b where b.owner_id = u.id)
+        + (select coalesce(sum(size), 0) from val_blobs b join vals v on v.id = b.val_id where v.owner_id = u.id)`,
   "every object is whole": `select id from objects o
     where size <> (select coalesce(sum(length(content)), 0) from object_chunks c where c.object_id = o.id)`,
   "search knows every val":

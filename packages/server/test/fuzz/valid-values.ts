@@ -112,7 +112,7 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   if (schema.maxLength === limits.filePathCharsMax)
     return fc.constantFrom("main.tsx", "lib", "lib/a.ts", "lib/b/c.txt", "README.md", "lib2")
   if (name === "module")
-    return fc.oneof(fc.constantFrom("blob", "sqlite.ts", "openai"), text(1, 50))
+    return fc.oneof(fc.constantFrom("blob", "sqlite.ts", "blob/main.ts", "openai"), text(1, 50))
   if (name === "code") return soundCode
   if (/^(?:key|prefix|after)$/.test(name) && schema.pattern === undefined) return soundKey
   if (name === "statement" || name === "statements" || name === "sql") return soundSql

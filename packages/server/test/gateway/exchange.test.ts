@@ -109,6 +109,7 @@ describe("a request through the gateway", () => {
     expect(await pass(`Bearer ${fixture.bob.token}`)).toBeNull()
     expect(await pass(`token ${fixture.bob.token}`)).toBeNull()
     // Well-formed, but not a valid token.
+    expect(await pass(`Bearer hamlet_${"A".repeat(36)}`)).toBeNull()
     expect(await pass(`Bearer hamlet_${"A".repeat(49)}`)).toBeNull()
     expect(await pass(`Bearer hamlet_session_${"A".repeat(49)}`)).toBeNull()
   })

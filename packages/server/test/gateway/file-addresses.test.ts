@@ -85,6 +85,41 @@ describeEachDatabase("the addresses of files", (open) => {
     expect(await runNow()).toEqual([side.id, "moved.ts", 4])
   })
 
+  test("are those of previews and of requests through the API", async () => {
+    for (const privacy of ["public", "private"] as const) {
+      const { val, side, branch, list } = await addFolder(`seen${privacy}`, privacy)
+      const [, other] = (await list(branch.id)) as [FileView, FileView]
+      for (const [query, file] of [
+        [{ file: "side.ts" }, side],
+        [{ file: "side.ts", branch: "trial" }, other],
+      ] as const) {
+        const preview = `/v1/vals/${val.id}/preview?${new URLSearchParams(query)}`
+        const { url, expiresAt } = await call("POST", preview)
+        if (privacy === "public") expect([url, expiresAt]).toEqual([file.links.endpoint, null])
+        else expect(new URL(url).host).toMatch(/^[a-z2-7]{52}\./)
+        const run = await fixture.runOf(await fixture.request(new URL(url).host))
+        expect([run.file?.id, run.branch?.name]).toEqual([file.id, query.branch ?? "main"])
+        const sent = { method: "GET", path: "/x", ...query }
+        const { status, runId } = await call("POST", `/v1/vals/${val.id}/requests`, sent)
+        expect(status).toBe(200)
+        const asked = await call("GET", `/v1/runs/${runId}`)
+        expect([asked.file.id, asked.branch.id]).toEqual([file.id, run.branch?.id])
+      }
+    }
+  })
+
+  test("have previews only if they are of type http", async () => {
+    const { val, path } = await addFolder("plain", "private")
+    await call("PUT", `${path}?path=side.ts`, { type: "script" })
+    for (const [query, code] of [
+      ["file=side.ts", "not_http"],
+      ["file=none.ts", "file_not_found"],
+      ["branch=none", "branch_not_found"],
+      [`file=${"x".repeat(9_000)}`, "invalid_request"],
+    ])
+      await expect(call("POST", `/v1/vals/${val.id}/preview?${query}`)).rejects.toThrow(code)
+  })
+
   test("respond only for http files that exist", async () => {
     const { side, path, val, branch, list } = await addFolder("gone")
     const [, other] = (await list(branch.id)) as [FileView, FileView]

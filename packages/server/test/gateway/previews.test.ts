@@ -21,7 +21,7 @@ describeSqlite("createPreview", (open) => {
   /** The previews of the server with another clock or key. */
   function previewsWith({ now = Date.now, cipher }: PreviewChanges) {
     const { nouns, parts } = fixture.hamlet
-    return createPreviews(nouns.vals, cipher ?? parts.cipher, parts.links, { now })
+    return createPreviews(nouns.calls, cipher ?? parts.cipher, parts.links, { now })
   }
   let hidden: Val
   let other: Val
@@ -124,7 +124,7 @@ describeSqlite("createPreview", (open) => {
       const [mine, others] = [toBits(await passOf(hidden)), toBits(await passOf(other))]
       const later = previewsWith({ now: () => Date.now() + 60_000 })
       const laterLabel =
-        new URL((await later.create(caller(), hidden.id)).url).host.split(".")[0] ?? ""
+        new URL((await later.create(caller(), hidden.id, {})).url).host.split(".")[0] ?? ""
       const expected = await unknown()
       const id = other.id.replaceAll("-", "")
       const idBits = (id.match(/../g) ?? [])
@@ -141,7 +141,7 @@ describeSqlite("createPreview", (open) => {
 
     test("expired, made with another key, truncated, extended or for a missing val", async () => {
       const labelOf = async (more: PreviewChanges) =>
-        new URL((await previewsWith(more).create(caller(), hidden.id)).url).hostname
+        new URL((await previewsWith(more).create(caller(), hidden.id, {})).url).hostname
       const pass = await passOf(hidden)
       const gone = await fixture.addVal("gone", undefined, { privacy: "private" })
       const ofGone = await hostOf(gone)

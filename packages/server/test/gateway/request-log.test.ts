@@ -124,7 +124,7 @@ describeSqlite("log of requests", (open) => {
       scopes: new Set<never>(),
     }
     const hidden = await fixture.hamlet.stores.vals.findByName("ada", "hidden", fixture.ada.id)
-    const { url } = await fixture.hamlet.nouns.previews.create(caller, hidden?.id ?? "")
+    const { url } = await fixture.hamlet.nouns.previews.create(caller, hidden?.id ?? "", {})
     const { host } = new URL(url)
     const pass = host.split(".")[0] ?? ""
     takeLines()

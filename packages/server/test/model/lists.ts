@@ -64,6 +64,10 @@ export function search(model: Model, viewer: Viewer, query: string): ExpectedLis
       isListed(val, viewer) &&
       (has(val.name) || has(currentOf(val).code) || has(currentOf(val).readme)),
   )
+  const findFile = (val: ModelVal) => {
+    if (has(val.name)) return null
+    return has(currentOf(val).code) ? "main.tsx" : "README.md"
+  }
   const ranked = newestFirst(found).sort(
     (one, other) =>
       Number(has(other.name)) - Number(has(one.name)) ||
@@ -74,7 +78,7 @@ export function search(model: Model, viewer: Viewer, query: string): ExpectedLis
     query: { query },
     outcome: done(
       200,
-      ranked.map((val) => viewVal(model, viewer, val)),
+      ranked.map((val) => ({ ...viewVal(model, viewer, val), file: findFile(val) })),
     ),
   }
 }

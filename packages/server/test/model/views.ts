@@ -48,6 +48,8 @@ export function viewVal(
     likeCount: countLikes(model, val),
     referenceCount: countReferences(model, val),
     forkCount: countForks(model, val),
+    files: currentOf(val).readme === null ? 1 : 2,
+    branchCount: 1,
     forkedFrom: origin
       ? {
           ...{ id: origin.val.id, name: origin.val.name, version: origin.version },

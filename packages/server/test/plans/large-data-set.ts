@@ -151,6 +151,8 @@ function toStatements(hasUuids: boolean): readonly string[] {
       select ${owner("n")}, 'key' || n, 32, ${time("n")}, ${bytes("n")} from numbers`,
     `insert into blobs (owner_id, key, size, modified_at, object_id) ${numbers(sizes.objects)}
       select ${id("user", "1")}, 'large' || n, 32, ${time("n")}, ${id("object", "n")} from numbers where n % 3 > 0`,
+    `insert into val_blobs (val_id, key, size, modified_at, content) ${numbers(sizes.blobs)}
+      select ${id("val", "1 + n % 100")}, 'key' || n, 32, ${time("n")}, ${bytes("n")} from numbers`,
     `insert into emails (id, account_id, kind, run_id, sender, recipients, recipient_count, subject, bytes, stored_bytes, status, next_attempt_at, created_at, ended_at) ${numbers(sizes.emails)}
       select ${id("email", "n")}, ${id("user", `1 + n % ${sizes.owners}`)}, 'val', ${id("run", "n")}, 'a@b.test', '[]', 1, 'Hi', 5, case when n % 100 = 0 then 5 else 0 end,
         case when n % 10 = 0 then 'waiting' when n % 11 = 0 then 'failed' else 'sent' end, case when n % 10 = 0 then ${time("n")} end, ${time("n")},

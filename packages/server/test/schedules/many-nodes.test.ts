@@ -97,6 +97,7 @@ async function addSchedules(db: Database): Promise<ReadonlyMap<string, number>> 
     const input = { ...toTiming(index), overlap: "allow" } as const
     const put = await store.put(
       valId,
+      {},
       ({ current, now }) => changeSchedule(current, input, 1, now),
       scheduleCount,
     )
@@ -143,7 +144,7 @@ async function findWrongTimes(
     () => "",
   )
   // The schedules first: what is started after this read is not expected.
-  const schedules = await Promise.all(valIds.map((valId) => store.find(valId)))
+  const schedules = await Promise.all(valIds.map((valId) => store.find(valId, {})))
   const runs = await db.read<FiredRow>(sql`select val_id, input from runs`)
   const counts = new Map<string, Map<number, number>>(valIds.map((valId) => [valId, new Map()]))
   for (const { val_id, input } of runs) {

@@ -1,5 +1,5 @@
 import type { LockedVersion } from "./type-service/package-types.ts"
-import type { CallParameter, Definition } from "./type-service/protocol.ts"
+import type { CallParameter, Definition, TextEdit } from "./type-service/protocol.ts"
 import type { TypeService } from "./type-service/type-service.ts"
 
 export type EditorLanguage = "typescript" | "markdown" | "json" | "text"
@@ -74,6 +74,8 @@ export interface CodeEditorProps {
   readonly onFormat?: ((outcome: FormatOutcome) => void) | undefined
   /** F12, or a click with Control, on a name that another file declares. */
   readonly onDefinition?: ((definition: Exclude<Definition, { kind: "here" }>) => void) | undefined
+  /** Changes another document: a name was changed in all files. */
+  readonly onEdits?: ((path: string, edits: readonly TextEdit[]) => void) | undefined
   /** A command could do nothing; the message says why. */
   readonly onProblem?: ((message: string) => void) | undefined
 }

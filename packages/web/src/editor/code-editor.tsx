@@ -41,6 +41,7 @@ function Document(props: CodeEditorProps) {
       onFormat: (outcome) => latest.current.onFormat?.(outcome),
       formatCode: async (code) => latest.current.formatCode?.(code),
       onDefinition: (definition) => latest.current.onDefinition?.(definition),
+      onEdits: (other, edits) => latest.current.onEdits?.(other, edits),
       onProblem: (message) => latest.current.onProblem?.(message),
     })
     editor.current = created

@@ -160,7 +160,7 @@ of other vals does not expire. The val must be of type http.`,
   }),
   search: defineList({
     summary: "Search vals by name, code or readme",
-    description: "Searches names, code and readmes for the exact text, ignoring case.",
+    description: "Searches names, descriptions and files for the exact text, ignoring case.",
     examples: [
       ["hamlet val search 'new Response('", "search public vals and all of yours"],
       ["hamlet val search rss --json", "print vals with their code, one JSON object per line"],

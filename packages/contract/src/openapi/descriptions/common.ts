@@ -68,6 +68,7 @@ export const commonDescriptions: Readonly<Record<string, string>> = {
   "statements.args": "Its parameters: an array by position, or an object by name",
   base64: "The bytes of a blob in base64",
   "batchSql.mode": "`read` refuses statements that write; `write` locks the database at once",
+  "batchValSql.mode": "`read` refuses statements that write; `write` locks the database at once",
   "ResultSet.columns": "The names of the columns",
   "ResultSet.columnTypes": "The declared types of the columns; empty for computed ones",
   "ResultSet.rows": "The rows; large integers are strings, and blobs are base64",

@@ -27,5 +27,9 @@ export const fileDescriptions = {
   "changeFiles.changes": "What to write, move and delete, in this order; all of it, or nothing",
   "changes.delete": "Deletes the path, and all that a directory contains",
   isNewVersion: "False if nothing has changed",
+  "SavedFile.warnings":
+    "What is wrong with the file, such as a `deno.json` that is not valid JSON; absent if nothing is",
+  "SavedFiles.warnings":
+    "What is wrong with the files, such as a `deno.json` that is not valid JSON",
   "SavedFiles.files": "The files and directories that were written",
 }

@@ -50,6 +50,28 @@ export const runDescriptions: Readonly<Record<string, string>> = {
     "Only runs with this text in the address of the request, the error or the last log line. A page looks at a limited number of runs: it may be empty and still have a next page",
   "listValRuns.text":
     "Only runs with this text in the address of the request, the error or the last log line. A page looks at a limited number of runs: it may be empty and still have a next page",
+  "listMyRuns.file_id":
+    "Only runs that have started this file. A page looks at a limited number of runs: it may be empty and still have a next page",
+  "listMyRuns.branch_id":
+    "Only runs of files of this branch. A page looks at a limited number of runs: it may be empty and still have a next page",
+  "listValRuns.file_id":
+    "Only runs that have started this file. A page looks at a limited number of runs: it may be empty and still have a next page",
+  "listValRuns.branch_id":
+    "Only runs of files of this branch. A page looks at a limited number of runs: it may be empty and still have a next page",
+  "getMyStats.file_id": "Only runs that have started this file",
+  "getMyStats.branch_id": "Only runs of files of this branch",
+  "getValStats.file_id": "Only runs that have started this file",
+  "getValStats.branch_id": "Only runs of files of this branch",
+  "putSchedule.file": "The path of the file; by default the entry file",
+  "putSchedule.branch": "The name of the branch; by default `main`",
+  "getSchedule.file": "The path of the file; by default the entry file",
+  "getSchedule.branch": "The name of the branch; by default `main`",
+  "deleteSchedule.file": "The path of the file; by default the entry file",
+  "deleteSchedule.branch": "The name of the branch; by default `main`",
+  "sendValRequest.file": "The path of the file; by default the entry file",
+  "sendValRequest.branch": "The name of the branch; by default `main`",
+  "createPreview.file": "The path of the file; by default the entry file",
+  "createPreview.branch": "The name of the branch; by default `main`",
   "Run.file":
     "The file that it started, where it is now; null for code that is not saved, and for a file that is gone",
   "RunDetail.file":
@@ -94,6 +116,8 @@ export const runDescriptions: Readonly<Record<string, string>> = {
   "RunMessage.isTruncated": "Whether the body goes on behind what is kept",
   "AccountLog.runId": "The run that has logged it",
   "AccountLog.val": "The val that has logged it",
+  "AccountLog.file": "The file that the run has started; null for code that is not saved",
+  "AccountLog.branch": "The branch of the file; null if it is gone",
   line: "The line",
   "AccountLogs.data": "The lines, oldest first",
   "RunDetail.egress": "Its outgoing requests; null if it sent none",
@@ -155,7 +179,9 @@ export const runDescriptions: Readonly<Record<string, string>> = {
   lastStatus: "How its last run stands; null if it never ran",
 
   // Schedules
-  "Schedule.val": "The val that runs",
+  "Schedule.val": "The val of the file",
+  "Schedule.file": "The file that runs",
+  "Schedule.branch": "The branch of the file",
   cron: "When it is due, as five fields of cron, or six with seconds",
   every: "How often it is due, such as `15m`, `2h` or `1d`",
   timeZone: "The time zone of `cron`, such as `Europe/Berlin`",

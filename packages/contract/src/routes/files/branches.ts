@@ -1,6 +1,11 @@
 import { route } from "../../route.ts"
-import { createBranchBody, differenceQuery, offsetQuery } from "../../schemas/files/file-inputs.ts"
-import { branch, branchDifference } from "../../schemas/files/file-records.ts"
+import {
+  createBranchBody,
+  differenceQuery,
+  mergeBranchBody,
+  offsetQuery,
+} from "../../schemas/files/file-inputs.ts"
+import { branch, branchDifference, savedVersion } from "../../schemas/files/file-records.ts"
 import { page } from "../../schemas/records.ts"
 
 /** The branches of a val. */
@@ -37,12 +42,34 @@ export const branchRoutes = {
     errors: ["branch_not_found", "branch_is_default"],
   }),
   getBranchDifference: route("Branches", "get /v1/vals/{val_id}/branches/{branch_id}/diff", {
-    summary: "What has changed on a branch since it was made, or since one of its versions",
+    summary:
+      "What has changed on a branch since it was made or last merged, or since one of its versions",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
     query: differenceQuery,
     responses: { 200: branchDifference },
     errors: ["branch_not_found", "version_not_found"],
+  }),
+  mergeBranch: route("Branches", "post /v1/vals/{val_id}/branches/{branch_id}/merge", {
+    summary:
+      "Take what changed on a branch into the branch that it was made from, or the reverse, in one version",
+    scope: "val:write",
+    valAccess: "own",
+    body: mergeBranchBody,
+    hasIfMatch: true,
+    responses: { 200: savedVersion },
+    errors: [
+      "branch_not_found",
+      "branch_has_no_parent",
+      "merge_conflict",
+      "file_not_found",
+      "file_exists",
+      "directory_not_empty",
+      "val_full",
+      "content_not_text",
+      "overloaded",
+      "sandbox_unavailable",
+    ],
   }),
 }

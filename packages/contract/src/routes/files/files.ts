@@ -7,9 +7,18 @@ import {
   fileContentQuery,
   fileQuery,
   filesQuery,
+  historyQuery,
+  restoreBody,
+  restoreQuery,
   updateFileBody,
 } from "../../schemas/files/file-inputs.ts"
-import { file, savedFiles } from "../../schemas/files/file-records.ts"
+import {
+  file,
+  savedFile,
+  savedFiles,
+  savedVersion,
+  versionChange,
+} from "../../schemas/files/file-records.ts"
 import { page } from "../../schemas/records.ts"
 
 /** The files of a val. Without a branch, they are those of `main`. */
@@ -29,7 +38,7 @@ export const fileRoutes = {
     valAccess: "own",
     query: fileQuery,
     body: createFileBody,
-    responses: { 201: file },
+    responses: { 201: savedFile },
     errors: [
       "branch_not_found",
       "file_exists",
@@ -44,7 +53,7 @@ export const fileRoutes = {
     valAccess: "own",
     query: fileQuery,
     body: updateFileBody,
-    responses: { 200: file },
+    responses: { 200: savedFile },
     errors: [
       "branch_not_found",
       "file_not_found",
@@ -86,6 +95,33 @@ export const fileRoutes = {
     scope: "val:read",
     responses: { 200: file },
     errors: ["file_not_found"],
+  }),
+  listHistory: route("Files", "get /v1/vals/{val_id}/history", {
+    summary: "The versions of a branch, newest first, with the paths that each has changed",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    query: historyQuery,
+    responses: { 200: page(versionChange) },
+    errors: ["branch_not_found"],
+  }),
+  restoreFiles: route("Files", "post /v1/vals/{val_id}/versions/{version}/restore", {
+    summary: "Make files what they were in an earlier version, all or one, as the next version",
+    scope: "val:write",
+    valAccess: "own",
+    query: restoreQuery,
+    body: restoreBody,
+    hasIfMatch: true,
+    responses: { 200: savedVersion },
+    errors: [
+      "branch_not_found",
+      "version_not_found",
+      "file_not_found",
+      "file_exists",
+      "val_full",
+      "overloaded",
+      "sandbox_unavailable",
+    ],
   }),
   changeFiles: route("Files", "post /v1/vals/{val_id}/files", {
     summary: "Write, move and delete many files in one version, or none of them",

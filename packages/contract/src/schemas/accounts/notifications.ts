@@ -2,7 +2,7 @@ import { z } from "zod"
 import { limits } from "../../limits.ts"
 import { id, time } from "../fields.ts"
 import { list } from "../lengths.ts"
-import { author } from "../records.ts"
+import { author, branchMention, fileMention } from "../records.ts"
 
 /** What a user is told about a val of theirs. */
 export const notificationType = z.enum([
@@ -31,6 +31,8 @@ export const notification = z
     createdAt: time,
     readAt: time.nullable().describe("When it was marked as read; null if it is unread"),
     val: namedVal.describe("The val of the user that it is about"),
+    file: fileMention.nullable().describe("The file of a schedule; null for other types"),
+    branch: branchMention.nullable().describe("The branch of that file; null for other types"),
     user: author.nullable().describe("The user who did it; null for a schedule"),
     comment: z
       .object({

@@ -27,8 +27,9 @@ const pathOrRoot = chars(limits.filePathCharsMax).superRefine((path, context) =>
   if (message) context.addIssue({ code: "custom", message })
 })
 
-// NUL and lone surrogates have an error code of their own.
-const content = chars(limits.codeCharsMax)
+/** The text of a file. NUL and lone surrogates have an error code of their own. */
+export const fileContent = chars(limits.codeCharsMax)
+const content = fileContent
 const contentType = z.enum(["file", ...valType.options])
 const branchParam = { branch_id: idParam.optional() }
 const versionParam = versionNumber.optional()
@@ -66,15 +67,18 @@ function parseCursorOrTime(value: string, context: z.RefinementCtx): Cursor {
   return { keys: [] }
 }
 
+/** The name of a branch. */
+export const branchName = chars(limits.branchNameCharsMax, 1)
+  .regex(segmentPattern, "must contain only letters, digits and $ [ ] ( ) - _ .")
+  .refine((name) => name !== "." && name !== "..", "must not be . or ..")
+
 /** The body of a branch; without a source it begins with the files of `main`. */
 export const createBranchBody = z.object({
-  name: chars(limits.branchNameCharsMax, 1)
-    .regex(segmentPattern, "must contain only letters, digits and $ [ ] ( ) - _ .")
-    .refine((name) => name !== "." && name !== "..", "must not be . or .."),
+  name: branchName,
   branchId: idParam.optional(),
 })
 
-/** Which version a branch is compared with; by default the one that it began with. */
+/** Which version a branch is compared with; by default what it last had in common with its parent. */
 export const differenceQuery = z.object({ version: versionParam })
 
 /** Which file is meant, to create or change it. */
@@ -147,4 +151,30 @@ export const changeFilesBody = z.object({
     1,
   ),
   note: text(limits.noteCharsMax).optional(),
+})
+
+/** Which versions are listed: all of a branch, or those that changed a path. */
+export const historyQuery = pageQuery.extend({ path: filePath.optional(), ...branchParam })
+
+/** The branch whose files become those of an earlier version. */
+export const restoreQuery = z.object(branchParam)
+
+/** What is restored: a file, what a directory contains, or everything. */
+export const restoreBody = z.object({
+  path: filePath.optional(),
+  note: text(limits.noteCharsMax).optional(),
+})
+
+/** The body of a merge. What is resolved holds whatever the two branches have at the path. */
+export const mergeBranchBody = z.object({
+  into: z.enum(["parent", "branch"]).default("parent"),
+  resolved: list(
+    z.union([
+      z.object({ path: filePath, delete: z.literal(true) }),
+      z.object({ path: filePath, content }),
+    ]),
+    limits.fileChangesMax,
+  ).default([]),
+  note: text(limits.noteCharsMax).optional(),
+  sourceVersion: z.int().min(0).max(limits.versionMax).optional(),
 })

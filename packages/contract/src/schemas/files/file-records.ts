@@ -71,6 +71,17 @@ export const branchDifference = z
   .object({ data: z.array(fileDifference) })
   .meta({ id: "BranchDifference" })
 
+/** What is wrong with what was saved, as sentences, such as a deno.json that is not valid JSON. */
+const warnings = z.array(z.string())
+
+/** A file that was saved. */
+export const savedFile = file
+  .extend({
+    // Only if there are any.
+    warnings: warnings.optional(),
+  })
+  .meta({ id: "SavedFile" })
+
 /** The result of a save of several files. */
 export const savedFiles = z
   .object({
@@ -79,8 +90,38 @@ export const savedFiles = z
     isNewVersion: z.boolean(),
     // The files and directories that were written.
     files: z.array(file),
+    warnings,
   })
   .meta({ id: "SavedFiles" })
+
+/** The result of a merge or of a return to an earlier version. */
+export const savedVersion = z
+  .object({
+    // The newest version of the branch that was changed.
+    version: z.int().min(0),
+    // False if nothing has changed.
+    isNewVersion: z.boolean(),
+  })
+  .meta({ id: "SavedVersion" })
+
+/** A version of a branch, and which paths it has changed. */
+export const versionChange = z
+  .object({
+    version: z.int().min(0),
+    createdAt: time,
+    note: z.string().nullable(),
+    // The first ones by path, without directories.
+    changes: z.array(
+      z.object({
+        path: z.string(),
+        kind: z.enum(["added", "changed", "moved", "deleted"]),
+        // Where a file was that was moved.
+        oldPath: z.string().nullable(),
+      }),
+    ),
+    hasMoreChanges: z.boolean(),
+  })
+  .meta({ id: "VersionChange" })
 
 /** A user of an organisation. */
 export const membership = z

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { emailRecord, runEmail } from "../email.ts"
 import { id, runSource, runStatus, time } from "../fields.ts"
-import { runError, valMention } from "../records.ts"
+import { branchMention, fileMention, runError, valMention } from "../records.ts"
 
 /** The request that started a run of an http val. */
 export const runRequest = z
@@ -23,9 +23,9 @@ export const run = z
     attempt: z.int().min(1),
     val: valMention,
     // The file that it started; null for code that is not saved, and for a file that is gone.
-    file: z.object({ id, path: z.string() }).nullable(),
+    file: fileMention.nullable(),
     // The branch of the file; `val.version` counts its versions.
-    branch: z.object({ id, name: z.string() }).nullable(),
+    branch: branchMention.nullable(),
     // Null unless an HTTP request started it.
     request: runRequest.nullable(),
     // Null unless a mail started it.
@@ -80,7 +80,13 @@ export const runEgress = z
 
 /** A log line with its run and its val. */
 export const accountLog = z
-  .object({ runId: id, val: valMention, line: logLine })
+  .object({
+    runId: id,
+    val: valMention,
+    file: fileMention.nullable(),
+    branch: branchMention.nullable(),
+    line: logLine,
+  })
   .meta({ id: "AccountLog" })
 
 /** The log lines of the latest runs of an account, the oldest first. */

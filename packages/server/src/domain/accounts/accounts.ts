@@ -157,7 +157,7 @@ export async function purgeUser(
 ): Promise<boolean> {
   // First, while the user still exists: if the server stops between the steps, the purge is
   // repeated. A file without a user would never be deleted.
-  await ownerDatabases.remove(id)
+  await ownerDatabases.remove({ ownerId: id })
   return accounts.purge(id, now(), purgeRowsMax)
 }
 

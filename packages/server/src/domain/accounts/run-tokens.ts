@@ -78,14 +78,18 @@ export class RunTokens implements LiveTokens {
     this.#loop.start(pollMs)
   }
 
-  /** Creates a token for a process that runs a val of the user. Returns its secret string. */
-  issue(user: { readonly id: string; readonly username: string }): string {
+  /**
+   * Creates a token for a process that runs a val of the user, or unsaved code without a `valId`.
+   * Returns its secret string.
+   */
+  issue(user: { readonly id: string; readonly username: string }, valId?: string): string {
     const { now, lifeMsMax } = this.#node
-    const { record, text } = makeToken(this.#node, user.id, {
+    const { record: made, text } = makeToken(this.#node, user.id, {
       name: "run",
       scopes: runScopes,
       expiresAt: now() + lifeMsMax,
     })
+    const record = { ...made, valId }
     const { id: tokenId, hash, expiresAt } = record
     const scopes = new Set(runScopes)
     const found: FoundToken = {
@@ -98,6 +102,7 @@ export class RunTokens implements LiveTokens {
       userId: user.id,
       username: user.username,
       isOfRun: true,
+      valId: valId ?? null,
       isSuspended: false,
       parentId: null,
       parentExpiresAt: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { hasTokenShape, makeTokenText } from "./token-text.ts"
+import { hasTokenShape, makeTokenText, tokenPattern } from "./token-text.ts"
 
 const tokenPrefix = "hamlet_"
 const sessionPrefix = "hamlet_session_"
@@ -12,12 +12,12 @@ const place = fc.integer({ min: 0, max: sessionPrefix.length + 48 })
 const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
 
 describe("makeTokenText", () => {
-  test("keeps all 256 bits", () => {
+  test("keeps all 256 bits of a session", () => {
     fc.assert(
       fc.property(
         fc.oneof(random, fc.constantFrom(new Uint8Array(32), new Uint8Array(32).fill(255))),
         (bytes) => {
-          expect(toBytes(makeTokenText(bytes).slice(tokenPrefix.length, -6))).toEqual(
+          expect(toBytes(makeTokenText(bytes, "session").slice(sessionPrefix.length, -6))).toEqual(
             Buffer.from(bytes),
           )
         },
@@ -25,14 +25,40 @@ describe("makeTokenText", () => {
     )
   })
 
+  test("keeps 178 bits of a token", () => {
+    fc.assert(
+      fc.property(random, (bytes) => {
+        const secret = makeTokenText(bytes).slice(tokenPrefix.length, -6)
+        const bits = BigInt(`0x${Buffer.from(bytes).toString("hex")}`)
+        expect(toNumber(secret)).toBe(bits % 62n ** 30n)
+      }),
+    )
+  })
+
   test("returns texts of one length that scanners for leaked tokens recognize", () => {
-    fc.assert(fc.property(token, (text) => expect(text).toMatch(/^hamlet_[0-9A-Za-z]{49}$/)))
+    fc.assert(fc.property(token, (text) => expect(text).toMatch(/^hamlet_[0-9A-Za-z]{36}$/)))
+  })
+
+  test("returns tokens with as many characters as clients for Val Town store", () => {
+    fc.assert(fc.property(token, (text) => expect(text).toHaveLength(43)))
   })
 
   test("returns the same text for the same bits in every release, since only hashes are stored", () => {
-    expect(makeTokenText(new Uint8Array(32))).toBe(
-      `hamlet_${"0".repeat(43)}${checksumOf("0".repeat(43))}`,
+    const bits = new Uint8Array(32)
+    expect(makeTokenText(bits)).toBe(`hamlet_${"0".repeat(30)}${checksumOf("0".repeat(30))}`)
+    expect(makeTokenText(bits, "session")).toBe(
+      `hamlet_session_${"0".repeat(43)}${checksumOf("0".repeat(43))}`,
     )
+  })
+})
+
+describe("tokenPattern", () => {
+  test("matches every secret string of this release and of earlier ones", () => {
+    const kinds = ["token", "session", "link", "invitation", "code", "refresh"] as const
+    const texts = kinds.map((kind) => makeTokenText(new Uint8Array(32).fill(7), kind))
+    for (const text of [...texts, `hamlet_${"A".repeat(49)}`])
+      expect(tokenPattern.exec(text)?.[0]).toBe(text)
+    expect(`hamlet_${"A".repeat(35)}`).not.toMatch(tokenPattern)
   })
 })
 
@@ -132,8 +158,11 @@ describe("hasTokenShape", () => {
 })
 
 function toBytes(text: string): Buffer {
-  const number = [...text].reduce((sum, digit) => sum * 62n + BigInt(digits.indexOf(digit)), 0n)
-  return Buffer.from(number.toString(16).padStart(64, "0"), "hex")
+  return Buffer.from(toNumber(text).toString(16).padStart(64, "0"), "hex")
+}
+
+function toNumber(text: string): bigint {
+  return [...text].reduce((sum, digit) => sum * 62n + BigInt(digits.indexOf(digit)), 0n)
 }
 
 /** CRC-32, written out bit by bit so as not to trust what makes the tokens. */

@@ -20,19 +20,26 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
 }
 
 const secretDigits = 43 // 62^43 > 2^256
+/**
+ * Of a token: with its prefix and checksum it has the 43 characters of 256 bits in base64url, the
+ * length that clients written for Val Town accept. 62^30 > 2^178.
+ */
+const tokenDigits = 30
 const checksumDigits = 6 // 62^6 > 2^32
 
 /**
  * Matches a secret string of ours of any kind inside any text, also one that is no longer valid.
  */
-export const tokenPattern = /hamlet_(?:session_|link_|invitation_|code_|refresh_)?[0-9A-Za-z]{49}/
+export const tokenPattern =
+  /hamlet_(?:session_|link_|invitation_|code_|refresh_)?[0-9A-Za-z]{36,49}/
 
 /**
- * The secret string of a token: a prefix, 256 random bits and a checksum, by which a scanner knows
- * it for one of ours.
+ * The secret string of a token: a prefix, random bits and a checksum, by which a scanner knows it for
+ * one of ours. Tokens of earlier releases are longer.
  */
 export function makeTokenText(random: Uint8Array, kind: TokenKind = "token"): string {
-  const secret = toBase62(BigInt(`0x${Buffer.from(random).toString("hex")}`), secretDigits)
+  const length = kind === "token" ? tokenDigits : secretDigits
+  const secret = toBase62(BigInt(`0x${Buffer.from(random).toString("hex")}`), length)
   return `${prefixes[kind]}${secret}${checksum(secret)}`
 }
 

@@ -24,6 +24,8 @@ export type TokenInput = Pick<Token, "name" | "scopes" | "expiresAt">
 export interface NewTokenRecord extends Token {
   readonly userId: string
   readonly hash: string
+  /** The val whose storage a run token reaches. */
+  readonly valId?: string | undefined
 }
 
 /** A token and its user, as a lookup by hash returns them. */
@@ -39,6 +41,8 @@ export interface FoundToken {
   readonly isSuspended: boolean
   /** It belongs to a process that runs a val, and is revoked when the process ends. */
   readonly isOfRun: boolean
+  /** The val that the process runs; null for unsaved code and for other tokens. */
+  readonly valId: string | null
   /** For sessions: the token they were derived from, and when that token expires. */
   readonly parentId: string | null
   readonly parentExpiresAt: number | null
@@ -184,6 +188,7 @@ function toCaller(found: FoundToken): Caller {
     expiresAt,
     lastUsedAt: found.lastUsedAt,
     isOfRun: found.isOfRun,
+    ...(found.valId === null ? {} : { valId: found.valId }),
   }
 }
 

@@ -1,7 +1,7 @@
-import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page } from "../paging.ts"
+import type { StorageHome } from "../storage-home.ts"
 import type { NewObject, ObjectStore, StoredObject } from "./objects.ts"
 
 /** A blob without its content. */
@@ -19,7 +19,7 @@ export interface StoredBlob extends BlobEntry {
 
 /** A blob to be stored. */
 export interface NewBlob {
-  readonly ownerId: string
+  readonly home: StorageHome
   readonly key: string
   readonly contentType: string | null
   readonly content: Uint8Array | NewObject
@@ -36,15 +36,18 @@ export interface BlobRange {
 /** Stores blobs. */
 export interface BlobStore {
   /** Sorted by key in Unicode order. */
-  list(ownerId: string, range: BlobRange): Promise<Page<BlobEntry>>
-  find(ownerId: string, key: string): Promise<StoredBlob | undefined>
+  list(home: StorageHome, range: BlobRange): Promise<Page<BlobEntry>>
+  find(home: StorageHome, key: string): Promise<StoredBlob | undefined>
   /** The maximum size of a blob with that key if all blobs of the user may have `bytesMax`. */
-  findRoom(ownerId: string, key: string, bytesMax: number): Promise<number>
-  /** The number and total size of a user's blobs. */
+  findRoom(home: StorageHome, key: string, bytesMax: number): Promise<number>
+  /** The number and total size of a user's blobs, with those of the user's vals. */
   findUsage(ownerId: string): Promise<{ readonly count: number; readonly bytes: number }>
-  /** Stores the blob, replacing its key. Returns false, and stores nothing, beyond `bytesMax`. */
+  /**
+   * Stores the blob, replacing its key. Returns false, and stores nothing, beyond `bytesMax`. Throws
+   * when there is no such val.
+   */
   put(blob: NewBlob, bytesMax: number): Promise<boolean>
-  remove(ownerId: string, key: string, at: number): Promise<boolean>
+  remove(home: StorageHome, key: string, at: number): Promise<boolean>
 }
 
 /** The rules of blobs. `uploads` has those of new content. */
@@ -53,25 +56,26 @@ export type Blobs = ReturnType<typeof createBlobs>
 /** Creates the rules of blobs. */
 export function createBlobs(store: BlobStore, objects: ObjectStore, { now }: Clock) {
   return {
-    list: (caller: Caller, range: BlobRange) => store.list(caller.userId, range),
-    /** Returns a blob of the caller. */
-    async get(caller: Caller, key: string): Promise<StoredBlob> {
-      const blob = await store.find(caller.userId, key)
-      if (!blob) throw blobNotFound("find", key)
+    list: (home: StorageHome, range: BlobRange) => store.list(home, range),
+    /** Returns a blob. */
+    async get(home: StorageHome, key: string): Promise<StoredBlob> {
+      const blob = await store.find(home, key)
+      if (!blob) throw blobNotFound("find", home, key)
       return blob
     },
     /** The content of a large blob: the bytes from `start` to before `end`, in chunks. */
     read: (object: StoredObject, start: number, end: number) => objects.read(object, start, end),
-    /** Deletes a blob of the caller. */
-    async delete(caller: Caller, key: string): Promise<void> {
-      if (!(await store.remove(caller.userId, key, now()))) throw blobNotFound("delete", key)
+    /** Deletes a blob. */
+    async delete(home: StorageHome, key: string): Promise<void> {
+      if (!(await store.remove(home, key, now()))) throw blobNotFound("delete", home, key)
     },
   }
 }
 
-function blobNotFound(action: string, key: string): AppError {
+function blobNotFound(action: string, { valId }: StorageHome, key: string): AppError {
+  const holder = valId === undefined ? "you have" : "the val has"
   return new AppError(
     "blob_not_found",
-    `Cannot ${action} blob "${key}": you have none with that key`,
+    `Cannot ${action} blob "${key}": ${holder} none with that key`,
   )
 }

@@ -1,7 +1,7 @@
-import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { QuotaBook } from "../limits/quotas.ts"
+import type { StorageHome } from "../storage-home.ts"
 import type { BlobStore, NewBlob } from "./blobs.ts"
 import type { ObjectStore } from "./objects.ts"
 
@@ -43,49 +43,53 @@ export function createUploads(
 ) {
   const space = createSpace(quotas, limits)
   const inProgress = createUploadCounter()
-  const putContent = async (caller: Caller, input: PutBlob, content: NewBlob["content"]) => {
+  const putContent = async (home: StorageHome, input: PutBlob, content: NewBlob["content"]) => {
     const { key, contentType } = input
     if (content instanceof Uint8Array) space.assertSize(input, content.length)
-    const blob = { ownerId: caller.userId, key, contentType, content, at: now() }
-    if (!(await store.put(blob, space.sizeFor(caller)))) throw space.full(caller, input)
+    const blob = { home, key, contentType, content, at: now() }
+    if (!(await store.put(blob, space.sizeFor(home)))) throw space.full(home, input)
   }
   /** The bytes that are free. Throws if there are fewer than `bytes`. */
-  const findRoom = async (caller: Caller, input: PutBlob, bytes: number) => {
-    const room = await store.findRoom(caller.userId, input.key, space.sizeFor(caller))
-    if (bytes > room) throw space.full(caller, input)
+  const findRoom = async (home: StorageHome, input: PutBlob, bytes: number) => {
+    const room = await store.findRoom(home, input.key, space.sizeFor(home))
+    if (bytes > room) throw space.full(home, input)
     return room
   }
-  const putLarge = async (caller: Caller, input: PutBlob, content: AsyncIterable<Uint8Array>) => {
-    const { userId } = caller
-    const bytesMax = space.sizeFor(caller)
-    const room = await findRoom(caller, input, inlineBytesMax)
+  const putLarge = async (
+    home: StorageHome,
+    input: PutBlob,
+    content: AsyncIterable<Uint8Array>,
+  ) => {
+    const { ownerId } = home
+    const bytesMax = space.sizeFor(home)
+    const room = await findRoom(home, input, inlineBytesMax)
     // Replaced objects are kept for a while. They are deleted here when they exceed the quota, since
     // frequent replacement would otherwise use unlimited space.
-    await objects.purgeBeyond(userId, bytesMax)
-    const checked = check(space, inProgress, caller, input, content, room)
-    const object = await objects.write(userId, checked)
+    await objects.purgeBeyond(ownerId, bytesMax)
+    const checked = check(space, inProgress, home, input, content, room)
+    const object = await objects.write(ownerId, checked)
     try {
-      await putContent(caller, input, object)
+      await putContent(home, input, object)
     } catch (error) {
       await objects.discard(object)
       throw error
     }
   }
   return {
-    /** Stores a blob of the caller, replacing its key, atomically. */
-    async put(caller: Caller, input: PutBlob): Promise<void> {
+    /** Stores a blob, replacing its key, atomically. */
+    async put(home: StorageHome, input: PutBlob): Promise<void> {
       const { length } = input.content
       if (length !== undefined) {
         space.assertSize(input, length)
-        if (length <= inlineBytesMax) return putContent(caller, input, await input.content.bytes())
+        if (length <= inlineBytesMax) return putContent(home, input, await input.content.bytes())
         // Checked before anything is read.
-        await findRoom(caller, input, length)
+        await findRoom(home, input, length)
       }
       const pieces = input.content.stream()[Symbol.asyncIterator]()
       try {
         const { head, isWhole } = await readHead(pieces)
-        if (isWhole) await putContent(caller, input, head)
-        else await putLarge(caller, input, joined(head, pieces))
+        if (isWhole) await putContent(home, input, head)
+        else await putLarge(home, input, joined(head, pieces))
       } finally {
         // Stops reading the rest of the upload.
         await pieces.return?.()
@@ -120,7 +124,7 @@ async function* joined(
 async function* check(
   space: Space,
   inProgress: UploadCounter,
-  caller: Caller,
+  home: StorageHome,
   input: PutBlob,
   content: AsyncIterable<Uint8Array>,
   room: number,
@@ -129,14 +133,14 @@ async function* check(
   try {
     for await (const piece of content) {
       space.assertSize(input, bytes + piece.length)
-      if (bytes + piece.length > room) throw space.full(caller, input)
-      if (!inProgress.add(caller.userId, piece.length, space.sizeFor(caller)))
-        throw space.tooMuchAtOnce(caller, input)
+      if (bytes + piece.length > room) throw space.full(home, input)
+      if (!inProgress.add(home.ownerId, piece.length, space.sizeFor(home)))
+        throw space.tooMuchAtOnce(home, input)
       bytes += piece.length
       yield piece
     }
   } finally {
-    inProgress.remove(caller.userId, bytes)
+    inProgress.remove(home.ownerId, bytes)
   }
 }
 
@@ -144,8 +148,8 @@ type Space = ReturnType<typeof createSpace>
 
 /** The space that blobs may take, and the errors of an upload that exceeds it. */
 function createSpace(quotas: QuotaBook, { blobBytesMax, blobsBytesMax }: BlobLimits) {
-  /** The total size that the caller's blobs may have. */
-  const sizeFor = ({ userId }: Caller) => quotas.find(userId)?.blobBytes ?? blobsBytesMax
+  /** The total size that the user's blobs may have. */
+  const sizeFor = ({ ownerId }: StorageHome) => quotas.find(ownerId)?.blobBytes ?? blobsBytesMax
   return {
     sizeFor,
     assertSize({ key }: PutBlob, bytes: number): void {
@@ -155,15 +159,15 @@ function createSpace(quotas: QuotaBook, { blobBytesMax, blobsBytesMax }: BlobLim
           `Cannot store blob "${key}": it has more than ${blobBytesMax} bytes`,
         )
     },
-    full: (caller: Caller, { key }: PutBlob) =>
+    full: (home: StorageHome, { key }: PutBlob) =>
       new AppError(
         "quota_exceeded",
-        `Cannot store blob "${key}": your blobs would have more than ${sizeFor(caller)} bytes in total`,
+        `Cannot store blob "${key}": your blobs would have more than ${sizeFor(home)} bytes in total`,
       ),
-    tooMuchAtOnce: (caller: Caller, { key }: PutBlob) =>
+    tooMuchAtOnce: (home: StorageHome, { key }: PutBlob) =>
       new AppError(
         "rate_limited",
-        `Cannot store blob "${key}" now: your uploads in progress have more than ${sizeFor(caller)} bytes`,
+        `Cannot store blob "${key}" now: your uploads in progress have more than ${sizeFor(home)} bytes`,
       ),
   }
 }

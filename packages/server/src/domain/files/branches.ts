@@ -135,3 +135,11 @@ export function tooManyBranches(): AppError {
     `Cannot create a branch: a val may have ${limits.branchesPerValMax}; delete one first`,
   )
 }
+
+/** The error for a branch that belongs to no other. */
+export function branchHasNoParent({ name }: Pick<Branch, "name">): AppError {
+  return new AppError(
+    "branch_has_no_parent",
+    `Cannot merge branch ${name}: it was made from no other branch, or that was deleted`,
+  )
+}

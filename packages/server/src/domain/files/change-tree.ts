@@ -1,6 +1,7 @@
 import { limits as wireLimits } from "@hamlet/contract"
 import { findPathProblem, isInside, toFileName, toParentPath } from "@hamlet/contract/file-paths"
 import { AppError } from "../app-error.ts"
+import type { ListPackages } from "../modules/imports/text-packages.ts"
 import type { ValImport } from "../vals/val-source.ts"
 import type { FileType, Tree, TreeFile } from "./tree.ts"
 
@@ -9,8 +10,8 @@ export interface NewText {
   readonly text: string
   readonly bytes: number
   readonly imports: readonly ValImport[]
-  /** Whether it also imports packages. */
-  readonly isRemote: boolean
+  /** The packages that it imports; undefined if it is no code. */
+  readonly listPackages?: ListPackages | undefined
 }
 
 /** A change of the files of a branch. Parent directories that do not exist are made. */
@@ -24,6 +25,8 @@ export type FileChange =
       readonly content?: NewText | undefined
       /** Whether the path must be free. */
       readonly isNew?: boolean
+      /** The file that it is, if the path is free: one that is elsewhere, or was deleted. */
+      readonly restored?: Pick<PlannedState, "fileId" | "origin">
     }
   | {
       readonly kind: "update"
@@ -67,13 +70,17 @@ const limits = {
   movesMax: 5_000,
 }
 
-/** Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible. */
+/**
+ * Applies changes in order: a later one sees what the earlier ones did. Throws if one is impossible.
+ * They begin with `start`: the files of the tree, or what was planned for it before.
+ */
 export function changeTree(
   tree: Tree,
   changes: readonly FileChange[],
   newId: () => string,
+  start: readonly PlannedFile[] = tree.files.map(toPlanned),
 ): PlannedTree {
-  const draft = createDraft(tree, newId)
+  const draft = createDraft(start, newId)
   for (const change of changes) {
     if (change.kind === "put") put(draft, change)
     else if (change.kind === "update") update(draft, change)
@@ -85,11 +92,17 @@ export function changeTree(
   return { files, changed }
 }
 
+/** A file as it is. */
+export function toPlanned(file: TreeFile): PlannedFile {
+  const { path, fileId, type } = file
+  return { path, fileId, type, content: undefined, origin: file }
+}
+
 type Change<Kind> = Extract<FileChange, { readonly kind: Kind }>
 type Draft = ReturnType<typeof createDraft>
 
 /** The files while changes are applied. */
-function createDraft(tree: Tree, newId: () => string) {
+function createDraft(start: readonly PlannedFile[], newId: () => string) {
   const files = new Map<string, PlannedFile>()
   /** The path of each file by its path in lower case. */
   const similar = new Map<string, string>()
@@ -99,8 +112,7 @@ function createDraft(tree: Tree, newId: () => string) {
     files.set(file.path, file)
     similar.set(file.path.toLowerCase(), file.path)
   }
-  for (const { path, fileId, type, ...rest } of tree.files)
-    set({ path, fileId, type, content: undefined, origin: { path, fileId, type, ...rest } })
+  for (const file of start) set(file)
   return {
     set,
     get: (path: string) => files.get(path),
@@ -155,11 +167,11 @@ function createDraft(tree: Tree, newId: () => string) {
   }
 }
 
-function put(draft: Draft, { path, type, content, isNew }: Change<"put">): void {
+function put(draft: Draft, { path, type, content, isNew, restored }: Change<"put">): void {
   const found = draft.get(path)
   if (!found) {
-    const fileId = draft.newId()
-    draft.add(path, { fileId, type: type ?? guessType(path), content, origin: undefined })
+    const { fileId, origin } = restored ?? { fileId: draft.newId(), origin: undefined }
+    draft.add(path, { fileId, type: type ?? guessType(path), content, origin })
     return
   }
   if (isNew) throw fileExists(path)

@@ -20,29 +20,48 @@ export type Differences = ReturnType<typeof createDifferences>
 export function createDifferences(files: Files) {
   return {
     /**
-     * What has changed on a branch since a version. By default that is version 0: the copy of the
-     * branch that it was made from.
+     * What has changed on a branch since one of its versions. By default it is compared with what it
+     * last had in common with its parent: this is what a merge takes over.
      */
     async list(
       caller: Caller | undefined,
       valId: string,
       branchId: string,
-      version = 0,
+      version?: number,
     ): Promise<AsyncGenerator<FileDifference>> {
-      const before = await files.getTree(caller, valId, { branchId, version })
       const after = await files.getTree(caller, valId, { branchId })
-      const pairs = pairFiles(before.tree.files, after.tree.files)
-      const read = (file: TreeFile | undefined) =>
-        file ? files.readText(branchId, file) : Promise.resolve(null)
+      const before =
+        version === undefined
+          ? await files.getBase(branchId)
+          : { branchId, ...(await files.getTree(caller, valId, { branchId, version })) }
+      const isOneBranch = before.branchId === branchId
+      const origins = "origins" in before ? before.origins : new Map<string, string>()
+      const pairs = pairFiles(before.tree.files, after.tree.files, origins)
+      const read = (id: string, file: TreeFile | undefined) =>
+        file ? files.readText(id, file) : Promise.resolve(null)
       // One text at a time: together they may be 20 MB.
       return (async function* () {
         for (const pair of pairs) {
-          const texts = { before: await read(pair.before), after: await read(pair.after) }
-          yield { ...toKind(pair), ...texts }
+          if (isOneBranch && pair.before?.since === pair.after?.since) continue
+          const texts = {
+            before: await read(before.branchId, pair.before),
+            after: await read(branchId, pair.after),
+          }
+          if (isOneBranch || !isSame(pair, texts)) yield { ...toKind(pair), ...texts }
         }
       })()
     },
   }
+}
+
+/** Files of two branches have nothing to tell by that they are the same. */
+function isSame(
+  { before, after }: FilePair,
+  texts: Pick<FileDifference, "before" | "after">,
+): boolean {
+  return (
+    before?.path === after?.path && before?.type === after?.type && texts.before === texts.after
+  )
 }
 
 /** A file before and after; at least one of the two exists. */
@@ -51,19 +70,22 @@ interface FilePair {
   readonly after: TreeFile | undefined
 }
 
-/** The files that differ, by path. Directories have no text, and are left out. */
-function pairFiles(before: readonly TreeFile[], after: readonly TreeFile[]): readonly FilePair[] {
+/** The files of both, by path. Directories have no text, and are left out. */
+function pairFiles(
+  before: readonly TreeFile[],
+  after: readonly TreeFile[],
+  origins: ReadonlyMap<string, string>,
+): readonly FilePair[] {
   const isFile = ({ type }: TreeFile) => type !== "directory"
-  const now = new Map(after.filter(isFile).map((file) => [file.fileId, file]))
+  const keyOf = ({ fileId }: TreeFile) => origins.get(fileId) ?? fileId
+  const now = new Map(after.filter(isFile).map((file) => [keyOf(file), file]))
   const pairs: FilePair[] = before.filter(isFile).map((file) => {
-    const pair = { before: file, after: now.get(file.fileId) }
-    now.delete(file.fileId)
+    const pair = { before: file, after: now.get(keyOf(file)) }
+    now.delete(keyOf(file))
     return pair
   })
   const added = [...now.values()].map((file) => ({ before: undefined, after: file }))
-  return [...pairs, ...added]
-    .filter((pair) => pair.before?.since !== pair.after?.since)
-    .sort(byPath)
+  return [...pairs, ...added].sort(byPath)
 }
 
 function byPath(left: FilePair, right: FilePair): number {

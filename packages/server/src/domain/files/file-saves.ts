@@ -1,9 +1,12 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import type { ImportHosts } from "../modules/import-address.ts"
+import { isConfigPath, readConfig } from "../modules/imports/deno-json.ts"
+import { listTargets } from "../modules/imports/import-map.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
-import type { Retirer } from "../runs/retirement.ts"
-import type { Sources } from "../vals/val-source.ts"
+import type { Retirer, SavedText } from "../runs/retirement.ts"
+import type { Sources, ValSource } from "../vals/val-source.ts"
 import { assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
 import {
@@ -15,6 +18,7 @@ import {
   type PlannedTree,
 } from "./change-tree.ts"
 import type { FileOfVal, Files } from "./files.ts"
+import type { MergeSides } from "./merge-trees.ts"
 import { type FileType, isCode, type Tree, type TreeFile } from "./tree.ts"
 
 /** A save of files. */
@@ -24,11 +28,25 @@ export interface FileSave {
   readonly note?: string | undefined
   /** What the new texts import; undefined if the files import the same as before. */
   readonly imports: NewText["imports"] | undefined
+  readonly importHosts: ImportHosts
+  /** The branch that is merged with its parent: one of the two is changed, the other one is read. */
+  readonly mergedId?: string | undefined
   /**
    * Decides what changes. It is called inside the transaction with the files as they are then,
    * perhaps more than once.
    */
-  plan(val: Val, branch: Branch, tree: Tree): PlannedTree
+  plan(val: Val, branch: Branch, tree: Tree, sides: MergeSides | undefined): PlannedSave
+}
+
+/** What changes, and which files of a merged branch are copies of which files of its parent. */
+export interface PlannedSave extends PlannedTree {
+  readonly links?: readonly FileLink[]
+}
+
+/** A file of a branch, and the file of the parent that it is a copy of. */
+export interface FileLink {
+  readonly fileId: string
+  readonly originId: string
 }
 
 /** The result of a save. */
@@ -41,6 +59,15 @@ export interface SavedFiles extends BranchOfVal {
   /** Whether packages must be fetched. */
   readonly isRemote: boolean
 }
+
+/** The result of a save, for its author. */
+export interface CheckedFiles extends SavedFiles {
+  /** What is wrong with what was saved, as sentences. */
+  readonly warnings: readonly string[]
+}
+
+/** One file that was saved, for its author. */
+export interface CheckedFile extends FileOfVal, Pick<CheckedFiles, "warnings"> {}
 
 /** Where files are saved. */
 export interface FileSaveStore {
@@ -86,13 +113,14 @@ export function createFileSaves(
     branchId: string | undefined,
     inputs: readonly FileChangeInput[],
     options: { readonly ifMatch?: number | undefined; readonly note?: string | undefined } = {},
-  ): Promise<SavedFiles> => {
+  ): Promise<CheckedFiles> => {
     const val = await vals.get(caller, valId)
     assertOwner(val, caller)
     const changes = await readChanges(sources, caller, val.name, inputs)
     const saved = await store.save(
       {
         ...{ valId, branchId: branchId ?? valId, note: options.note },
+        importHosts: sources.importHosts,
         imports: changes.some(mayChangeImports)
           ? changes.flatMap((one) => (one.kind !== "delete" && one.content?.imports) || [])
           : undefined,
@@ -104,21 +132,28 @@ export function createFileSaves(
       },
       now(),
     )
-    if (saved === "no_val") throw valNotFound(valId)
     if (saved === "no_branch") throw branchNotFound(branchId ?? valId)
+    const done = finish(saved, valId)
+    if (done.isNewVersion) runner.prepare?.(val.ownerId, changes.flatMap(toSavedText))
+    return { ...done, warnings: listWarnings(inputs) }
+  }
+  /** What follows from a save. */
+  const finish = (saved: SavedFiles | "no_val", valId: string): SavedFiles => {
+    if (saved === "no_val") throw valNotFound(valId)
     if (saved.isNewVersion) runner.retire({ branchId: saved.branch.id, paths: saved.paths })
     if (saved.isRemote) lockfileWork.wake()
     return saved
   }
   return {
     save,
+    finish,
     /** Creates or changes one file or directory. */
     async saveOne(
       caller: Caller,
       valId: string,
       branchId: string | undefined,
       change: Exclude<FileChangeInput, { readonly kind: "delete" }>,
-    ): Promise<FileOfVal> {
+    ): Promise<CheckedFile> {
       const saved = await save(caller, valId, branchId, [change])
       const path = (change.kind === "update" ? change.newPath : undefined) ?? change.path
       const file = saved.written.find((one) => one.path === path)
@@ -127,18 +162,26 @@ export function createFileSaves(
       const now = await files.getTree(caller, valId, { branchId })
       const same = now.tree.find(path)
       if (!same) throw fileNotFound(path)
-      return { ...now, file: same }
+      return { ...now, file: same, warnings: saved.warnings }
     },
   }
 }
 
 function mayChangeImports(change: FileChange): boolean {
-  if (change.kind === "delete") return true
+  if (change.kind === "delete" || isConfigPath(toNewPath(change))) return true
   return change.content !== undefined && mayBeCode({ ...change, content: change.content.text })
 }
 
+/** Code that imports packages is linked to them first, when they are fetched. */
+function toSavedText(change: FileChange): readonly SavedText[] {
+  if (change.kind === "delete" || !change.content) return []
+  const { text, listPackages } = change.content
+  const path = toNewPath({ ...change, content: text })
+  return listPackages?.(path, undefined)?.length === 0 ? [{ path, code: text }] : []
+}
+
 /** Throws when the branch is not at the version that the caller expects. */
-function assertVersion(branch: Branch, ifMatch: number | undefined): void {
+export function assertVersion(branch: Branch, ifMatch: number | undefined): void {
   if (ifMatch === undefined || branch.version === ifMatch) return
   throw new AppError(
     "version_conflict",
@@ -147,7 +190,7 @@ function assertVersion(branch: Branch, ifMatch: number | undefined): void {
 }
 
 /** Parses the new texts that are code for what they import. */
-async function readChanges(
+export async function readChanges(
   sources: Sources,
   caller: Caller,
   name: string,
@@ -155,11 +198,14 @@ async function readChanges(
 ): Promise<readonly FileChange[]> {
   const atRoot = new Set<string>()
   const nested = new Set<string>()
+  const configs = new Map<string, ValSource>()
   for (const input of inputs) {
     const text = contentOf(input)
     if (text === undefined) continue
     assertText(input.path, text)
     if (mayBeCode(input)) (isNested(input) ? nested : atRoot).add(text)
+    if (isConfigPath(toNewPath(input)) && !configs.has(text))
+      configs.set(text, await readTargets(sources, caller, text))
   }
   const read = await sources.readMany(caller, [
     { name, codes: [...atRoot] },
@@ -172,10 +218,17 @@ async function readChanges(
     if (input.kind === "delete") return input
     const text = contentOf(input)
     if (text === undefined) return { ...input, content: undefined }
-    const read = isNested(input) ? nestedSources : rootSources
-    const { imports = [], isRemote = false } = (mayBeCode(input) && read?.get(text)) || {}
-    return { ...input, content: { text, bytes: Buffer.byteLength(text), imports, isRemote } }
+    const code = isNested(input) ? nestedSources : rootSources
+    const read = isConfigPath(toNewPath(input)) ? configs : mayBeCode(input) ? code : undefined
+    const { imports = [], listPackages } = read?.get(text) ?? {}
+    return { ...input, content: { text, bytes: Buffer.byteLength(text), imports, listPackages } }
   })
+}
+
+/** The vals that files import by their names in the configuration: they are references of it. */
+async function readTargets(sources: Sources, caller: Caller, text: string): Promise<ValSource> {
+  const { config } = readConfig("", text)
+  return sources.readTargets(caller, text, config ? listTargets(config.map) : [])
 }
 
 /** By its name too: a file may become code later without a new text. */
@@ -188,8 +241,17 @@ function isNested(input: FileChangeInput): boolean {
   return toNewPath(input).includes("/")
 }
 
-function toNewPath(input: FileChangeInput): string {
+function toNewPath(input: FileChangeInput | FileChange): string {
   return (input.kind === "update" ? input.newPath : undefined) ?? input.path
+}
+
+/** What is wrong with the configuration, if the changes write it. */
+function listWarnings(inputs: readonly FileChangeInput[]): readonly string[] {
+  return inputs.flatMap((input) => {
+    const text = contentOf(input)
+    const path = toNewPath(input)
+    return text !== undefined && isConfigPath(path) ? readConfig(path, text).warnings : []
+  })
 }
 
 function contentOf(input: FileChangeInput): string | undefined {

@@ -33,10 +33,20 @@ export interface FileContent {
   readonly text: string
 }
 
+/** What a branch and its parent last had in common: a version of one of them. */
+export interface BranchBase {
+  readonly branchId: string
+  /** Undefined if it was deleted, and all before it. */
+  readonly version: number | undefined
+  /** The file of the parent that a file of the branch is a copy of, by its id. */
+  readonly origins: ReadonlyMap<string, string>
+}
+
 /** Where files are kept. */
 export interface FileStore {
   /** The paths of a branch in a version, with those that had ended by then. */
   listPaths(branchId: string, version: number): Promise<readonly PathState[]>
+  findBase(branchId: string): Promise<BranchBase | undefined>
   hasVersion(branchId: string, version: number): Promise<boolean>
   /** The file at a path in a version, with its text. */
   findContent(branchId: string, path: string, version: number): Promise<FileContent | undefined>
@@ -114,6 +124,13 @@ export function createFiles(store: FileStore, vals: Vals, branches: Branches) {
         )
       if (!found) throw fileNotFound(path)
       return found
+    },
+    /** What a branch and its parent had in common when the branch was made, or last merged. */
+    async getBase(branchId: string): Promise<BranchBase & { readonly tree: Tree }> {
+      const base = await store.findBase(branchId)
+      if (base?.version === undefined)
+        return { branchId, version: undefined, origins: new Map(), tree: createTree([]) }
+      return { ...base, tree: createTree(await store.listPaths(base.branchId, base.version)) }
     },
     /** The text of a file that was listed; empty if its version was deleted a moment ago. */
     readText: async (branchId: string, { path, since }: TreeFile): Promise<string> =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { createTree, type FileType, findEntry, type PathState } from "./tree.ts"
+import { createTree, type FileType, findEntry, findNextEntry, type PathState } from "./tree.ts"
 
 function state(path: string, type: FileType | null = "file", fileId = path): PathState {
   return { path, type, fileId, since: 1, updatedAt: 1, bytes: 0 }
@@ -59,5 +59,34 @@ describe("findEntry", () => {
     expect(find(["index.tsx", "http"], ["main.js", "script"])).toBe("main.js")
     expect(find(["main.ts", "script"], ["main.tsx", "script"])).toBe("main.tsx")
     expect(find(["src/main.tsx", "script"], ["a.ts", "http"])).toBe("a.ts")
+  })
+
+  test("is never the readme", () => {
+    expect(find(["README.md", "http"], ["z.ts", "script"])).toBe("z.ts")
+    const own = { path: "README.md", type: "file", fileId: "the-branch" } as const
+    expect(findEntry([own], "the-branch")).toBeUndefined()
+  })
+})
+
+describe("findNextEntry", () => {
+  const toState = (path: string): PathState => ({
+    ...{ path, fileId: path, type: "script", since: 1, updatedAt: 1, bytes: 1 },
+  })
+  const find = (entryFileId: string, before: readonly string[], after: readonly string[]) => {
+    const branch = { id: "the-branch", entryFileId }
+    return findNextEntry(
+      createTree(before.map(toState)),
+      branch,
+      createTree(after.map(toState)).files,
+    )?.path
+  }
+
+  test("keeps a file that the rule would not have chosen, while it exists", () => {
+    expect(find("b.ts", ["a.ts", "b.ts"], ["a.ts", "b.ts", "c.ts"])).toBe("b.ts")
+    expect(find("b.ts", ["a.ts", "b.ts"], ["a.ts", "c.ts"])).toBe("a.ts")
+  })
+
+  test("chooses anew if the rule had chosen", () => {
+    expect(find("b.ts", ["b.ts"], ["a.ts", "b.ts"])).toBe("a.ts")
   })
 })

@@ -58,11 +58,18 @@ export function createTree(states: readonly PathState[]) {
   }
 }
 
-/** The file that `/v1` calls the code of a val: the one with the id of its branch, else by a rule. */
+/** The path of the readme of a val. */
+export const readmePath = "README.md"
+
+/**
+ * The file that `/v1` calls the code of a val: the one with the id of its branch, else by a rule. The
+ * readme is never that.
+ */
 export function findEntry<File extends Pick<TreeFile, "path" | "fileId" | "type">>(
-  files: readonly File[],
+  all: readonly File[],
   branchId: string,
 ): File | undefined {
+  const files = all.filter(({ path }) => path !== readmePath)
   const own = files.find(({ fileId }) => fileId === branchId)
   if (own) return own
   const byName = new Map(files.map((file) => [file.path, file]))
@@ -71,6 +78,22 @@ export function findEntry<File extends Pick<TreeFile, "path" | "fileId" | "type"
     if (file && file.type !== "directory") return file
   }
   return findFirst(files, startedTypes) ?? findFirst(files, ["script"])
+}
+
+/**
+ * The entry file after a change. One that the rule would not have chosen was written through `/v1`,
+ * and stays the entry file while it exists.
+ */
+export function findNextEntry<File extends Pick<TreeFile, "path" | "fileId" | "type">>(
+  before: Tree,
+  branch: { readonly id: string; readonly entryFileId: string | null },
+  files: readonly File[],
+): File | undefined {
+  const isChosen = findEntry(before.files, branch.id)?.fileId !== branch.entryFileId
+  const kept =
+    isChosen &&
+    files.find(({ fileId, path }) => fileId === branch.entryFileId && path !== readmePath)
+  return kept || findEntry(files, branch.id)
 }
 
 const entryPaths = ["main", "index"].flatMap((name) =>

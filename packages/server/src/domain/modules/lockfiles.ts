@@ -1,4 +1,5 @@
 import type { Claim, ClaimQueue } from "../claims.ts"
+import { toTextKey, type ValConfig } from "./imports/deno-json.ts"
 
 /** The packages that a version imports, resolved to exact versions. */
 export interface Resolution {
@@ -7,6 +8,11 @@ export interface Resolution {
   readonly bundle: string | null
   /** Whether evaluating the bundle takes a promise: a package has a top-level await. */
   readonly isAsync?: true
+  /**
+   * The paths of the files that import packages, and the hashes of their texts. Absent in lockfiles
+   * that no later version can take over.
+   */
+  readonly files?: readonly (readonly [path: string, text: string])[]
 }
 
 /** An import from `npm:`, `jsr:` or another server. */
@@ -179,6 +185,8 @@ export interface DependencyResolver {
    */
   resolve(request: {
     readonly files: readonly SourceFile[]
+    /** Of the version that the files are of. */
+    readonly config?: ValConfig | undefined
     /** Owners take turns. */
     readonly ownerId: string
     readonly local?: readonly string[] | undefined
@@ -201,6 +209,16 @@ export interface ResolvedCode {
 }
 
 /** The part of the result that is stored with the version. */
-export function toResolution({ imports, bundle, isAsync }: ResolvedCode): Resolution {
-  return { imports, bundle: bundle?.hash ?? null, ...(isAsync ? { isAsync: true } : {}) }
+export function toResolution(
+  { imports, bundle, isAsync }: ResolvedCode,
+  files: readonly SourceFile[],
+  config: ValConfig | undefined,
+): Resolution {
+  const importing = new Set(imports.flatMap(({ places }) => places.map(({ text }) => text)))
+  return {
+    ...{ imports, bundle: bundle?.hash ?? null, ...(isAsync ? { isAsync: true as const } : {}) },
+    files: files
+      .map(({ path, code }) => [path, toTextKey(code, path, config)] as const)
+      .filter(([, text]) => importing.has(text)),
+  }
 }

@@ -34,6 +34,7 @@ function lock(
     version: 3,
     path: "main.tsx",
     resolution: { imports, bundle },
+    ...{ config: null, edits: [] },
     ...more,
   }
 }

@@ -1,9 +1,11 @@
 import { repeatText, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isRelative } from "./import-address.ts"
+import type { ConfigEdit } from "./imports/config-edits.ts"
+import { toTextKey } from "./imports/deno-json.ts"
+import type { VersionConfig } from "./imports/version-configs.ts"
 import type { ImportPlace, LockedImport, Resolution } from "./lockfiles.ts"
 import { entryPath } from "./module-url.ts"
 import type { ProgramModule } from "./program-module.ts"
-import { toTextHash } from "./text-hash.ts"
 
 /** A module of a program whose lock has been settled. */
 export interface LockedModule {
@@ -13,6 +15,9 @@ export interface LockedModule {
   readonly version: number
   readonly path: string
   readonly resolution: Resolution
+  readonly config: VersionConfig | null
+  /** What its configuration changes, except for packages. */
+  readonly edits: readonly ConfigEdit[]
 }
 
 /** The modules, and the stubs through which they import their packages. */
@@ -44,7 +49,8 @@ export function linkPackages(
       addStub(stubs, url, toStub(module, one, missing))
       return places.flatMap((place) => toEdit(module.code, place, url))
     })
-    return { url: module.url, code: splice(module.code, edits) }
+    // Packages come first: of two edits of one place, the first counts.
+    return { url: module.url, code: splice(module.code, [...edits, ...module.edits]) }
   })
   return {
     modules: linked,
@@ -57,12 +63,12 @@ export function linkPackages(
 }
 
 /** Whether a place of the lockfile is in the module as it is now. */
-function createIsOwn({ code, path }: LockedModule): (place: ImportPlace) => boolean {
+function createIsOwn({ code, path, config }: LockedModule): (place: ImportPlace) => boolean {
   let hash: string | undefined
   return ({ text, start }) => {
     if (text === undefined)
       return path === entryPath && placeStart.test(code.slice(start - 1, start + 1))
-    hash ??= toTextHash(code)
+    hash ??= toTextKey(code, path, config ?? undefined)
     return text === hash
   }
 }
@@ -182,22 +188,18 @@ function listImported(code: string, at: number): readonly string[] {
     .filter((word) => word.isWellFormed())
 }
 
-interface Edit {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
 const jsxEnding = "/jsx-runtime"
 
 function toEdit(
   code: string,
-  { start, end }: Pick<Edit, "start" | "end">,
+  { start, end }: Pick<ConfigEdit, "start" | "end">,
   url: string,
-): readonly Edit[] {
-  if (/["'`]/.test(code.charAt(start))) return [{ start, end, text: toOwnJson(url) }]
+): readonly ConfigEdit[] {
+  if (start < end && /["'`]/.test(code.charAt(start))) return [{ start, end, text: toOwnJson(url) }]
   // A JSX import source, to which the runtime appends the ending.
-  return url.endsWith(jsxEnding) ? [{ start, end, text: url.slice(0, -jsxEnding.length) }] : []
+  if (!url.endsWith(jsxEnding)) return []
+  const source = url.slice(0, -jsxEnding.length)
+  return [{ start, end, text: start === end ? `/** @jsxImportSource ${source} */` : source }]
 }
 
 const lineEnd = /\r\n|[\n\r\u2028\u2029]/g
@@ -218,11 +220,14 @@ function toPosition(lines: readonly number[], at: number): string {
 }
 
 /** Applies the edits. Edits that overlap or lie outside of the code are skipped. */
-function splice(code: string, edits: readonly Edit[]): string {
+function splice(code: string, edits: readonly ConfigEdit[]): string {
   const parts: string[] = []
   let from = 0
+  let isBegun = false
   for (const { start, end, text } of edits.toSorted((left, right) => left.start - right.start)) {
-    if (start < from || end > code.length || start >= end) continue
+    // Nothing is replaced by the comment before the code.
+    if (start < from || end > code.length || start > end || (start === end && isBegun)) continue
+    isBegun = true
     // Keeps line numbers: a literal may continue after a backslash at the end of a line, and import
     // attributes may have lines of their own.
     const lines = repeatText("\n", code.slice(start, end).split(lineEnd).length - 1, end - start)

@@ -1,4 +1,4 @@
-/** The language of a module. TypeScript and JSX are transpiled in each process. */
+/** The language of a module. Deno transpiles TypeScript and JSX. */
 export type ModuleType = "tsx" | "ts" | "jsx" | "js" | "json"
 
 /** A module and the address by which it is imported. */
@@ -7,6 +7,8 @@ export interface ProgramModule {
   readonly code: string
   /** Absent for TypeScript with JSX. */
   readonly type?: ModuleType
+  /** Whose code it is. Absent for code that is not a user's. */
+  readonly ownerId?: string | undefined
   /** The URL of the module that this one is; it has no code of its own then. */
   readonly location?: string
 }

@@ -1,3 +1,6 @@
+import type { Sources } from "../vals/val-source.ts"
+import { listConfigEdits } from "./imports/config-edits.ts"
+import type { VersionConfig } from "./imports/version-configs.ts"
 import type { BundleStore, LockfileStore, LockfileSummary, StoredBundle } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
@@ -8,6 +11,7 @@ export interface PackageSource {
   readonly lockfiles: Pick<LockfileStore, "find">
   readonly bundles: Pick<BundleStore, "find">
   readonly pendingLockfiles: Pick<PendingLockfiles, "wait">
+  readonly sources: Sources
   readonly links: { readonly baseUrl: string }
 }
 
@@ -18,8 +22,10 @@ export interface SavedModule {
   readonly branchId: string
   readonly version: number
   readonly path: string
+  readonly ownerId: string
   /** Of its version. */
   readonly lock: LockfileSummary | null
+  readonly config: VersionConfig | null
 }
 
 /** Modules and the packages that they import. */
@@ -38,7 +44,7 @@ export async function addPackages(
   source: PackageSource,
   saved: readonly SavedModule[],
 ): Promise<CodeWithPackages> {
-  if (saved.every(({ lock }) => lock === null))
+  if (saved.every(({ lock, config }) => lock === null && config === null))
     return { modules: saved.map(toProgramModule), bundles: [] }
   await waitForPackages(source, saved)
   const found = await Promise.all(saved.map((module) => toLocked(source, module)))
@@ -48,18 +54,20 @@ export async function addPackages(
     new Set(locked.flatMap(({ resolution }) => resolution.bundle ?? [])),
   )
   const linked = linkPackages(source.links.baseUrl, locked, missing)
-  const byUrl = new Map(linked.modules.map((module) => [module.url, module]))
+  const codes = new Map(linked.modules.map(({ url, code }) => [url, code]))
   return {
     modules: [
-      ...saved.map((module) => toProgramModule({ ...module, ...byUrl.get(module.url) })),
+      ...saved.map((module) =>
+        toProgramModule({ ...module, code: codes.get(module.url) ?? module.code }),
+      ),
       ...linked.stubs,
     ],
     bundles,
   }
 }
 
-function toProgramModule({ url, code, path }: SavedModule): ProgramModule {
-  return { url, code, type: toModuleType(path) }
+function toProgramModule({ url, code, path, ownerId }: SavedModule): ProgramModule {
+  return { url, code, type: toModuleType(path), ownerId }
 }
 
 /** Resolves when all packages are fetched. Rejects with `packages_pending` after a time limit. */
@@ -76,13 +84,22 @@ export async function waitForPackages(
   )
 }
 
-/** Undefined when the module imports no packages, or its version was just deleted. */
+/**
+ * Undefined when nothing in the module changes: it imports no packages, or its version was just
+ * deleted, and it has no configuration.
+ */
 async function toLocked(
   source: PackageSource,
-  { lock, ...module }: SavedModule,
+  { lock, ownerId, ...module }: SavedModule,
 ): Promise<LockedModule | undefined> {
-  const found = lock && (await source.lockfiles.find(module.branchId, module.version))
-  return found?.resolution ? { ...module, resolution: found.resolution } : undefined
+  const [found, written] = await Promise.all([
+    lock && source.lockfiles.find(module.branchId, module.version),
+    module.config ? source.sources.parser.scanPlaces(module.code, ownerId) : [],
+  ])
+  const { config } = module
+  const edits = config ? listConfigEdits({ ...module, config }, written ?? []) : []
+  const resolution = found?.resolution ?? { imports: [], bundle: null }
+  return found?.resolution || config ? { ...module, resolution, edits } : undefined
 }
 
 async function loadBundles(source: PackageSource, hashes: ReadonlySet<string>) {

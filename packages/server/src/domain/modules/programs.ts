@@ -15,6 +15,8 @@ import {
   type Walk,
 } from "./graph/module-graph.ts"
 import { mayImport } from "./import-address.ts"
+import { mayHaveJsx } from "./imports/compiler-settings.ts"
+import { isConfigPath } from "./imports/deno-json.ts"
 import {
   type Bundle,
   type LockfileStore,
@@ -95,7 +97,8 @@ export function createPrograms(parts: ProgramParts): Programs {
   const create = async (val: Val, account: Account) => {
     let leaf = graph.findLeaf(val)
     if (leaf === undefined) {
-      if (mayImport(val.code)) return toProgram(parts, val, account, await graph.walk(val))
+      if (mayImport(val.code) || mayHaveJsx(val.code))
+        return toProgram(parts, val, account, await graph.walk(val))
       graph.noteLeaf(val)
       leaf = graph.findLeaf(val)
     }
@@ -116,7 +119,7 @@ export function createPrograms(parts: ProgramParts): Programs {
         bundle: packages.resolution.bundle,
         updatedAt: 0,
       }
-      const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false }
+      const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false, isUnsaved: true }
       return toProgram(packages ? withPackages(parts, val, packages) : parts, val, account, {
         ...walk,
         entry: { ...walk.entry, lock },
@@ -159,6 +162,8 @@ interface Account {
   /** Whether the program gets the account's secrets and a token: only runs of the val's owner do. */
   readonly hasSecrets: boolean
   readonly isAnonymous: boolean
+  /** The code is not saved, so it has no storage of its own. */
+  readonly isUnsaved?: boolean
 }
 
 function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk): Program {
@@ -204,8 +209,9 @@ async function readFile(
 /** A program that can read files can read all of its own branch. */
 function isMadeOf(walk: Walk, branchId: string, paths: readonly string[]): boolean {
   if (readsFiles(walk) && walk.entry.branchId === branchId) return true
+  const isConfigured = paths.some(isConfigPath)
   return [walk.entry, ...walk.modules].some(
-    (module) => module.branchId === branchId && paths.includes(module.path),
+    (module) => module.branchId === branchId && (isConfigured || paths.includes(module.path)),
   )
 }
 
@@ -230,8 +236,8 @@ function toFingerprint(walk: Walk): string {
   return `${own} ${hasher.digest("base64url")}`
 }
 
-function toState({ branchId, path, text }: GraphModule): string {
-  return `${branchId}/${path}@${text.since}`
+function toState({ branchId, path, text, config }: GraphModule): string {
+  return `${branchId}/${path}@${text.since}${config ? ` ${config.key}` : ""}`
 }
 
 /** The packages of a lockfile that is ready are those of its bundle. */
@@ -243,7 +249,7 @@ function toText(lock: LockfileSummary | null): string {
 async function loadProgram(
   parts: ProgramParts,
   val: Val,
-  { hasSecrets }: Account,
+  { hasSecrets, isUnsaved }: Account,
   walk: Walk,
 ): Promise<ProgramContent> {
   const given = {
@@ -265,7 +271,8 @@ async function loadProgram(
     }),
   ])
   // Issued after everything that can fail, since otherwise it would never be revoked.
-  const token = parts.runTokens.issue({ id: val.ownerId, username: val.ownerName })
+  const owner = { id: val.ownerId, username: val.ownerName }
+  const token = parts.runTokens.issue(owner, isUnsaved ? undefined : val.id)
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
   const mask = await createMask(
     new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)]),

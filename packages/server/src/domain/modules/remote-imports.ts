@@ -27,10 +27,11 @@ export function listRemoteImports(
   specifiers: readonly string[],
   hosts: ImportHosts,
   local?: LocalSpecifiers,
+  toMeaning: (specifier: string) => string = (specifier) => specifier,
 ): readonly string[] {
   const source = jsxPattern.exec(code)?.[1]
   const all = source === undefined ? specifiers : [...specifiers, `${source}/jsx-runtime`]
-  return all.filter((specifier) => isRemoteImport(specifier, hosts, local))
+  return all.map(toMeaning).filter((specifier) => isRemoteImport(specifier, hosts, local))
 }
 
 const jsxPattern = /@jsxImportSource\s+([^\s*]+)/
@@ -52,11 +53,18 @@ export function isRemoteImport(
   if (isTownAddress(specifier)) {
     if (!url.pathname.startsWith("/v/")) return true
     if (!hosts.fetchesTown) return false
-    if (local !== undefined) return !local.has(specifier)
+    if (local !== undefined) return !isLocal(specifier, local)
     // When there were no specifiers yet, a val on this server had no files.
     return parseImportAddress(specifier, hosts)?.path !== null
   }
   return !hosts.baseUrls.some((base) => isBelow(url, base))
+}
+
+/** A configuration names a val of which files are imported. */
+function isLocal(specifier: string, local: ReadonlySet<string>): boolean {
+  for (let end = specifier.length; end > 0; end = specifier.lastIndexOf("/", end - 1))
+    if (local.has(specifier.slice(0, end))) return true
+  return false
 }
 
 function isBelow(url: URL, base: string): boolean {

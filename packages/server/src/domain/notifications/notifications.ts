@@ -12,6 +12,9 @@ export interface Notification {
   readonly createdAt: number
   readonly readAt: number | null
   readonly val: NamedVal
+  /** The file of a schedule, and its branch; null for other types, and when it is gone. */
+  readonly file: { readonly id: string; readonly path: string } | null
+  readonly branch: { readonly id: string; readonly name: string } | null
   /** Who did it; null for a schedule. */
   readonly user: Person | null
   readonly comment: { readonly id: string; readonly text: string } | null

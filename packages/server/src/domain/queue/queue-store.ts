@@ -74,6 +74,9 @@ export interface ClaimedRun {
 export interface EndedRun {
   readonly id: string
   readonly valId: string
+  /** The file that was started, and its branch. */
+  readonly fileId: string
+  readonly branchId: string
   readonly version: number
   readonly accountId: string
   readonly ownerId: string

@@ -4,13 +4,13 @@ import { fromBase32, toBase32 } from "../../shared/base32.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import type { StartedPlace } from "../files/started-files.ts"
+import type { Calls } from "../runs/calls.ts"
 import type { Cipher } from "../secrets/cipher.ts"
-import type { Val, Vals } from "../vals/vals.ts"
-import { assertHttpVal } from "./val-requests.ts"
+import { assertHttpVal, type EndpointLinks, toEndpoint } from "./val-requests.ts"
 
 /** The URLs of vals. */
-export interface PreviewLinks {
-  endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
+export interface PreviewLinks extends EndpointLinks {
   /** The URL whose host name starts with that label. */
   labelled(label: string): string
 }
@@ -27,7 +27,7 @@ export type Previews = ReturnType<typeof createPreviews>
 
 /** Creates the rules of previews. */
 export function createPreviews(
-  vals: Vals,
+  calls: Pick<Calls, "findVal">,
   cipher: Pick<Cipher, "sign">,
   links: PreviewLinks,
   { now }: Pick<Clock, "now">,
@@ -35,13 +35,13 @@ export function createPreviews(
   return {
     /**
      * Creates a preview URL. A browser sends no token, and a frame sends no cookie, so for a private
-     * val the URL itself grants access to that val for a limited time. Nothing is stored: the host
-     * name contains the val and the expiry, signed by this server.
+     * val the URL itself grants access to that file for a limited time. Nothing is stored: the host
+     * name contains the file and the expiry, signed by this server.
      */
-    async create(caller: Caller, valId: string): Promise<Preview> {
-      const val = await vals.get(caller, valId)
+    async create(caller: Caller, valId: string, place: StartedPlace): Promise<Preview> {
+      const val = await calls.findVal(caller, valId, place)
       assertHttpVal(val)
-      if (val.privacy !== "private") return { url: links.endpoint(val), expiresAt: null }
+      if (val.privacy !== "private") return { url: toEndpoint(links, val), expiresAt: null }
       // The pass would outlive the run and its token.
       if (caller.isOfRun)
         throw new AppError(
@@ -55,7 +55,9 @@ export function createPreviews(
       )
       const expiresSeconds = Math.floor(expiresAt / 1000)
       return {
-        url: links.labelled(toPass(cipher, val.id, expiresSeconds)),
+        url: links.labelled(
+          toPass(cipher, val.file.isEntry ? val.id : val.file.id, expiresSeconds),
+        ),
         expiresAt: expiresSeconds * 1000,
       }
     },
@@ -78,7 +80,7 @@ export function isPass(label: string): boolean {
   return passPattern.test(label)
 }
 
-/** Returns the id of the val that a pass grants access to; undefined if invalid or expired. */
+/** Returns the id of the val or file that a pass opens; undefined if it is invalid or expired. */
 export function openPass(
   cipher: Pick<Cipher, "sign">,
   pass: string,
@@ -92,9 +94,9 @@ export function openPass(
   return bytes.readUInt32BE(idBytes) * 1000 > now ? toId(bytes.subarray(0, idBytes)) : undefined
 }
 
-function toPass(cipher: Pick<Cipher, "sign">, valId: string, expiresSeconds: number): string {
+function toPass(cipher: Pick<Cipher, "sign">, id: string, expiresSeconds: number): string {
   const content = Buffer.alloc(idBytes + expiryBytes)
-  content.write(valId.replaceAll("-", ""), "hex")
+  content.write(id.replaceAll("-", ""), "hex")
   content.writeUInt32BE(expiresSeconds, idBytes)
   return toBase32(
     Buffer.concat([content, cipher.sign(content, purpose).subarray(0, signatureBytes)]),

@@ -2,8 +2,10 @@ import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { assertDepth, depthHeader } from "../egress.ts"
+import type { StartedPlace } from "../files/started-files.ts"
+import type { Calls } from "../runs/calls.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
-import type { Val, Vals } from "../vals/vals.ts"
+import type { Val } from "../vals/vals.ts"
 import { type BufferedResponse, bufferResponse } from "./buffered-response.ts"
 
 /** The caller that sends a request to a val. */
@@ -33,25 +35,40 @@ export interface ValRequest {
 /** Requests to vals through the API. */
 export type ValRequests = ReturnType<typeof createValRequests>
 
+/** The web addresses of vals and their files. */
+export interface EndpointLinks {
+  endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
+  fileEndpoint(fileId: string): string
+}
+
+/** The web address of the file of a val that is started. */
+export function toEndpoint(links: EndpointLinks, val: Val): string {
+  return val.file.isEntry ? links.endpoint(val) : links.fileEndpoint(val.file.id)
+}
+
 /** Creates the rules of requests to vals. */
 export function createValRequests(
-  vals: Vals,
+  calls: Pick<Calls, "findVal">,
   liveRuns: Pick<LiveRuns, "find">,
-  links: { endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string },
+  links: EndpointLinks,
   fetchVal: FetchVal,
 ) {
   return {
-    /** Sends a request to a val that the caller may see. A failure of the val is a response too. */
+    /**
+     * Sends a request to a val that the caller may see, or to a file of it. A failure of the val is
+     * a response too.
+     */
     async send(
       sender: ValRequestCaller,
       valId: string,
+      place: StartedPlace,
       input: ValRequest,
     ): Promise<BufferedResponse> {
       const { caller } = sender
-      const val = await vals.get(caller, valId)
+      const val = await calls.findVal(caller, valId, place)
       assertHttpVal(val)
       assertDepth(caller.depth ?? 0)
-      const request = toRequest(new URL(links.endpoint(val)), input, sender)
+      const request = toRequest(new URL(toEndpoint(links, val)), input, sender)
       const startedMs = performance.now()
       const response = await fetchVal(request, sender)
       const buffered = await bufferResponse(response, limits.responseBytesMax, limits.responseMsMax)
@@ -67,13 +84,11 @@ export function createValRequests(
   }
 }
 
-/** Throws unless the val is of type http. */
-export function assertHttpVal(val: Val): void {
-  if (val.type !== "http")
-    throw new AppError(
-      "not_http",
-      `Cannot send requests to val "${val.name}": its type is ${val.type}, not http`,
-    )
+/** Throws unless the val, or the file that is meant, is of type http. */
+export function assertHttpVal({ type, name, file }: Val): void {
+  if (type === "http") return
+  const where = file.isEntry ? `val "${name}"` : `"${file.path}" of val "${name}"`
+  throw new AppError("not_http", `Cannot send requests to ${where}: its type is ${type}, not http`)
 }
 
 /** Framing headers are set here. The gateway removes the other hop-by-hop headers. */

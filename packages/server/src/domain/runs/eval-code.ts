@@ -124,6 +124,8 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     likeCount: 0,
     referenceCount: 0,
     forkCount: 0,
+    fileCount: 1,
+    branchCount: 1,
     forkedFrom: null,
     createdAt: at,
     updatedAt: at,
@@ -167,8 +169,9 @@ async function resolvePackages(
   if (!isRemote || !resolver) return null
   const local = imports.flatMap(({ specifiers }) => specifiers)
   const signal = AbortSignal.timeout(resolveMsMax)
+  const files = [{ path: entryPath, code }]
   const resolved = await resolver
-    .resolve({ files: [{ path: entryPath, code }], ownerId, local, signal })
+    .resolve({ files, ownerId, local, signal })
     .catch((error: unknown) => {
       if (!signal.aborted) throw error
       throw new AppError(
@@ -176,5 +179,5 @@ async function resolvePackages(
         "Cannot evaluate the code: fetching its packages takes too long",
       )
     })
-  return { resolution: toResolution(resolved), bundle: resolved.bundle }
+  return { resolution: toResolution(resolved, files, undefined), bundle: resolved.bundle }
 }

@@ -25,8 +25,16 @@ export function isOutdated(
   )
 }
 
+/** The text of a file. */
+export interface SavedText {
+  readonly path: string
+  readonly code: string
+}
+
 /** Stops using processes whose code or secrets have changed. */
 export interface Retirer {
+  /** Prepares for runs of texts that were saved. Absent where nothing runs. */
+  prepare?(ownerId: string, texts: readonly SavedText[]): void
   /** Processes of outdated programs finish their runs and accept no new ones. */
   retire(outdated: Outdated): void
 }

@@ -184,6 +184,8 @@ export interface RunFilter extends Period {
   readonly statuses?: readonly RunStatus[] | undefined
   /** Occurs in the address of the request, in the error or in the last log line. */
   readonly text?: string | undefined
+  readonly fileId?: string | undefined
+  readonly branchId?: string | undefined
 }
 
 /** The error of a run that was cancelled. */
@@ -253,10 +255,9 @@ export interface RunSize extends RunPosition {
   readonly bytes: number
 }
 
-/** A log line with its run and its val. */
-export interface AccountLog {
+/** A log line with its run, its val and the file that was started. */
+export interface AccountLog extends Pick<Run, "val" | "file" | "branch"> {
   readonly runId: string
-  readonly val: ValMention
   readonly line: LogLine
 }
 
@@ -316,7 +317,11 @@ export function createRuns(
       const logged = items.filter(({ lastLine }) => lastLine !== null)
       const found = await Promise.all(logged.map(({ id }) => store.find(userId, id)))
       return found
-        .flatMap((run) => run?.logs.map((line) => ({ runId: run.id, val: run.val, line })) ?? [])
+        .flatMap((run) => {
+          if (!run) return []
+          const { id: runId, val, file, branch, logs } = run
+          return logs.map((line) => ({ runId, val, file, branch, line }))
+        })
         .sort((one, other) => compareTimes(one.line.at, other.line.at))
         .slice(-latest.linesMax)
     },

@@ -4,6 +4,7 @@ import { findNotice, toNotice } from "./failures.ts"
 const schedule = {
   valName: "report",
   ownerName: "ada",
+  place: null,
   failureCount: 10,
   error: `Error: ${"x".repeat(1_000)}`,
   toValPage: (owner: string, name: string) => `https://hamlet.example/u/${owner}/${name}`,
@@ -28,4 +29,8 @@ test("toNotice names the val, its page and the start of its last error", () => {
   expect(text).toEndWith("https://hamlet.example/u/ada/report\n")
   expect(text.length).toBeLessThan(800)
   expect(toNotice("paused", { ...schedule, error: null }).text).toContain("is paused now")
+  const place = { path: "jobs/clean.ts", branch: "dev" }
+  expect(toNotice("failing", { ...schedule, place }).subject).toBe(
+    "The schedule of jobs/clean.ts on branch dev of ada/report keeps failing",
+  )
 })

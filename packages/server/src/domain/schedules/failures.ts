@@ -37,6 +37,8 @@ export function toPausedReason(failureCount: number): string {
 export interface FailingSchedule {
   readonly valName: string
   readonly ownerName: string
+  /** The path of its file and the branch; null for the first file of a val on `main`. */
+  readonly place: { readonly path: string; readonly branch: string } | null
   readonly failureCount: number
   /** The error of its last run. */
   readonly error: string | null
@@ -50,9 +52,10 @@ const errorCharsMax = 500
 /** The mail to the owner. */
 export function toNotice(
   kind: ScheduleNotice,
-  { valName, ownerName, failureCount, error, toValPage }: FailingSchedule,
+  { valName, ownerName, place, failureCount, error, toValPage }: FailingSchedule,
 ): { readonly subject: string; readonly text: string } {
-  const name = `${ownerName}/${valName}`
+  const val = `${ownerName}/${valName}`
+  const name = place ? `${place.path} on branch ${place.branch} of ${val}` : val
   const isPaused = kind === "paused"
   const lines = [
     `The last ${failureCount} scheduled runs of ${name} failed.`,

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test"
-import { changeSchedule, listDueTimes, type Schedule } from "./schedules.ts"
+import {
+  changeSchedule,
+  findPause,
+  listDueTimes,
+  type Schedule,
+  toFirstSettings,
+} from "./schedules.ts"
 
 const before = Date.parse("2026-11-16T08:00:00Z")
 const now = before + 600_000
@@ -11,8 +17,10 @@ const current: Schedule = {
     privacy: "private",
     ownerId: "0190a6b1-7e3c-7c4d-8f5e-0123456789ac",
     ownerName: "ada",
-    type: "interval",
   },
+  file: { id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ab", path: "main.tsx" },
+  branch: { id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ab", name: "main" },
+  type: "interval",
   timing: { cron: null, every: "1h", timeZone: "UTC" },
   overlap: "allow",
   catchUp: "one",
@@ -94,5 +102,42 @@ describe("a schedule whose time zone is not known any more", () => {
     expect(() => changeSchedule({ ...paused, timing }, { isPaused: false }, 1, now)).toThrow(
       'Cannot set the schedule: "cron" is not a cron expression',
     )
+  })
+})
+
+describe("toFirstSettings", () => {
+  const limits = { perUserMax: 2, secondsMin: 1 }
+
+  test("is hourly, or as often as the operator allows", () => {
+    expect(toFirstSettings(limits, 1, now)).toMatchObject({
+      timing: { every: "1h" },
+      isPaused: false,
+      nextAt: now + 3_600_000,
+    })
+    const rare = { ...limits, secondsMin: 7_200 }
+    expect(toFirstSettings(rare, 1, now).nextAt).toBe(now + 7_200_000)
+  })
+
+  test("is paused without a count, and with a reason when there are enough others", () => {
+    expect(toFirstSettings(limits, undefined, now)).toMatchObject({
+      ...{ isPaused: true, pausedReason: null, nextAt: null },
+    })
+    expect(toFirstSettings(limits, 2, now)).toMatchObject({
+      isPaused: true,
+      pausedReason:
+        "It was not started: you have 2 schedules that are not paused, which is the limit",
+      nextAt: null,
+    })
+  })
+})
+
+test("findPause names the type of a val, or of a file of it", () => {
+  expect(findPause(current)).toBeUndefined()
+  expect(findPause({ ...current, type: "file" })).toEqual({
+    reason: "The val is of type script; only a val of type interval has a schedule",
+  })
+  const file = { id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ff", path: "jobs/clean.ts" }
+  expect(findPause({ ...current, file, type: "http" })).toEqual({
+    reason: "The file is of type http; only a file of type interval has a schedule",
   })
 })

@@ -4,10 +4,14 @@ import type { Histogram } from "../../shared/histogram.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import { branchNotFound } from "../files/branches.ts"
+import { fileNotFound } from "../files/change-tree.ts"
+import type { FileType } from "../files/tree.ts"
+import { mainBranch } from "../modules/import-address.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { RunStatus } from "../runs/runs.ts"
 import type { ValMention } from "../vals/comments.ts"
-import { type AssertVal, assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
+import { type AssertVal, assertOwner, type Vals, valNotFound } from "../vals/vals.ts"
 import { describeTiming } from "./describe-timing.ts"
 import { findNextTime, listNextTimes, readTiming, type Timing, type TimingInput } from "./timing.ts"
 
@@ -17,8 +21,21 @@ export type Overlap = z.infer<typeof scheduleOverlap>
 /** Whether one run makes up for missed due times. */
 export type CatchUp = z.infer<typeof scheduleCatchUp>
 
-/** The val of a schedule. */
-export type ScheduledVal = ValMention & Pick<Val, "type">
+/** The file of a schedule, on its branch. */
+export interface ScheduledFile {
+  readonly val: ValMention
+  readonly branch: { readonly id: string; readonly name: string }
+  readonly file: { readonly id: string; readonly path: string }
+  /** Of the file, in the newest version. */
+  readonly type: FileType
+}
+
+/** Which file of a val is meant; by default the entry file, on `main`. */
+export interface SchedulePlace {
+  readonly path?: string | undefined
+  /** The name of the branch. */
+  readonly branch?: string | undefined
+}
 
 /** What the owner sets. */
 export interface ScheduleSettings {
@@ -29,8 +46,7 @@ export interface ScheduleSettings {
 }
 
 /** A schedule as it is stored. */
-export interface Schedule extends ScheduleSettings {
-  readonly val: ScheduledVal
+export interface Schedule extends ScheduleSettings, ScheduledFile {
   /** Why the server paused it. Null if the owner did, or if it is not paused. */
   readonly pausedReason: string | null
   /** When the timing was set: the times of `every` are counted from then. */
@@ -59,9 +75,11 @@ export type ScheduleChange = ScheduleSettings &
   Pick<Schedule, "pausedReason" | "anchorAt" | "nextAt" | "failureCount">
 
 /** What a change depends on, as it is inside the transaction. */
-export interface ScheduleState {
-  readonly val: ScheduledVal
-  /** Undefined: the val has no schedule yet. */
+export interface ScheduleState extends Pick<ScheduledFile, "val"> {
+  /** Undefined if there is no such branch, or no such file on it. */
+  readonly branch: ScheduledFile["branch"] | undefined
+  readonly file: (ScheduledFile["file"] & Pick<ScheduledFile, "type">) | undefined
+  /** Undefined: the file has no schedule yet. */
   readonly current: Schedule | undefined
   /** The time of the database, which decides what is due. */
   readonly now: number
@@ -69,20 +87,25 @@ export interface ScheduleState {
 
 /** Stores schedules. */
 export interface ScheduleStore {
-  find(valId: string): Promise<Schedule | undefined>
+  find(valId: string, place: SchedulePlace): Promise<Schedule | undefined>
   listOfOwner(ownerId: string, page: PageRequest): Promise<Page<Schedule>>
   /**
-   * Creates or changes the schedule of a val. `change` is called inside the transaction, perhaps
+   * Creates or changes the schedule of a file. `change` is called inside the transaction, perhaps
    * more than once. Returns undefined when there is no such val, and "full" when its owner has
-   * `countMax` other schedules.
+   * `activeMax` other schedules that are not paused.
    */
   put(
     valId: string,
+    place: SchedulePlace,
     change: (state: ScheduleState) => ScheduleChange,
-    countMax: number,
+    activeMax: number,
   ): Promise<Schedule | "full" | undefined>
-  /** Returns false when the val has no schedule, and undefined when there is no such val. */
-  delete(valId: string, assert: AssertVal<ScheduledVal>): Promise<boolean | undefined>
+  /** Returns false when the file has no schedule, and undefined when there is no such val. */
+  delete(
+    valId: string,
+    place: SchedulePlace,
+    assert: AssertVal<ValMention>,
+  ): Promise<boolean | undefined>
   /** What there is to do. */
   findWork(): Promise<ScheduleWork>
   /** Starts the runs of some schedules that are due. */
@@ -131,6 +154,7 @@ export interface ScheduleStats {
 
 /** What the operator allows. */
 export interface ScheduleLimits {
+  /** Schedules of a user that are not paused. */
   readonly perUserMax: number
   /** The least number of seconds between two due times of a schedule. */
   readonly secondsMin: number
@@ -148,42 +172,47 @@ export function createSchedules(
   clock: Clock,
 ) {
   return {
-    /** Creates or changes the schedule of a val of the caller. */
-    async put(caller: Caller, valId: string, input: ScheduleInput): Promise<Schedule> {
-      const change = ({ val, current, now }: ScheduleState) => {
-        assertOwner(val, caller)
-        assertInterval(val)
-        return changeSchedule(current, input, secondsMin, now)
+    /** Creates or changes the schedule of a file of the caller. */
+    async put(
+      caller: Caller,
+      valId: string,
+      place: SchedulePlace,
+      input: ScheduleInput,
+    ): Promise<Schedule> {
+      const change = (state: ScheduleState) => {
+        assertOwner(state.val, caller)
+        assertInterval(state, place)
+        return changeSchedule(state.current, input, secondsMin, state.now)
       }
-      const put = await store.put(valId, change, perUserMax)
+      const put = await store.put(valId, place, change, perUserMax)
       if (put === undefined) throw valNotFound(valId)
       if (put === "full")
         throw new AppError(
           "too_many_schedules",
-          `Cannot add a schedule: you have ${perUserMax} already`,
+          `Cannot start a schedule: ${toFullReason(perUserMax)}`,
         )
       work.wake()
       return put
     },
-    /** The schedule of a val of the caller. */
-    async get(caller: Caller, valId: string): Promise<Schedule> {
+    /** The schedule of a file of the caller. */
+    async get(caller: Caller, valId: string, place: SchedulePlace): Promise<Schedule> {
       const val = await vals.get(caller, valId)
       assertOwner(val, caller)
-      const schedule = await store.find(valId)
-      if (!schedule) throw scheduleNotFound(val)
+      const schedule = await store.find(valId, place)
+      if (!schedule) throw scheduleNotFound(val, place)
       return schedule
     },
     /** The schedules of the caller's vals. */
     list: ({ userId }: Caller, page: PageRequest) => store.listOfOwner(userId, page),
-    /** Deletes the schedule of a val of the caller. Runs that have started go on. */
-    async delete(caller: Caller, valId: string): Promise<void> {
+    /** Deletes the schedule of a file of the caller. Runs that have started go on. */
+    async delete(caller: Caller, valId: string, place: SchedulePlace): Promise<void> {
       let name = valId
-      const isDeleted = await store.delete(valId, (val) => {
+      const isDeleted = await store.delete(valId, place, (val) => {
         assertOwner(val, caller)
         name = val.name
       })
       if (isDeleted === undefined) throw valNotFound(valId)
-      if (!isDeleted) throw scheduleNotFound({ name })
+      if (!isDeleted) throw scheduleNotFound({ name }, place)
     },
     /** What this node has done, for the metrics. */
     stats: () => work.stats(),
@@ -219,10 +248,45 @@ export function findPause({
   isPaused,
   pausedReason,
   val,
+  file,
+  type,
 }: Schedule): { readonly reason: string | null } | undefined {
   if (isPaused) return { reason: pausedReason }
-  if (val.type === "interval") return undefined
-  return { reason: `The val is of type ${val.type}; only a val of type interval has a schedule` }
+  if (type === "interval") return undefined
+  const noun = file.id === val.id ? "val" : "file"
+  return {
+    reason: `The ${noun} is of type ${toShown(type)}; only a ${noun} of type interval has a schedule`,
+  }
+}
+
+/** A val whose code is a plain file is shown as a script. */
+function toShown(type: FileType): FileType {
+  return type === "file" ? "script" : type
+}
+
+/** The timing of a schedule that a save creates. */
+const firstHours = 1
+
+/**
+ * The first settings of the schedule of a file that becomes one of type `interval`: hourly, or as often
+ * as the operator allows. It is paused when its owner has enough others, or without `activeCount`.
+ */
+export function toFirstSettings(
+  { perUserMax, secondsMin }: ScheduleLimits,
+  activeCount: number | undefined,
+  now: number,
+): ScheduleChange {
+  const every = secondsMin > firstHours * 3_600 ? `${secondsMin}s` : `${firstHours}h`
+  const isFull = activeCount !== undefined && activeCount >= perUserMax
+  const isPaused = activeCount === undefined || isFull
+  return {
+    ...changeSchedule(undefined, { every, isPaused }, secondsMin, now),
+    pausedReason: isFull ? `It was not started: ${toFullReason(perUserMax)}` : null,
+  }
+}
+
+function toFullReason(perUserMax: number): string {
+  return `you have ${perUserMax} schedules that are not paused, which is the limit`
 }
 
 /** The new state of a schedule. It starts anew when its timing changes or its pause ends. */
@@ -272,14 +336,23 @@ function isSameTiming(left: Timing, right: Timing): boolean {
   return left.cron === right.cron && left.every === right.every && left.timeZone === right.timeZone
 }
 
-function assertInterval(val: ScheduledVal): void {
-  if (val.type === "interval") return
+/** Throws unless the file exists and is of type `interval`. */
+function assertInterval({ val, branch, file }: ScheduleState, place: SchedulePlace): void {
+  if (!branch) throw branchNotFound(place.branch ?? mainBranch)
+  if (file?.type === "interval") return
+  if (place.path !== undefined && !file) throw fileNotFound(place.path)
+  const isVal = place.path === undefined
+  const name = isVal ? `val "${val.name}"` : `"${place.path}"`
   throw new AppError(
     "not_interval",
-    `Cannot schedule val "${val.name}": it is of type ${val.type}, and only a val of type interval has a schedule`,
+    `Cannot schedule ${name}: it is of type ${toShown(file?.type ?? "script")}, and only a ${isVal ? "val" : "file"} of type interval has a schedule`,
   )
 }
 
-function scheduleNotFound(val: Pick<Val, "name">): AppError {
-  return new AppError("schedule_not_found", `Cannot find a schedule of val "${val.name}"`)
+function scheduleNotFound(val: Pick<ValMention, "name">, place: SchedulePlace): AppError {
+  const where = [
+    ...(place.path === undefined ? [] : [` at "${place.path}"`]),
+    ...(place.branch === undefined ? [] : [` on branch "${place.branch}"`]),
+  ].join("")
+  return new AppError("schedule_not_found", `Cannot find a schedule of val "${val.name}"${where}`)
 }

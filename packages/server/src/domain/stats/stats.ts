@@ -35,6 +35,9 @@ export interface StatQuery {
   readonly since?: number | undefined
   readonly until?: number | undefined
   readonly buckets: number
+  /** Only runs of this file, or of this branch. */
+  readonly fileId?: string | undefined
+  readonly branchId?: string | undefined
 }
 
 /** The runs of a span in buckets. */
@@ -87,14 +90,14 @@ export function createRunStats(
     /** The runs on the caller's account, without vals that the caller may no longer see. */
     getOfAccount({ userId }: Caller, query: StatQuery): Promise<Stats> {
       const span = toSpan(query)
-      return countRuns(store.walkAccount(userId, span), span, query.buckets, limits)
+      return countRuns(store.walkAccount(userId, span), span, query, limits)
     },
     /** The val's runs; all runs for its owner, otherwise only the caller's. */
     async getOfVal(caller: Caller, valId: string, query: StatQuery): Promise<Stats> {
       const val = await vals.get(caller, valId)
       const span = toSpan(query)
       const accountId = val.ownerId === caller.userId ? undefined : caller.userId
-      return countRuns(store.walkVal(valId, accountId, span), span, query.buckets, limits)
+      return countRuns(store.walkVal(valId, accountId, span), span, query, limits)
     },
     /** The runs of each of the caller's own vals, on the caller's account, in the last hours. */
     async getActivity(
@@ -161,12 +164,14 @@ function divide({ since, until }: Span, bucketsMax: number) {
 async function countRuns(
   batches: RunBatches,
   span: Span,
-  bucketsMax: number,
+  { buckets: bucketsMax, fileId, branchId }: StatQuery,
   { runsMax }: StatLimits,
 ): Promise<Stats> {
   const { bucketMs, bucketCount, bucketOf } = divide(span, bucketsMax)
   const tallies = Array.from({ length: bucketCount }, newTally)
   const isPartial = await visitRuns(batches, runsMax, (run) => {
+    if (fileId !== undefined && run.fileId !== fileId) return
+    if (branchId !== undefined && run.branchId !== branchId) return
     const bucket = tallies[bucketOf(run.startedAt)]
     if (bucket && run.ownerId !== null) tally(bucket, run)
   })

@@ -82,6 +82,11 @@ export function moveResolution(
   const after = toTextHash(applyEdits(code, edits))
   return {
     ...resolution,
+    ...(resolution.files && {
+      files: resolution.files.map(
+        ([path, text]) => [path, text === before ? after : text] as const,
+      ),
+    }),
     imports: resolution.imports.map((one) => ({
       ...one,
       places: one.places.map((place) => {
@@ -117,7 +122,7 @@ function chooseMarker(code: string): string {
 }
 
 /** Applies edits that do not overlap. */
-function applyEdits(code: string, edits: readonly Edit[]): string {
+export function applyEdits(code: string, edits: readonly Edit[]): string {
   const parts: string[] = []
   let from = 0
   for (const { start, end, text } of edits.toSorted((left, right) => left.start - right.start)) {

@@ -3,7 +3,16 @@ import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { Users } from "../accounts/users.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import type { Privacy, Val, ValFilter, ValRanking, ValState, ValStore, ValType } from "./vals.ts"
+import type {
+  FoundVal,
+  Privacy,
+  Val,
+  ValFilter,
+  ValRanking,
+  ValState,
+  ValStore,
+  ValType,
+} from "./vals.ts"
 
 /** What a list of one's own vals is in the order of. */
 export type OwnValSort = z.infer<typeof myValsQuery>["sort"]
@@ -58,7 +67,8 @@ export function createValLists(store: ValStore, ownStore: OwnValStore, users: Us
       query: string,
       page: PageRequest,
       address: () => string,
-    ): Promise<Page<Val>> => store.search(caller?.userId, query, page, caller?.userId ?? address()),
+    ): Promise<Page<FoundVal>> =>
+      store.search(caller?.userId, query, page, caller?.userId ?? address()),
     /** The caller's own vals. */
     listOwn: (caller: Caller, filter: OwnValFilter, page: PageRequest): Promise<Page<Val>> =>
       ownStore.list(caller.userId, filter, page),

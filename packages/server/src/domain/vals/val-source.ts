@@ -7,9 +7,11 @@ import {
   parseImportAddress,
   toBranchKey,
 } from "../modules/import-address.ts"
+import { createListPackages, type ListPackages } from "../modules/imports/text-packages.ts"
+import type { WrittenImport } from "../modules/imports/written-imports.ts"
 import type { Resolution } from "../modules/lockfiles.ts"
 import { entryPath } from "../modules/module-url.ts"
-import { hasRemoteImports } from "../modules/remote-imports.ts"
+import { hasRemoteImports, mayImportRemote } from "../modules/remote-imports.ts"
 
 /**
  * A branch of a val that code imports, with every specifier that the code uses for it. The version is
@@ -34,6 +36,7 @@ export interface ValSource {
   readonly imports: readonly ValImport[]
   /** Whether it also imports packages, so that its version needs a lockfile. */
   readonly isRemote?: boolean
+  readonly listPackages?: ListPackages
   /** The packages, if they are known: nothing is fetched then. */
   readonly lock?: SettledResolution
 }
@@ -47,6 +50,9 @@ export interface SettledResolution {
 /** More than a program may contain. Further ones are ignored: reading 10,000 would take long. */
 const specifiersMax = 1_000
 
+/** Texts of one save whose places are searched. */
+const placesScannedMax = 50
+
 /** Parses code of users without running it. It is shared fairly between owners. */
 export interface CodeParser {
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
@@ -55,6 +61,8 @@ export interface CodeParser {
     codes: readonly string[],
     ownerId: string,
   ): Promise<readonly (readonly string[])[]>
+  /** What code imports, and where it says so; null if that cannot be told. */
+  scanPlaces(code: string, ownerId: string): Promise<readonly WrittenImport[] | null>
   /** Fails with `module_not_parsable` for code that does not parse. */
   toJavaScript(code: string, ownerId: string): Promise<string>
 }
@@ -85,9 +93,16 @@ export function createSources(
     }
     return missing
   }
+  /** The places are needed where packages are imported, perhaps by a name of the configuration. */
+  const findPlaces = async (caller: Caller, code: string, specifiers: readonly string[]) => {
+    const isNeeded = mayImportRemote(code) || specifiers.some(isBare)
+    return isNeeded ? await parser.scanPlaces(code, caller.userId) : undefined
+  }
   return {
     parser,
     importHosts,
+    /** Code that imports nothing. */
+    readPlain: (code: string): ValSource => toSource(importHosts, undefined, code, [], new Set()),
     /**
      * Parses code of the caller for the vals and packages that it imports. Only a file at the root of
      * a val can import other vals by a relative address.
@@ -101,7 +116,18 @@ export function createSources(
       const specifiers = takeFirst(await parser.scanImports(code, caller.userId))
       const missing = await findMissing(caller, specifiers)
       const importer = path.includes("/") ? undefined : { username: caller.username, name }
-      return toSource(importHosts, importer, code, specifiers, missing)
+      const written = await findPlaces(caller, code, specifiers)
+      return toSource(importHosts, importer, code, specifiers, missing, written)
+    },
+    /** What a configuration imports: a prefix of addresses means the val that they are of. */
+    async readTargets(
+      caller: Caller,
+      text: string,
+      targets: readonly string[],
+    ): Promise<ValSource> {
+      const specifiers = targets.map((target) => target.replace(/\/$/, ""))
+      const missing = await findMissing(caller, specifiers)
+      return toSource(importHosts, undefined, text, specifiers, missing)
     },
     /** The same for many files of several vals of the caller. */
     async readMany(
@@ -119,10 +145,17 @@ export function createSources(
       const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
       const missing = await findMissing(caller, found.flat())
       const { username } = caller
+      const places = new Map<string, readonly WrittenImport[] | null | undefined>()
+      // Without places, a version cannot take over packages.
+      for (const [code, some] of [...specifiers].slice(0, placesScannedMax))
+        places.set(code, await findPlaces(caller, code, some))
       return vals.map(({ name, codes, isNested = false }) => {
         const importer = isNested ? undefined : { username, name }
         return codes.map((code) =>
-          toSource(importHosts, importer, code, specifiers.get(code) ?? [], missing),
+          toSource(
+            ...([importHosts, importer, code] as const),
+            ...([specifiers.get(code) ?? [], missing, places.get(code)] as const),
+          ),
         )
       })
     },
@@ -139,6 +172,7 @@ export function toSource(
   code: string,
   specifiers: readonly string[],
   missing: ReadonlySet<string>,
+  written?: readonly WrittenImport[] | null,
 ): ValSource {
   const found = new Map<string, ValImport>()
   const some = takeFirst(specifiers)
@@ -154,7 +188,14 @@ export function toSource(
   }
   const imports = [...found.values()]
   const local = new Set(imports.flatMap((one) => one.specifiers))
-  return { code, imports, isRemote: hasRemoteImports(code, some, hosts, local) }
+  const isRemote = hasRemoteImports(code, some, hosts, local)
+  const text = { code, specifiers: some, isRemote, local, written }
+  return { code, imports, isRemote, listPackages: createListPackages(hosts, text) }
+}
+
+/** Whether a specifier means something by a configuration only. */
+function isBare(specifier: string): boolean {
+  return !/^(?:\.{0,2}\/|\s*[a-z][a-z0-9+.-]*:)/i.test(specifier)
 }
 
 /** Packages come first, since a version whose packages are ignored would never get them. */

@@ -248,6 +248,7 @@ describe("saveVal", () => {
       val: { ...val, version: 3, readme: null },
       isNewVersion: true,
       isNewCode: false,
+      isRemote: false,
     })
     expect(await codeOf(rules.nouns.vals.save(ada, { name: "kept", code: "3" }, undefined))).toBe(
       "name_taken",

@@ -41,6 +41,9 @@ export interface Val {
   readonly referenceCount: number
   /** Public forks only. */
   readonly forkCount: number
+  /** The files of the current version of `main`. */
+  readonly fileCount: number
+  readonly branchCount: number
   /** Null if it is no fork or the original was deleted. Not everyone may see it. */
   readonly forkedFrom: ForkOrigin | null
   readonly createdAt: number
@@ -63,6 +66,12 @@ export interface CodeFile {
 /** The val and the version that a fork was copied from. */
 export interface ForkOrigin extends Pick<Val, "id" | "name" | "ownerId" | "ownerName" | "privacy"> {
   readonly version: number
+}
+
+/** A val that a search has found. */
+export interface FoundVal extends Val {
+  /** The file that contains the query; null where only the name or the description does. */
+  readonly foundPath: string | null
 }
 
 /** What a client needs to detect that a val has changed, without its code. */
@@ -105,6 +114,8 @@ export interface SavedVal {
   /** A version is new when the code, the type or the readme has changed: all are its files. */
   readonly isNewVersion: boolean
   readonly isNewCode: boolean
+  /** Whether packages must be fetched. */
+  readonly isRemote: boolean
 }
 
 /** Which vals a list shows, among those that the viewer may see. */
@@ -148,7 +159,12 @@ export interface ValStore {
     query: string,
     page: PageRequest,
     searcher?: string,
-  ): Promise<Page<Val>>
+  ): Promise<Page<FoundVal>>
+  /**
+   * Indexes some of the vals that an earlier release has indexed in part, for searches. Returns
+   * whether there may be more.
+   */
+  indexBacklog(valsMax: number): Promise<boolean>
   /** Adds to the numbers of runs; ids without a val are ignored. */
   addRunCounts(counts: ReadonlyMap<string, number>): Promise<void>
   /** The states of the owner's vals, by name, at most `countMax`. */
@@ -228,14 +244,19 @@ export function createVals(
   const toNewVal = async (caller: Caller, name: string, input: ValInput & { code: string }) =>
     toPrivateVal(newId(), caller, name, input, await sources.read(caller, input.code, name))
   /** Retires the processes of changed files, and starts to fetch the packages of the new version. */
-  const noteSaved = (source: ValSource | undefined, saved: SavedVal) => {
+  const noteSaved = (saved: SavedVal, source: ValSource | undefined) => {
     if (!saved.isNewVersion) return saved
     const { file, version } = saved.val
     // A readme is part of those programs only that can read all files.
     const paths = file.since === version ? [file.path] : []
     runner.retire({ branchId: file.branchId, paths })
-    if (saved.isNewCode && source?.isRemote) lockfileWork.wake()
+    if (saved.isRemote) lockfileWork.wake()
+    if (saved.isNewCode && source) prepare(source, saved.val)
     return saved
+  }
+  /** Code that imports packages is linked to them first, when they are fetched. */
+  const prepare = (source: ValSource, { ownerId, file: { path }, code }: Val) => {
+    if (!source.isRemote) runner.prepare?.(ownerId, [{ path, code }])
   }
   return {
     /** Does not ask who may see it: for rules that decide that themselves. */
@@ -259,6 +280,7 @@ export function createVals(
         const val = await toNewVal(caller, input.name ?? generateName(attempt), input)
         const created = await store.create(val, now())
         if (created && val.source.isRemote) lockfileWork.wake()
+        if (created) prepare(val.source, created)
         if (created) return created
         if (input.name !== undefined) throw nameTaken(input.name)
       }
@@ -283,14 +305,14 @@ export function createVals(
       const { name, code: _code, ...rest } = input
       const assert = (current: Val | undefined) => assertSavable(current, name, ifMatch)
       const change = { ...rest, source: val.source }
-      return noteSaved(val.source, await store.createOrChange(val, change, assert, now()))
+      return noteSaved(await store.createOrChange(val, change, assert, now()), val.source)
     },
     /** Changes a val of the caller. */
     async change(caller: Caller, id: string, change: ValChange, ifMatch: number | undefined) {
       const assert = (val: Val) => assertChangeable(val, caller, ifMatch)
       const saved = await store.change(id, change, assert, now())
       if (!saved) throw valNotFound(id)
-      return noteSaved(change.source, saved)
+      return noteSaved(saved, change.source)
     },
     /** Deletes a val and everything that belongs to it. */
     async delete(caller: Caller, id: string, ifMatch: number | undefined): Promise<void> {

@@ -24,6 +24,8 @@ export interface Version {
   readonly version: number
   readonly code: string
   readonly createdAt: number
+  /** What its author has said about it. */
+  readonly note: string | null
   readonly runStartedAt: number | null
   readonly runEndedAt: number | null
 }
@@ -79,7 +81,7 @@ export function createVersions(
     ): Promise<SavedVal> {
       const { code, ...rest } = input
       if (!mayImport(code))
-        return vals.change(caller, valId, { ...rest, source: { code, imports: [] } }, ifMatch)
+        return vals.change(caller, valId, { ...rest, source: sources.readPlain(code) }, ifMatch)
       // Relative imports depend on the name of the val. Checking the owner first keeps others from
       // using the parser.
       const val = await vals.get(caller, valId)

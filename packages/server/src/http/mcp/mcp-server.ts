@@ -7,6 +7,7 @@ import { type McpTool, type ToolContext, ToolError, toolLimits } from "./tool.ts
 import { blobTools } from "./tools/blobs.ts"
 import { changeValTools } from "./tools/change-vals.ts"
 import { docTools } from "./tools/docs.ts"
+import { fileTools } from "./tools/files.ts"
 import { runTools } from "./tools/runs.ts"
 import { sqliteTools } from "./tools/sqlite.ts"
 import { valTools } from "./tools/vals.ts"
@@ -81,7 +82,7 @@ function toInstructions({ username, baseUrl, isReadOnly }: McpRequest): string {
     "Before you write your first val, call read_docs with page vals, and with page std for blob storage, a SQLite database, mail and language models.",
     isReadOnly
       ? "This connection is read-only: it can look at vals, runs, logs and data, and change nothing."
-      : "To change a val: read_val, then edit_val with the version that you have read, then run_val or request_val to try it, and read_logs if it fails.",
+      : "To change a val: read_val, then edit_val with the version that you have read, then run_val or request_val to try it, and read_logs if it fails. A val may have more files and branches: list_files, read_file, edit_file, write_files.",
   ].join("\n")
 }
 
@@ -124,7 +125,12 @@ async function callTool(mcp: McpRequest, tool: McpTool, input: object, signal: A
 
 /** What an assistant can do about an error. Codes whose message says it already are missing. */
 const advice: Partial<Readonly<Record<ErrorCode, string>>> = {
-  version_conflict: "Call read_val to get the current code and version, then edit again",
+  version_conflict:
+    "Call read_val, or list_files and read_file, to get the current version, then edit again",
+  file_not_found: "Call list_files to see the paths",
+  file_exists:
+    "Call list_files to see the paths; change what is there with edit_file or write_files",
+  branch_not_found: "Call list_branches to see the names",
   val_not_found: 'Name it as "username/name"; call search_vals or list_my_vals to find it',
   version_not_found: "Call list_versions to see which versions exist",
   run_not_found: "Call list_runs to see the runs of this account",
@@ -150,6 +156,7 @@ function toToolErrorText(error: unknown): string | undefined {
 const tools: readonly McpTool[] = [
   ...valTools,
   ...changeValTools,
+  ...fileTools,
   ...runTools,
   ...sqliteTools,
   ...blobTools,

@@ -18,6 +18,7 @@ export const forwardedFields: Partial<Record<RouteName, readonly string[]>> = {
   callVal: ["args"],
   evalCode: ["args"],
   batchSql: ["statements"],
+  batchValSql: ["statements"],
 }
 
 /** A body that was validated by the route's schema. */

@@ -1,5 +1,6 @@
 import { errorCodes, statusTexts, toRetryHeaders } from "@hamlet/contract"
 import type { AppError } from "../../domain/app-error.ts"
+import { MergeRefused } from "../../domain/files/merges.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { SqlFailure } from "../../domain/owner-databases.ts"
 import { RunFailure } from "../../domain/runs/execute-run.ts"
@@ -22,6 +23,7 @@ export function toErrorResponse(error: AppError, requestId: string): ApiResponse
     ...(error instanceof SqlFailure && error.sqliteCode !== undefined
       ? { rawCode: error.sqliteCode }
       : {}),
+    ...(error instanceof MergeRefused ? error.details : {}),
     ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
   }
   return json(status, body, errorHeaders(error, status))

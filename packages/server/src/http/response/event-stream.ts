@@ -61,8 +61,7 @@ export function toAccountEventText(event: AccountEvent): string {
   if (event.kind === "skipped")
     return `event: skipped\ndata: ${toOwnJson({ events: event.events })}\n\n`
   if (event.kind === "end") return `event: end\ndata: ${toOwnJson(toRunView(event.run))}\n\n`
-  const { runId, val, line } = event
-  return `event: log\ndata: ${toOwnJson(toAccountLogView({ runId, val, line }))}\n\n`
+  return `event: log\ndata: ${toOwnJson(toAccountLogView(event))}\n\n`
 }
 
 /** Undefined when the promise takes longer. */

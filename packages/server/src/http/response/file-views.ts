@@ -1,6 +1,7 @@
-import { branch, file, folder } from "@hamlet/contract"
+import { branch, file, folder, versionChange } from "@hamlet/contract"
 import { toFileName } from "@hamlet/contract/file-paths"
 import type { BranchOfVal } from "../../domain/files/branches.ts"
+import type { VersionChange } from "../../domain/files/file-history.ts"
 import type { FileOfVal } from "../../domain/files/files.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import type { Links } from "./links.ts"
@@ -25,6 +26,11 @@ export const toBranchView = createView(
     },
   }),
 )
+
+/** A version with the paths that it has changed. */
+export const toVersionChangeView = createView(versionChange, (it: VersionChange) => ({
+  createdAt: toTimeText(it.createdAt),
+}))
 
 /** A file or directory. */
 export const toFileView = createView(file, (it: FileOfVal, links: Links) => {

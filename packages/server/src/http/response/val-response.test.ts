@@ -23,6 +23,8 @@ const val: Val = {
   likeCount: 0,
   referenceCount: 0,
   forkCount: 0,
+  fileCount: 1,
+  branchCount: 1,
   forkedFrom: null,
   createdAt: 1,
   updatedAt: 2,

@@ -14,10 +14,14 @@ export function toValResponse(val: Val, links: Links, viewer: Viewer): ApiRespon
   return withEtag(json(200, toValView(val, links, viewer)), val.version)
 }
 
-/** A handler that responds with a page of vals. */
-export function listValsOf<OneCall extends PageCall & { readonly caller: Viewer }>(
+/** A handler that responds with a page of vals, and what `toMore` adds to each. */
+export function listValsOf<
+  OneCall extends PageCall & { readonly caller: Viewer },
+  One extends Val = Val,
+>(
   links: Links,
-  find: (call: OneCall) => Promise<Page<Val>>,
+  find: (call: OneCall) => Promise<Page<One>>,
+  toMore: (val: One) => object = () => ({}),
 ) {
   return async (call: OneCall): Promise<ApiResponse> => {
     const { omit } = call.query
@@ -25,6 +29,7 @@ export function listValsOf<OneCall extends PageCall & { readonly caller: Viewer 
       ...toValView(val, links, call.caller),
       ...(omit?.includes("code") ? { code: "" } : {}),
       ...(omit?.includes("readme") ? { readme: null } : {}),
+      ...toMore(val),
     }))
   }
 }

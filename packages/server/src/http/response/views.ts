@@ -126,6 +126,8 @@ export function toValView(
     likeCount: it.likeCount,
     referenceCount: it.referenceCount,
     forkCount: it.forkCount,
+    files: it.fileCount,
+    branchCount: it.branchCount,
     forkedFrom: origin && {
       id: origin.id,
       name: origin.name,
@@ -258,7 +260,8 @@ export const toRunView = createView(run, toRunFields)
 
 /** A log line with its run and its val. */
 export function toAccountLogView(it: AccountLog): z.infer<typeof accountLog> {
-  return { runId: it.runId, val: toMentionView(it.val), line: it.line }
+  const { runId, val, file, branch, line } = it
+  return { runId, val: toMentionView(val), file, branch, line }
 }
 
 /** A run with logs, arguments, result and egress. */

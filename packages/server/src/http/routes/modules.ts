@@ -27,7 +27,7 @@ const moduleHeaders = {
 export function moduleHandlers(nouns: Nouns) {
   const { formatting, standardModules, parser, moduleFiles } = nouns
   const { links } = nouns.api
-  /** Sends a file, or the address of its version if the request named none. */
+  /** Sends a file, or its own address in its version if the request named another one. */
   const sendFile = async (
     { caller, request }: Pick<Call, "caller" | "request">,
     address: ModuleAddress,
@@ -39,13 +39,18 @@ export function moduleHandlers(nouns: Nouns) {
       vary: "authorization, accept, user-agent",
       "cache-control": toCacheControl(val, found.isPinned),
     }
-    if (!found.isPinned) {
+    if (!found.isPinned || address.path === undefined) {
       const location = toModuleUrl(links.module(val.ownerName, val.name), found)
       return { status: 302, headers: { ...headers, location }, body: null }
     }
     const isTranspiled = isFromBrowser(request) && isScript(path)
     const type = isTranspiled ? javascriptType : toContentType(path)
-    const body = isTranspiled ? await parser.toJavaScript(file.content, val.ownerId) : file.content
+    const url = toModuleUrl(links.module(val.ownerName, val.name), found)
+    const text = await moduleFiles.toText({
+      ...found,
+      ...{ url, code: file.content, ownerId: val.ownerId },
+    })
+    const body = isTranspiled ? await parser.toJavaScript(text, val.ownerId) : text
     return withEtag(content(type, body, headers), version)
   }
   return {
@@ -56,8 +61,14 @@ export function moduleHandlers(nouns: Nouns) {
       if (pinned !== undefined && !/^[0-9]*$/.test(pinned))
         return sendFile(call, { username: params.username, val: params.val_name, path: undefined })
       const val = await getPinned(nouns, caller, params.username, name, pinned)
+      // Relative to the address of the val, they would be other vals.
+      if (importsFiles(val.code))
+        return sendFile(call, { username: params.username, val: params.val_name, path: undefined })
       const isBrowser = isFromBrowser(request)
-      const body = isBrowser ? await parser.toJavaScript(val.code, val.ownerId) : val.code
+      const { version, ownerId } = val
+      const url = toModuleUrl(links.module(val.ownerName, val.name), { ...val.file, version })
+      const text = await moduleFiles.toText({ ...val.file, version, ownerId, url, code: val.code })
+      const body = isBrowser ? await parser.toJavaScript(text, ownerId) : text
       const headers = {
         ...moduleHeaders,
         vary: "authorization, accept, user-agent",
@@ -93,6 +104,11 @@ export function moduleHandlers(nouns: Nouns) {
       return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), 1)
     },
   } satisfies Partial<Handlers>
+}
+
+/** Whether code may import files of its val. */
+function importsFiles(code: string): boolean {
+  return /["']\.\.?\/[^"'\n]*\.(?:[cm]?[jt]sx?|json)["']/.test(code)
 }
 
 /** Code, which browsers get as JavaScript. Text of other types is never more than text. */

@@ -13,10 +13,13 @@ export function requestHandlers({ valRequests, previews }: Nouns) {
       const bytes = bodyBase64 === "" ? Buffer.from(text) : Buffer.from(bodyBase64, "base64")
       const sender = { caller, address, signal: request.signal }
       const sent = { method, path, headers: toHeaderPairs(headers), body: bytes }
-      return json(200, toResponseView(await valRequests.send(sender, params.val_id, sent)))
+      const place = { path: body.file, branch: body.branch }
+      const response = await valRequests.send(sender, params.val_id, place, sent)
+      return json(200, toResponseView(response))
     },
-    createPreview: async ({ caller, params }) => {
-      const { url, expiresAt } = await previews.create(caller, params.val_id)
+    createPreview: async ({ caller, params, query }) => {
+      const place = { path: query.file, branch: query.branch }
+      const { url, expiresAt } = await previews.create(caller, params.val_id, place)
       // The URL contains a secret that opens a private val.
       return json(
         200,

@@ -3,6 +3,7 @@ import {
   type replayRunBody,
   type runsQuery,
   stats,
+  type statsQuery,
   toHeaderPairs,
   valActivity,
 } from "@hamlet/contract"
@@ -14,7 +15,7 @@ import type { StartedRun } from "../../domain/runs/execute-run.ts"
 import type { ReplayChanges } from "../../domain/runs/replay/replay-changes.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
 import type { RunDetail, RunFilter } from "../../domain/runs/runs.ts"
-import type { Activity, Stats } from "../../domain/stats/stats.ts"
+import type { Activity, StatQuery, Stats } from "../../domain/stats/stats.ts"
 import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
@@ -85,9 +86,9 @@ export function runHandlers(nouns: Nouns) {
         : respondRun(nouns, caller, await replays.start(caller, params.run_id, changes))
     },
     getMyStats: async ({ caller, query }) =>
-      json(200, toStatsView(await runStats.getOfAccount(caller, query))),
+      json(200, toStatsView(await runStats.getOfAccount(caller, toStatQuery(query)))),
     getValStats: async ({ caller, params, query }) =>
-      json(200, toStatsView(await runStats.getOfVal(caller, params.val_id, query))),
+      json(200, toStatsView(await runStats.getOfVal(caller, params.val_id, toStatQuery(query)))),
     listMyActivity: async ({ caller, query }) =>
       json(200, toActivityView(await runStats.getActivity(caller, query))),
   } satisfies Partial<Handlers>
@@ -207,10 +208,16 @@ async function respondEvents(request: Request, response: ApiResponse): Promise<A
   return { status: response.status, headers: response.headers, body: null }
 }
 
+function toStatQuery(query: z.output<typeof statsQuery>): StatQuery {
+  const { file_id: fileId, branch_id: branchId, ...rest } = query
+  return { ...rest, fileId, branchId }
+}
+
 /** The filter of a query. */
 export function toRunFilter(query: z.output<typeof runsQuery>): RunFilter {
   const { error, source: sources, status: statuses, text, since, until } = query
-  return { error, sources, statuses, text, since, until }
+  const { file_id: fileId, branch_id: branchId } = query
+  return { error, sources, statuses, text, since, until, fileId, branchId }
 }
 
 function prefersAsync(request: Request): boolean {

@@ -1,7 +1,13 @@
-import { limits, schedule } from "@hamlet/contract"
+import { limits, type placeQuery, schedule } from "@hamlet/contract"
+import type { z } from "zod"
 import { describeTiming } from "../../domain/schedules/describe-timing.ts"
 import { failureLimits } from "../../domain/schedules/failures.ts"
-import { findPause, listDueTimes, type Schedule } from "../../domain/schedules/schedules.ts"
+import {
+  findPause,
+  listDueTimes,
+  type Schedule,
+  type SchedulePlace,
+} from "../../domain/schedules/schedules.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { done, json } from "../response/api-response.ts"
@@ -14,11 +20,17 @@ const { scheduleTimesMax: timesMax } = limits
 /** Schedules of vals. */
 export function scheduleHandlers({ schedules, api: { links } }: Nouns) {
   return {
-    putSchedule: async ({ caller, params, body }) =>
-      json(200, toScheduleView(await schedules.put(caller, params.val_id, body), timesMax)),
-    getSchedule: async ({ caller, params }) =>
-      json(200, toScheduleView(await schedules.get(caller, params.val_id), timesMax)),
-    deleteSchedule: done(({ caller, params }) => schedules.delete(caller, params.val_id)),
+    putSchedule: async ({ caller, params, query, body }) => {
+      const put = await schedules.put(caller, params.val_id, toPlace(query), body)
+      return json(200, toScheduleView(put, timesMax))
+    },
+    getSchedule: async ({ caller, params, query }) => {
+      const found = await schedules.get(caller, params.val_id, toPlace(query))
+      return json(200, toScheduleView(found, timesMax))
+    },
+    deleteSchedule: done(({ caller, params, query }) =>
+      schedules.delete(caller, params.val_id, toPlace(query)),
+    ),
     listMySchedules: async (call) =>
       // Computing ten times for each of a hundred takes too long.
       page(links, call, await schedules.list(call.caller, call.query), (it) =>
@@ -29,6 +41,11 @@ export function scheduleHandlers({ schedules, api: { links } }: Nouns) {
       return json(200, { description, nextAt: nextAt.map((at) => toTimeText(at)) })
     },
   } satisfies Partial<Handlers>
+}
+
+/** The file that a query names. */
+function toPlace({ file, branch }: z.infer<typeof placeQuery>): SchedulePlace {
+  return { path: file, branch }
 }
 
 const toScheduleView = createView(schedule, (it: Schedule, timesMax: number) => {

@@ -25,8 +25,10 @@ export function valHandlers(nouns: Nouns) {
         results: await valImports.add(caller, body.vals.map(toImportItem), options),
       })
     },
-    searchVals: listValsOf(links, (call) =>
-      valLists.search(call.caller, call.query.query, call.query, call.address),
+    searchVals: listValsOf(
+      links,
+      (call) => valLists.search(call.caller, call.query.query, call.query, call.address),
+      ({ foundPath }) => ({ file: foundPath }),
     ),
     createVal: async ({ caller, body }) =>
       json(200, toValView(await vals.create(caller, body), links, caller)),

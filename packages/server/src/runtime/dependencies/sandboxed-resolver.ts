@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import { AppError } from "../../domain/app-error.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
+import { listTargets } from "../../domain/modules/imports/import-map.ts"
 import type {
   Bundle,
   BundleFiles,
@@ -80,12 +81,14 @@ export class SandboxedResolver implements DependencyResolver {
 
   async resolve({
     files,
+    config,
     ownerId,
     local,
     signal,
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
-    return await this.#slots.run(ownerId, () => this.#resolve({ files, local }, either), either)
+    const source = { files, config: config ?? null, local }
+    return await this.#slots.run(ownerId, () => this.#resolve(source, either), either)
   }
 
   /** Ends all resolutions. They reject with an AbortError. */
@@ -228,8 +231,8 @@ async function toBundleFiles(archive: Uint8Array | null): Promise<BundleFiles | 
   return compressed && { read: async () => compressed }
 }
 
-/** Code, and which of its specifiers mean vals on this server. */
-type Source = Pick<ResolveRequest, "files" | "local">
+/** Code, what its specifiers mean, and which of them mean vals on this server. */
+type Source = Pick<ResolveRequest, "files" | "config" | "local">
 
 const invalidOutput = "the tool wrote invalid output"
 const compileMsMin = 5_000
@@ -269,7 +272,7 @@ function toExplanation({ reason }: ToolFailure, limits: ResolverLimits): Explana
 
 /** For code that the tool could not parse: reports at least what looks like an import as failed. */
 function guessImports(
-  { files, local }: Source,
+  { files, config, local }: Source,
   { importHosts, limits }: ResolverOptions,
 ): ResolverResponse["found"] {
   const texts = new Set(
@@ -277,7 +280,7 @@ function guessImports(
       Array.from(code.matchAll(specifierPattern), ([, text = ""]) => text),
     ),
   )
-  const specifiers = [...texts]
+  const specifiers = [...texts, ...(config ? listTargets(config.map) : [])]
     .filter((text) => isRemoteImport(text, importHosts, local && new Set(local)))
     .slice(0, limits.importsMax)
   return specifiers.map((specifier) => ({ specifier, places: [] }))

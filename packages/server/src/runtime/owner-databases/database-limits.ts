@@ -36,8 +36,10 @@ export const databaseLimits = {
   endMsMax: 2_000,
   checkMs: 20,
   lifeSecondsMax: 3_600,
-  // The databases that a process keeps open.
+  // The databases that a process keeps open, of whichever owners and vals.
   cachedOwnersMax: 32,
+  // The databases of one user's vals: their sizes are added up when one of them is written to.
+  databasesMax: 1_000,
   // The mark of the response comes on top.
   responseBytesMax: statementLimits.resultBytesMax + 1,
   // A request waits until those before it are done.

@@ -5,6 +5,8 @@ export interface DatabaseProcessSettings extends DatabaseSettings {
   readonly folder: string
   /** The number of databases that the process keeps open. */
   readonly openMax: number
+  /** The number of databases that the vals of one user may have. */
+  readonly databasesMax: number
 }
 
 // A request is the JSON of a SqlRequest. A response is one of these letters, and JSON.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
@@ -24,7 +24,52 @@ describe("DatabasePool", () => {
   test("refuses an owner id that is a path", async () => {
     await using databases = await openDatabases()
     for (const id of ["../hamlet", "", "x".repeat(36), `../${"a".repeat(33)}`])
-      await expect(databases.owner(id).execute("select 1")).rejects.toThrow("this is not an id")
+      for (const owner of [databases.owner(id), databases.owner(undefined, id)])
+        await expect(owner.execute("select 1")).rejects.toThrow("this is not an id")
+  })
+
+  test("gives each val a database, and limits how many are open and how many there are", async () => {
+    await using databases = await openDatabases({ limits: { cachedOwnersMax: 4, databasesMax: 20 } })
+    const { id } = databases.owner()
+    const vals = Array.from({ length: 20 }, () => databases.owner(id, Bun.randomUUIDv7()))
+    for (const [index, val] of vals.entries()) {
+      await val.execute("create table t (a)")
+      await val.execute("insert into t values (?)", [index])
+    }
+    const [pid = 0, ...others] = databases.pool.pids
+    expect(others).toEqual([])
+    expect(countOpenDatabases(pid)).toBe(4)
+    for (const [index, val] of vals.entries())
+      expect(await val.rows("select a from t")).toEqual([[index]])
+    const more = databases.owner(id, Bun.randomUUIDv7())
+    expect(await more.execute("select 1")).toEqual({
+      kind: "full",
+      message: "your vals have 20 databases already",
+    })
+    // Those of users, and of vals of others, are not affected.
+    for (const other of [databases.owner(id), databases.owner(undefined, Bun.randomUUIDv7())])
+      expect(await other.rows("select 1")).toEqual([[1]])
+    await databases.pool.remove({ ownerId: id, valId: vals[0]?.valId ?? "" })
+    expect(await more.rows("select 1")).toEqual([[1]])
+  })
+
+  test("counts all databases of a user in its limit", async () => {
+    await using databases = await openDatabases({ bytesMax: 3_000_000 })
+    const own = databases.owner()
+    const val = databases.owner(own.id, Bun.randomUUIDv7())
+    for (const owner of [own, val]) await owner.execute("create table t (a)")
+    const fill = (owner: TestOwner) => owner.execute("insert into t values (zeroblob(2000000))")
+    expect(await fill(val)).toMatchObject({ rowsAffected: 1 })
+    expect(await fill(own)).toEqual({
+      kind: "full",
+      message: "your databases would have more than 3000000 bytes in total",
+    })
+    expect(await databases.owner().execute("create table t (a)")).toMatchObject({ rows: [] })
+    expect(await databases.pool.sizeOf(own.id)).toBeGreaterThan(2_000_000)
+    await databases.pool.remove({ ownerId: own.id })
+    expect([await databases.pool.sizeOf(own.id), existsSync(join(databases.folder, own.id))]).toEqual(
+      [0, false],
+    )
   })
 
   test("keeps exactly what was acknowledged when a process is killed in a transaction", async () => {

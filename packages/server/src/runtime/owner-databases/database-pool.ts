@@ -1,7 +1,7 @@
-import { rm, stat } from "node:fs/promises"
-import { join } from "node:path"
+import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
+import type { StorageHome } from "../../domain/storage-home.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../shared/json-text.ts"
 import { toFrame } from "../worker-processes/frames.ts"
@@ -9,13 +9,14 @@ import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worke
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import { type DatabaseProcessSettings, doneMark } from "./database-messages.ts"
+import { countBytes, fileEnds, toDatabasePath, toValFolder } from "./database-paths.ts"
 
 const programPath = fileURLToPath(new URL("./worker/database-main.ts", import.meta.url))
 
 /** Where the databases are, and what they and their statements may use. */
 export interface DatabasePoolOptions {
   readonly folder: string
-  /** The size of one database. */
+  /** The size of all databases of one user. */
   readonly bytesMax: number
   /** The time of one request. */
   readonly msMax: number
@@ -27,7 +28,8 @@ export interface DatabasePoolOptions {
 }
 
 /**
- * The databases of users: one file each, and worker processes that have some of them open.
+ * The databases of users and of vals: one file each, and worker processes that have some of them
+ * open. The files of a user's vals are in a folder of the user.
  *
  * A process that is killed loses nothing that was acknowledged: what was not committed is not there
  * when the database is opened next.
@@ -59,7 +61,7 @@ export class DatabasePool implements OwnerDatabases {
   }
 
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
-    assertId(request.ownerId, "find")
+    assertIds(request, "find")
     try {
       const frame = toFrame(toJson(request))
       return this.#toOutcome(await this.#processes.run(request.ownerId, [frame]))
@@ -69,23 +71,19 @@ export class DatabasePool implements OwnerDatabases {
     }
   }
 
-  async sizeOf(ownerId: string): Promise<number> {
-    const path = join(this.#options.folder, `${ownerId}.db`)
-    const sizes = await Promise.all(
-      [path, `${path}-wal`].map(
-        async (file) => (await stat(file).catch(() => undefined))?.size ?? 0,
-      ),
-    )
-    return sizes.reduce((sum, size) => sum + size, 0)
+  sizeOf(ownerId: string): Promise<number> {
+    assertIds({ ownerId }, "find")
+    return countBytes(this.#options.folder, ownerId)
   }
 
-  async remove(ownerId: string): Promise<void> {
-    assertId(ownerId, "delete")
-    const path = join(this.#options.folder, `${ownerId}.db`)
+  async remove(home: StorageHome): Promise<void> {
+    assertIds(home, "delete")
+    const { folder } = this.#options
+    const path = toDatabasePath(folder, home)
     // A process may still have the files open. What it writes to them is lost.
-    await Promise.all(
-      ["", "-wal", "-shm", "-journal"].map((end) => rm(`${path}${end}`, { force: true })),
-    )
+    await Promise.all(fileEnds.map((end) => rm(`${path}${end}`, { force: true })))
+    if (home.valId === undefined)
+      await rm(toValFolder(folder, home.ownerId), { recursive: true, force: true })
   }
 
   /** Waits for the requests that run, up to `endMsMax`, and refuses all others. */
@@ -95,13 +93,14 @@ export class DatabasePool implements OwnerDatabases {
 
   #toSettings(folder: string): DatabaseProcessSettings {
     const { bytesMax, isShared, msMax } = this.#options
-    const { cachedOwnersMax } = this.#limits
+    const { cachedOwnersMax, databasesMax } = this.#limits
     return {
       folder,
       bytesMax,
       isShared,
       busyMsMax: Math.floor(msMax / 2),
       openMax: cachedOwnersMax,
+      databasesMax,
     }
   }
 
@@ -128,9 +127,10 @@ export class DatabasePool implements OwnerDatabases {
 /** Ids are made by the server, and become names of files. */
 const idPattern = /^[0-9a-f-]{36}$/
 
-function assertId(ownerId: string, verb: "find" | "delete"): void {
-  if (!idPattern.test(ownerId))
-    throw new Error(`Cannot ${verb} the database of "${ownerId}": this is not an id`)
+function assertIds({ ownerId, valId = ownerId }: StorageHome, verb: "find" | "delete"): void {
+  for (const id of [ownerId, valId])
+    if (!idPattern.test(id))
+      throw new Error(`Cannot ${verb} the database of "${id}": this is not an id`)
 }
 
 /** Statements that came as JSON are inserted as they are. */

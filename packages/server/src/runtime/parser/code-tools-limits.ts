@@ -12,6 +12,8 @@ export const codeToolsLimits = {
   charsPerRequestMax: 256_000,
   /** The memory for JavaScript made from vals, so that a popular module is converted once. */
   cachedBytesMax: 16_777_216,
+  /** The memory for the places of imports. */
+  placeBytesMax: 8_388_608,
 }
 
 export type CodeToolsLimits = Readonly<typeof codeToolsLimits>

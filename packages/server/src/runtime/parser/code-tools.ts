@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
+import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
@@ -31,6 +32,7 @@ export class CodeTools {
   readonly #onFailure: (report: ParseFailureReport) => void
   readonly #pool: ParserPool
   readonly #modules: ByteCache<ParseOutcome>
+  readonly #places: ByteCache<{ readonly places: readonly WrittenImport[] | null }>
   /** Modules that are being converted, so that simultaneous requests share one conversion. */
   readonly #converting = new Map<string, Promise<ParseOutcome>>()
 
@@ -39,6 +41,7 @@ export class CodeTools {
     this.#onFailure = onFailure
     this.#pool = new ParserPool(this.#limits, { isolation, onWeak })
     this.#modules = createByteCache(this.#limits.cachedBytesMax)
+    this.#places = createByteCache(this.#limits.placeBytesMax)
   }
 
   /** The number of parser processes, and the size of the cached modules. */
@@ -83,6 +86,22 @@ export class CodeTools {
     return found
   }
 
+  /**
+   * The imports of code with their places; null if they cannot be told. Texts are cached: a process
+   * is started for the same text again and again.
+   */
+  async scanPlaces(code: string, owner?: string): Promise<readonly WrittenImport[] | null> {
+    if (!mayImport(code)) return []
+    const key = toKey(code)
+    const known = this.#places.get(key)
+    if (known) return known.places
+    const outcome = await this.#parse("scan_places", code, owner, "read the imports of the code")
+    if (outcome.kind !== "places") return null
+    const { places } = outcome
+    this.#places.set(key, { places }, cachedBytes + (places?.length ?? 0) * placeBytes)
+    return places
+  }
+
   /** The code as a JavaScript module for browsers. Fails with `module_not_parsable`. */
   async toJavaScript(code: string, owner?: string): Promise<string> {
     const outcome = await this.#findOrConvert(code, owner)
@@ -104,8 +123,7 @@ export class CodeTools {
   }
 
   async #findOrConvert(code: string, owner: string | undefined): Promise<ParseOutcome> {
-    // A cryptographic hash: with collisions, a user could replace the module of another user.
-    const key = new Bun.CryptoHasher("sha256").update(code).digest("base64")
+    const key = toKey(code)
     const found = this.#modules.get(key) ?? this.#converting.get(key)
     if (found !== undefined) return found
     const converting = this.#convert(key, code, owner)
@@ -156,6 +174,15 @@ export class CodeTools {
       return `parsing takes more than ${this.#limits.memoryBytesMax} bytes of memory`
     return "the parser crashed"
   }
+}
+
+/** About what the cache needs for a text without places, and for a place. */
+const cachedBytes = 200
+const placeBytes = 150
+
+/** A cryptographic hash: with collisions, a user could replace the module of another user. */
+function toKey(code: string): string {
+  return new Bun.CryptoHasher("sha256").update(code).digest("base64")
 }
 
 function* toGroups(

@@ -2,6 +2,7 @@
 import { serveFrames } from "../worker-processes/serve-frames.ts"
 import type { ParseRequest, ParseResponse } from "./parser-messages.ts"
 import { scanImports } from "./scan-imports.ts"
+import { scanPlaces } from "./scan-places.ts"
 import { toJavaScript } from "./to-javascript.ts"
 
 await serveFrames((frame) => [JSON.stringify(parse(JSON.parse(frame.toString()) as ParseRequest))])
@@ -10,5 +11,6 @@ function parse(request: ParseRequest): ParseResponse {
   if (request.task === "scan_many_imports")
     return { kind: "many_imports", specifiers: request.codes.map(scanImports) }
   if (request.task === "to_javascript") return toJavaScript(request.code)
+  if (request.task === "scan_places") return { kind: "places", places: scanPlaces(request.code) }
   return { kind: "imports", specifiers: scanImports(request.code) }
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import { isOutdated, type Outdated } from "../../domain/runs/retirement.ts"
+import { isOutdated, type Outdated, type SavedText } from "../../domain/runs/retirement.ts"
 import type {
   Client,
   Program,
@@ -39,6 +39,8 @@ const logSlackBytes = 1_024
 export interface SandboxSource extends Launcher {
   /** The isolation level in force. */
   isolation(): string
+  /** Transpiles texts that were saved. */
+  transpile?(ownerId: string, texts: readonly SavedText[]): void
 }
 
 /**
@@ -126,6 +128,10 @@ export class Supervisor implements Runner, RunSlotOwner {
     return run.begin || !process.isLoadRequested
       ? this.#openSlot(process, run)
       : this.#addSlot(process, run)
+  }
+
+  prepare(ownerId: string, texts: readonly SavedText[]): void {
+    this.#source.transpile?.(ownerId, texts)
   }
 
   retire(outdated: Outdated): void {

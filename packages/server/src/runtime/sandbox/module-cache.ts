@@ -40,7 +40,7 @@ function toCacheFile(
   denoDir: string,
   { url, code, type = "tsx", location }: ProgramModule,
 ): { readonly path: string; readonly folder: string; readonly text: string } {
-  const path = join(denoDir, toCachePath(url))
+  const path = join(denoDir, "remote", toCachePath(url))
   const headers = location === undefined ? { "content-type": contentTypes[type] } : { location }
   const metadata = toOwnJson({ headers, url, time: 1 })
   return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
@@ -49,14 +49,14 @@ function toCacheFile(
 /** Host names become folder names, so only valid host names are accepted. */
 const hostPattern = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/
 
-function toCachePath(text: string): string {
+/** The path of a module in each of Deno's caches. */
+export function toCachePath(text: string): string {
   const url = URL.parse(text)
   const scheme = url?.protocol.slice(0, -1)
   if (!url || (scheme !== "http" && scheme !== "https") || !hostPattern.test(url.hostname))
     throw new Error(`Cannot put module "${text}" into the cache: it has no HTTP address`)
   const host = url.port === "" ? url.hostname : `${url.hostname}_PORT${url.port}`
   return join(
-    "remote",
     scheme,
     host,
     createHash("sha256")

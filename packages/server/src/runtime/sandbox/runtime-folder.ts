@@ -41,6 +41,7 @@ const parentNamesMax = 10
  *       groups                                      the cgroup folders that this server creates
  *       {number}-{name}                             a copy of a program that sandboxes cannot reach
  *       files/                                      files of packages; see package-folders.ts
+ *       emits/                                      JavaScript of vals; see emit-folder.ts
  *       s{number}/                                  one sandbox
  *         run/  deno/  scratch/                     what it can reach; see sandbox-folder.ts
  *         process  bubblewrap                       its processes, for a later sweep

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, readdirSync, statSync } from "node:fs"
 import { chmod, chown, mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { toEmitsFolder } from "../emits/emit-folder.ts"
 import { toPackagesFolder } from "./packages/package-folders.ts"
 
 /** The folder of one sandbox, on the host. */
@@ -36,6 +37,7 @@ export class SandboxFolder {
     }
     await makeFolder(folder.deno, 0o755)
     await makeFolder(join(folder.deno, "remote"), 0o755)
+    await makeFolder(toEmitsFolder(folder.deno), 0o755)
     await makeFolder(toPackagesFolder(folder.deno), 0o755)
     // Read-only, because `caches` and `localStorage` need no permission and would write here.
     await chmod(folder.deno, 0o555)

@@ -8,6 +8,7 @@ import {
 import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import { type EmitFolder, insideEmits } from "../emits/emit-folder.ts"
 import { hasSlowLane, setSlowLane } from "../fairness/slow-lane.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"
 import type { Cgroups } from "./cgroups/cgroups.ts"
@@ -37,6 +38,8 @@ export interface SandboxHost extends LaunchHost {
   readonly example: ProgramModule
   readonly watchdog: Watchdog
   readonly packageFolders: PackageFolders
+  /** Undefined without bubblewrap: vals are transpiled in each process. */
+  readonly emits: EmitFolder | undefined
   readonly scheduler: ControlScheduler
   /** Opens the egress socket of a sandbox. Undefined: sandboxes have no network at all. */
   readonly openEgress: ((paths: EgressPaths) => EgressListener) | undefined
@@ -141,6 +144,7 @@ export class Sandbox {
       const folder = await SandboxFolder.create(spec.path, spec.uid)
       // It also creates the folders for the modules of vals.
       await writeModuleLater(folder.deno, host.example)
+      await host.emits?.prepare(folder.deno)
       const group = await host.cgroups.createGroup(spec.id)
       undoSteps.push(() => group?.removeSoon())
       return new Sandbox(host, spec, folder, group)
@@ -162,7 +166,14 @@ export class Sandbox {
 
   /** Writes the modules into the guest's cache, before the guest is told to load them. */
   addModules(modules: readonly ProgramModule[]): void {
-    if (!this.#hasEnded) writeModules(this.#folder.deno, modules)
+    if (this.#hasEnded) return
+    writeModules(this.#folder.deno, modules)
+    try {
+      this.#host.emits?.provide(this.#folder.deno, modules)
+    } catch (error) {
+      // Deno transpiles what it does not find.
+      this.#host.onError(error)
+    }
   }
 
   /** Adds the packages that the modules import. If that fails, the process ends. */
@@ -255,14 +266,15 @@ export class Sandbox {
     else if (this.#checks % scratchCheckEvery === 0) this.#checkFolder()
   }
 
+  #countEntries(): number {
+    const folders = [insideScratch, insideEmits.inside]
+    return folders.reduce((sum, path) => sum + (this.#guest?.readEntries(path) ?? 0), 0)
+  }
+
   /** The scratch folder is a file system of its own, which limits its bytes but not its files. */
   #checkEntries(): void {
     const { scratchEntriesMax } = this.#host.limits
-    if (
-      this.#process.group?.has("memory") ||
-      (this.#guest?.readEntries(insideScratch) ?? 0) <= scratchEntriesMax
-    )
-      return
+    if (this.#process.group?.has("memory") || this.#countEntries() <= scratchEntriesMax) return
     void this.stop(
       "files",
       `its scratch folder holds more than the limit of ${scratchEntriesMax} files and folders`,

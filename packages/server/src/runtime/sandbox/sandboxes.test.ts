@@ -383,7 +383,7 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
     ).toEqual([])
   })
 
-  test("sees only what it needs in its file system, and can write only to its two folders", async () => {
+  test("sees only what it needs in its file system, and can write only to its three folders", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     const pid = findGuestPid(await open.sandboxes.launch())
     expect(
@@ -394,6 +394,7 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
       "deno",
       "deno-dir",
       "dev",
+      "emits",
       "etc",
       "guest-script.js",
       "guest.js",
@@ -411,6 +412,7 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
       .filter(([, , , options = ""]) => options.split(",").includes("rw"))
       .map(([, path]) => path)
     expect(writable.filter((path) => !path?.startsWith("/dev/")).sort()).toEqual([
+      "/emits",
       "/run/val",
       "/tmp",
     ])

@@ -2,6 +2,8 @@ import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
 import { guestScript, workerStarter } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
+import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import { EmitFolder } from "../emits/emit-folder.ts"
 import { bundleGuest, bundleProgram } from "./bundle-program.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
 import { ControlScheduler } from "./control/control-scheduler.ts"
@@ -37,6 +39,8 @@ export interface SandboxOptions {
   /** Certificates, in PEM, of authorities that vals trust in addition to the default ones. */
   readonly ca?: string | undefined
   readonly openEgress?: ((paths: EgressPaths) => EgressListener) | undefined
+  /** Gets the modules that a process will transpile. */
+  readonly onMissingEmits?: ((modules: readonly ProgramModule[]) => void) | undefined
   /** False to ignore control groups, so that tests can act like machines without them. */
   readonly usesCgroups?: boolean
   /** False to leave what killed servers have left behind, as the doctor does. */
@@ -133,6 +137,11 @@ export class Sandboxes {
   hurry(): void {
     this.#hurries++
     for (const sandbox of this.#starting) sandbox.setPriority("normal")
+  }
+
+  /** The JavaScript of vals that processes get. Undefined if they transpile everything. */
+  get emits(): EmitFolder | undefined {
+    return this.#host.emits
   }
 
   /** Writes a program where sandboxes can read it. Returns its path. */
@@ -321,6 +330,9 @@ async function choose(
       packageFolders: new PackageFolders(join(folder.path, "files")),
       scheduler: new ControlScheduler(),
       openEgress: options.openEgress,
+      emits: isolation.bubblewrap
+        ? new EmitFolder(join(folder.path, "emits"), baseUrl, options.onMissingEmits ?? (() => {}))
+        : undefined,
     }
     const unused = reasons.map((reason) => `not used: ${reason}`)
     const sandboxes = new Sandboxes(folder, host, users, unused)

@@ -155,7 +155,7 @@ export class WorkerLauncher {
   }
 
   /**
-   * Makes the workers' user the owner of the folder and its files. Where root may not do that, for
+   * Makes the workers' user the owner of the folder, its files and its folders. Where root may not do that, for
    * example on a network file system, the workers run as the owner of the folder.
    */
   async claimFolder(): Promise<void> {
@@ -163,8 +163,7 @@ export class WorkerLauncher {
     const uid = this.#uid
     try {
       this.#openFolder()
-      for (const name of await readdir(this.#outside))
-        await lchown(join(this.#outside, name), uid, uid)
+      for (const path of await listPaths(this.#outside)) await lchown(path, uid, uid)
     } catch {
       this.#uid = statSync(this.#outside, { throwIfNoEntry: false })?.uid ?? uid
     }
@@ -195,6 +194,16 @@ export class WorkerLauncher {
       streams: ["ignore", "ignore", "ignore", messages, ...files],
     })
   }
+}
+
+/** What is in the folder and in its folders. Links are not followed. */
+async function listPaths(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const paths = entries.map(async (entry) => {
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? [path, ...(await listPaths(path))] : [path]
+  })
+  return (await Promise.all(paths)).flat()
 }
 
 /** What a worker sees: its program, which is one script, and the folder if it has one. */

@@ -27,13 +27,14 @@ interface HolderRow {
   readonly username: string
   readonly suspended_at: number | string | null
   readonly node_id: string | null
+  readonly val_id: string | null
   readonly kind: TokenKind
   readonly parent_id: string | null
   readonly parent_expires_at: number | string | null
 }
 
 const holderColumns = raw(
-  "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
+  "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.val_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
 )
 const limits = { keysMax: 100, cachedMax: 10_000 }
 
@@ -90,9 +91,9 @@ export function insertToken(
   nodeId: string | null = null,
   authorizationId: string | null = null,
 ): Statement {
-  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id, authorization_id)
+  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id, authorization_id, val_id)
     values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt},
-      ${nodeId}, ${authorizationId})
+      ${nodeId}, ${authorizationId}, ${token.valId ?? null})
     on conflict (hash) do nothing`
 }
 
@@ -150,6 +151,7 @@ function toHolder(row: HolderRow): FoundToken {
     username: row.username,
     isSuspended: row.suspended_at !== null,
     isOfRun: row.node_id !== null,
+    valId: row.val_id,
     parentId: row.parent_id,
     parentExpiresAt: toTime(row.parent_expires_at),
   }

@@ -65,6 +65,8 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   objects: { kind: "objects" },
   object_chunks: { kind: "none", why: "they are part of their objects" },
   blobs: { kind: "rows" },
+  val_blobs: { kind: "rows" },
+  val_purges: { kind: "rows" },
   incoming_mails: { kind: "rows" },
   mail_contents: { kind: "rows" },
   mail_keys: {
@@ -72,6 +74,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
     why: "they expire after a day, and serve clients that retry on the same server",
   },
   search_texts: { kind: "none", why: "they are built again from vals and their files" },
+  search_backlog: { kind: "none", why: "it is built again with the search texts" },
   idempotency_keys: {
     kind: "none",
     why: "they expire after a day, and serve clients that retry on the same server",
@@ -80,5 +83,5 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   schema_migrations: { kind: "none", why: "the header contains when each was applied" },
 }
 
-/** The section with the databases of users, which are files, not tables. */
+/** The section with the databases of users and of vals, which are files, not tables. */
 export const ownerDatabases = "owner_databases"

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { backup, DatabaseSync } from "node:sqlite"
 import { AppError } from "../../domain/app-error.ts"
+import type { StorageHome } from "../../domain/storage-home.ts"
 
 const limits = {
   /** Bytes read at a time. */
@@ -13,25 +14,38 @@ const limits = {
   leftoverMsMax: 86_400_000,
 }
 
-const namePattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.db$/
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const copyPrefix = ".backup-"
 
-/** The database file of a user. */
-export interface OwnerDatabaseFile {
-  readonly ownerId: string
+/** The database file of a user, or of one val of the user. */
+export interface OwnerDatabaseFile extends StorageHome {
   readonly path: string
   readonly bytes: number
 }
 
-/** The databases in the folder. Empty where there is no such folder. */
+/**
+ * The databases in the folder: those of users, and in a folder for each user those of the vals.
+ * Empty where there is no such folder.
+ */
 export function listOwnerDatabases(folder: string): readonly OwnerDatabaseFile[] {
   return namesIn(folder).flatMap((name) => {
-    const [, ownerId] = namePattern.exec(name) ?? []
-    const path = join(folder, name)
-    return ownerId === undefined
-      ? []
-      : [{ ownerId, path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }]
+    const ownerId = toId(name)
+    if (ownerId !== undefined) return [toFile(join(folder, name), { ownerId })]
+    if (!idPattern.test(name)) return []
+    return namesIn(join(folder, name)).flatMap((file) => {
+      const valId = toId(file)
+      return valId === undefined ? [] : [toFile(join(folder, name, file), { ownerId: name, valId })]
+    })
   })
+}
+
+function toId(name: string): string | undefined {
+  const id = name.replace(/\.db$/, "")
+  return id !== name && idPattern.test(id) ? id : undefined
+}
+
+function toFile(path: string, home: StorageHome): OwnerDatabaseFile {
+  return { ...home, path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }
 }
 
 /**
@@ -55,12 +69,12 @@ export function findDamage({ path }: OwnerDatabaseFile): string | undefined {
   }
 }
 
-/** A database of a user that cannot be backed up. */
+/** A database that cannot be backed up. `name` is that of its user or its val. */
 export class OwnerDatabaseDamaged extends AppError {
-  constructor(file: OwnerDatabaseFile, username: string, reason: string) {
+  constructor(file: OwnerDatabaseFile, name: string, reason: string) {
     super(
       "database_damaged",
-      `Cannot back up the database of user "${username}": ${reason} (${basename(file.path)}); with skipDamaged the backup leaves it out`,
+      `Cannot back up the database of ${file.valId === undefined ? "user" : "val"} "${name}": ${reason} (${basename(file.path)}); with skipDamaged the backup leaves it out`,
     )
   }
 }
@@ -72,20 +86,20 @@ export class OwnerDatabaseDamaged extends AppError {
 export async function* readOwnerDatabase(
   file: OwnerDatabaseFile,
   folder: string,
-  username: string,
+  name: string,
 ): AsyncGenerator<Uint8Array, void> {
   removeLeftovers(folder)
   const copyFolder = mkdtempSync(join(folder, copyPrefix))
   try {
     const copy = join(copyFolder, "copy.db")
-    await copyDatabase(file, copy, username)
+    await copyDatabase(file, copy, name)
     yield* readFile(copy)
   } finally {
     rmSync(copyFolder, { recursive: true, force: true })
   }
 }
 
-async function copyDatabase(file: OwnerDatabaseFile, to: string, username: string): Promise<void> {
+async function copyDatabase(file: OwnerDatabaseFile, to: string, name: string): Promise<void> {
   let source: DatabaseSync | undefined
   try {
     source = new DatabaseSync(file.path, {
@@ -98,7 +112,7 @@ async function copyDatabase(file: OwnerDatabaseFile, to: string, username: strin
   } catch (error) {
     throw new OwnerDatabaseDamaged(
       file,
-      username,
+      name,
       error instanceof Error ? error.message : String(error),
     )
   } finally {

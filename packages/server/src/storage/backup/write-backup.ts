@@ -1,6 +1,7 @@
 import type { BackupHeader } from "@hamlet/contract/backup"
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace } from "../../domain/blobs/objects.ts"
+import type { StorageHome } from "../../domain/storage-home.ts"
 import type { ContentStore } from "../blobs/object-chunks.ts"
 import { sql } from "../database/sql.ts"
 import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
@@ -30,7 +31,7 @@ export interface BackupSources {
 interface Losses {
   /** Objects whose content is missing. */
   readonly missing: string[]
-  /** Users whose database cannot be read. */
+  /** Users and vals whose database cannot be read. */
   readonly damaged: string[]
 }
 
@@ -106,18 +107,24 @@ async function assertReadable(
 ): Promise<void> {
   for (const file of files) {
     const reason = findDamage(file)
-    const username = reason === undefined ? undefined : await findUsername(snapshot, file.ownerId)
-    if (reason !== undefined && username !== undefined)
-      throw new OwnerDatabaseDamaged(file, username, reason)
+    const name = reason === undefined ? undefined : await findName(snapshot, file)
+    if (reason !== undefined && name !== undefined)
+      throw new OwnerDatabaseDamaged(file, name, reason)
   }
 }
 
-/** Undefined for a user who was created after the snapshot, or was deleted before. */
-async function findUsername(snapshot: BackupConnection, id: string): Promise<string | undefined> {
-  const [owner] = await snapshot.read<{ username: string }>(
-    sql`select username from users where id = ${id}`,
+/** Undefined for a user or a val that was created after the snapshot, or was deleted before. */
+async function findName(
+  snapshot: BackupConnection,
+  { ownerId, valId }: StorageHome,
+): Promise<string | undefined> {
+  const [found] = await snapshot.read<{ name: string }>(
+    valId === undefined
+      ? sql`select username as name from users where id = ${ownerId}`
+      : sql`select u.username || '/' || v.name as name from vals v join users u on u.id = v.owner_id
+          where v.id = ${valId} and v.owner_id = ${ownerId}`,
   )
-  return owner?.username
+  return found?.name
 }
 
 async function estimate(snapshot: BackupConnection, table: string): Promise<number> {
@@ -242,19 +249,24 @@ async function* writeOwnerDatabases(
   { damaged }: Losses,
 ): AsyncGenerator<Uint8Array, void> {
   for (const file of ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)) {
-    const username = await findUsername(snapshot, file.ownerId)
-    if (username === undefined) continue
+    const name = await findName(snapshot, file)
+    if (name === undefined) continue
     try {
       let at = 0
-      for await (const piece of readOwnerDatabase(file, ownerFolder ?? "", username)) {
-        yield writer.data(index, contentItems(piece.length), { id: file.ownerId, at }, [piece])
+      for await (const piece of readOwnerDatabase(file, ownerFolder ?? "", name)) {
+        yield writer.data(
+          index,
+          contentItems(piece.length),
+          { id: file.valId ?? file.ownerId, at },
+          [piece],
+        )
         at += piece.length
       }
     } catch (error) {
       // The database is copied completely before its first byte is written, so no part of it is in
       // the backup.
       if (!skipDamaged || !(error instanceof OwnerDatabaseDamaged)) throw error
-      damaged.push(username)
+      damaged.push(name)
     }
   }
 }

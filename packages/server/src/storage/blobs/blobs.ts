@@ -7,9 +7,11 @@ import type {
   StoredBlob,
 } from "../../domain/blobs/blobs.ts"
 import type { NewObject, ObjectPlace, StoredObject } from "../../domain/blobs/objects.ts"
+import type { StorageHome } from "../../domain/storage-home.ts"
+import { valNotFound } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { nothing, type Statement, type Statements, sql } from "../database/sql.ts"
+import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { firstAfterPrefix, isBefore } from "./key-order.ts"
 
 interface EntryRow {
@@ -28,19 +30,21 @@ interface BlobRow extends EntryRow {
 /** Blobs in the database; for the large ones, the id of their object. */
 export function createBlobStore(db: Database): BlobStore {
   return {
-    async list(ownerId, range) {
-      const rows = await db.read<EntryRow>(listBlobs(ownerId, range))
+    async list(home, range) {
+      const rows = await db.read<EntryRow>(listBlobs(home, range))
       return { items: rows.slice(0, range.limit).map(toEntry), hasMore: rows.length > range.limit }
     },
-    async find(ownerId, key) {
+    async find(home, key) {
+      const { table, column, id } = toPlace(home)
       const [row] = await db.read<BlobRow>(sql`
         select b.key, b.size, b.modified_at, b.content_type, b.content, b.object_id, o.place
-        from blobs b left join objects o on o.id = b.object_id where b.owner_id = ${ownerId} and b.key = ${key}`)
+        from ${table} b left join objects o on o.id = b.object_id where b.${column} = ${id} and b.key = ${key}`)
       return row && toBlob(row)
     },
-    async findRoom(ownerId, key, bytesMax) {
+    async findRoom(home, key, bytesMax) {
+      const { table, column, id } = toPlace(home)
       const [row] = await db.read<{ bytes: number | string; size: number | string | null }>(sql`
-        select u.blob_bytes as bytes, b.size from users u left join blobs b on b.owner_id = u.id and b.key = ${key} where u.id = ${ownerId}`)
+        select u.blob_bytes as bytes, b.size from users u left join ${table} b on b.${column} = ${id} and b.key = ${key} where u.id = ${home.ownerId}`)
       const size = Number(row?.size ?? 0)
       return Math.max(size, bytesMax - Number(row?.bytes ?? 0) + size)
     },
@@ -51,18 +55,26 @@ export function createBlobStore(db: Database): BlobStore {
       return { count: row?.count ?? 0, bytes: Number(row?.bytes ?? 0) }
     },
     put: (blob, bytesMax) => db.write(() => putBlob(db.dialect, blob, bytesMax)),
-    remove: (ownerId, key, at) => db.write(() => removeBlob(db.dialect, ownerId, key, at)),
+    remove: (home, key, at) => db.write(() => removeBlob(db.dialect, home, key, at)),
   }
 }
 
+/** The table of the blobs, and the id under which they are in it. */
+function toPlace({ ownerId, valId }: StorageHome) {
+  return valId === undefined
+    ? { table: raw("blobs"), column: raw("owner_id"), id: ownerId }
+    : { table: raw("val_blobs"), column: raw("val_id"), id: valId }
+}
+
 /** Only one lower bound: given two, a database may start reading at the wrong one. */
-function listBlobs(ownerId: string, { prefix, after, limit }: BlobRange): Statement {
+function listBlobs(home: StorageHome, { prefix, after, limit }: BlobRange): Statement {
+  const { table, column, id } = toPlace(home)
   const from =
     after === undefined || isBefore(after, prefix) ? sql`key >= ${prefix}` : sql`key > ${after}`
   const end = firstAfterPrefix(prefix)
   return sql`
-    select key, size, modified_at from blobs
-    where owner_id = ${ownerId} and ${from} ${end === undefined ? nothing : sql`and key < ${end}`} order by key limit ${limit + 1}`
+    select key, size, modified_at from ${table}
+    where ${column} = ${id} and ${from} ${end === undefined ? nothing : sql`and key < ${end}`} order by key limit ${limit + 1}`
 }
 
 interface OldRow {
@@ -71,38 +83,55 @@ interface OldRow {
 }
 
 function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boolean> {
-  const { ownerId, key, contentType, content, at } = blob
+  const { home, key, contentType, content, at } = blob
+  const { table, column, id } = toPlace(home)
   const [size, bytes, object] =
     content instanceof Uint8Array
       ? [content.length, content, undefined]
       : [content.size, null, content]
+  yield* assertVal(home)
   // Locks the row of the user, so that concurrent changes are added up one after the other.
   const user = yield* firstRow<{ bytes: number | string }>(sql`
-    select blob_bytes as bytes from users where id = ${ownerId} ${dialect.forUpdate}`)
+    select blob_bytes as bytes from users where id = ${home.ownerId} ${dialect.forUpdate}`)
   const old = yield* firstRow<OldRow>(
-    sql`select size, object_id from blobs where owner_id = ${ownerId} and key = ${key}`,
+    sql`select size, object_id from ${table} where ${column} = ${id} and key = ${key}`,
   )
   const grown = size - Number(old?.size ?? 0)
   // A user above a limit that was lowered may still reduce what they use.
   if (grown > 0 && Number(user?.bytes ?? 0) + grown > bytesMax) return false
   if (object) yield* nameObject(object)
-  yield sql`insert into blobs (owner_id, key, size, content_type, modified_at, content, object_id)
-    values (${ownerId}, ${key}, ${size}, ${contentType}, ${at}, ${bytes}, ${object?.id ?? null})
-    on conflict (owner_id, key) do update set size = excluded.size, content_type = excluded.content_type,
+  yield sql`insert into ${table} (${column}, key, size, content_type, modified_at, content, object_id)
+    values (${id}, ${key}, ${size}, ${contentType}, ${at}, ${bytes}, ${object?.id ?? null})
+    on conflict (${column}, key) do update set size = excluded.size, content_type = excluded.content_type,
       modified_at = excluded.modified_at, content = excluded.content, object_id = excluded.object_id`
   if (old?.object_id) yield dropObject(old.object_id, at)
-  yield changeUsage(ownerId, grown, old ? 0 : 1)
+  yield changeUsage(home.ownerId, grown, old ? 0 : 1)
   return true
 }
 
-function* removeBlob(dialect: Dialect, ownerId: string, key: string, at: number): Script<boolean> {
-  yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
+/** An upload may end after its val was deleted. One that ends at that moment is purged later. */
+function* assertVal({ ownerId, valId }: StorageHome): Statements<void> {
+  if (valId === undefined) return
+  const val = yield* firstRow(
+    sql`select id from vals where id = ${valId} and owner_id = ${ownerId}`,
+  )
+  if (!val) throw valNotFound(valId)
+}
+
+function* removeBlob(
+  dialect: Dialect,
+  home: StorageHome,
+  key: string,
+  at: number,
+): Script<boolean> {
+  const { table, column, id } = toPlace(home)
+  yield sql`select id from users where id = ${home.ownerId} ${dialect.forUpdate}`
   const old = yield* firstRow<OldRow>(
-    sql`delete from blobs where owner_id = ${ownerId} and key = ${key} returning size, object_id`,
+    sql`delete from ${table} where ${column} = ${id} and key = ${key} returning size, object_id`,
   )
   if (!old) return false
   if (old.object_id) yield dropObject(old.object_id, at)
-  yield changeUsage(ownerId, -Number(old.size), -1)
+  yield changeUsage(home.ownerId, -Number(old.size), -1)
   return true
 }
 
@@ -120,7 +149,8 @@ function dropObject(id: string, at: number): Statement {
   return sql`update objects set unused_since = ${at} where id = ${id}`
 }
 
-function changeUsage(ownerId: string, bytes: number, count: number): Statement {
+/** Adds to the number and the size of a user's blobs. */
+export function changeUsage(ownerId: string, bytes: number, count: number): Statement {
   return sql`update users set blob_bytes = blob_bytes + ${bytes}, blob_count = blob_count + ${count} where id = ${ownerId}`
 }
 

@@ -119,6 +119,8 @@ export interface Hit {
   readonly like_count: number
   readonly created_at: number | string
   readonly is_name: number
+  /** In which of its texts the query is, where that was asked. */
+  readonly place?: string
 }
 
 /**
@@ -126,7 +128,10 @@ export interface Hit {
  * when the time is up.
  */
 export interface Candidates {
-  /** The columns of a Hit; `is_name` is null for a val that does not match. */
+  /**
+   * The columns of a Hit; `is_name` is null for a val that does not match. A val may be there several
+   * times, each time the same.
+   */
   readonly select: Statement
   /** How many of the best ranked hits to return. */
   readonly hitsMax: number

@@ -1,3 +1,4 @@
+import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import type { NewEvent } from "../../domain/webhooks/events.ts"
 import { firstRow, rows } from "../database/database.ts"
@@ -10,11 +11,22 @@ import { emitEvent, emitEvents } from "./emit-events.ts"
 
 type SavedVal = Pick<Val, "id" | "ownerId" | "version">
 
-/** `change` says what was saved: a new val, a new current version, or settings alone. */
+const limits = { pathsMax: 100 }
+
+/** What a save has changed. */
+export interface EmittedChange {
+  /** A new val, a new current version, or settings alone. */
+  readonly change: "created" | "version" | "settings"
+  readonly branch?: string
+  /** The paths that differ from the version before. */
+  readonly paths: readonly string[]
+}
+
+/** `version` is that of the branch. */
 export function* emitSaved(
   dialect: Dialect,
   { id, ownerId, version }: SavedVal,
-  change: "created" | "version" | "settings",
+  { change, branch = mainBranch, paths }: EmittedChange,
   depth: number,
 ): Statements<void> {
   yield* emitEvent(dialect, {
@@ -22,7 +34,10 @@ export function* emitSaved(
     ownerId,
     valId: id,
     depth,
-    data: { change },
+    data: {
+      ...{ change, branch, version },
+      ...{ paths: paths.slice(0, limits.pathsMax), pathCount: paths.length },
+    },
     // Several saves may happen in one millisecond.
     key: `val.saved/${id}/${version}/${Bun.randomUUIDv7()}`,
   })

@@ -1,4 +1,4 @@
-import type { FileType, PathState } from "../../domain/files/tree.ts"
+import { type FileType, type PathState, readmePath } from "../../domain/files/tree.ts"
 import { rows } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
@@ -18,28 +18,33 @@ export interface FileState {
 export interface MainBranch {
   /** The highest version number it has ever had. */
   readonly versionLast: number
+  /** How many files its current version has. */
+  readonly fileCount: number
   readonly entry: (FileState & { readonly type: FileType }) | undefined
   readonly readme: FileState | undefined
+  /** When the later of the two was saved. */
+  readonly savedAt: number
 }
 
 /** The columns of a MainBranch. */
 export interface MainRow {
   readonly version_last: number
+  readonly file_count: number
   readonly entry_path: string | null
   readonly entry_since: number | null
   readonly entry_file_id: string | null
   readonly entry_file_type: FileType | null
   readonly readme_since: number | null
   readonly readme_file_id: string | null
+  readonly entry_saved_at: number | string | null
+  readonly readme_saved_at: number | string | null
 }
 
 /** The columns of a MainRow that are not of a ValRow, with the joins of `withCurrentVersion`. */
 export const mainColumns = raw(
-  "b.version_last, c.type as entry_file_type, n.readme_since, d.file_id as readme_file_id",
+  `b.version_last, c.type as entry_file_type, n.readme_since, d.file_id as readme_file_id,
+  c.created_at as entry_saved_at, d.created_at as readme_saved_at`,
 )
-
-/** The path of a val's readme. */
-export const readmePath = "README.md"
 
 /** Converts a row to the main branch. */
 export function toMainBranch(row: MainRow): MainBranch {
@@ -47,11 +52,13 @@ export function toMainBranch(row: MainRow): MainBranch {
   const { readme_since, readme_file_id } = row
   const hasEntry =
     entry_path !== null &&
+    entry_path !== readmePath &&
     entry_since !== null &&
     entry_file_id !== null &&
     entry_file_type !== null
   return {
     versionLast: row.version_last,
+    fileCount: row.file_count,
     entry: hasEntry
       ? { path: entry_path, since: entry_since, fileId: entry_file_id, type: entry_file_type }
       : undefined,
@@ -59,6 +66,7 @@ export function toMainBranch(row: MainRow): MainBranch {
       readme_since !== null && readme_file_id !== null
         ? { path: readmePath, since: readme_since, fileId: readme_file_id }
         : undefined,
+    savedAt: Math.max(Number(row.entry_saved_at), Number(row.readme_saved_at)),
   }
 }
 
@@ -86,7 +94,7 @@ const describedState = `s.since || ' ' || s.file_id || ' ' || coalesce(s.type, '
   || ' ' || coalesce(octet_length(s.content), 0)`
 
 /** Goes from path to path in the index: a branch may have far more states than paths. */
-function selectAllPaths(branchId: string): Statement {
+export function selectAllPaths(branchId: string): Statement {
   return sql`(with recursive paths (path) as (
       select * from (select path from states where branch_id = ${branchId} order by path limit 1) first
       union all select (select s.path from states s where s.branch_id = ${branchId} and s.path > paths.path order by s.path limit 1)

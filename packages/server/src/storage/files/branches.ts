@@ -8,7 +8,8 @@ import {
   type NewBranch,
   tooManyBranches,
 } from "../../domain/files/branches.ts"
-import { createTree, type FileType, findEntry } from "../../domain/files/tree.ts"
+import { createTree, type FileType, readmePath } from "../../domain/files/tree.ts"
+import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -16,8 +17,9 @@ import { raw, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { takeOverLockfile } from "../modules/lockfiles.ts"
 import { lockVals } from "../references/row-locks.ts"
+import { type CopiedFile, copySchedules } from "../schedules/file-schedules.ts"
 import { readVal } from "../vals/vals.ts"
-import { readmePath, readPaths } from "./branch-rows.ts"
+import { readPaths } from "./branch-rows.ts"
 import {
   type CopiedState,
   copyStates,
@@ -50,8 +52,8 @@ export const withEntryFile = raw(
   left join states e on e.branch_id = n.branch_id and e.path = n.entry_path and e.since = n.entry_since`,
 )
 
-/** Branches in the database. */
-export function createBranchStore(db: Database): BranchStore {
+/** Branches in the database. `schedules` limits the schedules of new ones. */
+export function createBranchStore(db: Database, schedules: ScheduleLimits): BranchStore {
   return {
     async find(valId, branchId) {
       const [row] = await db.read<BranchRow>(selectBranch(valId, branchId))
@@ -64,7 +66,7 @@ export function createBranchStore(db: Database): BranchStore {
       return found.map(toBranch)
     },
     create: (branch, assert, at) =>
-      writeOnce(db, () => createBranch(db.dialect, branch, assert, at)),
+      writeOnce(db, () => createBranch(db.dialect, branch, schedules, assert, at)),
     delete: (valId, branchId, assert) =>
       db.write(() => deleteBranch(db.dialect, valId, branchId, assert)),
   }
@@ -96,6 +98,7 @@ function selectBranch(valId: string, branchId: string) {
 function* createBranch(
   dialect: Dialect,
   branch: NewBranch,
+  schedules: ScheduleLimits,
   assert: AssertVal,
   at: number,
 ): Script<BranchOfVal | undefined> {
@@ -111,14 +114,17 @@ function* createBranch(
   if (names.length >= limits.branchesPerValMax) throw tooManyBranches()
   const source = yield* findBranch(valId, sourceId)
   if (!source) throw branchNotFound(sourceId)
-  const { files, entry } = yield* planCopy(source, id)
-  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, forked_from_id, forked_from_version, created_at, updated_at)
-    values (${id}, ${valId}, ${name}, ${name.toLowerCase()}, 0, 0, ${entry?.type ?? null}, ${source.id}, ${source.version}, ${at}, ${at})`
+  const { files, entry, intervals } = yield* planCopy(source, id)
+  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, forked_from_id, forked_from_version, created_at, updated_at, file_count, bytes)
+    values (${id}, ${valId}, ${name}, ${name.toLowerCase()}, 0, 0, ${entry?.type ?? null}, ${source.id}, ${source.version}, ${at}, ${at},
+      ${files.filter(({ type }) => type !== "directory").length}, ${files.reduce((sum, { same }) => sum + same.bytes, 0)})`
+  yield sql`update vals set branch_count = ${names.length + 1} where id = ${valId}`
   yield* insertFiles(id, files)
   const readmeSince = files.some(({ path }) => path === readmePath) ? 0 : undefined
   const first = { version: 0, createdAt: at, entry, readmeSince, changed: [], packages: undefined }
   yield* insertVersions(dialect, { ...val, id }, [first], at)
   yield* copyStates(dialect, { from: source.id, to: id }, files)
+  yield* copySchedules(dialect, val, intervals, schedules)
   const from = { branchId: source.id, version: source.version }
   yield takeOverLockfile(dialect, from, { branchId: id, version: 0 }, at)
   const created = yield* findBranch(valId, id)
@@ -130,15 +136,21 @@ function* planCopy(
   source: Branch,
   branchId: string,
 ): Script<{
-  readonly files: readonly CopiedState[]
+  readonly files: readonly (CopiedState & { readonly originId: string })[]
   readonly entry: (StateKey & { readonly type: FileType }) | undefined
+  readonly intervals: readonly CopiedFile[]
 }> {
   const { files } = createTree(yield* readPaths(source.id, source.version))
-  const copies = files.map(({ path, since, fileId, type, updatedAt }) => ({
-    ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since } },
-    fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(),
+  const copies = files.map(({ path, since, fileId, type, updatedAt, bytes }) => ({
+    ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since, bytes } },
+    ...{ fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(), originId: fileId },
   }))
-  return { files: copies, entry: findEntry(copies, branchId) }
+  const intervals = copies.flatMap(({ fileId: to, type }, index) => {
+    const from = files[index]?.fileId
+    return type === "interval" && from !== undefined ? [{ from, to }] : []
+  })
+  const entryAt = files.findIndex(({ fileId }) => fileId === source.entryFileId)
+  return { files: copies, entry: copies[entryAt], intervals }
 }
 
 function* deleteBranch(
@@ -154,5 +166,6 @@ function* deleteBranch(
   if (!(yield* findBranch(valId, branchId))) return "none"
   yield sql`update branches set forked_from_id = null where val_id = ${valId} and forked_from_id = ${branchId}`
   yield sql`delete from branches where id = ${branchId}`
+  yield sql`update vals set branch_count = branch_count - 1 where id = ${valId}`
   return "deleted"
 }

@@ -1,12 +1,16 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
+import type { HistoryStore } from "../../domain/files/file-history.ts"
 import type { FileSaveStore } from "../../domain/files/file-saves.ts"
 import type { FileStore } from "../../domain/files/files.ts"
 import type { FileType, PathState } from "../../domain/files/tree.ts"
+import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { type PathRow, selectPaths, toPathStates } from "./branch-rows.ts"
 import { type BranchRow, branchColumns, toBranch, withEntryFile } from "./branches.ts"
+import { listChanges } from "./history.ts"
+import { type BaseRow, type OriginRow, selectBase, selectOrigins, toOrigins } from "./merges.ts"
 import { saveFiles } from "./save-files.ts"
 
 interface ContentRow {
@@ -30,9 +34,13 @@ const limits = {
   runsMax: 1_000,
 }
 
-/** Files in the database. */
-export function createFileStore(db: Database): FileStore & FileSaveStore {
+/** Files in the database; those of type `interval` get schedules within the limits. */
+export function createFileStore(
+  db: Database,
+  schedules: ScheduleLimits,
+): FileStore & FileSaveStore & HistoryStore {
   return {
+    listChanges: (branchId, path, page) => listChanges(db, branchId, path, page),
     listPaths: createListPaths(db),
     async hasVersion(branchId, version) {
       const found = await db.read(
@@ -64,9 +72,16 @@ export function createFileStore(db: Database): FileStore & FileSaveStore {
       const file = { path, since, fileId: file_id, type, updatedAt: Number(saved_at), bytes }
       return { branch: toBranch(row), file }
     },
+    async findBase(branchId) {
+      const [row] = await db.read<BaseRow>(selectBase(branchId))
+      if (!row) return undefined
+      const linked = await db.read<OriginRow>(selectOrigins(branchId))
+      const { branch_id, version } = row
+      return { branchId: branch_id, version: version ?? undefined, origins: toOrigins(linked) }
+    },
     save(save, at) {
       const depth = findCallDepth()
-      return writeLinksOnce(db, () => saveFiles(db.dialect, save, at, depth))
+      return writeLinksOnce(db, () => saveFiles(db.dialect, save, schedules, at, depth))
     },
   }
 }

@@ -1,22 +1,42 @@
 import type { Branch } from "../../domain/files/branches.ts"
-import type { PlannedFile, PlannedState } from "../../domain/files/change-tree.ts"
+import type { PlannedFile, PlannedState, PlannedTree } from "../../domain/files/change-tree.ts"
 import type { FileSave, SavedFiles } from "../../domain/files/file-saves.ts"
-import { createTree, findEntry, isCode, type TreeFile } from "../../domain/files/tree.ts"
+import {
+  createTree,
+  findNextEntry,
+  isCode,
+  readmePath,
+  type TreeFile,
+} from "../../domain/files/tree.ts"
+import type { ChangedModule } from "../../domain/modules/imports/carry-over.ts"
+import { isConfigPath } from "../../domain/modules/imports/deno-json.ts"
+import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
-import { rows, type Script } from "../database/database.ts"
+import { firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
-import { type LockedVal, noteChange, writeVal } from "../vals/change-val.ts"
+import { emitSaved } from "../events/val-events.ts"
+import { addSchedules } from "../schedules/file-schedules.ts"
+import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
+import { type LockedVal, noteChange } from "../vals/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
-import { readmePath, readPaths } from "./branch-rows.ts"
+import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
-import { type ChangedFile, type NextVersion, writeVersion } from "./write-version.ts"
+import { noteMerge, readSides } from "./merges.ts"
+import { findPackages } from "./version-packages.ts"
+import {
+  type ChangedFile,
+  type NextVersion,
+  type VersionPackages,
+  writeVersion,
+} from "./write-version.ts"
 
 /** Saves files as the next version of a branch, unless nothing changes. */
 export function* saveFiles(
   dialect: Dialect,
   save: FileSave,
+  schedules: ScheduleLimits,
   at: number,
   depth: number,
 ): Script<SavedFiles | "no_val" | "no_branch"> {
@@ -27,22 +47,47 @@ export function* saveFiles(
   if (!locked) return "no_val"
   const branch = yield* findBranch(valId, branchId)
   if (!branch) return "no_branch"
-  const planned = save.plan(
-    locked.val,
-    branch,
-    createTree(yield* readPaths(branchId, branch.version)),
-  )
+  const tree = createTree(yield* readPaths(branchId, branch.version))
+  const sides = save.mergedId ? yield* readSides(branch, tree, save.mergedId) : undefined
+  const planned = save.plan(locked.val, branch, tree, sides)
   const changed = yield* withoutSame(branchId, planned.changed)
+  if (sides && save.mergedId) yield* noteMerge(save.mergedId, sides, planned.links ?? [])
   if (changed.length === 0)
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
-  const next = toNextVersion(branch, planned.files, changed, at, save.note)
+  const entry = findNextEntry(tree, branch, planned.files)
+  const mayHaveLockfile = branchId !== valId || locked.hasLockfile
+  const packages = yield* findNextPackages(
+    { ...branch, mayHaveLockfile },
+    planned.files,
+    changed,
+    save.importHosts,
+  )
+  const next = {
+    ...toNextVersion(branch, { ...planned, changed, entry }, at, save.note),
+    packages,
+  }
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
-  const val = branchId === valId ? yield* noteMain(dialect, locked, imports, at, depth) : locked.val
+  yield* addSchedules(dialect, locked.val, findIntervals(changed), schedules, branchId === valId)
+  const paths = changed.map(({ path }) => path)
+  const written = changed.flatMap((state) => toWritten(state, next))
+  let val = locked.val
+  if (branchId === valId) {
+    val = yield* noteMain(dialect, locked, imports, paths, at, depth)
+    const texts = writeFileTexts(
+      dialect,
+      valId,
+      toSearchedFiles(tree.files, locked.main.entry?.path),
+      toSearchedFiles(toFilesAfter(tree.files, changed, written), next.entry?.path),
+    )
+    if (texts) yield texts
+  } else {
+    const change = { change: "version", branch: branch.name, paths } as const
+    yield* emitSaved(dialect, { ...val, version: next.version }, change, depth)
+  }
   return {
     ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },
-    paths: changed.map(({ path }) => path),
-    written: changed.flatMap((state) => toWritten(state, next)),
+    ...{ paths, written },
     isRemote: next.packages === "fetch",
   }
 }
@@ -76,27 +121,42 @@ function* withoutSame(
 
 function toNextVersion(
   branch: Branch & { readonly versionLast: number },
-  files: readonly PlannedFile[],
-  changed: readonly PlannedState[],
+  { files, changed, entry }: PlannedTree & { readonly entry: PlannedFile | undefined },
   at: number,
   note: string | undefined,
-): NextVersion {
+): Omit<NextVersion, "packages"> {
   const version = branch.versionLast + 1
   const isWritten = new Set(changed.map(({ path }) => path))
   const sinceOf = ({ path, origin }: PlannedFile) =>
     isWritten.has(path) ? version : (origin?.since ?? version)
   // Clients tell by the time of a file whether it has changed, so it grows whatever the clock shows.
   const createdAt = Math.max(at, ...changed.map(({ origin }) => (origin?.updatedAt ?? 0) + 1))
-  const entry = findEntry(files, branch.id)
   const readme = files.find(({ path, type }) => path === readmePath && type !== "directory")
   return {
     ...{ version, createdAt, note, entryType: entry?.type ?? null },
     entry: entry && { path: entry.path, since: sinceOf(entry) },
     readmeSince: readme && sinceOf(readme),
     changed: changed.map(toChanged),
+    fileCount: files.filter(({ type }) => type !== "directory").length,
     added: changed.filter(({ origin }) => !origin),
-    packages: findPackages(branch, files, changed),
+    ended: findEnded(changed),
   }
+}
+
+/** A file that was moved has ended at one path only. */
+function findEnded(changed: readonly PlannedState[]): readonly string[] {
+  const left = new Set(changed.flatMap(({ type, fileId }) => (type === null ? [] : [fileId])))
+  return changed.flatMap(({ type, fileId }) => (type === null && !left.has(fileId) ? [fileId] : []))
+}
+
+/**
+ * The files that become files of type `interval`. Only a save of files gives them schedules: clients
+ * of `/v1/vals` set the type of a val, and then its schedule.
+ */
+function findIntervals(changed: readonly PlannedState[]): readonly string[] {
+  return changed.flatMap(({ type, fileId, origin }) =>
+    type === "interval" && origin?.type !== type ? [fileId] : [],
+  )
 }
 
 function toChanged({ path, fileId, type, content, origin }: PlannedState): ChangedFile {
@@ -107,15 +167,58 @@ function toChanged({ path, fileId, type, content, origin }: PlannedState): Chang
 }
 
 /** The packages of files that stay as they are stay too. */
-function findPackages(
-  branch: Branch,
+function* findNextPackages(
+  branch: Branch & { readonly mayHaveLockfile: boolean },
   files: readonly PlannedFile[],
   changed: readonly PlannedState[],
-): NextVersion["packages"] {
+  importHosts: FileSave["importHosts"],
+): Script<VersionPackages> {
+  const mayHaveConfig = [...files, ...changed].some(({ path }) => isConfigPath(path))
+  const modules = changed.filter((state) => !isDirectory(state)).map(toModule)
+  const decision = yield* findPackages(
+    { ...branch, mayHaveConfig },
+    modules,
+    mayHaveConfig ? yield* readNewConfigs(branch.id, changed) : new Map(),
+    importHosts,
+  )
+  if (decision === "none") return undefined
+  if (decision !== "keep") return decision
   const texts = new Set(changed.flatMap(({ content, fileId }) => (content ? [fileId] : [])))
-  if (changed.some(({ content }) => content?.isRemote)) return "fetch"
   const hasOther = files.some(({ type, fileId }) => isCode(type) && !texts.has(fileId))
   return hasOther ? { of: branch.version } : undefined
+}
+
+function isDirectory({ type, origin }: PlannedState): boolean {
+  return (type ?? origin?.type) === "directory"
+}
+
+function toModule({ path, type, content, origin }: PlannedState): ChangedModule {
+  const listPackages = content?.listPackages ?? (() => [])
+  return {
+    ...{ path, isEnd: type === null, from: content ? undefined : origin?.path },
+    text: content && { code: content.text, listPackages },
+  }
+}
+
+/** The texts that the files which may be the configuration get; null where one ends. */
+function* readNewConfigs(
+  branchId: string,
+  changed: readonly PlannedState[],
+): Script<ReadonlyMap<string, string | null>> {
+  const texts = new Map<string, string | null>()
+  for (const { path, type, content, origin } of changed) {
+    if (!isConfigPath(path)) continue
+    const isMoved = !content && type !== null && type !== "directory" && origin?.path !== path
+    const row =
+      isMoved && origin
+        ? yield* firstRow<{ content: string | null }>(
+            sql`select content from states where branch_id = ${branchId} and path = ${origin.path} and since = ${origin.since}`,
+          )
+        : undefined
+    if (content || isMoved || type === null)
+      texts.set(path, type === null ? null : (content?.text ?? row?.content ?? null))
+  }
+  return texts
 }
 
 /** `files` has the last path of each file. */
@@ -130,14 +233,23 @@ function* noteMain(
   dialect: Dialect,
   locked: LockedVal,
   imports: FileSave["imports"],
+  paths: readonly string[],
   at: number,
   depth: number,
 ): Script<Val> {
   const before = locked.val
-  yield writeVal(before, { ...before, updatedAt: at })
   const after = (yield* readVal(before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
-  return yield* noteChange(dialect, locked, after, { isNewVersion: true, isRelinked }, at, depth)
+  return yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
+}
+
+function toFilesAfter(
+  before: readonly TreeFile[],
+  changed: readonly PlannedState[],
+  written: readonly TreeFile[],
+): readonly TreeFile[] {
+  const replaced = new Set(changed.map(({ path }) => path))
+  return [...before.filter(({ path }) => !replaced.has(path)), ...written]
 }
 
 function toWritten(

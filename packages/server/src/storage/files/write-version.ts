@@ -1,19 +1,26 @@
 import type { FileType } from "../../domain/files/tree.ts"
+import type { Resolution } from "../../domain/modules/lockfiles.ts"
 import type { SettledResolution, ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import type { Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { join, sql } from "../database/sql.ts"
-import { copyLockfile, insertLockfile, takeOverLockfile } from "../modules/lockfiles.ts"
+import {
+  copyLockfile,
+  insertLockfile,
+  insertReady,
+  takeOverLockfile,
+} from "../modules/lockfiles.ts"
 import { copyImports, insertImports } from "../references/links.ts"
+import { deleteSchedules } from "../schedules/file-schedules.ts"
 import type { FileState } from "./branch-rows.ts"
 
 /** A file from this version on. Without a type, its path ends. */
 export interface ChangedFile extends Pick<FileState, "path" | "fileId"> {
   readonly type: FileType | null
   /** Its text, or that of an earlier state with what it imports; undefined if it has none. */
-  readonly text: FileText | { readonly same: StateKey } | undefined
+  readonly text: FileText | { readonly same: KeptState } | undefined
 }
 
 /** A text, and what it imports. */
@@ -25,8 +32,18 @@ export interface FileText {
 /** A state of a branch. */
 export type StateKey = Pick<FileState, "path" | "since">
 
+/** A state whose text stays, and the size of that text. */
+export interface KeptState extends StateKey {
+  readonly bytes: number
+}
+
 /** The packages of a version: to be fetched, copied, those of an earlier version, or none. */
-export type VersionPackages = "fetch" | SettledResolution | { readonly of: number } | undefined
+export type VersionPackages =
+  | "fetch"
+  | SettledResolution
+  | { readonly carried: Resolution }
+  | { readonly of: number }
+  | undefined
 
 /** A version of a branch that does not exist yet. */
 export interface NewVersion {
@@ -47,7 +64,25 @@ export interface NextVersion extends NewVersion {
   /** The type of its entry file. */
   readonly entryType: FileType | null
   /** The files that begin to exist in it. */
-  readonly added: readonly Pick<FileState, "path" | "fileId">[]
+  readonly added: readonly AddedFile[]
+  /** The ids of the files that stop to exist in it. */
+  readonly ended: readonly string[]
+  /** How many files it has, without directories. */
+  readonly fileCount: number
+}
+
+/** A file that does not exist yet. */
+interface AddedFile extends Pick<FileState, "path" | "fileId"> {
+  /** The file of the parent branch that it is a copy of. */
+  readonly originId?: string
+}
+
+/** How many bytes of text the states of some files take. */
+export function countBytes(changed: readonly Pick<ChangedFile, "text">[]): number {
+  return changed.reduce((sum, { text }) => {
+    if (!text) return sum
+    return sum + ("same" in text ? text.same.bytes : Buffer.byteLength(text.content))
+  }, 0)
 }
 
 /**
@@ -62,18 +97,20 @@ export function* writeVersion(
   const { version, createdAt: at } = next
   yield* insertFiles(branch.id, next.added)
   yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${at},
-    entry_type = ${next.entryType} where id = ${branch.id}`
+    entry_type = ${next.entryType}, file_count = ${next.fileCount}, bytes = bytes + ${countBytes(next.changed)} where id = ${branch.id}`
   yield* insertVersions(dialect, branch, [next], at)
+  yield* deleteSchedules(next.ended)
 }
 
 /** Inserts files that do not exist yet. */
-export function* insertFiles(
-  branchId: string,
-  files: readonly Pick<FileState, "path" | "fileId">[],
-): Script<void> {
+export function* insertFiles(branchId: string, files: readonly AddedFile[]): Script<void> {
   for (const some of inBatches(files)) {
-    const values = some.map(({ path, fileId }) => sql`(${fileId}, ${branchId}, ${path})`)
-    yield sql`insert into files (id, branch_id, path) values ${join(values, ", ")}`
+    const values = some.map(
+      ({ path, fileId, originId }) => sql`(${fileId}, ${branchId}, ${path}, ${originId ?? null})`,
+    )
+    // A file that was deleted may be restored.
+    yield sql`insert into files (id, branch_id, path, origin_id) values ${join(values, ", ")}
+      on conflict (id) do update set path = excluded.path`
   }
 }
 
@@ -120,6 +157,8 @@ export function* insertVersions(
         { branchId: id, version },
         at,
       )
+    else if ("carried" in packages)
+      yield insertReady(id, version, branch.ownerId, packages.carried, at)
     else yield* copyLockfile(dialect, id, version, branch.ownerId, packages, at)
   }
 }
@@ -128,7 +167,7 @@ export function* insertVersions(
 export interface CopiedState extends Pick<FileState, "path" | "since" | "fileId"> {
   readonly type: FileType | null
   readonly createdAt: number
-  readonly same: StateKey
+  readonly same: KeptState
 }
 
 const copyColumns: TableColumns = {

@@ -9,6 +9,10 @@ import { descriptions } from "./0032-descriptions.ts"
 import { secretDescriptions } from "./0033-secret-descriptions.ts"
 import { runFiles } from "./0034-run-files.ts"
 import { oauthDevices } from "./0035-oauth-devices.ts"
+import { scheduleFiles } from "./0036-schedule-files.ts"
+import { valStorage } from "./0039-val-storage.ts"
+import { searchedFiles } from "./0040-searched-files.ts"
+import { merges } from "./0041-merges.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -25,4 +29,8 @@ export const migrations: readonly Migration[] = [
   secretDescriptions,
   runFiles,
   oauthDevices,
+  scheduleFiles,
+  valStorage,
+  searchedFiles,
+  merges,
 ]

@@ -44,6 +44,18 @@ const landed = {
     sqlite: "f25af0844033e43c0ab362e1c974b184310dde756aa4253436e6d2ba0f292ee7",
     postgres: "78b75decb0ac08cd3ada12b597893054ff98b926a5eff6ee818215db5befe960",
   },
+  "36 schedule-files": {
+    sqlite: "9d62f0d533642c5c6a037f1b5e167159f8f4a936b8e14c987e26b5f76479ee46",
+    postgres: "2046ced9858dc4a084dc249c2955408f40f891d890fcba720a0638040999454f",
+  },
+  "39 val-storage": {
+    sqlite: "19e9cc10ffc796195efadcbf003e74aafd96d5fe857235179998f9d917d0d83c",
+    postgres: "372dbde701774ca9abdd6d7ff5ad1d4a03702bd46e37739391ff81a3ab472916",
+  },
+  "40 searched-files": {
+    sqlite: "97aad43f24016d376e651cf55bee1e692e7119590422e667721b2e5777dd6c27",
+    postgres: "7397b67874a54f0868df6a2a7b1a1c2a9aad51d32c9863c65f55bb68a600349a",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

@@ -8,7 +8,7 @@ import type {
 import type { SettledResolution } from "../../domain/vals/val-source.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
-import type { Database, Script } from "../database/database.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
@@ -32,6 +32,8 @@ const limits = {
   /** Versions looked up in one statement. */
   keysMax: 50,
   cachedMax: 50_000,
+  /** Larger lockfiles are resolved again when code changes: parsing them would block the server. */
+  carriedCharsMax: 200_000,
 }
 
 /** Lockfiles in the database. Their table is called `locks`. */
@@ -90,6 +92,34 @@ export function* copyLockfile(
   }
   yield sql`insert into locks (branch_id, version, owner_id, state, updated_at, bundle_hash, resolution)
     values (${valId}, ${version}, ${ownerId}, ${state}, ${at}, ${bundle}, ${toOwnJson(resolution)})`
+}
+
+/** The lockfile of a new version with the packages of the one before, whose bundle is in use. */
+export function insertReady(
+  branchId: string,
+  version: number,
+  ownerId: string,
+  resolution: Resolution,
+  at: number,
+): Statement {
+  return sql`insert into locks (branch_id, version, owner_id, state, updated_at, bundle_hash, resolution)
+    values (${branchId}, ${version}, ${ownerId}, 'ready', ${at}, ${resolution.bundle}, ${toOwnJson(resolution)})`
+}
+
+/** The lockfile of a version in a script. Without its packages if reading them would take long. */
+export function* readLockfile({
+  branchId,
+  version,
+}: BranchVersion): Script<Pick<Lockfile, "state" | "resolution"> | null> {
+  const row = yield* firstRow<Pick<LockRow, "state" | "resolution">>(sql`
+    select state, case when length(resolution) <= ${limits.carriedCharsMax} then resolution end as resolution
+    from locks where branch_id = ${branchId} and version = ${version}`)
+  return row
+    ? {
+        state: row.state,
+        resolution: row.resolution === null ? null : (parseOwnJson(row.resolution) as Resolution),
+      }
+    : null
 }
 
 /** A version of a branch. */

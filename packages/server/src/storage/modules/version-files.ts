@@ -5,6 +5,7 @@ import {
   type VersionFileStore,
 } from "../../domain/modules/graph/version-files.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
+import { isConfigPath } from "../../domain/modules/imports/deno-json.ts"
 import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
@@ -109,7 +110,7 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       )
       const byPath = Map.groupBy(imports, ({ path }) => path)
       return files
-        .filter(({ path }) => isModulePath(path))
+        .filter(({ path }) => isModulePath(path) || isConfigPath(path))
         .map(({ path, content }) => ({
           path,
           code: content,

@@ -11,6 +11,8 @@ export interface NewNotification {
   /** The same event has the same key, and notifies once. */
   readonly key: string
   readonly valId: string
+  /** The file that it is about. */
+  readonly fileId?: string
   /** Null for what no user did. */
   readonly actorId: string | null
   readonly commentId?: string
@@ -35,8 +37,8 @@ export function* addNotification(dialect: Dialect, it: NewNotification): Stateme
     sql`select muted_notifications as muted from users where id = ${ownerId}`,
   )
   if (!owner || owner.muted?.includes(`"${type}"`)) return
-  yield sql`insert into notifications (id, owner_id, type, key, val_id, actor_id, comment_id, other_val_id, created_at)
-    values (${Bun.randomUUIDv7()}, ${ownerId}, ${type}, ${it.key}, ${valId}, ${actorId}, ${it.commentId ?? null}, ${it.otherValId ?? null}, ${dialect.now})
+  yield sql`insert into notifications (id, owner_id, type, key, val_id, file_id, actor_id, comment_id, other_val_id, created_at)
+    values (${Bun.randomUUIDv7()}, ${ownerId}, ${type}, ${it.key}, ${valId}, ${it.fileId ?? null}, ${actorId}, ${it.commentId ?? null}, ${it.otherValId ?? null}, ${dialect.now})
     on conflict (owner_id, key) do nothing`
   yield sql`delete from notifications where owner_id = ${ownerId} and created_at < ${dialect.now} - ${notificationLimits.keptMs}`
   yield sql`delete from notifications where id in (

@@ -19,6 +19,10 @@ interface NotificationRow {
   readonly read_at: number | string | null
   readonly val_id: string
   readonly val_name: string
+  readonly file_id: string | null
+  readonly file_path: string | null
+  readonly branch_id: string | null
+  readonly branch_name: string | null
   readonly owner_id: string
   readonly owner_name: string
   readonly actor_id: string | null
@@ -36,6 +40,7 @@ const commentCharsMax = 200
 
 /** Another val is shown while it is public, or if it is the user's own. */
 const joins = raw(`join vals v on v.id = n.val_id join users u on u.id = v.owner_id
+  left join files f on f.id = n.file_id left join branches b on b.id = f.branch_id
   left join users a on a.id = n.actor_id left join comments c on c.id = n.comment_id
   left join vals o on o.id = n.other_val_id left join users w on w.id = o.owner_id`)
 const isShown = raw("(o.id is null or o.privacy = 'public' or o.owner_id = n.owner_id)")
@@ -46,7 +51,8 @@ export function createNotificationStore(db: Database): NotificationStore {
   return {
     async list(userId, page) {
       const rows = await db.read<NotificationRow>(sql`
-        select n.id, n.type, n.created_at, n.read_at, v.id as val_id, v.name as val_name, u.id as owner_id,
+        select n.id, n.type, n.created_at, n.read_at, v.id as val_id, v.name as val_name, f.id as file_id, f.path as file_path,
+          b.id as branch_id, b.name as branch_name, u.id as owner_id,
           u.username as owner_name, a.id as actor_id, a.username as actor_name, c.id as comment_id, c.comment,
           o.id as other_id, o.name as other_name, w.id as other_owner_id, w.username as other_owner_name
         from notifications n ${joins}
@@ -93,6 +99,8 @@ function toNotification(row: NotificationRow): Notification {
       name: row.val_name,
       author: { id: row.owner_id, username: row.owner_name },
     },
+    file: row.file_id === null ? null : { id: row.file_id, path: row.file_path ?? "" },
+    branch: row.branch_id === null ? null : { id: row.branch_id, name: row.branch_name ?? "" },
     user: actorId === null ? null : { id: actorId, username: actorName ?? "" },
     comment:
       commentId === null

@@ -12,7 +12,13 @@ const rarityMin = 45
 export const postgresSearchIndex: SearchIndex = {
   fill: [],
   *replace({ valId, isPublic, name, body }) {
-    yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where val_id = ${valId}`
+    const publicity = isPublic ? 1 : 0
+    // One statement: a save waits for each round trip.
+    yield sql`update search_texts set is_public = ${publicity}, name = case when path = '' then ${name} else '' end,
+      body = case when path = '' then ${body} else body end where val_id = ${valId} and (path = '' or is_public <> ${publicity})`
+  },
+  *replaceBody(valId, path, body) {
+    yield sql`update search_texts set body = ${body} where val_id = ${valId} and path = ${path}`
   },
   find(column, folded, countMax) {
     const text = raw(`t.${column}`)
@@ -27,8 +33,8 @@ export const postgresSearchIndex: SearchIndex = {
       (trigrams[0]?.rarity ?? 0) < rarityMin
         ? contains(folded)
         : allOf(trigrams.map((trigram) => contains(trigram.text)))
-    return sql`select t.val_id from search_texts t where t.is_public = 1 and ${condition} limit ${countMax}`
+    return sql`select t.key, t.val_id from search_texts t where t.is_public = 1 and ${condition} limit ${countMax}`
   },
   isExact: true,
-  contains: (column, folded) => sql`strpos(t.${raw(column)}, ${folded}) > 0`,
+  position: (column, folded) => sql`strpos(t.${raw(column)}, ${folded})`,
 }

@@ -48,6 +48,6 @@ export class PostgresSearches {
 
 function toStatement({ select, hitsMax }: Candidates): Statement {
   return sql`
-    select id, like_count, created_at, is_name from (${select}) found where is_name is not null
+    select distinct * from (${select}) found where is_name is not null
     order by like_count desc, created_at desc, id desc limit ${hitsMax}`
 }

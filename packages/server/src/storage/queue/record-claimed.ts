@@ -150,6 +150,8 @@ function toEndedRun(run: RunRecord): EndedRun {
   return {
     id,
     valId,
+    fileId: run.file?.id ?? valId,
+    branchId: run.file?.branchId ?? valId,
     version,
     accountId,
     ownerId,

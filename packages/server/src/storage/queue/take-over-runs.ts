@@ -30,6 +30,7 @@ export const cancelChannel = "hamlet_cancel"
 interface OpenRunRow {
   readonly id: string
   readonly val_id: string
+  readonly file_id: string
   readonly branch_id: string
   readonly version: number
   readonly account_id: string
@@ -46,7 +47,7 @@ interface OpenRunRow {
 }
 
 const openRunColumns = raw(
-  "id, val_id, coalesce(branch_id, val_id) as branch_id, version, account_id, owner_id, source, status, started_at, node_id, fence, attempt, retries, depth, cancel_requested",
+  "id, val_id, coalesce(file_id, val_id) as file_id, coalesce(branch_id, val_id) as branch_id, version, account_id, owner_id, source, status, started_at, node_id, fence, attempt, retries, depth, cancel_requested",
 )
 
 /** Requests the node of a run to cancel it, or ends the run if it waits or its node is gone. */
@@ -250,12 +251,9 @@ function* endRuns(
     if (hasStarted(run)) started.add(run.id)
   }
   // A run that has not started must not become the latest of its val.
-  const branches = new Map(runs.map((run) => [run.id, run.branch_id]))
   yield* updateLatest(
     dialect,
-    ended
-      .filter((run) => started.has(run.id))
-      .map((run) => ({ ...run, branchId: branches.get(run.id) })),
+    ended.filter((run) => started.has(run.id)),
   )
   yield* afterRunsEnded(dialect, ended)
 }
@@ -269,6 +267,8 @@ function toEndedRun(
   return {
     id: run.id,
     valId: run.val_id,
+    fileId: run.file_id,
+    branchId: run.branch_id,
     version: run.version,
     source: run.source,
     accountId: run.account_id,

@@ -34,10 +34,38 @@ function* emitRunEvents(dialect: Dialect, ended: readonly EndedRun[]): Statement
   for (const run of ended) if (typeOf(run) !== undefined) ownerIds.add(run.ownerId)
   const subscribed = yield* findSubscribed([...ownerIds])
   if (subscribed.size === 0) return
+  const told = ended.filter((run) => subscribed.has(run.ownerId))
+  const places = yield* findPlaces([...new Set(told.map(({ fileId }) => fileId))])
   yield* emitEvents(
     dialect,
-    ended.filter((run) => subscribed.has(run.ownerId)).flatMap((run) => toEvent(run) ?? []),
+    told.flatMap((run) => toEvent(run, places.get(run.fileId)) ?? []),
   )
+}
+
+/** A file and its branch, as events name them. */
+interface EventPlace {
+  readonly file: { readonly id: string; readonly path: string }
+  readonly branch: { readonly id: string; readonly name: string }
+}
+
+function* findPlaces(fileIds: readonly string[]): Statements<ReadonlyMap<string, EventPlace>> {
+  const found = new Map<string, EventPlace>()
+  for (const batch of inBatches(fileIds)) {
+    for (const row of yield* rows<PlaceRow>(sql`
+      select f.id, f.path, b.id as branch_id, b.name from files f join branches b on b.id = f.branch_id where f.id in (${list(batch)})`))
+      found.set(row.id, {
+        file: { id: row.id, path: row.path },
+        branch: { id: row.branch_id, name: row.name },
+      })
+  }
+  return found
+}
+
+interface PlaceRow {
+  readonly id: string
+  readonly path: string
+  readonly branch_id: string
+  readonly name: string
 }
 
 /** One statement for nearly all batches: thousands of runs per second ask it. */
@@ -61,7 +89,7 @@ function typeOf(run: EndedRun): EventType | undefined {
     : undefined
 }
 
-function toEvent(run: EndedRun): NewEvent | undefined {
+function toEvent(run: EndedRun, place: EventPlace | undefined): NewEvent | undefined {
   const type = typeOf(run)
   const { id, valId, ownerId, source, status, version, startedAt, endedAt, depth } = run
   return (
@@ -78,6 +106,8 @@ function toEvent(run: EndedRun): NewEvent | undefined {
           status,
           source,
           version,
+          file: place?.file ?? null,
+          branch: place?.branch ?? null,
           runStartAt: new Date(startedAt).toISOString(),
           runEndAt: new Date(endedAt).toISOString(),
           durationMs: endedAt - startedAt,

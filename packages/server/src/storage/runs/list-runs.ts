@@ -125,12 +125,15 @@ function outcomeOf({ error, statuses }: RunFilter): Statement {
 }
 
 /** The conditions that no index helps with; `nothing` if there are none. */
-function matchOf({ statuses, text }: RunFilter): Statement {
+function matchOf({ statuses, text, fileId, branchId }: RunFilter): Statement {
   const isIndexed = statuses === undefined || statuses.every((it) => withError.includes(it))
-  if (isIndexed && text === undefined) return nothing
+  if (isIndexed && (text ?? fileId ?? branchId) === undefined) return nothing
   // An expression, so that PostgreSQL walks the runs by time and does not sort all open ones.
   const ofStatus = isIndexed ? nothing : sql`and (r.status || '') in (${list(statuses ?? [])})`
-  return sql`${ofStatus} ${text === undefined ? nothing : contains(text)}`
+  const ofFile = fileId === undefined ? nothing : sql`and coalesce(r.file_id, r.val_id) = ${fileId}`
+  const ofBranch =
+    branchId === undefined ? nothing : sql`and coalesce(r.branch_id, r.val_id) = ${branchId}`
+  return sql`${ofStatus} ${ofFile} ${ofBranch} ${text === undefined ? nothing : contains(text)}`
 }
 
 /**

@@ -116,6 +116,7 @@ export interface RunTimes {
   readonly endedAt: number | null
 }
 
+const fileColumn = columns.indexOf("file_id")
 const branchColumn = columns.indexOf("branch_id")
 const startedAtColumn = columns.indexOf("started_at")
 const endedAtColumn = columns.indexOf("ended_at")
@@ -171,10 +172,12 @@ const [sourceColumn, statusColumn, errorColumn, accountColumn, ownerColumn] = [
   "owner_id",
 ].map((name) => columns.indexOf(name)) as [number, number, number, number, number]
 
-function toEndedRun({ values, id, valId, version, startedAt, endedAt }: Row): EndedRun {
+function toEndedRun({ values, id, valId, branchId, version, startedAt, endedAt }: Row): EndedRun {
   return {
     id,
     valId,
+    fileId: (values[fileColumn] as string | null) ?? valId,
+    branchId: branchId ?? valId,
     version,
     startedAt,
     endedAt: endedAt ?? startedAt,

@@ -22,6 +22,8 @@ const toValPage = (owner: string, name: string) => `https://hamlet.example/u/${o
 interface RunRow {
   readonly id: string
   readonly val_id: string
+  readonly file_id: string | null
+  readonly branch_id: string | null
   readonly source: string
   readonly status: string
   readonly account_id: string
@@ -43,7 +45,12 @@ describeEachDatabase("fireDue", (open) => {
     })
     const schedules = createScheduleStore(db, () => Bun.randomUUIDv7(), toValPage)
     const put = (valId: string, input: ScheduleInput) =>
-      schedules.put(valId, ({ current, now }) => changeSchedule(current, input, 1, now), valCount)
+      schedules.put(
+        valId,
+        {},
+        ({ current, now }) => changeSchedule(current, input, 1, now),
+        valCount,
+      )
     return { db, vals, val: vals[0] ?? "", schedules, put }
   }
 
@@ -71,13 +78,15 @@ describeEachDatabase("fireDue", (open) => {
 
   const listRuns = (db: Database) =>
     db.read<RunRow>(
-      sql`select id, val_id, source, status, account_id, args, input from runs order by started_at, id`,
+      sql`select id, val_id, file_id, branch_id, source, status, account_id, args, input from runs order by started_at, id`,
     )
 
   async function endRun(db: Database, run: RunRow | undefined, status: RunStatus): Promise<void> {
     const ended: EndedRun = {
       id: run?.id ?? "",
       valId: run?.val_id ?? "",
+      fileId: run?.file_id ?? run?.val_id ?? "",
+      branchId: run?.branch_id ?? run?.val_id ?? "",
       version: 1,
       accountId: user,
       ownerId: user,
@@ -115,7 +124,7 @@ describeEachDatabase("fireDue", (open) => {
       scheduledAt: first,
     })
     expect(JSON.parse(run?.args ?? "")).toEqual([{ scheduledAt: new Date(first).toISOString() }])
-    const after = await schedules.find(val)
+    const after = await schedules.find(val, {})
     expect(after).toMatchObject({
       lastRunId: run?.id ?? "",
       lastStatus: "queued",
@@ -213,7 +222,7 @@ describeEachDatabase("fireDue", (open) => {
     for (const id of vals) await makeDue(db, id)
     expect(await fireAll(schedules)).toEqual({ started: 2, dropped: 1, failed: 1 })
     expect((await listRuns(db)).map((run) => run.val_id).sort()).toEqual(vals.slice(1).sort())
-    expect(await schedules.find(val)).toMatchObject({
+    expect(await schedules.find(val, {})).toMatchObject({
       isPaused: true,
       nextAt: null,
       pausedReason: expect.stringContaining("Mars/Olympus"),
@@ -241,7 +250,7 @@ describeEachDatabase("fireDue", (open) => {
     await put(every, { every: "10m" })
     await put(cron, { cron: "*/10 * * * *" })
     await put(right, { cron: "0 0 29 2 *" })
-    const before = await schedules.find(right)
+    const before = await schedules.find(right, {})
     const [clock] = await db.read<{ now: number | string }>(sql`select ${db.dialect.now} as now`)
     const now = Number(clock?.now)
     const day = 1_440 * minute
@@ -252,7 +261,7 @@ describeEachDatabase("fireDue", (open) => {
     let after: string | undefined
     do after = await schedules.correctTimes(after, 1)
     while (after !== undefined)
-    const nextOf = async (id: string) => (await schedules.find(id))?.nextAt ?? 0
+    const nextOf = async (id: string) => (await schedules.find(id, {}))?.nextAt ?? 0
     expect(await nextOf(every)).toBeLessThanOrEqual(now + 11 * minute)
     expect(await nextOf(every)).toBeGreaterThan(now + 9 * minute)
     expect(await nextOf(cron)).toBeLessThanOrEqual(now + 11 * minute)
@@ -304,12 +313,12 @@ describeEachDatabase("fireDue", (open) => {
     expect((await schedules.findWork()).nextInMs).toBeUndefined()
     await put(val, { isPaused: false })
     await db.write(function* () {
-      yield sql`update branches set entry_type = 'script' where id = ${val}`
+      yield sql`update states set type = 'script' where file_id = ${val}`
     })
     await makeDue(db, val)
     expect(await schedules.fireDue(10)).toMatchObject({ delaysMs: [], dropped: 1 })
     await db.write(function* () {
-      yield sql`update branches set entry_type = 'interval' where id = ${val}`
+      yield sql`update states set type = 'interval' where file_id = ${val}`
       yield sql`update users set suspended_at = 1 where id = ${user}`
     })
     await makeDue(db, val)
@@ -333,7 +342,7 @@ describeEachDatabase("fireDue", (open) => {
         runs.find((run) => run.status === "queued"),
         status,
       )
-      return (await schedules.find(val))?.failureCount
+      return (await schedules.find(val, {}))?.failureCount
     }
     expect(await failOnce("failed")).toBe(1)
     expect(await failOnce("timed_out")).toBe(2)
@@ -344,15 +353,15 @@ describeEachDatabase("fireDue", (open) => {
       yield sql`update schedules set failure_count = ${failureLimits.pausedAfter - 2} where val_id = ${val}`
     })
     expect(await failOnce("failed")).toBe(failureLimits.pausedAfter - 1)
-    expect((await schedules.find(val))?.isPaused).toBe(false)
+    expect((await schedules.find(val, {}))?.isPaused).toBe(false)
     expect(await failOnce("failed")).toBe(failureLimits.pausedAfter)
-    expect(await schedules.find(val)).toMatchObject({
+    expect(await schedules.find(val, {})).toMatchObject({
       isPaused: true,
       pausedReason: "The last 100 runs failed",
       nextAt: null,
     })
     await put(val, { isPaused: false })
-    expect(await schedules.find(val)).toMatchObject({
+    expect(await schedules.find(val, {})).toMatchObject({
       isPaused: false,
       pausedReason: null,
       failureCount: 0,

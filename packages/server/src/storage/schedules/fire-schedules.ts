@@ -1,3 +1,4 @@
+import type { FileType } from "../../domain/files/tree.ts"
 import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import { toRecordedInterval } from "../../domain/runs/run-arguments.ts"
 import {
@@ -13,15 +14,14 @@ import type {
   Overlap,
   ScheduleWork,
 } from "../../domain/schedules/schedules.ts"
-import type { ValType } from "../../domain/vals/vals.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { entryType } from "../files/branch-rows.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
 import { toTime } from "../vals/val-rows.ts"
+import { fileType } from "./file-schedules.ts"
 
 const limits = {
   /** Runs on an account that wait, beyond which schedules that allow overlap start no others. */
@@ -33,6 +33,7 @@ const limits = {
 }
 
 interface DueRow {
+  readonly file_id: string
   readonly val_id: string
   readonly owner_id: string
   readonly cron: string | null
@@ -50,8 +51,9 @@ interface DueRow {
 
 /** What decides whether a due schedule runs, besides its own row. */
 interface StateRow {
-  readonly val_id: string
-  readonly type: ValType
+  readonly file_id: string
+  readonly branch_id: string
+  readonly type: FileType | null
   readonly is_suspended: number
   readonly has_open_run: number
   readonly is_crowded: number
@@ -66,6 +68,8 @@ interface WorkRow {
 /** A schedule that is due, what happens to it, and the id of its run, if it gets one. */
 interface Fired {
   readonly row: DueRow
+  /** Undefined if the file was deleted just now. */
+  readonly state: StateRow | undefined
   readonly decision: DueDecision
   readonly id: string
   /** Set if its times cannot be computed. */
@@ -83,7 +87,7 @@ export function* fireDue(
   newId: () => string,
 ): Script<FiredBatch> {
   const due = yield* rows<DueRow>(sql`
-    select val_id, owner_id, cron, every, time_zone, overlap, catch_up, anchor_at, next_at, last_run_at,
+    select file_id, val_id, owner_id, cron, every, time_zone, overlap, catch_up, anchor_at, next_at, last_run_at,
       last_run_id, released_at, ${dialect.now} as now
     from schedules where next_at <= ${dialect.now} and waits_for_id is null
     order by next_at limit ${countMax} ${dialect.skipLocked}`)
@@ -111,7 +115,8 @@ function decideAll(
   const startedMs = performance.now()
   const fired: Fired[] = []
   for (const row of due) {
-    fired.push({ row, id: newId(), ...decide(row, states.get(row.val_id)) })
+    const state = states.get(row.file_id)
+    fired.push({ row, state, id: newId(), ...decide(row, state) })
     if (performance.now() - startedMs > limits.decideMsMax) break
   }
   return fired
@@ -130,23 +135,23 @@ function decide(row: DueRow, state: StateRow | undefined): Pick<Fired, "decision
 function pause(dialect: Dialect, { row, error }: Fired): Statement {
   const message = error instanceof Error ? error.message : String(error)
   return sql`update schedules set is_paused = 1, paused_reason = ${message.slice(0, limits.reasonCharsMax)},
-    updated_at = ${dialect.now} where val_id = ${row.val_id}`
+    updated_at = ${dialect.now} where file_id = ${row.file_id}`
 }
 
 function* readStates(
   dialect: Dialect,
   due: readonly DueRow[],
 ): Statements<ReadonlyMap<string, StateRow>> {
-  const ids = due.map((row) => ({ due_val_id: row.val_id }))
+  const ids = due.map((row) => ({ due_file_id: row.file_id }))
   const found = yield* rows<StateRow>(sql`
-    select s.val_id, ${entryType} as type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
+    select s.file_id, f.branch_id, ${fileType} as type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
       case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
       case when s.overlap <> 'allow' then 0 when exists (select 1 from runs q where q.account_id = s.owner_id
         and q.due_at is not null order by q.due_at, q.id limit 1 offset ${limits.waitingMax - 1}) then 1 else 0 end as is_crowded
-    from ${dialect.tableOf(ids, { due_val_id: "id" })} join schedules s on s.val_id = due_val_id
-    join branches b on b.id = s.val_id join users u on u.id = s.owner_id
+    from ${dialect.tableOf(ids, { due_file_id: "id" })} join schedules s on s.file_id = due_file_id
+    join files f on f.id = s.file_id join users u on u.id = s.owner_id
     left join runs r on r.id = s.last_run_id`)
-  return new Map(found.map((state) => [state.val_id, state]))
+  return new Map(found.map((state) => [state.file_id, state]))
 }
 
 function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
@@ -163,7 +168,7 @@ function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
 }
 
 /** The run is on the account of the val's owner, with the owner's secrets. */
-function toQueuedRun({ row, decision, id }: Fired): NewQueuedRun {
+function toQueuedRun({ row, state, decision, id }: Fired): NewQueuedRun {
   const input = {
     kind: "interval",
     scheduledAt: decision.dueAt,
@@ -172,6 +177,7 @@ function toQueuedRun({ row, decision, id }: Fired): NewQueuedRun {
   return {
     id,
     valId: row.val_id,
+    file: { id: row.file_id, branchId: state?.branch_id ?? row.val_id },
     version: "current",
     accountId: row.owner_id,
     source: "interval",
@@ -183,14 +189,14 @@ function toQueuedRun({ row, decision, id }: Fired): NewQueuedRun {
 /** Moves the schedules to their next due times, in one statement. */
 function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
   const moved = fired.map(({ row, decision, id }) => ({
-    moved_val_id: row.val_id,
+    moved_file_id: row.file_id,
     to_at: decision.nextAt,
     run_id: decision.kind === "run" ? id : null,
     run_at: decision.kind === "run" ? Number(row.now) : null,
     wait_id: decision.kind === "wait" ? row.last_run_id : null,
   }))
   const table = dialect.tableOf(moved, {
-    moved_val_id: "id",
+    moved_file_id: "id",
     to_at: "time",
     run_id: "id",
     run_at: "time",
@@ -199,14 +205,14 @@ function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
   return sql`
     update schedules set next_at = to_at, waits_for_id = wait_id, last_run_id = coalesce(run_id, last_run_id),
       last_run_at = coalesce(run_at, last_run_at), last_status = case when run_id is null then last_status else 'queued' end
-    from ${table} where val_id = moved_val_id`
+    from ${table} where file_id = moved_file_id`
 }
 
 /** What there is to do, by the clock of the database. Reads two small indexes. */
 export async function findWork(db: Database): Promise<ScheduleWork> {
   const [row] = await db.read<WorkRow>(sql`
     select (select next_at from schedules where next_at is not null and waits_for_id is null order by next_at limit 1) as next_at,
-      ${db.dialect.now} as now, (select notice from schedules where notice is not null and val_id > ${firstId} order by val_id limit 1) as notice`)
+      ${db.dialect.now} as now, (select notice from schedules where notice is not null and file_id > ${firstId} order by file_id limit 1) as notice`)
   const nextAt = toTime(row?.next_at ?? null)
   return {
     now: Number(row?.now),
@@ -224,7 +230,7 @@ export function* releaseWaiting(dialect: Dialect): Script<void> {
 }
 
 interface WaitingRow {
-  readonly val_id: string
+  readonly file_id: string
   readonly cron: string | null
   readonly every: string | null
   readonly time_zone: string
@@ -244,15 +250,15 @@ export async function correctTimes(
   countMax: number,
 ): Promise<string | undefined> {
   const found = await db.read<WaitingRow>(sql`
-    select val_id, cron, every, time_zone, anchor_at, next_at, last_run_at, ${db.dialect.now} as now
-    from schedules where val_id > ${after ?? firstId} and next_at > ${db.dialect.now} + ${dueLimits.lateMsMax}
-    order by val_id limit ${countMax}`)
+    select file_id, cron, every, time_zone, anchor_at, next_at, last_run_at, ${db.dialect.now} as now
+    from schedules where file_id > ${after ?? firstId} and next_at > ${db.dialect.now} + ${dueLimits.lateMsMax}
+    order by file_id limit ${countMax}`)
   const yieldIfDue = createTimeSlice()
   for (const row of found) {
     await correct(db, row)
     await yieldIfDue()
   }
-  return found.length < countMax ? undefined : found.at(-1)?.val_id
+  return found.length < countMax ? undefined : found.at(-1)?.file_id
 }
 
 async function correct(db: Database, row: WaitingRow): Promise<void> {
@@ -262,7 +268,7 @@ async function correct(db: Database, row: WaitingRow): Promise<void> {
   // Only if nothing has changed meanwhile.
   await db.write(function* () {
     yield sql`update schedules set anchor_at = ${anchorAt}, next_at = ${nextAt}
-      where val_id = ${row.val_id} and next_at = ${Number(row.next_at)}`
+      where file_id = ${row.file_id} and next_at = ${Number(row.next_at)}`
   })
 }
 

@@ -24,6 +24,7 @@ describeEachDatabase("noteScheduledRuns", (open) => {
     })
     await schedules.put(
       val,
+      {},
       ({ current, now }) => changeSchedule(current, { every: "1h" }, 1, now),
       1,
     )
@@ -51,7 +52,7 @@ describeEachDatabase("noteScheduledRuns", (open) => {
       })
       expect(taken.crashed).toBe(1)
       const { pausedAfter } = failureLimits
-      expect(await schedules.find(val)).toMatchObject({
+      expect(await schedules.find(val, {})).toMatchObject({
         failureCount: expected ? pausedAfter : pausedAfter - 1,
         isPaused: expected,
         lastStatus: "crashed",

@@ -6,13 +6,13 @@ import { nothing, type Statements, sql } from "../database/sql.ts"
 
 const columns: TableColumns = {
   run_id: "id",
-  run_val_id: "id",
+  run_file_id: "id",
   run_status: "text",
   has_failed: "integer",
 }
 
 interface CountRow {
-  readonly val_id: string
+  readonly file_id: string
   readonly failure_count: number
   readonly is_paused: number
 }
@@ -20,20 +20,20 @@ interface CountRow {
 /**
  * Counts the failures in a row of schedules whose runs have ended, pauses a schedule that fails
  * again and again, and lets due times run that wait for one of these runs. Locks schedules in the
- * order of their vals.
+ * order of their files.
  */
 export function* noteScheduledRuns(dialect: Dialect, ended: readonly EndedRun[]): Statements<void> {
   const runs = ended.filter(({ source }) => source === "interval")
   for (const round of inRounds(runs)) yield* noteRound(dialect, round)
 }
 
-/** A statement changes a row once, so runs of the same val are in different rounds, in order. */
+/** A statement changes a row once, so runs of the same file are in different rounds, in order. */
 function inRounds(runs: readonly EndedRun[]): readonly (readonly EndedRun[])[] {
   const rounds: EndedRun[][] = []
   const counts = new Map<string, number>()
-  for (const run of runs.toSorted(byVal)) {
-    const index = counts.get(run.valId) ?? 0
-    counts.set(run.valId, index + 1)
+  for (const run of runs.toSorted(byFile)) {
+    const index = counts.get(run.fileId) ?? 0
+    counts.set(run.fileId, index + 1)
     const round = rounds[index] ?? []
     rounds[index] = round
     round.push(run)
@@ -41,16 +41,16 @@ function inRounds(runs: readonly EndedRun[]): readonly (readonly EndedRun[])[] {
   return rounds
 }
 
-function byVal(one: EndedRun, other: EndedRun): number {
-  if (one.valId === other.valId) return 0
-  return one.valId < other.valId ? -1 : 1
+function byFile(one: EndedRun, other: EndedRun): number {
+  if (one.fileId === other.fileId) return 0
+  return one.fileId < other.fileId ? -1 : 1
 }
 
 // A run that was cancelled, or ended with its server, says nothing about the val.
 function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<void> {
   const values = runs.map((run) => ({
     run_id: run.id,
-    run_val_id: run.valId,
+    run_file_id: run.fileId,
     run_status: run.status,
     has_failed: isFailure(run) ? 1 : 0,
   }))
@@ -61,14 +61,14 @@ function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<voi
       released_at = case when waits_for_id = run_id then ${dialect.now} else released_at end,
       waits_for_id = case when waits_for_id = run_id then null else waits_for_id end
     from ${dialect.tableOf(values, columns)}
-    where val_id = run_val_id returning val_id, failure_count, is_paused`)
-  const failed = new Set(runs.filter(isFailure).map(({ valId }) => valId))
+    where file_id = run_file_id returning file_id, failure_count, is_paused`)
+  const failed = new Set(runs.filter(isFailure).map(({ fileId }) => fileId))
   for (const schedule of schedules)
-    if (failed.has(schedule.val_id)) yield* noteFailure(dialect, schedule)
+    if (failed.has(schedule.file_id)) yield* noteFailure(dialect, schedule)
 }
 
 function* noteFailure(dialect: Dialect, schedule: CountRow): Statements<void> {
-  const { val_id: valId, failure_count: count } = schedule
+  const { file_id: fileId, failure_count: count } = schedule
   const notice = findNotice(count, schedule.is_paused === 1)
   if (notice === undefined) return
   const pause =
@@ -77,5 +77,5 @@ function* noteFailure(dialect: Dialect, schedule: CountRow): Statements<void> {
       : sql`, is_paused = 1, paused_reason = ${toPausedReason(count)}, next_at = null, waits_for_id = null,
           updated_at = ${dialect.now}`
   // The owner is told by a job: this may run on a thread that cannot.
-  yield sql`update schedules set notice = ${notice} ${pause} where val_id = ${valId}`
+  yield sql`update schedules set notice = ${notice} ${pause} where file_id = ${fileId}`
 }

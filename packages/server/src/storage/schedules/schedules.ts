@@ -1,19 +1,23 @@
+import type { FileType } from "../../domain/files/tree.ts"
+import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { FailingSchedule } from "../../domain/schedules/failures.ts"
 import type {
   Schedule,
   ScheduleChange,
-  ScheduledVal,
+  SchedulePlace,
   ScheduleState,
   ScheduleStore,
 } from "../../domain/schedules/schedules.ts"
 import type { Timing } from "../../domain/schedules/timing.ts"
+import type { ValMention } from "../../domain/vals/comments.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { asBoolean, asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
-import { entryType } from "../files/branch-rows.ts"
+import { lockVals } from "../references/row-locks.ts"
+import { countActive, fileType, insertSchedule, readTime } from "./file-schedules.ts"
 import { correctTimes, findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"
 import { tellOwners } from "./tell-owners.ts"
 
@@ -25,19 +29,22 @@ export function createScheduleStore(
 ): ScheduleStore {
   const { dialect } = db
   return {
-    async find(valId) {
-      const [row] = await db.read<object>(selectSchedule(valId))
+    async find(valId, place) {
+      const [target] = await db.read<TargetRow>(selectTarget(valId, place))
+      if (!target || target.file_id === null) return undefined
+      const [row] = await db.read<object>(selectSchedule(target.file_id))
       return row && toSchedule(row)
     },
     async listOfOwner(ownerId, page) {
-      const rows = await db.read<{ created_at: number | string; val_id: string }>(sql`
+      const rows = await db.read<{ created_at: number | string; file_id: string }>(sql`
         select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}
-          ${afterCursor(page, "s.created_at, s.val_id", ["time", "id"])}
-        order by s.created_at desc, s.val_id desc ${limitTo(page)}`)
-      return toPage(rows, page, toSchedule, (row) => [Number(row.created_at), row.val_id])
+          ${afterCursor(page, "s.created_at, s.file_id", ["time", "id"])}
+        order by s.created_at desc, s.file_id desc ${limitTo(page)}`)
+      return toPage(rows, page, toSchedule, (row) => [Number(row.created_at), row.file_id])
     },
-    put: (valId, change, countMax) => db.write(() => putSchedule(dialect, valId, change, countMax)),
-    delete: (valId, assert) => db.write(() => deleteSchedule(valId, assert)),
+    put: (valId, place, change, activeMax) =>
+      db.write(() => putSchedule(dialect, valId, place, change, activeMax)),
+    delete: (valId, place, assert) => db.write(() => deleteSchedule(valId, place, assert)),
     findWork: () => findWork(db),
     fireDue: (countMax) => db.write(() => fireDue(dialect, countMax, newId)),
     releaseWaiting: () => db.write(() => releaseWaiting(dialect)),
@@ -46,53 +53,85 @@ export function createScheduleStore(
   }
 }
 
-function selectSchedule(valId: string): Statement {
-  return sql`select ${scheduleColumns} from schedules s ${scheduleJoins} where s.val_id = ${valId}`
+function selectSchedule(fileId: string): Statement {
+  return sql`select ${scheduleColumns} from schedules s ${scheduleJoins} where s.file_id = ${fileId}`
 }
 
-function* findVal(valId: string): Statements<ScheduledVal | undefined> {
-  const row = yield* firstRow<object>(sql`
-    select ${scheduledValColumns} from vals v join branches b on b.id = v.id join users u on u.id = v.owner_id where v.id = ${valId}`)
-  return row && toScheduledVal(row)
+/** A val, and the file of it that is meant. */
+interface TargetRow {
+  readonly branch_id: string | null
+  readonly branch_name: string | null
+  readonly file_id: string | null
+  readonly file_path: string | null
+  /** Null also if the file was deleted. */
+  readonly type: FileType | null
+}
+
+function selectTarget(valId: string, { path, branch }: SchedulePlace): Statement {
+  const wanted = sql`coalesce(${path ?? null}, n.entry_path)`
+  return sql`
+    select ${mentionColumns}, b.id as branch_id, b.name as branch_name, c.file_id, c.path as file_path, c.type
+    from vals v join branches m on m.id = v.id join users u on u.id = v.owner_id
+    left join branches b on b.val_id = v.id and b.name_key = ${(branch ?? mainBranch).toLowerCase()}
+    left join versions n on n.branch_id = b.id and n.version = b.version
+    left join states c on c.branch_id = b.id and c.path = ${wanted} and c.since =
+      (select max(l.since) from states l where l.branch_id = b.id and l.path = ${wanted})
+    where v.id = ${valId}`
+}
+
+function* findTarget(
+  valId: string,
+  place: SchedulePlace,
+): Statements<Omit<ScheduleState, "current" | "now"> | undefined> {
+  const row = yield* firstRow<TargetRow>(selectTarget(valId, place))
+  if (!row) return undefined
+  const { branch_id, branch_name, file_id, file_path, type } = row
+  return {
+    val: toMention(row),
+    branch: branch_id === null ? undefined : { id: branch_id, name: branch_name ?? "" },
+    file:
+      file_id === null || file_path === null || type === null
+        ? undefined
+        : { id: file_id, path: file_path, type },
+  }
 }
 
 function* putSchedule(
   dialect: Dialect,
   valId: string,
+  place: SchedulePlace,
   change: (state: ScheduleState) => ScheduleChange,
-  countMax: number,
+  activeMax: number,
 ): Script<Schedule | "full" | undefined> {
-  const val = yield* findVal(valId)
-  if (!val) return undefined
-  // Locks the row of the owner, so that concurrent new schedules are counted one after the other,
-  // and the schedule, so that it is not fired meanwhile.
-  yield sql`select id from users where id = ${val.ownerId} ${dialect.forUpdate}`
-  yield sql`select val_id from schedules where val_id = ${valId} ${dialect.forUpdate}`
-  const clock = yield* firstRow<{ now: number | string }>(sql`select ${dialect.now} as now`)
-  const row = yield* firstRow<object>(selectSchedule(valId))
-  const now = Number(clock?.now)
+  // Saves lock the val before the row of its owner too.
+  yield* lockVals(dialect, { valId })
+  const target = yield* findTarget(valId, place)
+  if (!target) return undefined
+  const { val, file } = target
+  const active = yield* countActive(dialect, val.ownerId)
+  // So that it is not fired meanwhile.
+  yield sql`select file_id from schedules where file_id = ${file?.id ?? null} ${dialect.forUpdate}`
+  const now = yield* readTime(dialect)
+  const row = file && (yield* firstRow<object>(selectSchedule(file.id)))
   const current = row && toSchedule(row)
-  const changed = change({ val, current, now })
-  if (!current) {
-    const others = yield* firstRow<{ count: number | string }>(
-      sql`select count(*) as count from schedules where owner_id = ${val.ownerId}`,
-    )
-    if (Number(others?.count) >= countMax) return "full"
-  }
-  yield upsertSchedule(val, changed, now)
-  const after = yield* firstRow<object>(selectSchedule(valId))
+  const changed = change({ ...target, current, now })
+  if (!file) return undefined
+  const isStarted = !changed.isPaused && (!current || current.isPaused)
+  if (isStarted && active >= activeMax) return "full"
+  yield upsertSchedule(val, file.id, changed, now)
+  const after = yield* firstRow<object>(selectSchedule(file.id))
   return after && toSchedule(after)
 }
 
 /** A schedule that starts anew waits for no run. */
-function upsertSchedule(val: ScheduledVal, change: ScheduleChange, now: number): Statement {
-  const { timing } = change
-  return sql`
-    insert into schedules (val_id, owner_id, cron, every, time_zone, overlap, catch_up, is_paused, paused_reason,
-      anchor_at, next_at, failure_count, created_at, updated_at)
-    values (${val.id}, ${val.ownerId}, ${timing.cron}, ${timing.every}, ${timing.timeZone}, ${change.overlap}, ${change.catchUp},
-      ${change.isPaused ? 1 : 0}, ${change.pausedReason}, ${change.anchorAt}, ${change.nextAt}, ${change.failureCount}, ${now}, ${now})
-    on conflict (val_id) do update set cron = excluded.cron, every = excluded.every, time_zone = excluded.time_zone,
+function upsertSchedule(
+  val: ValMention,
+  fileId: string,
+  change: ScheduleChange,
+  now: number,
+): Statement {
+  return sql`${insertSchedule(val, fileId, change, now)}
+    on conflict (file_id) do update set cron = excluded.cron, every = excluded.every, time_zone = excluded.time_zone,
       overlap = excluded.overlap, catch_up = excluded.catch_up, is_paused = excluded.is_paused,
       paused_reason = excluded.paused_reason, anchor_at = excluded.anchor_at, next_at = excluded.next_at,
       waits_for_id = case when schedules.next_at = excluded.next_at then schedules.waits_for_id end,
@@ -101,43 +140,46 @@ function upsertSchedule(val: ScheduledVal, change: ScheduleChange, now: number):
 
 function* deleteSchedule(
   valId: string,
-  assert: AssertVal<ScheduledVal>,
+  place: SchedulePlace,
+  assert: AssertVal<ValMention>,
 ): Script<boolean | undefined> {
-  const val = yield* findVal(valId)
-  if (!val) return undefined
-  assert(val)
+  const target = yield* findTarget(valId, place)
+  if (!target) return undefined
+  assert(target.val)
+  if (!target.file) return false
   const deleted = yield* firstRow(
-    sql`delete from schedules where val_id = ${valId} returning val_id`,
+    sql`delete from schedules where file_id = ${target.file.id} returning file_id`,
   )
   return deleted !== undefined
 }
 
-/** The columns of the val of a schedule; `v` is the val, `b` its main branch, `u` its owner. */
-const scheduledValColumns = raw(
-  `v.id as val_id, v.name, b.version, v.privacy, ${entryType.text} as type, v.owner_id, u.username as owner_name`,
+/** The columns of the val of a schedule; `v` is the val, `m` its main branch, `u` its owner. */
+const mentionColumns = raw(
+  "v.id as val_id, v.name, m.version, v.privacy, v.owner_id, u.username as owner_name",
 )
 
 /**
- * The columns of a schedule; `s` is the schedule, `r` its last run. The schedule has the status of
- * a run that was deleted; of others it is read from the run.
+ * The columns of a schedule; `s` is the schedule, `f` its file, `b` the branch of the file, `r` its
+ * last run. The schedule has the status of a run that was deleted; of others it is read from the
+ * run.
  */
-const scheduleColumns = raw(`${scheduledValColumns.text}, s.cron, s.every, s.time_zone,
+const scheduleColumns = raw(`${mentionColumns.text}, s.file_id, f.path as file_path,
+  f.branch_id, b.name as branch_name, ${fileType.text} as type, s.cron, s.every, s.time_zone,
   s.overlap, s.catch_up, s.is_paused, s.paused_reason, s.anchor_at, s.next_at, s.last_run_at,
   s.last_run_id, coalesce(r.status, s.last_status) as last_status, s.failure_count, s.created_at,
   s.updated_at`)
 
 /** The joins for these columns. */
 const scheduleJoins =
-  raw(`join vals v on v.id = s.val_id join branches b on b.id = v.id join users u on u.id = s.owner_id
-  left join runs r on r.id = s.last_run_id`)
+  raw(`join files f on f.id = s.file_id join branches b on b.id = f.branch_id join vals v on v.id = s.val_id
+  join branches m on m.id = v.id join users u on u.id = s.owner_id left join runs r on r.id = s.last_run_id`)
 
 /** Makes the val of a schedule. */
-const toScheduledVal = createReader<ScheduledVal>({
+const toMention = createReader<ValMention>({
   id: (_, row: { readonly val_id: string }) => row.val_id,
   name: asIs,
   version: asIs,
   privacy: asIs,
-  type: asIs,
   ownerId: asIs,
   ownerName: asIs,
 })
@@ -145,9 +187,20 @@ const toScheduledVal = createReader<ScheduledVal>({
 /** Makes the timing of a schedule. */
 const toTiming = createReader<Timing>({ cron: asIs, every: asIs, timeZone: asIs })
 
+/** The columns of the file of a schedule. */
+interface FileColumns {
+  readonly file_id: string
+  readonly file_path: string
+  readonly branch_id: string
+  readonly branch_name: string
+}
+
 /** Makes a schedule of the domain. */
 const toSchedule = createReader<Schedule>({
-  val: (_, row: object) => toScheduledVal(row),
+  val: (_, row: object) => toMention(row),
+  file: (_, row: FileColumns) => ({ id: row.file_id, path: row.file_path }),
+  branch: (_, row: FileColumns) => ({ id: row.branch_id, name: row.branch_name }),
+  type: asIs,
   timing: (_, row: object) => toTiming(row),
   overlap: asIs,
   catchUp: asIs,

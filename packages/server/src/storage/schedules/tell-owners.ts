@@ -15,6 +15,10 @@ import { addNotification } from "../notifications/add-notification.ts"
 import { fromJson } from "../runs/run-rows.ts"
 
 interface NoticeRow {
+  readonly file_id: string
+  readonly file_path: string
+  readonly branch_id: string
+  readonly branch_name: string
   readonly val_id: string
   readonly owner_id: string
   readonly owner_name: string
@@ -35,14 +39,16 @@ export function* tellOwners(
   newId: () => string,
   toValPage: FailingSchedule["toValPage"],
 ): Script<number> {
-  const locked = yield* rows<{ val_id: string }>(sql`
-    select val_id from schedules where notice is not null order by val_id limit ${countMax} ${dialect.skipLocked}`)
-  for (const ids of inBatches(locked.map((row) => row.val_id))) {
+  const locked = yield* rows<{ file_id: string }>(sql`
+    select file_id from schedules where notice is not null order by file_id limit ${countMax} ${dialect.skipLocked}`)
+  for (const ids of inBatches(locked.map((row) => row.file_id))) {
     const found = yield* rows<NoticeRow>(sql`
-      select s.val_id, s.owner_id, u.username as owner_name, v.name, s.notice, s.failure_count, r.error, ${dialect.now} as now
-      from schedules s join vals v on v.id = s.val_id join users u on u.id = s.owner_id
+      select s.file_id, f.path as file_path, f.branch_id, b.name as branch_name, s.val_id, s.owner_id,
+        u.username as owner_name, v.name, s.notice, s.failure_count, r.error, ${dialect.now} as now
+      from schedules s join files f on f.id = s.file_id join branches b on b.id = f.branch_id
+      join vals v on v.id = s.val_id join users u on u.id = s.owner_id
       left join runs r on r.id = s.last_run_id
-      where s.val_id in (${list(ids)}) and s.notice is not null`)
+      where s.file_id in (${list(ids)}) and s.notice is not null`)
     for (const row of found) {
       const text = toNotice(row.notice, toFailing(row, toValPage))
       yield* emitEvent(dialect, toEvent(row))
@@ -50,22 +56,27 @@ export function* tellOwners(
         type: `schedule.${row.notice}`,
         ownerId: row.owner_id,
         valId: row.val_id,
-        key: `schedule/${row.val_id}/${row.now}`,
+        fileId: row.file_id,
+        key: `schedule/${row.file_id}/${row.now}`,
         actorId: null,
       })
       yield* addNotice(dialect, { id: newId(), userId: row.owner_id, ...text, at: Number(row.now) })
     }
-    yield sql`update schedules set notice = null where val_id in (${list(ids)})`
+    yield sql`update schedules set notice = null where file_id in (${list(ids)})`
   }
   return locked.length
 }
 
 function toEvent(row: NoticeRow): NewEvent {
-  const { val_id: valId, notice, failure_count: failureCount } = row
+  const { val_id: valId, file_id: fileId, notice, failure_count: failureCount } = row
   const at = Number(row.now)
   const type = `schedule.${notice}` as const
-  const data = { reason: toPausedReason(failureCount), failureCount }
-  return { type, ownerId: row.owner_id, valId, key: `${type}/${valId}/${at}`, at, data }
+  const data = {
+    ...{ reason: toPausedReason(failureCount), failureCount },
+    file: { id: fileId, path: row.file_path },
+    branch: { id: row.branch_id, name: row.branch_name },
+  }
+  return { type, ownerId: row.owner_id, valId, key: `${type}/${fileId}/${at}`, at, data }
 }
 
 function toFailing(row: NoticeRow, toValPage: FailingSchedule["toValPage"]): FailingSchedule {
@@ -73,6 +84,7 @@ function toFailing(row: NoticeRow, toValPage: FailingSchedule["toValPage"]): Fai
   return {
     valName: row.name,
     ownerName: row.owner_name,
+    place: row.file_id === row.val_id ? null : { path: row.file_path, branch: row.branch_name },
     failureCount: row.failure_count,
     error: error && `${error.name}: ${error.message}`,
     toValPage,

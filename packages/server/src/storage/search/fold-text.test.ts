@@ -112,12 +112,12 @@ describe("foldBody", () => {
         const isInOne =
           foldText(code).includes(foldText(query)) ||
           foldText(readme ?? "").includes(foldText(query))
-        expect(foldBody(code, readme).includes(foldText(query))).toBe(isInOne)
+        expect(foldBody({ code, readme }).includes(foldText(query))).toBe(isInOne)
       }),
       { numRuns: 500 },
     )
     for (const seam of ["bc", "b\nc", "b c"])
-      expect(foldBody("ab", "cd")).not.toContain(foldText(seam))
+      expect(foldBody({ code: "ab", readme: "cd" })).not.toContain(foldText(seam))
   })
 })
 

@@ -23,10 +23,20 @@ const foldedAscii = Array.from({ length: 128 }, (_, unit) =>
 )
 const sharedUnits = new Uint16Array(16_384)
 
+/** The texts of a val that search compares besides its name. */
+export interface ValTexts {
+  readonly code: string
+  readonly readme: string | null
+  readonly description?: string | null | undefined
+  /** Where its code is; left out for the path that nearly all vals have. */
+  readonly codePath?: string | undefined
+}
+
 /**
- * The text of a val that search compares besides its name. No folded text contains the newline
- * between the two parts, so no query can span them.
+ * These texts as one. No folded text contains the newline between two of them, so no query can span
+ * them. The code is the first.
  */
-export function foldBody(code: string, readme: string | null): string {
-  return `${foldText(code)}\n${foldText(readme ?? "")}`
+export function foldBody({ code, readme, description, codePath }: ValTexts): string {
+  const rest = [description, codePath].filter((text) => text != null)
+  return [code, readme ?? "", ...rest].map(foldText).join("\n")
 }

@@ -15,7 +15,7 @@ const outcomeOf = (search: Promise<unknown>) =>
 const numbers = (count: number): Candidates => ({
   select: sql`
     with recursive numbers(value) as (select 1 union all select value + 1 from numbers where value < ${count})
-    select 'id' as id, value as like_count, 0 as created_at, 1 as is_name from numbers`,
+    select cast(value as text) as id, value as like_count, 0 as created_at, 1 as is_name from numbers`,
   hitsMax: 2,
 })
 

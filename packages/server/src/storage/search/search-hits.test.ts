@@ -226,7 +226,7 @@ describeEachDatabase("search hits", (open) => {
   })
 
   test("hitsByIds returns only public vals, even if the index returns others", async () => {
-    const ids = { ids: sql`select id as val_id from vals`, check: undefined }
+    const ids = { ids: sql`select key, val_id from search_texts`, check: undefined }
     const found = namesOf(
       await find(hitsByIds(ids, { ...anywhere("nothing"), name: undefined }, 100, 0)),
     )

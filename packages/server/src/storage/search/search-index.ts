@@ -1,6 +1,6 @@
-import type { Statement, Statements } from "../database/sql.ts"
+import { type Statement, type Statements, sql } from "../database/sql.ts"
 
-/** The texts of a val that search compares, folded. */
+/** The text of a val itself, folded: its name, and its code, readme and description. */
 export interface SearchText {
   readonly valId: string
   readonly isPublic: boolean
@@ -12,20 +12,31 @@ export interface SearchText {
 export interface SearchIndex {
   /** Indexes all texts after they were inserted without the index. */
   readonly fill: readonly string[]
-  /** Replaces the text of a val. Does nothing if the val was deleted. */
-  replace(text: SearchText): Statements<void>
   /**
-   * Selects the `val_id` of public vals whose text contains the folded query, which has at least
-   * three characters. Where it is not exact, selects vals that may contain it. Stops at `countMax`.
+   * Replaces the text of a val itself, and makes the texts of its other files as public as it is.
+   * Does nothing if the val was deleted.
+   */
+  replace(text: SearchText): Statements<void>
+  /** Replaces the text of another file of a val, if it has one. */
+  replaceBody(valId: string, path: string, body: string): Statements<void>
+  /**
+   * Selects `key` and `val_id` of the texts of public vals that contain the folded query, which has at
+   * least three characters. Where it is not exact, selects texts that may contain it. Stops at
+   * `countMax`.
    */
   find(column: "name" | "body", folded: string, countMax: number): Statement
-  /** Whether all vals of `find` contain the query. */
+  /** Whether all texts of `find` contain the query. */
   readonly isExact: boolean
   /**
-   * Whether a column of the text `t` contains the folded query. Uses a function that is much faster
-   * than LIKE in the worst case.
+   * The position of a folded text in a column of the text `t`, from 1 on; 0 if it is not there. Uses a
+   * function that is much faster than LIKE in the worst case.
    */
-  contains(column: "name" | "body", folded: string): Statement
+  position(column: "name" | "body", folded: string): Statement
+}
+
+/** Whether a column of the text `t` contains the folded query. */
+export function contains(index: SearchIndex, column: "name" | "body", folded: string): Statement {
+  return sql`${index.position(column, folded)} > 0`
 }
 
 /** Trigrams of a query that an index is asked for. The text itself is compared afterwards. */

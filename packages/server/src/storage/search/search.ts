@@ -1,6 +1,7 @@
 import type { CursorKeys } from "@hamlet/contract"
+import { readmePath } from "../../domain/files/tree.ts"
 import type { Page, PageRequest } from "../../domain/paging.ts"
-import type { Val } from "../../domain/vals/vals.ts"
+import type { FoundVal, Val } from "../../domain/vals/vals.ts"
 import type { Candidates, Database, Hit } from "../database/database.ts"
 import { findCursor } from "../database/pagination.ts"
 import { join, raw, sql } from "../database/sql.ts"
@@ -14,6 +15,9 @@ import {
   hitsInOrder,
   isRankedAfter,
   type Pattern,
+  placeOfCode,
+  placeOfRest,
+  placesIn,
 } from "./search-hits.ts"
 import type { SearchIndex } from "./search-index.ts"
 import { byRank } from "./search-limits.ts"
@@ -40,8 +44,8 @@ const limits = {
 }
 
 /**
- * Vals whose name, code or readme contains the query, ignoring case: first those with the query in
- * the name, then the most liked, then the newest. Where nearly every val matches, ranking all hits
+ * Vals whose name, description or files contain the query, ignoring case: first those with the query
+ * in the name, then the most liked, then the newest. Where nearly every val matches, ranking all hits
  * would take seconds, but a walk down the ranking finds a page at once. Where hardly any val
  * matches, the walk finds nothing, but the index has few hits to rank. A small sample shows which
  * case it is.
@@ -52,7 +56,7 @@ export async function searchRanked(
   query: string,
   page: PageRequest,
   searcher = viewerId ?? "",
-): Promise<Page<Val>> {
+): Promise<Page<FoundVal>> {
   const pattern = toPattern(query)
   const after = toHit(findCursor(page, ["integer", "integer", "time", "id"]))
   const skipped = after ? 0 : page.offset
@@ -84,7 +88,11 @@ export async function searchRanked(
     )}) and ${isListed("v", viewerId)}`
   const rows = await readVals(db, list)
   const found = new Map(rows.map((row) => [row.id, row]))
-  const items = shownHits.flatMap(({ id }) => found.get(id) ?? []).map(toVal)
+  const vals = shownHits.flatMap(({ id }) => found.get(id) ?? []).map(toVal)
+  const inNames = new Set(shownHits.flatMap(({ id, is_name }) => (is_name === 1 ? [id] : [])))
+  const inTexts = vals.filter(({ id }) => !inNames.has(id))
+  const paths = await findPaths(index, find, inTexts, pattern.body ?? "")
+  const items = vals.map((val) => ({ ...val, foundPath: paths.get(val.id) ?? null }))
   return { items, hasMore: last !== undefined, next: last && toKeys(last) }
 }
 
@@ -118,6 +126,52 @@ function toPattern(query: string): Pattern {
   return isNamePart
     ? { name: `${folded}%`, body: undefined, indexed: undefined, prefix: query.toLowerCase() }
     : { name: undefined, body: folded, indexed: undefined, prefix: undefined }
+}
+
+/** The first file of each val that contains the query: its code, then the others, then its readme. */
+async function findPaths(
+  index: SearchIndex,
+  find: Find,
+  vals: readonly Val[],
+  body: string,
+): Promise<ReadonlyMap<string, string>> {
+  const [others, single] = split(vals, hasOtherTexts)
+  const paths = new Map(single.map(({ id, file }) => [id, file.path]))
+  if (others.length === 0) return paths
+  const places = await find(
+    placesIn(
+      index,
+      others.map(({ id }) => id),
+      body,
+    ),
+  )
+  const byId = new Map(others.map((val) => [val.id, val]))
+  for (const { id, place } of places) {
+    const val = byId.get(id)
+    const path = val && toPath(val, place, body)
+    if (path !== undefined) paths.set(id, path)
+  }
+  return paths
+}
+
+function split<Item>(
+  items: readonly Item[],
+  isFirst: (item: Item) => boolean,
+): readonly [readonly Item[], readonly Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+/** Whether a val has a text that search compares besides its code. */
+function hasOtherTexts({ fileCount, description }: Val): boolean {
+  return fileCount > 1 || description !== null
+}
+
+function toPath(val: Val, place: string | undefined, body: string): string | undefined {
+  if (place === placeOfCode) return val.file.path
+  if (place !== placeOfRest) return place?.slice(1)
+  const isIn = (text: string) => foldText(text).includes(body)
+  if (val.description !== null && isIn(val.description)) return undefined
+  return isIn(val.file.path) ? val.file.path : readmePath
 }
 
 type Find = (candidates: Candidates) => Promise<readonly Hit[]>

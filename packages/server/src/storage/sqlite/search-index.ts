@@ -20,10 +20,12 @@ export const sqliteSearchIndex: SearchIndex = {
   ),
   *replace({ valId, isPublic, name, body }) {
     const before = yield* firstRow<TextRow>(
-      sql`select key, is_public, name, body from search_texts where val_id = ${valId}`,
+      sql`select key, is_public, name, body from search_texts where val_id = ${valId} and path = ''`,
     )
     if (!before) return
     const { key } = before
+    if ((before.is_public === 1) !== isPublic)
+      yield sql`update search_texts set is_public = ${isPublic ? 1 : 0} where val_id = ${valId} and path <> ''`
     if ((before.is_public === 1) !== isPublic || before.name !== name) {
       yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
     } else if (before.body !== body) {
@@ -32,15 +34,23 @@ export const sqliteSearchIndex: SearchIndex = {
       if (isPublic) yield* reindexBody(key, before.body, body.toWellFormed())
     }
   },
+  *replaceBody(valId, path, body) {
+    const before = yield* firstRow<TextRow>(
+      sql`select key, is_public, name, body from search_texts where val_id = ${valId} and path = ${path}`,
+    )
+    if (!before || before.body === body) return
+    yield sql`update search_texts set body = ${body} where key = ${before.key}`
+    if (before.is_public === 1) yield* reindexBody(before.key, before.body, body)
+  },
   find(column, folded, countMax) {
     const index = raw(`search_${column}`)
     const all = rareTrigrams(folded, trigramsMax, foldText).map(({ text }) => `"${text}"`)
     return sql`
-      select t.val_id from (select rowid as key from ${index} where ${index} match ${all.join(" AND ")} order by rowid desc limit ${countMax}) hit
+      select t.key, t.val_id from (select rowid as key from ${index} where ${index} match ${all.join(" AND ")} order by rowid desc limit ${countMax}) hit
       join search_texts t on t.key = hit.key`
   },
   isExact: false,
-  contains: (column, folded) => sql`instr(t.${raw(column)}, ${folded}) > 0`,
+  position: (column, folded) => sql`instr(t.${raw(column)}, ${folded})`,
 }
 
 interface TextRow {

@@ -19,6 +19,9 @@ serveJobs<SearchJob, SearchResult>(({ select, hitsMax, msMax }) => {
     const ms = performance.now() - startedMs
     if (ms > msMax) return { result: { hits: undefined, ms } }
   }
-  const best = hits.sort(byRank).slice(0, hitsMax)
+  // Several texts of a val may be hits.
+  const best = [...new Map(hits.map((hit) => [hit.id, hit])).values()]
+    .sort(byRank)
+    .slice(0, hitsMax)
   return { result: { hits: best, ms: performance.now() - startedMs } }
 })

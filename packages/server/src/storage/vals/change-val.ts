@@ -1,15 +1,16 @@
 import { toValNameKey } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import { changeTree } from "../../domain/files/change-tree.ts"
-import { createTree, isCode, type PathState } from "../../domain/files/tree.ts"
+import { createTree, isCode, type PathState, readmePath } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ValSource } from "../../domain/vals/val-source.ts"
 import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { nothing, type Statement, sql } from "../database/sql.ts"
+import { type Statement, sql } from "../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
-import { type MainBranch, readmePath, readPaths } from "../files/branch-rows.ts"
+import { type MainBranch, readPaths } from "../files/branch-rows.ts"
+import { findPackages } from "../files/version-packages.ts"
 import { type ChangedFile, type VersionPackages, writeVersion } from "../files/write-version.ts"
 import {
   type AddedTarget,
@@ -19,6 +20,7 @@ import {
 } from "../references/links.ts"
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
+import type { SearchText } from "../search/search-index.ts"
 
 /** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
 export interface LockedVal {
@@ -27,6 +29,8 @@ export interface LockedVal {
   readonly hasDependencies: boolean
   /** Whether the current version imports packages. */
   readonly hasLockfile: boolean
+  /** Whether a version has or had a configuration. */
+  readonly hasConfig: boolean
   readonly locks: LinkLocks
 }
 
@@ -46,27 +50,48 @@ export function* changeVal(
   const described = applyChange(before, change, at)
   const isNewVersion = source !== undefined || !hasSameFiles(before, described)
   const isEntryChanged = source !== undefined || described.type !== before.type
+  // Clients tell by the time of a file whether it has changed, whatever the clock shows.
+  const savedAt = Math.max(at, main.savedAt + 1)
   const after = isNewVersion
     ? {
         ...described,
         ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
         file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
-        versionCreatedAt: at,
+        fileCount: countFiles(main, described, isEntryChanged),
+        versionCreatedAt: savedAt,
+        updatedAt: Math.max(described.updatedAt, savedAt),
       }
     : described
   const isNewCode = source !== undefined
   if (!isNewVersion && hasSameSettings(before, after))
-    return { val: before, isNewVersion, isNewCode }
+    return { val: before, isNewVersion, isNewCode, isRemote: false }
   if (toValNameKey(after.name) !== toValNameKey(before.name))
     yield* assertNameIsFree(before, after.name)
   // The references from this val are uncounted before the change and counted again after it.
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locked.locks, before.id, -1)
-  yield writeVal(before, after)
-  if (isNewVersion) yield* writeEntryAndReadme(dialect, locked, after, source, at)
+  if (!hasSameSettings(before, after)) yield writeSettings(after)
+  const written = isNewVersion
+    ? yield* writeEntryAndReadme(dialect, locked, after, source)
+    : undefined
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
-  const val = yield* noteChange(dialect, locked, after, { isNewVersion, isRelinked }, at, depth)
-  return { val, isNewVersion, isNewCode }
+  const { paths, isRemote = false } = written ?? {}
+  const val = yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
+  return { val, isNewVersion, isNewCode, isRemote }
+}
+
+/** How many files `main` has when its entry file and its readme are as the val says. */
+function countFiles(main: MainBranch, { readme }: Val, isEntryChanged: boolean): number {
+  const isEntryNew = isEntryChanged && !main.entry
+  const hadReadme = main.readme !== undefined
+  return main.fileCount + Number(isEntryNew) + Number(readme !== null) - Number(hadReadme)
+}
+
+/** What has been written of a val. */
+interface WrittenChange {
+  /** The paths that a new version changes; undefined if there is none. */
+  readonly paths: readonly string[] | undefined
+  readonly isRelinked: boolean
 }
 
 /** What depends on a val that has been written: references, search and events. */
@@ -74,29 +99,32 @@ export function* noteChange(
   dialect: Dialect,
   { val: before, locks }: LockedVal,
   after: Val,
-  { isNewVersion, isRelinked }: { readonly isNewVersion: boolean; readonly isRelinked: boolean },
+  { paths, isRelinked }: WrittenChange,
   at: number,
   depth: number,
 ): Script<Val> {
   const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
-  yield* emitSaved(dialect, after, isNewVersion ? "version" : "settings", depth)
+  const change = paths ? "version" : "settings"
+  yield* emitSaved(dialect, after, { change, paths: paths ?? [] }, depth)
   yield* emitReferenced(dialect, after, targets, depth)
   if (after.privacy === "public" && before.privacy !== "public")
     yield* emitPublished(dialect, after, depth)
   return referenceCount === after.referenceCount ? after : { ...after, referenceCount }
 }
 
-/** Writes the code and the readme of a val, if they have changed, as the next version of `main`. */
+/**
+ * Writes the code and the readme of a val, if they have changed, as the next version of `main`.
+ * Returns their paths, and whether its packages must be fetched.
+ */
 function* writeEntryAndReadme(
   dialect: Dialect,
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
-  at: number,
-): Script<void> {
+): Script<{ readonly paths: readonly string[]; readonly isRemote: boolean }> {
   const { val: before, main } = locked
-  const { version } = after
+  const { version, versionCreatedAt: createdAt } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
   const readme = main.readme ?? { path: readmePath, fileId: Bun.randomUUIDv7(), since: version }
   const isEntryChanged = source !== undefined || after.type !== before.type
@@ -110,7 +138,7 @@ function* writeEntryAndReadme(
       text: source
         ? { content: source.code, imports: source.imports }
         : main.entry
-          ? { same: main.entry }
+          ? { same: { ...main.entry, bytes: Buffer.byteLength(before.code) } }
           : { content: "", imports: [] },
     })
   if (isReadmeChanged)
@@ -122,28 +150,43 @@ function* writeEntryAndReadme(
     ({ fileId }) => fileId !== main.entry?.fileId && fileId !== main.readme?.fileId,
   )
   if (added.length > 0) yield* assertFree(before, added)
+  const packages = yield* findCodePackages(locked, source)
   yield* writeVersion(dialect, before, {
-    ...{ version, createdAt: at, changed, added, entryType },
+    ...{ version, createdAt, changed, added, ended: [], entryType },
+    fileCount: after.fileCount,
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
     readmeSince: isReadmeChanged
       ? after.readme === null
         ? undefined
         : version
       : main.readme?.since,
-    packages: yield* findPackages(locked, source),
+    packages,
   })
+  return { paths: changed.map(({ path }) => path), isRemote: packages === "fetch" }
 }
 
-/** The packages of other files stay when the code imports none any more. */
-function* findPackages(
-  { val, main, hasLockfile }: LockedVal,
+/** The packages of files that stay as they are stay too. */
+function* findCodePackages(
+  { val, main, hasLockfile, hasConfig }: LockedVal,
   source: ValSource | undefined,
 ): Script<VersionPackages> {
-  if (source?.isRemote) return "fetch"
-  if (!hasLockfile) return undefined
+  if (!source) return hasLockfile ? { of: val.version } : undefined
+  if (!hasLockfile && !hasConfig) return source.isRemote ? "fetch" : undefined
+  const listPackages = source.listPackages ?? (() => (source.isRemote ? undefined : []))
+  const decision = yield* findPackages(
+    { ...val, mayHaveConfig: hasConfig, mayHaveLockfile: hasLockfile },
+    [
+      {
+        ...{ path: main.entry?.path ?? entryPath, isEnd: false, from: undefined },
+        text: { code: source.code, listPackages },
+      },
+    ],
+    new Map(),
+  )
+  if (decision === "none") return undefined
+  if (decision !== "keep") return decision
   const isOther = ({ fileId, type }: PathState) => isCode(type) && fileId !== main.entry?.fileId
-  const isNeeded = !source || (yield* readPaths(val.id, val.version)).some(isOther)
-  return isNeeded ? { of: val.version } : undefined
+  return (yield* readPaths(val.id, val.version)).some(isOther) ? { of: val.version } : undefined
 }
 
 /** Throws if other files are in the way of a new one. */
@@ -154,23 +197,29 @@ function* assertFree({ id, version }: Val, added: readonly ChangedFile[]): Scrip
 }
 
 /** Writes the search text of a val. */
-export function writeSearchText(
-  dialect: Dialect,
-  { id, privacy, name, code, readme }: Val,
-): LastStep {
-  const toText = () => ({
-    valId: id,
-    isPublic: privacy === "public",
-    name: foldText(name),
-    body: foldBody(code, readme),
-  })
-  return { key: id, run: () => dialect.search.replace(toText()) }
+export function writeSearchText(dialect: Dialect, val: Val): LastStep {
+  return { key: val.id, run: () => dialect.search.replace(toSearchText(val)) }
+}
+
+/** The search text of a val itself. */
+function toSearchText(val: Val): SearchText {
+  const { id, privacy, name, code, readme, description, file } = val
+  const codePath = toSearchedPath(file.path)
+  return {
+    ...{ valId: id, isPublic: privacy === "public", name: foldText(name) },
+    body: foldBody({ code, readme, description, codePath }),
+  }
+}
+
+/** Every val would be found by the usual path. */
+export function toSearchedPath(path: string): string | undefined {
+  return path === entryPath ? undefined : path
 }
 
 function applyChange(before: Val, change: ValChange, at: number): Val {
   return {
     ...before,
-    updatedAt: at,
+    updatedAt: Math.max(at, before.updatedAt),
     name: change.name ?? before.name,
     description: change.description === undefined ? before.description : change.description,
     privacy: change.privacy ?? before.privacy,
@@ -207,14 +256,10 @@ function nameTaken(name: string): AppError {
   )
 }
 
-// Without `returning`, for which SQLite would begin a nested transaction.
-export function writeVal(before: Val, after: Val): Statement {
-  // SQLite rewrites each index that contains a column of the `set` list, even if its value stays the
-  // same. A save of files alone sets no indexed column.
-  const described = hasSameSettings(before, after)
-    ? nothing
-    : sql`name = ${after.name}, name_key = ${toValNameKey(after.name)}, privacy = ${after.privacy}, description = ${after.description},`
-  return sql`update vals set ${described} updated_at = ${after.updatedAt} where id = ${after.id}`
+/** The time of a save of files is that of its branch, so such a save does not write the val. */
+function writeSettings({ id, name, privacy, description, updatedAt }: Val): Statement {
+  return sql`update vals set name = ${name}, name_key = ${toValNameKey(name)}, privacy = ${privacy}, description = ${description},
+    updated_at = ${updatedAt} where id = ${id}`
 }
 
 /** Returns the new reference count of the val, and the vals that it did not depend on before. */

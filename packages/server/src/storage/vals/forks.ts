@@ -1,7 +1,7 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
-import { createTree } from "../../domain/files/tree.ts"
+import { createTree, readmePath } from "../../domain/files/tree.ts"
 import { toBranchKey } from "../../domain/modules/import-address.ts"
-import { entryPath } from "../../domain/modules/module-url.ts"
+import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
@@ -10,9 +10,10 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import type { Dialect } from "../database/dialect.ts"
 import { raw, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
-import { readmePath, readPaths, selectImports } from "../files/branch-rows.ts"
+import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { addNotification } from "../notifications/add-notification.ts"
 import type { NameKey } from "../references/row-locks.ts"
+import { addSchedules } from "../schedules/file-schedules.ts"
 import type { CopiedFiles } from "./insert-val.ts"
 import { toVal, type ValRow, valColumns, withVersions } from "./val-rows.ts"
 import { createValRow } from "./vals.ts"
@@ -27,8 +28,8 @@ interface ImportRow {
   readonly pinned_at: number | string
 }
 
-/** Forks in the database. */
-export function createForkStore(db: Database): ForkStore {
+/** Forks in the database. `schedules` limits the schedules of new ones. */
+export function createForkStore(db: Database, schedules: ScheduleLimits): ForkStore {
   return {
     async findImports(valId, version) {
       const rows = await db.read<ImportRow>(sql`
@@ -44,7 +45,7 @@ export function createForkStore(db: Database): ForkStore {
     },
     create(fork, assert, at) {
       const depth = findCallDepth()
-      return writeLinksOnce(db, () => createFork(db.dialect, fork, assert, at, depth))
+      return writeLinksOnce(db, () => createFork(db.dialect, fork, schedules, assert, at, depth))
     },
   }
 }
@@ -67,7 +68,7 @@ function* planCopy({ id, version }: NewFork["forkOf"], at: number): Script<Copie
   const row = yield* firstRow<{ entry_path: string | null }>(
     sql`select entry_path from versions where branch_id = ${id} and version = ${version}`,
   )
-  const path = row?.entry_path ?? entryPath
+  const path = row?.entry_path ?? undefined
   const { files } = createTree(yield* readPaths(id, version))
   const others = files.filter((file) => file.path !== path && file.path !== readmePath)
   const imports = yield* rows<NameKey & { readonly path: string }>(
@@ -82,10 +83,16 @@ function* planCopy({ id, version }: NewFork["forkOf"], at: number): Script<Copie
   }
 }
 
+function findIntervals({ type, file }: Val, { files }: CopiedFiles): readonly string[] {
+  const others = files.filter((one) => one.type === "interval").map(({ fileId }) => fileId)
+  return type === "interval" ? [file.id, ...others] : others
+}
+
 /** The original is checked last, when it is locked; what was written is then undone. */
 function* createFork(
   dialect: Dialect,
   fork: NewFork,
+  schedules: ScheduleLimits,
   assert: AssertVal<Val | undefined>,
   at: number,
   depth: number,
@@ -95,6 +102,8 @@ function* createFork(
   const original = yield* firstRow<ValRow>(sql`
     select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`)
   assert(original && toVal(original))
+  if (created)
+    yield* addSchedules(dialect, created, findIntervals(created, copied), schedules, false)
   if (created && original && fork.privacy === "public")
     yield* addNotification(dialect, {
       ...{ type: "fork", ownerId: original.owner_id, valId: original.id, actorId: fork.ownerId },

@@ -14,7 +14,7 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import type { Dialect } from "../database/dialect.ts"
 import { join, nothing, type Statement, sql } from "../database/sql.ts"
 import type { MainBranch } from "../files/branch-rows.ts"
-import { insertFiles, insertVersions } from "../files/write-version.ts"
+import { countBytes, insertFiles, insertVersions } from "../files/write-version.ts"
 import { LinksMoved, writeLinks } from "../references/row-locks.ts"
 import { changeVal } from "./change-val.ts"
 import { insertVal, toVersion } from "./insert-val.ts"
@@ -93,9 +93,12 @@ function* importVal(
     .slice(0, -1)
     .map((version) => toVersion(version, entry, entry.type, readme?.since))
   yield* insertVersions(dialect, locked.val, earlier, at)
+  const bytes = countBytes(earlier.flatMap(({ changed }) => changed))
+  if (bytes > 0) yield sql`update branches set bytes = bytes + ${bytes} where id = ${locked.val.id}`
   // Makes `changeVal` add the last version with its own number, even if its code equals the current
   // code.
-  const main = { ...locked.main, entry, versionLast: last.version - 1 }
+  const fileCount = locked.main.fileCount + (locked.main.entry ? 0 : 1)
+  const main = { ...locked.main, entry, fileCount, versionLast: last.version - 1 }
   const before = { ...locked, main, val: { ...locked.val, code: "" } }
   const change = { ...settings, source: last.source }
   return toOne(planned, (yield* changeVal(dialect, before, change, last.createdAt, depth)).val)

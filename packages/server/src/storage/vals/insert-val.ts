@@ -1,4 +1,4 @@
-import type { FileType } from "../../domain/files/tree.ts"
+import { type FileType, readmePath } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { NewVal } from "../../domain/vals/vals.ts"
@@ -7,7 +7,7 @@ import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
-import { type FileState, readmePath } from "../files/branch-rows.ts"
+import type { FileState } from "../files/branch-rows.ts"
 import {
   type ChangedFile,
   type CopiedState,
@@ -18,7 +18,9 @@ import {
 } from "../files/write-version.ts"
 import { addToForkCount, pinImports, relinkIncoming, relinkOutgoing } from "../references/links.ts"
 import { lockNames, lockVals, type NameKey, toNameKey } from "../references/row-locks.ts"
+import { type SearchedFiles, toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
+import { toSearchedPath } from "./change-val.ts"
 
 /** The versions that a val begins with, oldest first; without any, it begins without files. */
 interface Beginning extends Pick<ImportedHistory, "versions" | "createdAt" | "updatedAt"> {
@@ -30,7 +32,8 @@ interface Beginning extends Pick<ImportedHistory, "versions" | "createdAt" | "up
 /** Files of a version that another val gets, and where its code is. */
 export interface CopiedFiles {
   readonly branchId: string
-  readonly entryPath: string
+  /** Undefined if there is no code. */
+  readonly entryPath: string | undefined
   readonly files: readonly CopiedState[]
   /** The vals that they import. */
   readonly imports: readonly NameKey[]
@@ -50,6 +53,7 @@ export function* insertVal(
   const { last, createdAt, updatedAt, copied } = beginning
   const { version, source } = last ?? { version: 0, source: { code: "", imports: [] } }
   const { code } = source
+  const isWithCode = last !== undefined && (!copied || copied.entryPath !== undefined)
   const imports = [...source.imports, ...(copied?.imports ?? [])]
   const name = toNameKey(val.ownerName, val.name)
   const origin = val.forkOf?.id
@@ -60,13 +64,18 @@ export function* insertVal(
       ${origin ?? null}, ${val.forkOf?.version ?? null})
     on conflict (owner_id, name_key) do nothing returning id`)
   if (!inserted) return false
-  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at)
-    values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${last ? val.type : null}, ${createdAt}, ${updatedAt})`
+  const size = measure(val, beginning, isWithCode)
+  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at, file_count, bytes)
+    values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${isWithCode ? val.type : null}, ${createdAt}, ${updatedAt}, ${size.files}, ${size.bytes})`
   yield* last ? insertBeginning(dialect, val, beginning, at) : insertEmpty(dialect, val, at)
   const isPublic = val.privacy === "public"
+  const { readme, description } = val
+  const codePath = copied?.entryPath && toSearchedPath(copied.entryPath)
   yield writeNewText(
-    sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`,
+    sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody({ code, readme, description, codePath })})`,
   )
+  const texts = writeFileTexts(dialect, val.id, new Map(), toSearchedCopies(copied))
+  if (texts) yield texts
   const pinsOf = copied || source.imports.some(({ pin }) => pin) ? [version] : undefined
   const locks = yield* lockVals(dialect, { valId: val.id, imports, name, pinsOf, origin })
   const linked = { id: val.id, ownerId: val.ownerId, version, isPublic }
@@ -75,9 +84,37 @@ export function* insertVal(
   // An original that is not locked was deleted a moment ago.
   if (origin !== undefined && isPublic && locks.has(origin)) yield addToForkCount(origin, 1)
   const saved = { ...val, version }
-  yield* emitSaved(dialect, saved, "created", depth)
+  const paths = [
+    ...(isWithCode ? [copied?.entryPath ?? entryPath] : []),
+    ...(last && readme !== null ? [readmePath] : []),
+    ...(copied?.files.map(({ path }) => path) ?? []),
+  ]
+  yield* emitSaved(dialect, saved, { change: "created", paths }, depth)
   yield* emitReferenced(dialect, saved, targets, depth)
   return true
+}
+
+/** The files of the last version, and the bytes of all texts. */
+function measure(
+  { readme }: Pick<NewVal, "readme">,
+  { versions, last, copied }: Beginning,
+  isWithCode: boolean,
+): { readonly files: number; readonly bytes: number } {
+  const others = copied?.files.filter(({ type }) => type !== "directory") ?? []
+  const texts = isWithCode ? versions.map(({ source }) => source.code) : []
+  const readmes = last && readme !== null ? [readme] : []
+  const own = [...texts, ...readmes].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return {
+    files: Number(isWithCode) + readmes.length + others.length,
+    bytes: own + others.reduce((sum, { same }) => sum + same.bytes, 0),
+  }
+}
+
+function toSearchedCopies(copied: CopiedFiles | undefined): SearchedFiles {
+  const files = copied?.files.flatMap(({ type, same, ...file }) =>
+    type === null ? [] : [{ ...file, type, bytes: same.bytes }],
+  )
+  return toSearchedFiles(files ?? [], copied?.entryPath)
 }
 
 /** The search texts of new vals, inserted together. */
@@ -110,12 +147,21 @@ function* insertBeginning(
   { versions, copied }: Beginning,
   at: number,
 ): Script<void> {
-  const entry = { path: copied?.entryPath ?? entryPath, fileId: val.id }
+  const path = copied ? copied.entryPath : entryPath
+  const entry = path === undefined ? undefined : { path, fileId: val.id }
   const readme = val.readme === null ? undefined : { path: readmePath, fileId: Bun.randomUUIDv7() }
-  yield* insertFiles(val.id, readme ? [entry, readme] : [entry])
+  yield* insertFiles(
+    val.id,
+    [entry, readme].filter((file) => file !== undefined),
+  )
   const readmeSince = readme && versions[0]?.version
   const [first, ...rest] = versions.map((version) =>
-    toVersion(version, entry, val.type, readmeSince),
+    entry
+      ? toVersion(version, entry, val.type, readmeSince)
+      : {
+          ...withoutFiles,
+          ...{ version: version.version, createdAt: version.createdAt, readmeSince },
+        },
   )
   if (!first) return
   const readmes: readonly ChangedFile[] = readme
@@ -129,9 +175,13 @@ function* insertBeginning(
   yield pinImports(val, sql`imports.since = ${first.version}`)
 }
 
+const withoutFiles = {
+  ...{ entry: undefined, readmeSince: undefined, packages: undefined },
+  changed: [] as readonly ChangedFile[],
+}
+
 function insertEmpty(dialect: Dialect, val: Omit<NewVal, "source">, at: number): Script<void> {
-  const none = { entry: undefined, readmeSince: undefined, changed: [], packages: undefined }
-  return insertVersions(dialect, val, [{ version: 0, createdAt: at, ...none }], at)
+  return insertVersions(dialect, val, [{ version: 0, createdAt: at, ...withoutFiles }], at)
 }
 
 /** A version of an imported history: its code is the entry file. */

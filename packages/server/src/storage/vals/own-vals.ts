@@ -7,7 +7,7 @@ import { afterCursor, findCursor, type KeyKind, limitTo, toPage } from "../datab
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { readVals } from "./read-vals.ts"
-import { toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
+import { toListedColumns, toVal, updatedAt, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
 const limits = {
   /**
@@ -58,8 +58,9 @@ function listOwn(
   const isIndexed = indexedSorts.includes(sort)
   const own = isIndexed
     ? sql`vals own where own.owner_id = ${ownerId}`
-    : sql`(select id, name_key, privacy, updated_at, like_count, run_started_at from vals where owner_id = ${ownerId}
-        order by created_at desc, id desc limit ${sortedMax}) own where 1 = 1`
+    : sql`(select v.id, v.name_key, v.privacy, v.like_count, v.run_started_at ${sort === "updated" ? sql`, ${updatedAt}` : nothing}
+        from vals v ${sort === "updated" ? raw("join branches b on b.id = v.id") : nothing} where v.owner_id = ${ownerId}
+        order by v.created_at desc, v.id desc limit ${sortedMax}) own where 1 = 1`
   // Vals that have never run come last in both directions. The databases disagree on the default.
   const direction = isIndexed ? order : `${order} nulls last`
   // The names of an owner's vals are unique, and the index has no other column.

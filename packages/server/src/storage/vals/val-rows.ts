@@ -37,6 +37,8 @@ export interface ValRow {
   readonly like_count: number
   readonly reference_count: number
   readonly fork_count: number
+  readonly file_count: number
+  readonly branch_count: number
   readonly forked_from_version: number | null
   /** The original's columns are null when it was deleted. */
   readonly origin_id: string | null
@@ -50,8 +52,13 @@ export interface ValRow {
   readonly run_ended_at: number | string | null
 }
 
+/** When the val `v` was changed: its settings, or the files of its main branch `b`. */
+export const updatedAt = raw(
+  "case when b.updated_at > v.updated_at then b.updated_at else v.updated_at end as updated_at",
+)
+
 /**
- * The columns of a ValRow; `v` is the val, `u` its owner, `n` the version, `c` its entry file, `d` its
+ * The columns of a ValRow; `v` is the val, `u` its owner, `b` its main branch, `n` the version, `c` its entry file, `d` its
  * readme, and `o` and `ou` are from `withOrigin`.
  */
 export const valColumns = toColumns("d.content", "coalesce(c.content, '')")
@@ -87,7 +94,7 @@ export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): State
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
   u.suspended_at as owner_suspended_at, v.name, v.description, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
-  n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at,
+  n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at, ${updatedAt.text},
   v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
   o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
 }
@@ -119,7 +126,7 @@ export const withEntry = raw(
 
 /** Joins the owner, all versions of the main branch, their texts and the original to the val `v`. */
 export const withVersions = sql`
-  join users u on u.id = v.owner_id join versions n on n.branch_id = v.id ${withEntry} ${withOrigin}`
+  join users u on u.id = v.owner_id join branches b on b.id = v.id join versions n on n.branch_id = b.id ${withEntry} ${withOrigin}`
 
 /** Joins the owner, the current version of the main branch `b`, and the original to the val `v`. */
 export const withCurrentVersion = sql`
@@ -153,6 +160,8 @@ export function toVal(row: ValRow): Val {
     likeCount: row.like_count,
     referenceCount: row.reference_count,
     forkCount: row.fork_count,
+    fileCount: row.file_count,
+    branchCount: row.branch_count,
     forkedFrom: toOrigin(row),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),

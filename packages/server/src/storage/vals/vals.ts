@@ -1,5 +1,6 @@
 import { toValNameKey } from "@hamlet/contract"
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { configPaths } from "../../domain/modules/imports/deno-json.ts"
 import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,
@@ -32,15 +33,18 @@ import {
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
+import { indexBacklog } from "./index-backlog.ts"
 import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
 import { readVals } from "./read-vals.ts"
+import { addValPurge } from "./val-purges.ts"
 import {
   isVisible,
   toListedColumns,
   toVal,
   toValOfFile,
   toValState,
+  updatedAt,
   type ValFileRow,
   type ValRow,
   type ValStateRow,
@@ -78,13 +82,14 @@ export function createValStore(db: Database): ValStore {
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
       const found = await db.read<ValStateRow>(sql`
-        select v.id, v.name, b.version, v.privacy, ${entryType} as type, v.updated_at from vals v join branches b on b.id = v.id
+        select v.id, v.name, b.version, v.privacy, ${entryType} as type, ${updatedAt} from vals v join branches b on b.id = v.id
         where v.owner_id = ${ownerId} order by v.name_key ${limitTo(page)}`)
       return toPage(found, page, toValState)
     },
     listRanked: (ranking, ownerId, page) => listRanked(db, ranking, ownerId, page),
     addRunCounts: (counts) => db.write(() => addRunCounts(db.dialect, counts)),
     search: (viewerId, query, page, searcher) => searchRanked(db, viewerId, query, page, searcher),
+    indexBacklog: (valsMax) => indexBacklog(db, valsMax),
     create(val, at) {
       const depth = findCallDepth()
       return writeLinksOnce(db, () => createValRow(db.dialect, val, at, depth))
@@ -207,7 +212,8 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   const locks = yield* lockVals(dialect, change)
   const row = yield* firstRow<LockedRow>(sql`
     select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies,
-      exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile
+      exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile,
+      exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]})) as has_config
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
   // SQLite returns 1, PostgreSQL true.
   return (
@@ -216,6 +222,7 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
       main: toMainBranch(row),
       hasDependencies: Boolean(row.has_dependencies),
       hasLockfile: Boolean(row.has_lockfile),
+      hasConfig: Boolean(row.has_config),
       locks,
     }
   )
@@ -224,6 +231,7 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
 interface LockedRow extends ValRow, MainRow {
   readonly has_dependencies: number | boolean
   readonly has_lockfile: number | boolean
+  readonly has_config: number | boolean
 }
 
 /** Reads a val in a script. */
@@ -314,7 +322,12 @@ function* createOrChange(
     assert(undefined)
     const created = yield* createValRow(dialect, val, at, depth)
     if (!created) throw new LinksMoved()
-    return { val: created, isNewVersion: true, isNewCode: true }
+    return {
+      val: created,
+      isNewVersion: true,
+      isNewCode: true,
+      isRemote: val.source.isRemote === true,
+    }
   }
   const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
   if (!locked || toValNameKey(locked.val.name) !== nameKey) throw new LinksMoved()
@@ -349,6 +362,7 @@ export function* deleteValRow(
   if (locked.val.privacy === "public") yield* countOutgoing(locked.locks, id, -1)
   yield* emitDeleted(dialect, locked.val, depth)
   yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
+  yield addValPurge({ valId: id, ownerId: locked.val.ownerId })
   yield sql`delete from vals where id = ${id}`
   return true
 }

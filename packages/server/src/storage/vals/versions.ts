@@ -1,4 +1,5 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { createTree, type TreeFile } from "../../domain/files/tree.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
@@ -9,6 +10,8 @@ import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
+import { deleteSchedulesOfNone } from "../schedules/file-schedules.ts"
+import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
 import {
@@ -27,6 +30,7 @@ interface VersionRow {
   readonly version: number
   readonly code: string
   readonly created_at: number | string
+  readonly note: string | null
   readonly run_started_at: number | string | null
   readonly run_ended_at: number | string | null
 }
@@ -45,7 +49,7 @@ export function createVersionStore(db: Database): VersionStore {
     },
     async list(valId, page) {
       const found = await db.read<VersionRow>(sql`
-        select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.run_started_at, n.run_ended_at from versions n
+        select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at from versions n
         where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`)
       const complete = await withTexts<VersionRow>(found, async ({ version }) => {
         const [text] = await db.read<Pick<VersionRow, "code">>(
@@ -68,6 +72,7 @@ function toVersion(row: VersionRow): Version {
     version: row.version,
     code: row.code,
     createdAt: Number(row.created_at),
+    note: row.note,
     runStartedAt: toTime(row.run_started_at),
     runEndedAt: toTime(row.run_ended_at),
   }
@@ -108,11 +113,14 @@ function* deleteVersion(
   if (version === val.version) {
     const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
     if (!(yield* listImports(valId, [highest.version])).every(isLocked)) throw new LinksMoved()
-    yield* makeCurrent(dialect, locks, { ...toVal(highest), updatedAt: at }, at, depth)
+    yield* makeCurrent(dialect, locks, val, { ...toVal(highest), updatedAt: at }, at, depth)
   }
   yield* deleteStates(valId, version)
   yield sql`delete from versions where branch_id = ${valId} and version = ${version}`
-  if (version === val.version) yield* moveFilesBack(valId, highest.version)
+  if (version === val.version) {
+    yield* moveFilesBack(valId, highest.version)
+    yield* deleteSchedulesOfNone(valId)
+  }
   return "deleted"
 }
 
@@ -126,7 +134,11 @@ function* deleteStates(branchId: string, version: number): Script<void> {
       ? nothing
       : sql`and exists (select 1 from states s where s.branch_id = states.branch_id and s.path = states.path
           and s.since > states.since and s.since <= ${neighbours.after})`
-  yield sql`delete from states where branch_id = ${branchId} and since > ${neighbours?.before ?? -1} and since <= ${version} ${isReplaced}`
+  const deleted = yield* rows<{ bytes: number | null }>(
+    sql`delete from states where branch_id = ${branchId} and since > ${neighbours?.before ?? -1} and since <= ${version} ${isReplaced} returning octet_length(content) as bytes`,
+  )
+  const bytes = deleted.reduce((sum, row) => sum + (row.bytes ?? 0), 0)
+  if (bytes > 0) yield sql`update branches set bytes = bytes - ${bytes} where id = ${branchId}`
 }
 
 /** Files that the deleted version had moved are where they were before. */
@@ -153,21 +165,44 @@ function* listImports(valId: string, versions: readonly number[]): Script<readon
   return yield* rows<ImportRow>(join(parts, " union all "))
 }
 
+/** The paths that differ. */
+function listChanged(before: readonly TreeFile[], after: readonly TreeFile[]): readonly string[] {
+  const toKey = ({ path, since }: TreeFile) => `${since}/${path}`
+  const [keysBefore, keysAfter] = [new Set(before.map(toKey)), new Set(after.map(toKey))]
+  const paths = [
+    ...before.filter((file) => !keysAfter.has(toKey(file))),
+    ...after.filter((file) => !keysBefore.has(toKey(file))),
+  ].map(({ path }) => path)
+  return [...new Set(paths)]
+}
+
 function* makeCurrent(
   dialect: Dialect,
   locks: LinkLocks,
+  before: Val,
   val: Val,
   at: number,
   depth: number,
 ): Script<void> {
+  const { files: filesBefore } = createTree(yield* readPaths(val.id, before.version))
+  const { files } = createTree(yield* readPaths(val.id, val.version))
+  const fileCount = files.filter(({ type }) => type !== "directory").length
   yield sql`update vals set updated_at = ${at} where id = ${val.id}`
-  yield sql`update branches set version = ${val.version}, updated_at = ${at}, entry_type = ${val.type} where id = ${val.id}`
+  yield sql`update branches set version = ${val.version}, updated_at = ${at}, entry_type = ${val.type}, file_count = ${fileCount} where id = ${val.id}`
   const targets = yield* relinkOutgoing(
     locks,
     { id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" },
     at,
   )
   yield writeSearchText(dialect, val)
-  yield* emitSaved(dialect, val, "version", depth)
+  const texts = writeFileTexts(
+    dialect,
+    val.id,
+    toSearchedFiles(filesBefore, before.file.path),
+    toSearchedFiles(files, val.file.path),
+  )
+  if (texts) yield texts
+  const paths = listChanged(filesBefore, files)
+  yield* emitSaved(dialect, val, { change: "version", paths }, depth)
   yield* emitReferenced(dialect, val, targets, depth)
 }

@@ -19,6 +19,29 @@ export const toolInputs: Readonly<Record<string, readonly Arguments[]>> = {
     { val: "lines", version: 50, diff: toDiff(100) },
   ],
   update_val: [{ val: "edited", readme: "\n".repeat(limits.readmeCharsMax) }],
+  list_files: [{ val: "lines", limit: 100 }],
+  read_file: [
+    { val: "large1", path: "main.tsx" },
+    { val: "lines", path: "main.tsx" },
+  ],
+  create_file: [{ val: "edited", path: "a.ts", content: "\u0001".repeat(limits.codeCharsMax) }],
+  edit_file: [
+    {
+      ...{ val: "edited", path: "main.tsx", version: 1 },
+      edits: Array.from({ length: 100 }, () => doubling),
+    },
+    { val: "lines", path: "main.tsx", version: 50, diff: toDiff(100) },
+  ],
+  write_files: [
+    {
+      ...{ val: "edited", version: 1 },
+      changes: Array.from({ length: limits.fileChangesMax }, (_, n) => ({
+        ...{ path: `${"d/".repeat(19)}f${n}.ts`, content: "import './a.ts'\n".repeat(50) },
+      })),
+    },
+  ],
+  list_branches: [{ val: "edited" }],
+  create_branch: [{ val: "edited", name: "try", from: "z%FF".repeat(12) }],
   run_val: [{ val: "returnsValues" }, { val: "logs" }, { val: "throws" }],
   // What it returns goes the way of run_val: line ends take two characters in JSON.
   run_code: [{ code: `export default () => "\\n".repeat(2_000_000)` }],

@@ -229,6 +229,16 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
         statements: Array.from({ length: 9_000 }, () => ({ sql: "select ?, ?", args: [1, 2] })),
       }),
   ],
+  listValBlobs: [(valId) => get(`/v2/blob?limit=${limits.blobListItemsMax}&val_id=${valId}`)],
+  getValBlob: [(valId) => get(`/v2/blob/k?val_id=${valId}`)],
+  putValBlob: [(valId) => toBytes(`/v2/blob/k?val_id=${valId}`, new Uint8Array(bodyBytesMax))],
+  deleteValBlob: ["path"],
+  executeValSql: [
+    (valId) => toBytes(`/v2/sqlite/execute?val_id=${valId}`, toLargestBody("executeValSql")),
+  ],
+  batchValSql: [
+    (valId) => toBytes(`/v2/sqlite/batch?val_id=${valId}`, toLargestBody("batchValSql")),
+  ],
   sendEmail: ["body"],
   listMyEmails: ["page"],
   getMyEmail: ["path"],
@@ -266,6 +276,10 @@ const pathBytesMax = 14_000
 
 function get(path: string): SlowRequest {
   return { method: "GET", path }
+}
+
+function toBytes(path: string, body: SlowRequest["body"]): SlowRequest {
+  return { method: "POST", path, ...(body === undefined ? {} : { body }) }
 }
 
 /** The doors of the API: each route with each of its inputs. */

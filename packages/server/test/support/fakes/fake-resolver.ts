@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto"
+import { toTextKey, type ValConfig } from "../../../src/domain/modules/imports/deno-json.ts"
+import { resolveMapped } from "../../../src/domain/modules/imports/import-map.ts"
+import { findImplicit } from "../../../src/domain/modules/imports/text-packages.ts"
 import type {
   Bundle,
   DependencyResolver,
+  ImportPlace,
   LockedImport,
   ResolvedCode,
+  SourceFile,
 } from "../../../src/domain/modules/lockfiles.ts"
-import { toTextHash } from "../../../src/domain/modules/text-hash.ts"
 
 /** A package, by its specifier. */
 export interface FakePackage {
@@ -41,6 +45,7 @@ export class FakeResolver implements DependencyResolver {
 
   async resolve({
     files,
+    config,
     local,
     signal,
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
@@ -54,10 +59,8 @@ export class FakeResolver implements DependencyResolver {
     }
     if (this.failure) throw this.failure
     const isTown = (specifier: string) => specifier.startsWith("https://esm.town/v/")
-    const matches = files.flatMap(({ code }) =>
-      Array.from(code.matchAll(pattern), (match) => ({ match, text: toTextHash(code) })),
-    )
-    const found = [...Map.groupBy(matches, ({ match }) => toSpecifier(match))].filter(
+    const matches = files.flatMap((file) => findMatches(file, config))
+    const found = [...Map.groupBy(matches, ({ specifier }) => specifier)].filter(
       ([specifier]) => !isTown(specifier) || (local && !local.includes(specifier)),
     )
     const imports = found.map(([specifier, matches], entry) =>
@@ -84,21 +87,33 @@ export class FakeResolver implements DependencyResolver {
   }
 }
 
-/** A literal that names no val; or the source of JSX. */
-const pattern =
-  /(["'`])((?!http:\/\/hamlet\.test\/|https:\/\/esm\.town\/v\/std\/)(?:npm|jsr|https?):[^"'`]+)\1|(?<=@jsxImportSource\s+)(?:npm|jsr|https?):[^\s*]+/g
+interface Match extends ImportPlace {
+  readonly specifier: string
+}
+
+/** A literal, or the source of JSX. */
+const pattern = /(["'`])((?:\\\r?\n|[^"'`\\\n])+)\1|(?<=@jsxImportSource\s+)[^\s*]+/g
+/** What names no val of this server. */
+const remote = /^(?!http:\/\/hamlet\.test\/|https:\/\/esm\.town\/v\/std\/)(?:npm|jsr|https?):/
+
+function findMatches({ path, code }: SourceFile, config: ValConfig | undefined): readonly Match[] {
+  const text = toTextKey(code, path, config)
+  const written = Array.from(code.matchAll(pattern), (match) => {
+    const specifier = toSpecifier(match)
+    const meaning = (config && resolveMapped(config.map, specifier, path)) ?? specifier
+    return { specifier: meaning, start: match.index, end: match.index + match[0].length }
+  })
+  return [...written, ...findImplicit(config, code, path)]
+    .filter(({ specifier }) => remote.test(specifier))
+    .map((one) => ({ ...one, text }))
+}
 
 function toSpecifier([text, , inQuotes]: RegExpExecArray): string {
   return inQuotes?.replaceAll(/\\\r?\n/g, "") ?? `${text}/jsx-runtime`
 }
 
-interface Match {
-  readonly match: RegExpExecArray
-  readonly text: string
-}
-
-function toPlace({ match: { index, 0: found }, text }: Match) {
-  return { text, start: index, end: index + found.length }
+function toPlace({ text, start, end }: Match): ImportPlace {
+  return { ...(text === undefined ? {} : { text }), start, end }
 }
 
 /** A bundle as the guest takes it. */

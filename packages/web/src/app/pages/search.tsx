@@ -19,7 +19,7 @@ const orders = [
   { value: "created", label: "Newest" },
 ] as const
 
-/** Finds vals by name, code or readme; without a query it shows public vals by rank. */
+/** Finds vals by name, description or files; without a query it shows public vals by rank. */
 export function Page() {
   const query = (currentLocation.value.query.get("q") ?? "").slice(0, limits.queryCharsMax)
   useTitle(query === "" ? "Explore" : `“${query}”`)
@@ -70,7 +70,7 @@ function Hits({ query }: { query: string }) {
       rows={8}
       empty={
         <EmptyState icon="search" title="No val matches">
-          <p>The search covers names, code and readmes of public vals and of your own.</p>
+          <p>The search covers names, descriptions and files of public vals and of your own.</p>
         </EmptyState>
       }
     >
@@ -95,6 +95,7 @@ function SearchHits(props: { vals: readonly Item<"searchVals">[]; query: string 
                 <Marked parts={markHits(val.name, query)} />
               </a>
               <TypeBadge type={val.type} />
+              {val.file !== null && val.files > 1 ? <code class="quiet">{val.file}</code> : null}
             </div>
             {inReadme.map((line) => (
               <p key={line.number} class="ellipsis val-item-text">

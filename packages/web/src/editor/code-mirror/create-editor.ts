@@ -35,6 +35,7 @@ export interface EditorOptions {
   readonly onFormat: (outcome: FormatOutcome) => void
   readonly formatCode: FormatCode | undefined
   readonly onDefinition: LanguageContext["onDefinition"]
+  readonly onEdits: LanguageContext["onEdits"]
   readonly onProblem: LanguageContext["onProblem"]
 }
 

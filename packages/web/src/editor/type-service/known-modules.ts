@@ -4,8 +4,8 @@ import { standardModuleNames } from "@hamlet/contract/standard-modules"
 /** The file that imports all known modules, so that TypeScript reads their exports. */
 export const knownFileName = "/known-modules.ts"
 
-/** Other names for modules that are listed. */
-const aliases: readonly string[] = ["sqlite2", "API_URL"]
+/** Other names for modules that are listed, or other modules with the same exports. */
+const aliases: readonly string[] = ["sqlite2", "API_URL", "blob/main", "sqlite/main"]
 
 /** The modules of the standard library that are offered for import. */
 export const offeredStandard: readonly string[] = standardModuleNames

@@ -1,6 +1,6 @@
 import { findOwnStandardModule, findTownStandardModule } from "@hamlet/contract/standard-modules"
 
-/** A module of this server: a val, or one of the standard library. */
+/** A module of this server: a val, a file of one, or one of the standard library. */
 export interface ModuleAddress {
   /** Its file name in the type service. */
   readonly fileName: string
@@ -13,10 +13,17 @@ export interface ModuleAddress {
 }
 
 const namePattern = "[A-Za-z][\\w-]*"
-const valPattern = new RegExp(`^/v/@?(${namePattern})/(${namePattern})(?:@([1-9][0-9]*))?$`)
+const pinPattern = "[\\w$[\\]().-]+"
+/** The user, the val, what follows its `@`, and the path of a file. */
+const valPattern = new RegExp(
+  `^/v/@?(${namePattern})/(${namePattern})(?:@(${pinPattern}))?(?:/(.+))?$`,
+)
 const townOrigin = "https://esm.town"
 /** A bare specifier (`lodash`, `npm:x`) must not be resolved as a relative path. */
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
+const relativePattern = /^\.\.?\//
+/** Other files are text. */
+const modulePattern = /\.(?:[cm]?[jt]sx?|json)$/
 
 /**
  * The module of this server that a specifier names in the file `importer`, by the same rules as at
@@ -29,7 +36,9 @@ export function findModuleAddress(
 ): ModuleAddress | undefined {
   if (!addressPattern.test(specifier)) return undefined
   const base = baseUrl.replace(/\/$/, "")
-  const url = URL.parse(specifier, base + importer.replace(/\.tsx?$/, ""))
+  const own = findOwnFile(specifier, importer)
+  if (own) return own
+  const url = URL.parse(specifier, base + toValPath(importer))
   if (!url) return undefined
   if (url.origin === townOrigin) {
     const standard = findTownStandardModule(url)
@@ -41,7 +50,47 @@ export function findModuleAddress(
   if (!address.startsWith(`${base}/`)) return undefined
   const path = address.slice(base.length)
   const standard = findOwnStandardModule(path)
-  return standard === undefined ? toVal(path, null, url.origin) : toStandard(standard)
+  if (standard !== undefined) return toStandard(standard)
+  const found = toVal(path, null, url.origin)
+  // A relative path to a file means one of the importing val, which has been looked for.
+  return relativePattern.test(specifier) && found && isFile(found) ? undefined : found
+}
+
+/** The name of a file of a val in the type service; `path` begins with its user and name. */
+export function toFileName(path: string): string {
+  const [user = "", name = "", ...rest] = path.replace(/^\/+/, "").split("/")
+  const file = [user.toLowerCase(), name.toLowerCase(), ...rest].join("/")
+  return `/v/${file}${modulePattern.test(file) ? "" : ".tsx"}`
+}
+
+/** Whether the names of files have the same val, version and branch. */
+export function areTogether(fileName: string, other: string): boolean {
+  const root = toRoot(fileName)
+  return root !== undefined && root === toRoot(other)
+}
+
+/** A file of the importing val, version and branch, by a relative path with an extension. */
+function findOwnFile(specifier: string, importer: string): ModuleAddress | undefined {
+  const root = toRoot(importer)
+  if (root === undefined || !relativePattern.test(specifier) || !modulePattern.test(specifier))
+    return undefined
+  const { pathname } = new URL(specifier, `http://host${importer}`)
+  return pathname.startsWith(root) ? toVal(pathname, null, "") : undefined
+}
+
+/** `/v/ada/hello@3-main/` for a file of it; undefined for a val without the path of a file. */
+function toRoot(fileName: string): string | undefined {
+  return /^\/v\/[^/]+\/[^/]+\//.exec(fileName)?.[0]
+}
+
+/** The path of the val that contains a file. */
+function toValPath(fileName: string): string {
+  const [, val] = /^(\/v\/[^/]+\/[^/@]+)(?:@[^/]*)?\//.exec(fileName) ?? []
+  return val ?? fileName.replace(modulePattern, "")
+}
+
+function isFile({ path }: ModuleAddress): boolean {
+  return toRoot(path) !== undefined
 }
 
 /** `queryVersion` is the old form; a version in the path wins. Names ignore case. */
@@ -50,15 +99,18 @@ function toVal(
   queryVersion: string | null,
   origin: string,
 ): ModuleAddress | undefined {
-  const [, user, name, pathVersion] = valPattern.exec(path) ?? []
+  const [, user, name, pathPin, file] = valPattern.exec(path) ?? []
   if (user === undefined || name === undefined) return undefined
-  const version =
-    pathVersion ??
+  const pin =
+    pathPin ??
     (queryVersion !== null && /^[1-9][0-9]*$/.test(queryVersion) ? queryVersion : undefined)
   const mayBeElsewhere = origin === townOrigin
-  const module = `/v/${user.toLowerCase()}/${name.toLowerCase()}${version === undefined ? "" : `@${version}`}`
-  const isPinned = version !== undefined
-  return { fileName: `${module}.tsx`, path: module, isPinned, mayBeElsewhere }
+  const val = `/v/${user.toLowerCase()}/${name.toLowerCase()}${pin === undefined ? "" : `@${pin}`}`
+  const module = file === undefined ? val : `${val}/${file}`
+  const fileName = file !== undefined && modulePattern.test(file) ? module : `${module}.tsx`
+  // A number is a version, a name is a branch.
+  const isPinned = pin !== undefined && /^\d+(?:-|$)/.test(pin)
+  return { fileName, path: module, isPinned, mayBeElsewhere }
 }
 
 function toStandard(name: string): ModuleAddress {

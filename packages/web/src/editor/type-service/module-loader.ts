@@ -1,5 +1,5 @@
 import { sessionHeader } from "@hamlet/contract/client"
-import { findModuleAddress, type ModuleAddress } from "./module-address.ts"
+import { areTogether, findModuleAddress, type ModuleAddress } from "./module-address.ts"
 
 /** The state of a module. */
 type ModuleState =
@@ -8,11 +8,18 @@ type ModuleState =
   | { readonly kind: "missing" }
   /** It could not be loaded: no error is shown for it. */
   | { readonly kind: "unknown" }
-  | { readonly kind: "loaded"; readonly code: string }
+  | {
+      readonly kind: "loaded"
+      readonly code: string
+      /** The address that the server redirected to: what it imports is relative to that. */
+      readonly url: string
+    }
 
 export interface ModuleLoaderOptions {
   readonly baseUrl: string
   readonly readPageKey: () => string
+  /** Whether the page sends the text of a file. */
+  readonly isOpen: (fileName: string) => boolean
   /** The specifiers that code imports. */
   readonly listImports: (code: string) => readonly string[]
   /** A module was loaded. */
@@ -43,6 +50,7 @@ const limits = {
 export function createModuleLoader({
   baseUrl,
   readPageKey,
+  isOpen,
   listImports,
   onChange,
 }: ModuleLoaderOptions): ModuleLoader {
@@ -51,7 +59,10 @@ export function createModuleLoader({
   function load(code: string, importer: string): void {
     for (const specifier of listImports(code)) {
       const address = findModuleAddress(specifier, importer, baseUrl)
-      if (!address || modules.has(address.fileName) || modules.size >= limits.modulesMax) continue
+      if (!address || isOpen(address.fileName)) continue
+      // The other files of an open val are open too, or do not exist.
+      if (isOpen(importer) && areTogether(address.fileName, importer)) continue
+      if (modules.has(address.fileName) || modules.size >= limits.modulesMax) continue
       modules.set(address.fileName, { address, state: { kind: "loading" } })
       void fetchModule(address)
     }
@@ -60,14 +71,22 @@ export function createModuleLoader({
   async function fetchModule(address: ModuleAddress): Promise<void> {
     const state = await fetchCode(`${baseUrl.replace(/\/$/, "")}${address.path}`, readPageKey())
     modules.set(address.fileName, { address, state })
-    if (state.kind === "loaded") load(state.code, address.fileName)
+    if (state.kind === "loaded") load(state.code, toBase(address.fileName))
     if (state.kind !== "unknown") onChange()
+  }
+
+  /** The file that the imports of a file are relative to. */
+  function toBase(fileName: string): string {
+    const state = modules.get(fileName)?.state
+    const own =
+      state?.kind === "loaded" ? findModuleAddress(state.url, fileName, baseUrl) : undefined
+    return own?.fileName ?? fileName
   }
 
   return {
     load,
     find(specifier, importer) {
-      const address = findModuleAddress(specifier, importer, baseUrl)
+      const address = findModuleAddress(specifier, toBase(importer), baseUrl)
       const state = address && modules.get(address.fileName)?.state
       return state && { ...address, state }
     },
@@ -100,11 +119,15 @@ async function fetchCode(url: string, pageKey: string): Promise<ModuleState> {
     if (response.status === 404) return { kind: "missing" }
     if (
       !response.ok ||
-      !/^text\/(tsx|typescript)\b/.test(response.headers.get("content-type") ?? "")
+      !/^(?:text\/(?:[jt]sx|(?:type|java)script)|application\/json)\b/.test(
+        response.headers.get("content-type") ?? "",
+      )
     )
       return { kind: "unknown" }
     const code = await response.text()
-    return code.length > limits.moduleCharsMax ? { kind: "unknown" } : { kind: "loaded", code }
+    return code.length > limits.moduleCharsMax
+      ? { kind: "unknown" }
+      : { kind: "loaded", code, url: response.url }
   } catch {
     return { kind: "unknown" }
   }

@@ -46,13 +46,15 @@ export * as z from "./index.js"
 const modules: Readonly<Record<string, string>> = {
   "/v/ada/greet":
     "/** Says hello. */\nexport default function greet(name: string): string { return name }\n",
+  "/v/bob/app@3-main/main.tsx": 'export { size } from "./lib/size.ts"\n',
+  "/v/bob/app@3-main/lib/size.ts": "export const size: 12 = 12\n",
   "/std/blob": "export const blob: { get(key: string): unknown } = null as never\n",
 }
 
 /** What TypeScript cannot do without. */
 const libs = {
   "/lib/lib.esnext.d.ts":
-    "interface Array<T> { length: number }\ninterface Boolean {}\ninterface CallableFunction {}\ninterface Function {}\ninterface IArguments {}\ninterface NewableFunction {}\ninterface Number {}\ninterface Object {}\ninterface RegExp {}\ninterface String { length: number }\ntype Partial<T> = { [P in keyof T]?: T[P] }\n",
+    "interface Array<T> { length: number }\ninterface Boolean {}\ninterface CallableFunction {}\ninterface Function {}\ninterface IArguments {}\ninterface ImportAttributes {}\ninterface NewableFunction {}\ninterface Number {}\ninterface Object {}\ninterface RegExp {}\ninterface String { length: number }\ntype Partial<T> = { [P in keyof T]?: T[P] }\n",
   "/lib/deno.d.ts": "",
   "/lib/prelude.d.ts": "",
   "/lib/node-globals.d.ts": "declare var Buffer: any\n",
@@ -72,6 +74,7 @@ beforeAll(() => {
         return Response.json(responses.length > 1 ? responses.shift() : responses[0])
       if (pathname === "/v1/me/vals")
         return Response.json({ data: [{ name: "greet", author: { username: "ada" } }], links: {} })
+      if (pathname === "/v/bob/app") return Response.redirect(`${pathname}@3-main/main.tsx`)
       const code = modules[pathname]
       return code === undefined
         ? new Response("", { status: 404 })
@@ -170,6 +173,110 @@ declare module "node:fs" { export * from "fs" }
   })
 })
 
+describe("a val with several files", () => {
+  const main = "Ada/hello/main.tsx"
+  const openFiles = (files: Readonly<Record<string, string | undefined>>) => {
+    const project = createProject({
+      libs,
+      baseUrl: server.url.origin,
+      readPageKey: () => "key",
+      loadNodeTypes: async () => undefined,
+      onTypesChanged() {},
+    })
+    for (const path of Object.keys(files)) project.open(path)
+    for (const [path, text] of Object.entries(files))
+      if (text !== undefined) project.setText(path, text)
+    return project
+  }
+  const db = "/** The size. */\nexport const size = 12\nexport const other = size\n"
+
+  test("has the types of its other files, also of JSON and JavaScript", () => {
+    const code = `import { size } from "./lib/db.ts"
+import data from "./data.json" with { type: "json" }
+import { plain } from "./plain.js"
+export const a: string = size
+export const b: string = data.count
+export const c: string = plain
+`
+    const project = openFiles({
+      [main]: code,
+      "Ada/hello/lib/db.ts": db,
+      "Ada/hello/data.json": '{ "count": 1 }',
+      "Ada/hello/plain.js": "export const plain = 1",
+    })
+    expect(diagnose(project, main).map(({ message }) => message)).toEqual(
+      Array(3).fill("Type 'number' is not assignable to type 'string'."),
+    )
+    project.setText("Ada/hello/lib/db.ts", "export const size = 'large'")
+    expect(diagnose(project, main)).toHaveLength(2)
+  })
+
+  test("names files that do not exist, and waits for those that are loading", () => {
+    const code = 'import { x } from "./none.ts"\nimport { y } from "./late.ts"\nx; y\n'
+    const project = openFiles({ [main]: code, "Ada/hello/late.ts": undefined })
+    expect(diagnose(project, main).map(({ message }) => message)).toEqual([
+      'The import "./none.ts" does not work: there is no such file in the val',
+    ])
+    project.setText("Ada/hello/late.ts", "export const z = 1")
+    expect(diagnose(project, main).map(({ message }) => message)).toContain(
+      "Module '\"./late.ts\"' has no exported member 'y'.",
+    )
+  })
+
+  test("finds definitions, and renames in all files", () => {
+    const code = 'import { size } from "./lib/db.ts"\nexport default size\n'
+    const path = "Ada/hello/lib/db.ts"
+    const project = openFiles({ [main]: code, [path]: db })
+    expect(findDefinition(project, main, code.lastIndexOf("size"))).toEqual({
+      kind: "document",
+      path,
+      line: 2,
+    })
+    const renamed = findRenamePlaces(project, path, db.indexOf("size ="))
+    expect(renamed.ok && renamed.places.map(({ path: file }) => file)).toEqual([
+      path,
+      path,
+      main,
+      main,
+    ])
+  })
+
+  test("offers its files and what they export", () => {
+    const code = 'import {} from "./"\nother'
+    const project = openFiles({ [main]: code, "Ada/hello/lib/db.ts": db, "Ada/hi/x.ts": "1" })
+    const inString = complete(project, main, code.indexOf('./"') + 2, false)
+    expect(inString?.options[0]?.name).toBe("./lib/db.ts")
+    expect(inString?.options.map(({ name }) => name)).not.toContain("../hi/x.ts")
+    const found = complete(project, main, code.length, false)
+    expect(found?.options.find(({ name }) => name === "other")?.source?.specifier).toBe(
+      "./lib/db.ts",
+    )
+    const up = complete(
+      openFiles({ [main]: "", "Ada/hello/lib/db.ts": 'import "' }),
+      "Ada/hello/lib/db.ts",
+      8,
+      false,
+    )
+    expect(up?.options[0]?.name).toBe("../main.tsx")
+  })
+
+  test("follows the files of another val from its entry file", async () => {
+    const code = 'import { size } from "/v/bob/app"\nexport const wrong: string = size\n'
+    const project = openFiles({ [main]: code })
+    await eventually(
+      () => diagnose(project, main).map(({ message }) => message),
+      (messages) => expect(messages).toEqual(["Type 'number' is not assignable to type 'string'."]),
+    )
+    expect(findDefinition(project, main, code.lastIndexOf("size"))).toEqual({
+      kind: "val",
+      user: "bob",
+      name: "app",
+      file: "lib/size.ts",
+      line: 1,
+    })
+  })
+})
+
 describe("complete", () => {
   test("offers the members of a package's export", async () => {
     const code = 'import { z } from "npm:zed@1"\nz.'
@@ -246,7 +353,7 @@ describe("findDefinition", () => {
     const find = (text: string) => findDefinition(project, path, code.lastIndexOf(text))
     const start = code.indexOf("here")
     expect(find("here")).toEqual({ kind: "here", from: start, to: start + 4 })
-    const greet = { kind: "val", user: "ada", name: "greet", version: null, line: 2 } as const
+    const greet = { kind: "val", user: "ada", name: "greet", file: null, line: 2 } as const
     expect(find("greet")).toEqual(greet)
     expect(find("text")).toMatchObject({ kind: "file", title: "zed@1.2.3/index.d.ts", line: 4 })
     expect(findDefinition(project, path, code.length)).toBeNull()
@@ -261,8 +368,8 @@ describe("findRenamePlaces", () => {
       ok: true,
       name: "one",
       places: [
-        { from: 6, to: 9, prefix: "", suffix: "" },
-        { from: endOf(code, "{ "), to: endOf(code, "{ one"), prefix: "one: ", suffix: "" },
+        { path, from: 6, to: 9, prefix: "", suffix: "" },
+        { path, from: endOf(code, "{ "), to: endOf(code, "{ one"), prefix: "one: ", suffix: "" },
       ],
     })
   })

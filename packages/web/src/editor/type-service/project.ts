@@ -1,5 +1,6 @@
 import ts from "typescript-js"
 import { createOwnVals, knownFileName, offeredStandard, toKnownCode } from "./known-modules.ts"
+import { areTogether, findModuleAddress, toFileName } from "./module-address.ts"
 import { createModuleLoader, type ModuleLoader } from "./module-loader.ts"
 import { createNodeTypes, type NodeTypes, type NodeTypesOptions } from "./node-types.ts"
 import { createPackageTypes, type LockedVersion, type PackageTypes } from "./package-types.ts"
@@ -30,9 +31,16 @@ export interface Project {
   listPackages(): readonly string[]
   /** The vals of the user, as they are imported. */
   listOwnVals(): readonly string[]
-  /** Imports of vals that do not exist. */
-  listMissing(path: string): readonly ts.FileReference[]
+  /** Imports of vals, and of files of the same val, that do not exist. */
+  listMissing(path: string): readonly MissingModule[]
+  /** The path of a document by its file name. */
+  findPath(fileName: string): string | undefined
+  /** The other documents of the same val, as the document imports them. */
+  listOwnFiles(path: string): readonly ImportableModule[]
 }
+
+/** An import, and whether it means a file of the same val. */
+type MissingModule = ts.FileReference & { readonly isOwnFile: boolean }
 
 /** A module by its specifier. */
 export interface ImportableModule {
@@ -63,13 +71,22 @@ const compilerOptions: ts.CompilerOptions = {
   allowImportingTsExtensions: true,
   resolveJsonModule: true,
   isolatedModules: true,
+  allowJs: true,
   skipLibCheck: true,
   noEmit: true,
 }
 
+interface Document {
+  readonly path: string
+  /** Undefined until the page has sent it. */
+  readonly text: string | undefined
+  readonly version: number
+}
+
 interface ProjectFiles {
+  readonly baseUrl: string
   readonly libs: Readonly<Record<string, string>>
-  readonly documents: Map<string, { text: string; version: number }>
+  readonly documents: Map<string, Document>
   readonly loader: ModuleLoader
   readonly packages: PackageTypes
   readonly nodeTypes: NodeTypes
@@ -83,15 +100,16 @@ interface ProjectFiles {
 /** A project with the libraries and without documents. */
 export function createProject(options: ProjectOptions): Project {
   const { libs, baseUrl, readPageKey, loadNodeTypes, onTypesChanged } = options
-  const loader = createModuleLoader({ baseUrl, readPageKey, listImports, onChange })
+  const documents = new Map<string, Document>()
+  const isOpen = (fileName: string) => documents.has(fileName)
+  const loader = createModuleLoader({ baseUrl, readPageKey, isOpen, listImports, onChange })
   const packages = createPackageTypes({ baseUrl, readPageKey, compilerOptions, onChange })
   const nodeTypes = createNodeTypes({ load: loadNodeTypes, onChange })
   const ownVals = createOwnVals(baseUrl, readPageKey)
   const files: ProjectFiles = {
-    ...{ libs, documents: new Map(), loader, packages, nodeTypes },
+    ...{ baseUrl, libs, documents, loader, packages, nodeTypes },
     ...{ offersStandard: false, changes: 0, moduleChanges: 0 },
   }
-  const { documents } = files
 
   function onChange(): void {
     files.changes += 1
@@ -107,8 +125,8 @@ export function createProject(options: ProjectOptions): Project {
     open(path) {
       loader.dropStale()
       if (!documents.has(toFileName(path)))
-        documents.set(toFileName(path), { text: "", version: 0 })
-      for (const [fileName, { text }] of documents) loader.load(text, fileName)
+        documents.set(toFileName(path), { path, text: undefined, version: 0 })
+      for (const [fileName, { text = "" }] of documents) loader.load(text, fileName)
       if (files.offersStandard) offerStandard(files)
       files.changes += 1
       files.moduleChanges += 1
@@ -120,8 +138,10 @@ export function createProject(options: ProjectOptions): Project {
     setText(path, text) {
       const fileName = toFileName(path)
       const before = documents.get(fileName)
-      documents.set(fileName, { text, version: (before?.version ?? 0) + 1 })
+      documents.set(fileName, { path, text, version: (before?.version ?? 0) + 1 })
       files.changes += 1
+      // Until now, what it exports was unknown.
+      if (before?.text === undefined) files.moduleChanges += 1
       // Scanning a large file for its imports takes longer than the rest of a key.
       if (findImportLines(before?.text ?? "") !== findImportLines(text)) loader.load(text, fileName)
     },
@@ -134,16 +154,25 @@ export function createProject(options: ProjectOptions): Project {
         const found = findFile(files, specifier, knownFileName)
         return found ? [{ specifier, fileName: found.resolvedFileName }] : []
       })
-      const own = toFileName(path).toLowerCase()
-      return [...known, ...loader.listVals()].filter(({ fileName }) => fileName !== own)
+      return [...listOwnFiles(documents, path), ...known, ...loader.listVals()]
     },
+    listOwnFiles: (path) => listOwnFiles(documents, path),
+    findPath: (fileName) => documents.get(fileName)?.path,
     getText: (path) => documents.get(toFileName(path))?.text ?? "",
     listMissing(path) {
-      const text = documents.get(toFileName(path))?.text ?? ""
-      return ts.preProcessFile(text, true, true).importedFiles.filter(({ fileName }) => {
-        const found = loader.find(fileName, toFileName(path))
-        return found?.state.kind === "missing" && !found.mayBeElsewhere
-      })
+      const importer = toFileName(path)
+      const text = documents.get(importer)?.text ?? ""
+      return ts
+        .preProcessFile(text, true, true)
+        .importedFiles.flatMap((imported): MissingModule[] => {
+          const found = loader.find(imported.fileName, importer)
+          if (found?.state.kind === "missing" && !found.mayBeElsewhere)
+            return [{ ...imported, isOwnFile: false }]
+          const address = findModuleAddress(imported.fileName, importer, baseUrl)
+          const isMissing =
+            address && areTogether(address.fileName, importer) && !documents.has(address.fileName)
+          return isMissing ? [{ ...imported, isOwnFile: true }] : []
+        })
     },
   }
 }
@@ -170,7 +199,7 @@ function createHost(files: ProjectFiles): ts.LanguageServiceHost {
   return {
     getCompilationSettings: () => compilerOptions,
     getProjectVersion: () => String(files.changes),
-    getScriptFileNames: () => [...listLibs(nodeTypes), ...documents.keys(), knownFileName],
+    getScriptFileNames: () => [...listLibs(nodeTypes), ...listCode(documents), knownFileName],
     getScriptVersion(fileName) {
       if (Object.hasOwn(libs, fileName) || nodeTypes.has(fileName)) return "1"
       // Only new packages change how those that are known resolve their imports.
@@ -200,10 +229,14 @@ function listLibs(nodeTypes: NodeTypes): readonly string[] {
 }
 
 function findFile(
-  { loader, packages, nodeTypes }: Pick<ProjectFiles, "loader" | "packages" | "nodeTypes">,
+  files: ProjectFiles,
   specifier: string,
   importer: string,
 ): ts.ResolvedModuleFull | undefined {
+  const { baseUrl, documents, loader, packages, nodeTypes } = files
+  const address = findModuleAddress(specifier, importer, baseUrl)
+  if (address && documents.get(address.fileName)?.text !== undefined)
+    return toResolved(address.fileName)
   const module = loader.find(specifier, importer)
   if (module?.state.kind !== "loaded") {
     const found = packages.resolve(specifier, importer)
@@ -211,12 +244,37 @@ function findFile(
     if (!found) nodeTypes.noteImport(specifier, importer)
     return found
   }
-  const extension = module.fileName.endsWith(".ts") ? ts.Extension.Ts : ts.Extension.Tsx
-  return { resolvedFileName: module.fileName, extension }
+  return toResolved(module.fileName)
 }
 
-function toFileName(path: string): string {
-  return `/v/${path.replace(/^\/+/, "").replace(/(\.tsx?)?$/, (extension) => extension || ".tsx")}`
+function toResolved(fileName: string): ts.ResolvedModuleFull {
+  const extension = /\.[^.]+$/.exec(fileName)?.[0] ?? ts.Extension.Tsx
+  return { resolvedFileName: fileName, extension }
+}
+
+/** The documents that are code. Others can be imported, but are not checked. */
+function* listCode(documents: ReadonlyMap<string, Document>): Generator<string> {
+  for (const [fileName, { text }] of documents)
+    if (text !== undefined && !fileName.endsWith(".json")) yield fileName
+}
+
+function listOwnFiles(
+  documents: ReadonlyMap<string, Document>,
+  path: string,
+): readonly ImportableModule[] {
+  const own = toFileName(path)
+  return [...documents.keys()]
+    .filter((fileName) => fileName !== own && areTogether(fileName, own))
+    .map((fileName) => ({ specifier: toRelative(own, fileName), fileName }))
+}
+
+/** The path to a file from the folder of another. */
+function toRelative(from: string, to: string): string {
+  const [folders, names] = [from.split("/").slice(0, -1), to.split("/")]
+  let shared = 0
+  while (shared < folders.length && folders[shared] === names[shared]) shared += 1
+  const up = "../".repeat(folders.length - shared)
+  return `${up || "./"}${names.slice(shared).join("/")}`
 }
 
 /** What may be an import, with the text after it: it differs if the imports do. */

@@ -53,6 +53,8 @@ export type ToWorker =
       readonly baseUrl: string
     }
   | { readonly kind: "open" | "close"; readonly path: string }
+  /** The text of a document that no query is about. */
+  | { readonly kind: "text"; readonly path: string; readonly text: string }
   | { readonly kind: "lock"; readonly path: string; readonly locked: LockedVersion }
   | {
       readonly kind: "query"
@@ -125,11 +127,14 @@ export interface SignatureHelp {
 /** Where a name is declared. Lines count from 1. */
 export type Definition =
   | ({ readonly kind: "here" } & Span)
+  /** In another document. */
+  | { readonly kind: "document"; readonly path: string; readonly line: number }
   | {
       readonly kind: "val"
       readonly user: string
       readonly name: string
-      readonly version: number | null
+      /** The path of a file; null for the entry file. */
+      readonly file: string | null
       readonly line: number
     }
   /** A file that has no page: of a package, of the standard library, or of Deno. */
@@ -139,9 +144,16 @@ export type RenamePlaces =
   | {
       readonly ok: true
       readonly name: string
-      readonly places: readonly (Span & { readonly prefix: string; readonly suffix: string })[]
+      readonly places: readonly RenamePlace[]
     }
   | { readonly ok: false; readonly message: string }
+
+/** A place of a name in a document. */
+export interface RenamePlace extends Span {
+  readonly path: string
+  readonly prefix: string
+  readonly suffix: string
+}
 
 export interface Fix {
   readonly title: string

@@ -7,6 +7,8 @@ export interface TypeService {
   /** Registers a document. The first one starts the worker when the browser is idle. */
   open(path: string): void
   close(path: string): void
+  /** The text of a document that is not shown in an editor. */
+  setText(path: string, text: string): void
   /** The saved version of a document: its lockfile has the types of its packages. */
   setLocked(path: string, locked: LockedVersion): void
   /** Undefined while the worker is not ready. `text` is sent only when it is another object. */
@@ -53,7 +55,16 @@ class WorkerTypeService implements TypeService {
   readonly #options: TypeServiceOptions
   readonly #listeners = new Set<() => void>()
   readonly #pending = new Map<number, (result: AnyResult | undefined) => void>()
-  readonly #documents = new Map<string, { count: number; sent: object | undefined }>()
+  readonly #documents = new Map<
+    string,
+    {
+      count: number
+      /** The text that the worker has, if an editor has sent it. */
+      sent: object | undefined
+      /** The text that the page has set since. */
+      text: string | undefined
+    }
+  >()
   readonly #locked = new Map<string, LockedVersion>()
   #state: "new" | "starting" | "ready" | "hung" | "stopped" = "new"
   #worker: Worker | undefined
@@ -68,8 +79,8 @@ class WorkerTypeService implements TypeService {
   }
 
   open(path: string): void {
-    const count = (this.#documents.get(path)?.count ?? 0) + 1
-    this.#documents.set(path, { count, sent: undefined })
+    const { count = 0, text } = this.#documents.get(path) ?? {}
+    this.#documents.set(path, { count: count + 1, sent: undefined, text })
     if (this.#state === "ready") this.#openInWorker(path)
     if (this.#state === "hung") this.#startAgain()
     if (this.#state !== "new") return
@@ -82,6 +93,14 @@ class WorkerTypeService implements TypeService {
     if (!document) return
     if (document.count > 1) document.count -= 1
     else if (this.#documents.delete(path)) this.#post({ kind: "close", path })
+  }
+
+  setText(path: string, text: string): void {
+    const document = this.#documents.get(path)
+    if (!document || document.text === text) return
+    document.text = text
+    document.sent = undefined
+    if (this.#state === "ready") this.#post({ kind: "text", path, text })
   }
 
   setLocked(path: string, locked: LockedVersion): void {
@@ -105,6 +124,7 @@ class WorkerTypeService implements TypeService {
     const changed = document.sent === text ? undefined : textOf(text)
     this.#post({ kind: "query", id, path, name, input, text: changed })
     document.sent = text
+    if (changed !== undefined) document.text = changed
     return new Promise((resolve) => {
       const msMax = this.#options.queryMsMax ?? limits.queryMsMax
       const timer = setTimeout(() => this.#endHung(path, text), msMax)
@@ -179,7 +199,9 @@ class WorkerTypeService implements TypeService {
 
   #openInWorker(path: string): void {
     const locked = this.#locked.get(path)
+    const { text } = this.#documents.get(path) ?? {}
     this.#post({ kind: "open", path })
+    if (text !== undefined) this.#post({ kind: "text", path, text })
     if (locked && this.#hasPackages) this.#post({ kind: "lock", path, locked })
   }
 

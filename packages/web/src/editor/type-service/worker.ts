@@ -64,6 +64,7 @@ self.addEventListener("message", ({ data }: MessageEvent<ToWorker & FromPage>) =
   if (data.kind === "start") void start(data)
   else if (data.kind === "query") post({ kind: "result", id: data.id, result: runQuery(data) })
   else if (data.kind === "lock") project?.setLocked(data.path, data.locked)
+  else if (data.kind === "text") project?.setText(data.path, data.text)
   else project?.[data.kind](data.path)
 })
 

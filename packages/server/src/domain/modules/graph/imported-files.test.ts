@@ -3,7 +3,7 @@ import { findImportedFiles, startFileSearch } from "./imported-files.ts"
 import type { ModuleText, ModuleTexts } from "./module-texts.ts"
 
 const toText = (files: readonly string[]): ModuleText => ({
-  ...{ since: 1, mayImport: true, files, readsFiles: false },
+  ...{ since: 1, mayImport: true, files, mapped: [], readsFiles: false },
 })
 
 /** Version 1 has `lib/a.ts` and nothing else. */
@@ -18,7 +18,7 @@ function open() {
   const search = startFileSearch()
   const find = (path: string, files: readonly string[]) => {
     const url = `http://h/v/ada/val@1-main/${path}`
-    const file = { url, path, branchId: "b", version: 1, text: toText(files) }
+    const file = { url, path, branchId: "b", version: 1, config: null, text: toText(files) }
     return findImportedFiles(texts as ModuleTexts, file, search)
   }
   return { searched, find }

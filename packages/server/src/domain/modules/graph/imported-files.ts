@@ -1,3 +1,4 @@
+import type { VersionConfig } from "../imports/version-configs.ts"
 import type { ModuleText, ModuleTexts } from "./module-texts.ts"
 
 /**
@@ -20,6 +21,7 @@ interface FileModule {
 interface ImportingFile extends FileModule {
   readonly branchId: string
   readonly version: number
+  readonly config: VersionConfig | null
 }
 
 const limits = { specifiersMax: 5_000, urlsMax: 1_000 }
@@ -35,7 +37,7 @@ export function startFileSearch(): FileSearch {
  */
 export async function findImportedFiles(
   texts: ModuleTexts,
-  { url: from, path: ownPath, branchId, version, text: { files } }: ImportingFile,
+  { url: from, path: ownPath, branchId, version, config, text: { files } }: ImportingFile,
   search: FileSearch,
 ): Promise<{
   readonly found: readonly { readonly url: string; readonly module: FileModule }[]
@@ -57,7 +59,8 @@ export async function findImportedFiles(
   const found = await Promise.all(
     urls.map(async (url) => {
       const [path = ""] = url.slice(root.length).split("?")
-      const text = await texts.find(toFileKey(branchId, version, path), branchId, version, path)
+      const key = toFileKey(branchId, version, path)
+      const text = await texts.find(key, branchId, version, path, config)
       return text && { url, module: { url: `${root}${path}`, path, text } }
     }),
   )

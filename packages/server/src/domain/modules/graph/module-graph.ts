@@ -2,9 +2,15 @@ import type { Sources } from "../../vals/val-source.ts"
 import type { Val } from "../../vals/vals.ts"
 import type { Versions } from "../../vals/versions.ts"
 import { type ImportAddress, parseImportAddress, toBranchKey } from "../import-address.ts"
+import {
+  createVersionConfigs,
+  type VersionConfig,
+  type VersionConfigs,
+} from "../imports/version-configs.ts"
 import type { LockfileStore, LockfileSummary } from "../lockfiles.ts"
 import { toModuleUrl } from "../module-url.ts"
 import type { VersionLockfiles } from "../version-lockfiles.ts"
+import { createFound } from "./found-modules.ts"
 import {
   type FileSearch,
   findImportedFiles,
@@ -71,6 +77,8 @@ export interface GraphModule extends ImportTarget {
   readonly version: number
   readonly path: string
   readonly text: ModuleText
+  /** The configuration of its version. */
+  readonly config: VersionConfig | null
 }
 
 /** A module with the packages that it imports. */
@@ -131,7 +139,7 @@ export interface Walk {
  * module nearer to the entry wins, so the entry gets what its author has tested it with.
  */
 export function createModuleGraph(parts: GraphParts, limits: GraphLimits): ModuleGraph {
-  const alone = new Map<string, LockfileSummary | null>()
+  const alone: Facts["alone"] = new Map()
   const facts: Facts = {
     ...limits,
     alone,
@@ -139,17 +147,21 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits): Modul
     scanned: new Map(),
     parsed: new Map(),
     texts: createModuleTexts(parts.files, limits.cachedMax),
+    configs: createVersionConfigs(parts.files),
   }
   return {
     findLeaf(val) {
-      const lock = alone.get(toFileKey(val.file.branchId, val.version, val.file.path))
-      if (lock === undefined) return undefined
-      return { entry: { ...toEntry(parts, facts, val), lock }, modules: [], redirects: noRedirects }
+      const leaf = alone.get(toFileKey(val.file.branchId, val.version, val.file.path))
+      if (leaf === undefined) return undefined
+      const entry = { ...toEntry(parts, facts, val, leaf.config), lock: leaf.lock }
+      return { entry, modules: [], redirects: noRedirects }
     },
     noteLeaf: (val) =>
-      note(facts, alone, toFileKey(val.file.branchId, val.version, val.file.path), null),
+      note(facts, alone, toFileKey(val.file.branchId, val.version, val.file.path), noLeaf),
     async walk(val, unsaved) {
-      const entry = toEntry(parts, facts, val)
+      const { branchId } = val.file
+      const config = unsaved ? null : await facts.configs.find(branchId, val.version)
+      const entry = toEntry(parts, facts, val, config)
       const found = createFound(entry, limits.modulesMax)
       const search = startFileSearch()
       const lockfiles = new Map<string, LockfileSummary | null>()
@@ -176,52 +188,43 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits): Modul
   }
 }
 
+/** A file that imports nothing, whatever its version has. */
+const noLeaf: Leaf = { lock: null, config: null }
 const noRedirects: Walk["redirects"] = new Map()
 
-function toEntry(parts: GraphParts, { texts }: Facts, val: Val): ImportingModule {
+function toEntry(
+  parts: GraphParts,
+  { texts }: Facts,
+  val: Val,
+  config: VersionConfig | null,
+): ImportingModule {
   const { id: valId, ownerId, ownerName, name: valName, version, code, file } = val
   const { branchId, branchName, path, since } = file
   return {
     ...{ valId, ownerId, ownerName, valName, branchId, branchName, version, path },
     url: toModuleUrl(parts.links.module(ownerName, valName), { version, branchName, path }),
-    text: texts.note(toFileKey(branchId, version, path), { ...file, since, content: code }),
+    text: texts.note(toFileKey(branchId, version, path), path, { since, content: code }, config),
+    config,
     savedAt: val.versionCreatedAt,
     asOf: null,
   }
 }
 
-/** Collects modules and the URLs of each, up to a limit. */
-function createFound(entry: ImportingModule, modulesMax: number) {
-  const modules = new Map<string, ImportingModule>([[entry.url, entry]])
-  const redirects = new Map<string, GraphModule>()
-  return {
-    modules,
-    redirects,
-    /** Returns the module if it is new. A URL that is known keeps its meaning. */
-    add({ url, module }: Imported): ImportingModule | undefined {
-      if (modules.has(url) || redirects.has(url)) return undefined
-      const isKnown = modules.has(module.url)
-      const added = (isKnown ? 0 : 1) + (url === module.url ? 0 : 1)
-      if (modules.size - 1 + redirects.size + added > modulesMax) return undefined
-      if (url !== module.url) redirects.set(url, module)
-      if (isKnown) return undefined
-      modules.set(module.url, module)
-      return module
-    },
-  }
-}
-
 /** Caches of facts that never change. */
 interface Facts extends GraphLimits {
-  /** The lockfiles of files that import no vals and no files, by `{branch id}@{version}/{path}`. */
-  readonly alone: Map<string, LockfileSummary | null>
+  /** Files that import no vals and no files, by `{branch id}@{version}/{path}`. */
+  readonly alone: Map<string, Leaf>
   /** The lockfiles of all versions, by `{branch id}@{version}`, if they are final. */
   readonly lockfiles: Map<string, LockfileSummary | null>
   readonly scanned: Map<string, readonly string[]>
   readonly texts: ModuleTexts
+  readonly configs: VersionConfigs
   /** By the URL of the importing module and the specifier. Parsing is the slowest part here. */
   readonly parsed: Map<string, Written | undefined>
 }
+
+/** What is known of a file that imports packages only. */
+type Leaf = Pick<LockedGraphModule, "lock" | "config">
 
 /** A parsed specifier. */
 interface Written {
@@ -230,14 +233,14 @@ interface Written {
   readonly address: ImportAddress
 }
 
-function note(
+function note<Fact>(
   { cachedMax }: GraphLimits,
-  known: Map<string, LockfileSummary | null>,
+  known: Map<string, Fact>,
   key: string,
-  lock: LockfileSummary | null,
+  fact: Fact,
 ): void {
   if (known.size >= cachedMax) known.clear()
-  known.set(key, lock)
+  known.set(key, fact)
 }
 
 interface Look {
@@ -253,25 +256,30 @@ async function look(
   search: FileSearch,
   unsaved: readonly ResolvedImport[] | undefined,
 ): Promise<Look> {
-  const { url, branchId, path, text } = module
+  const { url, branchId, path, text, config } = module
   if (unsaved)
-    return { url, lock: null, imported: await listImported(parts, facts, module, unsaved) }
+    return { url, lock: null, imported: await listImported(parts, facts, module, unsaved, unsaved) }
   const key = toFileKey(branchId, module.version, path)
   const known = facts.alone.get(key)
-  if (known !== undefined) return { url, lock: known, imported: [] }
-  const [lock, files, imports] = await Promise.all([
+  if (known !== undefined) return { url, lock: known.lock, imported: [] }
+  const [lock, files, own, mapped] = await Promise.all([
     findLock(parts, facts, module),
     findImportedFiles(facts.texts, module, search),
-    text.mayImport
-      ? parts.imports.find({ branchId, path, since: text.since }, module.asOf)
-      : Promise.resolve([]),
+    text.mayImport ? parts.imports.find({ branchId, path, since: text.since }, module.asOf) : [],
+    config && text.mapped.length > 0
+      ? parts.imports.find({ ...config, branchId }, module.asOf)
+      : [],
   ])
-  const vals = imports.length > 0 ? await listImported(parts, facts, module, imports) : []
+  const imports = [...mapped, ...own]
+  const vals = imports.length > 0 ? await listImported(parts, facts, module, imports, own) : []
   const isAlone = files.isComplete && files.found.length === 0 && imports.length === 0
-  if (isAlone && isFinal(lock)) note(facts, facts.alone, key, lock)
-  const own = files.found.map((file) => ({ url: file.url, module: { ...module, ...file.module } }))
+  if (isAlone && isFinal(lock)) note(facts, facts.alone, key, { lock, config })
+  const inside = files.found.map((file) => ({
+    url: file.url,
+    module: { ...module, ...file.module },
+  }))
   // A file comes before a val with the same URL.
-  return { url, lock, imported: [...own, ...vals] }
+  return { url, lock, imported: [...inside, ...vals] }
 }
 
 async function findLock(
@@ -298,19 +306,21 @@ function isFinal(lock: LockfileSummary | null): boolean {
   return lock === null || lock.state === "ready"
 }
 
+/** `imports` are those of the file and of the configuration, `own` those of the file. */
 async function listImported(
   parts: GraphParts,
   facts: Facts,
   module: ImportingModule,
   imports: readonly ResolvedImport[],
+  own: readonly ResolvedImport[],
 ): Promise<readonly Imported[]> {
   const byAddress = new Map(imports.map((one) => [one.address, one]))
-  const isNoted = imports.every(({ specifiers }) => specifiers !== null)
+  const isNoted = own.every(({ specifiers }) => specifiers !== null)
   const specifiers = isNoted
-    ? imports.flatMap((one) => one.specifiers ?? [])
+    ? own.flatMap((one) => one.specifiers ?? [])
     : await scan(parts, facts, module)
   const found = await Promise.all(
-    specifiers
+    [...specifiers, ...module.text.mapped]
       .slice(0, facts.modulesMax)
       .map((specifier) =>
         resolve(parts, facts, module, parse(parts, facts, module, specifier), byAddress),
@@ -357,7 +367,7 @@ const cachedCharsMax = 1_000
 
 async function resolve(
   parts: GraphParts,
-  { texts }: Facts,
+  { texts, configs }: Facts,
   module: ImportingModule,
   written: Written | undefined,
   imports: ReadonlyMap<string, ResolvedImport>,
@@ -375,7 +385,8 @@ async function resolve(
   if (!version || path === undefined) return undefined
   const { number, savedAt } = version
   const key = toFileKey(target.branchId, number, path)
-  const text = await texts.find(key, target.branchId, number, path)
+  const config = await configs.find(target.branchId, number)
+  const text = await texts.find(key, target.branchId, number, path, config)
   if (!text) return undefined
   const isPinned = target.ownerId !== module.ownerId && (found.isPinned || isNamed)
   // A version pinned by its number may have been saved after the version that names it.
@@ -384,6 +395,6 @@ async function resolve(
   const own = toModuleUrl(home, { version: number, branchName: target.branchName, path })
   return {
     url,
-    module: { ...target, url: own, version: number, path, text, savedAt, asOf },
+    module: { ...target, url: own, version: number, path, text, config, savedAt, asOf },
   }
 }

@@ -1,5 +1,9 @@
 import { findPathProblem } from "@hamlet/contract/file-paths"
+import { repeatText } from "../../../shared/hostile-input/bounded.ts"
 import { mayImport } from "../import-address.ts"
+import { toOwnPath } from "../imports/import-map.ts"
+import { findImplicit } from "../imports/text-packages.ts"
+import type { VersionConfig } from "../imports/version-configs.ts"
 import { isModulePath, type VersionFile, type VersionFileStore } from "./version-files.ts"
 
 /** What the text of a file says about the program that it is part of. It never changes. */
@@ -8,28 +12,39 @@ export interface ModuleText {
   readonly since: number
   /** Whether it may import anything. */
   readonly mayImport: boolean
-  /** The relative paths in it that may be imports of other files. */
+  /** The relative paths in it, or that it means, which may be imports of other files. */
   readonly files: readonly string[]
+  /** The addresses that it means by names of the configuration of its version. */
+  readonly mapped: readonly string[]
   /** Whether it can read all files of its val, imported or not. */
   readonly readsFiles: boolean
 }
 
 /** Reads the texts of files, each once. */
 export interface ModuleTexts {
-  /** The text of a file that was read. */
-  note(key: string, file: Pick<VersionFile, "since" | "content">): ModuleText
+  /** The text of a file that was read, in a version with that configuration. */
+  note(
+    key: string,
+    path: string,
+    file: Pick<VersionFile, "since" | "content">,
+    config: VersionConfig | null,
+  ): ModuleText
   /** Undefined when the version has no such file, or it cannot be a module. */
   find(
     key: string,
     branchId: string,
     version: number,
     path: string,
+    config: VersionConfig | null,
   ): Promise<ModuleText | undefined>
 }
 
 const limits = {
   /** Paths in one text. */
   filesMax: 1_000,
+  /** Strings in one text that the configuration is asked about. */
+  stringsMax: 2_000,
+  relativeCharsMax: 100,
 }
 
 /** Caches what is known of texts. A key identifies a file in a version. */
@@ -41,18 +56,18 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number): M
     return text
   }
   return {
-    note(key, { since, content }) {
+    note(key, path, file, config) {
       const text = known.get(key)
       if (text) return text
-      const read = toModuleText(since, content)
+      const read = toModuleText(path, file, config)
       keep(key, read)
       return read
     },
-    async find(key, branchId, version, path) {
+    async find(key, branchId, version, path, config) {
       if (known.has(key)) return known.get(key)
       if (findPathProblem(path) !== undefined || !isModulePath(path)) return undefined
       const file = await files.find(branchId, version, path)
-      return keep(key, file && toModuleText(file.since, file.content))
+      return keep(key, file && toModuleText(path, file, config))
     },
   }
 }
@@ -61,21 +76,50 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number): M
  * Paths are searched as text, which is faster than a parser: one in a string that is not an import
  * only adds an unused module.
  */
-function toModuleText(since: number, content: string): ModuleText {
+function toModuleText(
+  path: string,
+  { since, content }: Pick<VersionFile, "since" | "content">,
+  config: VersionConfig | null,
+): ModuleText {
   const isImporting = mayImport(content)
   const files = new Set<string>()
+  const mapped = new Set<string>()
   if (isImporting && content.includes("./"))
-    for (const [, , path = ""] of content.matchAll(relativePattern)) {
+    for (const [, , file = ""] of content.matchAll(relativePattern)) {
       if (files.size >= limits.filesMax) break
-      files.add(path)
+      files.add(file)
     }
+  for (const target of config ? listMapped(config, content, path) : []) {
+    if (files.size + mapped.size >= limits.filesMax) break
+    const own = toOwnPath(target)
+    if (own === undefined) mapped.add(target)
+    else files.add(toRelative(path, own))
+  }
   return {
-    since,
-    mayImport: isImporting,
-    files: [...files],
-    readsFiles: utilsPattern.test(content),
+    ...{ since, mayImport: isImporting, files: [...files], mapped: [...mapped] },
+    readsFiles: utilsPattern.test(content) || [...mapped].some((one) => utilsPattern.test(one)),
   }
 }
 
+/** The targets of the strings of a text, and of what its JSX imports. */
+function* listMapped(config: VersionConfig, content: string, path: string): Generator<string> {
+  const strings = new Set<string>()
+  for (const { specifier } of findImplicit(config, content, path)) yield specifier
+  for (const [, , text = ""] of mayImport(content) ? content.matchAll(stringPattern) : []) {
+    if (strings.has(text)) continue
+    if (strings.size >= limits.stringsMax) return
+    strings.add(text)
+    const target = config.find(text, path)
+    if (target !== undefined) yield target
+  }
+}
+
+/** The path of a file of the same version, relative to another one. */
+function toRelative(from: string, path: string): string {
+  const depth = from.split("/").length - 1
+  return `${depth === 0 ? "./" : repeatText("../", depth, limits.relativeCharsMax)}${path}`
+}
+
 const relativePattern = /(["'`])(\.\.?\/[^"'`\s\\]{1,600})\1/g
+const stringPattern = /(["'`])(?=([^"'`\s\\]{1,600})\1)/g
 const utilsPattern = /\bstd\/utils\b/i

@@ -51,7 +51,7 @@ export interface VersionFileStore {
   findPath(branchId: string, version: number, fileId: string): Promise<string | undefined>
   /** All files and folders. */
   list(branchId: string, version: number): Promise<readonly ListedFile[]>
-  /** All files that can be modules, with the specifiers of the vals that they import. */
+  /** All files that can be modules, and the configuration, with the specifiers of the vals that they import. */
   listModules(branchId: string, version: number): Promise<readonly VersionModule[]>
 }
 

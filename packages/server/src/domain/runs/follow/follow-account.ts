@@ -5,9 +5,9 @@ import type { RecordedRun } from "../live-run.ts"
 import type { LiveEvent, LiveRuns } from "../live-runs.ts"
 import { numberLines } from "../run-log.ts"
 import {
+  type AccountLog,
   evalName,
   isUnsaved,
-  type LogLine,
   type Run,
   type RunDetail,
   type RunStore,
@@ -17,12 +17,7 @@ import {
 export type AccountEvent =
   /** The first one: from now on all events are sent. */
   | { readonly kind: "open" }
-  | {
-      readonly kind: "log"
-      readonly runId: string
-      readonly val: ValMention
-      readonly line: LogLine
-    }
+  | ({ readonly kind: "log" } & AccountLog)
   | { readonly kind: "end"; readonly run: Run }
   /** That many events are missing: there were more than could be sent. */
   | { readonly kind: "skipped"; readonly events: number }
@@ -84,7 +79,7 @@ export async function* followAccount(
 interface LocalEvent {
   readonly of: Pick<RecordedRun, "valId" | "version">
   readonly event:
-    | { readonly kind: "log"; readonly runId: string; readonly line: LogLine }
+    | ({ readonly kind: "log" } & Omit<AccountLog, "val">)
     | { readonly kind: "end"; readonly run: Omit<Run, "val"> }
 }
 
@@ -224,9 +219,9 @@ class AccountFeed {
   }
 
   #toRemoteEvents(run: RunDetail, next: number): readonly AccountEvent[] {
-    const { id, val } = run
+    const { id, val, file, branch } = run
     const lines = numberLines(run.logs, run.logGap, next).map(
-      ({ line }): AccountEvent => ({ kind: "log", runId: id, val, line }),
+      ({ line }): AccountEvent => ({ kind: "log", runId: id, val, file, branch, line }),
     )
     this.#remote.set(id, countLines(run))
     return run.endedAt === null ? lines : [...lines, { kind: "end", run }]
@@ -241,12 +236,12 @@ function toLocalEvent(run: RecordedRun, event: LiveEvent): LocalEvent {
   const { id, valId, version } = run
   const of = { valId, version }
   return event.kind === "log"
-    ? { of, event: { kind: "log", runId: id, line: event.line } }
+    ? { of, event: { kind: "log", runId: id, ...toPlace(run), line: event.line } }
     : { of, event: { kind: "end", run: toRun(run) } }
 }
 
 function toRun(run: RecordedRun): Omit<Run, "val"> {
-  const { id, parentId, startedAt, endedAt, error, source, status, request, lastLine, file } = run
+  const { id, parentId, startedAt, endedAt, error, source, status, request, lastLine } = run
   const attempt = run.claim?.attempt ?? 1
   return {
     id,
@@ -257,11 +252,18 @@ function toRun(run: RecordedRun): Omit<Run, "val"> {
     source,
     status,
     attempt,
-    file: file && { id: file.id, path: file.path },
-    branch: file && { id: file.branchId, name: file.branchName },
+    ...toPlace(run),
     request,
     mail: null,
     lastLine,
+  }
+}
+
+/** The file that the run has started, and its branch. */
+function toPlace({ file }: RecordedRun): Pick<Run, "file" | "branch"> {
+  return {
+    file: file && { id: file.id, path: file.path },
+    branch: file && { id: file.branchId, name: file.branchName },
   }
 }
 

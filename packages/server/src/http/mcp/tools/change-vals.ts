@@ -1,8 +1,8 @@
-import { code, limits, privacy, readme, valName, valType } from "@hamlet/contract"
+import { code, privacy, readme, valName, valType } from "@hamlet/contract"
 import { z } from "zod"
-import { applyDiff, applyEdits } from "../apply-edits.ts"
+import { applyEdit, assertOneEdit, editArguments } from "../edit-arguments.ts"
 import { findVal, findValId, valArgument } from "../find-val.ts"
-import { defineTool, ToolError, toolLimits } from "../tool.ts"
+import { defineTool, ToolError } from "../tool.ts"
 import { toValSummary, valSummary } from "../val-view.ts"
 
 const fields = {
@@ -45,52 +45,23 @@ const editVal = defineTool({
   input: z.object({
     val: valArgument,
     version: z.int().min(1).describe("The version that you have read"),
-    edits: z
-      .array(
-        z.object({
-          oldText: z
-            .string()
-            .min(1)
-            .describe("Text that occurs exactly once in the code, spaces included"),
-          newText: z.string().describe("What replaces it"),
-          all: z.boolean().optional().describe("Replace every occurrence instead of the only one"),
-        }),
-      )
-      .min(1)
-      .max(toolLimits.editsMax)
-      .optional()
-      .describe("Replacements, applied in this order, all or none"),
-    diff: z
-      .string()
-      .min(1)
-      .max(toolLimits.diffCharsMax)
-      .optional()
-      .describe("A unified diff of the code"),
+    ...editArguments,
     code: code.optional().describe("The whole new code"),
   }),
   output: valSummary.extend({
     isUnchanged: z.boolean().describe("Whether the code was the same, so that nothing was saved"),
   }),
   async run(context, { val: named, version, edits, diff, code }) {
-    const given = [edits, diff, code].filter((it) => it !== undefined)
-    if (given.length !== 1)
-      throw new ToolError("Cannot edit the val: pass exactly one of edits, diff and code")
+    const edit = { edits, diff, whole: { name: "code", text: code } }
+    assertOneEdit("val", edit)
     const val = await findVal(context, named)
     if (val.version !== version)
       throw new ToolError(
         `Cannot edit the val: you have read version ${version}, and it has version ${val.version} now. Call read_val again`,
       )
-    const changed =
-      code ??
-      (edits === undefined
-        ? applyDiff(val.code, diff ?? "", {
-            hunksMax: toolLimits.editsMax,
-            charsMax: limits.codeCharsMax,
-          })
-        : applyEdits(val.code, edits, limits.codeCharsMax))
     const { client, signal } = context
     const saved = await client.createVersion(
-      { val_id: val.id, code: changed },
+      { val_id: val.id, code: applyEdit(val.code, edit) },
       { ifMatch: version, signal },
     )
     return { data: { ...toValSummary(saved), isUnchanged: saved.version === version } }

@@ -1,4 +1,4 @@
-import { limits, runStatus, text } from "@hamlet/contract"
+import { filePath, limits, runStatus, text } from "@hamlet/contract"
 import type { Output } from "@hamlet/contract/client"
 import { z } from "zod"
 import { findValId, valArgument } from "../find-val.ts"
@@ -17,6 +17,8 @@ const runSummary = z.object({
   runId,
   val: z.string().describe('"username/name" of the val'),
   version: z.int(),
+  file: z.string().nullable().describe("The file that was started; null if it was deleted"),
+  branch: z.string().nullable(),
   status: runStatus,
   source: z.string().describe("What started it: ui, api, http, interval or email"),
   startedAt: z.string(),
@@ -41,6 +43,8 @@ function toRunSummary(run: Output<"listMyRuns">["data"][number]): z.infer<typeof
     runId: run.id,
     val: `${run.val.author.username}/${run.val.name}`,
     version: run.val.version,
+    file: run.file?.path ?? null,
+    branch: run.branch?.name ?? null,
     status: run.status,
     source: run.source,
     startedAt: run.runStartAt,
@@ -100,7 +104,9 @@ const runVal = defineTool({
   input: z.object({
     val: valArgument,
     args,
-    version: z.int().min(1).optional().describe("Without it, the current version"),
+    version: z.int().min(0).optional().describe("Without it, the current version"),
+    file: filePath.optional().describe("The path of a file of it; without it, its entry file"),
+    branch: text(limits.branchNameCharsMax, 1).optional().describe("Without it, main"),
   }),
   output: runResult,
   async run(context, { val, ...rest }) {

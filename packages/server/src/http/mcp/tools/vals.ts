@@ -11,17 +11,28 @@ const searchVals = defineTool({
   name: "search_vals",
   title: "Search vals",
   description:
-    "Finds public vals, and your own, whose name, code or readme contains a text. Use read_val to see the code of one.",
+    "Finds public vals, and your own, whose name, description or files contain a text. Use read_val to see the code of one, and read_file to see the file that was found.",
   scopes: ["val:read"],
   effect: "read",
   input: z.object({
     query: z.string().min(1).max(limits.queryCharsMax).describe("The text, exactly as it occurs"),
     ...pageArguments,
   }),
-  output: summaries,
+  output: z.object({
+    vals: z.array(
+      valSummary.extend({
+        file: z
+          .string()
+          .nullable()
+          .describe("A file with the text; null if the name or the description has it"),
+      }),
+    ),
+    nextCursor,
+  }),
   async run({ client, signal }, input) {
     const { data, links } = await client.searchVals(input, { signal })
-    return { data: { vals: data.map(toValSummary), nextCursor: toNextCursor(links) } }
+    const vals = data.map((val) => ({ ...toValSummary(val), file: val.file }))
+    return { data: { vals, nextCursor: toNextCursor(links) } }
   },
 })
 

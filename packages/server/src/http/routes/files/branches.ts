@@ -5,7 +5,7 @@ import { toBranchView } from "../../response/file-views.ts"
 import { listOf, toListBody } from "../../response/page.ts"
 
 /** The branches of a val. */
-export function branchHandlers({ branches, differences, api: { links } }: Nouns) {
+export function branchHandlers({ branches, differences, merges, api: { links } }: Nouns) {
   return {
     listBranches: listOf(
       links,
@@ -23,6 +23,14 @@ export function branchHandlers({ branches, differences, api: { links } }: Nouns)
       const { val_id, branch_id } = params
       const found = await differences.list(caller, val_id, branch_id, query.version)
       return jsonText(200, await toListBody(found, (one) => one))
+    },
+    mergeBranch: async ({ caller, params, body, ifMatch }) => {
+      const { val_id, branch_id } = params
+      const { branch, isNewVersion } = await merges.merge(caller, val_id, branch_id, {
+        ...body,
+        ifMatch,
+      })
+      return json(200, { version: branch.version, isNewVersion })
     },
   } satisfies Partial<Handlers>
 }

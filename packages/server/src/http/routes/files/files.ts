@@ -1,16 +1,16 @@
 import type { changeFilesBody } from "@hamlet/contract"
 import { joinPath, toFileName, toParentPath } from "@hamlet/contract/file-paths"
 import type { z } from "zod"
-import type { FileChangeInput } from "../../../domain/files/file-saves.ts"
+import type { CheckedFile, FileChangeInput } from "../../../domain/files/file-saves.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import { respondToConditions } from "../../request/conditions.ts"
 import { content, done, json } from "../../response/api-response.ts"
-import { toFileView } from "../../response/file-views.ts"
-import { page } from "../../response/page.ts"
+import { toFileView, toVersionChangeView } from "../../response/file-views.ts"
+import { listOf, page } from "../../response/page.ts"
 
 /** The files of a val. */
-export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
+export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: Nouns) {
   return {
     listFiles: async (call) => {
       const { caller, params, query } = call
@@ -24,7 +24,7 @@ export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
     createFile: async ({ caller, params, query, body }) => {
       const change = { kind: "put", path: query.path, isNew: true, ...body } as const
       const created = await fileSaves.saveOne(caller, params.val_id, query.branch_id, change)
-      return json(201, toFileView(created, links))
+      return json(201, toSavedView(created, links))
     },
     updateFile: async ({ caller, params, query, body }) => {
       const { path, branch_id } = query
@@ -37,7 +37,7 @@ export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
       } as const
       return json(
         200,
-        toFileView(await fileSaves.saveOne(caller, params.val_id, branch_id, change), links),
+        toSavedView(await fileSaves.saveOne(caller, params.val_id, branch_id, change), links),
       )
     },
     deleteFile: done(({ caller, params, query: { path, recursive, branch_id } }) =>
@@ -53,6 +53,18 @@ export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
     },
     getFile: async ({ caller, params }) =>
       json(200, toFileView(await files.get(caller, params.file_id), links)),
+    listHistory: listOf(
+      links,
+      ({ caller, params, query }) =>
+        fileHistory.list(caller, params.val_id, { ...query, branchId: query.branch_id }),
+      toVersionChangeView,
+    ),
+    restoreFiles: async ({ caller, params, query, body, ifMatch }) => {
+      const { branch, isNewVersion } = await fileHistory.restore(caller, params.val_id, {
+        ...{ ...body, ifMatch, branchId: query.branch_id, version: params.version },
+      })
+      return json(200, { version: branch.version, isNewVersion })
+    },
     changeFiles: async ({ caller, params, query, body, ifMatch }) => {
       const options = { ifMatch, note: body.note }
       const changes = body.changes.map(toChange)
@@ -61,10 +73,17 @@ export function fileHandlers({ files, fileSaves, api: { links } }: Nouns) {
       return json(200, {
         version,
         isNewVersion: saved.isNewVersion,
+        warnings: [...saved.warnings],
         files: saved.written.map((file) => toFileView({ ...saved, file, version }, links)),
       })
     },
   } satisfies Partial<Handlers>
+}
+
+function toSavedView(saved: CheckedFile, links: Parameters<typeof toFileView>[1]) {
+  const { warnings } = saved
+  const view = toFileView(saved, links)
+  return warnings.length === 0 ? view : { ...view, warnings: [...warnings] }
 }
 
 function toPlace(query: {

@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs"
 import { pathToFileURL } from "node:url"
+import { toTextKey, type ValConfig } from "../../../domain/modules/imports/deno-json.ts"
+import { resolveMapped } from "../../../domain/modules/imports/import-map.ts"
+import { findImplicit } from "../../../domain/modules/imports/text-packages.ts"
 import type { ImportPlace, SourceFile } from "../../../domain/modules/lockfiles.ts"
 import { type ModuleType, toModuleType } from "../../../domain/modules/program-module.ts"
-import { toTextHash } from "../../../domain/modules/text-hash.ts"
 import { type DenoSetup, type InfoDependency, type InfoSpan, readFileInfo } from "./deno-info.ts"
 import { findClauseEnd } from "./scan-code.ts"
 
@@ -22,17 +24,36 @@ export interface FoundImport {
 export async function findImports(
   setup: DenoSetup,
   files: readonly SourceFile[],
+  config: ValConfig | undefined,
   isRemote: (specifier: string) => boolean,
   placesMax: number,
 ): Promise<FoundImport[]> {
   const found = new Map<string, FoundImport>()
   for (const file of files)
-    for (const one of await findImportsOf(setup, file, isRemote, placesMax)) {
+    for (const one of [
+      ...(await findImportsOf(setup, file, config, isRemote, placesMax)),
+      ...listImplicit(file, config, isRemote),
+    ]) {
       const key = toKey({ specifier: one.specifier, assertionType: one.type })
       const known = found.get(key)
       found.set(key, known ? join(known, one) : one)
     }
   return [...found.values()]
+}
+
+/** What JSX imports because the configuration says so: a comment at the beginning will name it. */
+function listImplicit(
+  { path, code }: SourceFile,
+  config: ValConfig | undefined,
+  isRemote: (specifier: string) => boolean,
+): readonly FoundImport[] {
+  const text = toTextKey(code, path, config)
+  return findImplicit(config, code, path)
+    .filter(({ specifier }) => isRemote(specifier))
+    .map(({ specifier, start, end }) => ({
+      ...{ specifier, type: undefined, isDynamic: false, error: null },
+      places: [{ text, start, end }],
+    }))
 }
 
 function join(known: FoundImport, one: FoundImport): FoundImport {
@@ -52,10 +73,13 @@ function join(known: FoundImport, one: FoundImport): FoundImport {
 async function findImportsOf(
   setup: DenoSetup,
   { path, code }: SourceFile,
+  config: ValConfig | undefined,
   isRemote: (specifier: string) => boolean,
   placesMax: number,
 ): Promise<FoundImport[]> {
-  const where = { text: toTextHash(code) }
+  const where = { text: toTextKey(code, path, config) }
+  const toMeaning = (specifier: string) =>
+    (config && resolveMapped(config.map, specifier, path)) ?? specifier
   const found = new Map<string, FoundImport>()
   const shift = code.startsWith("\uFEFF") ? 1 : 0
   let text = code.slice(shift)
@@ -66,13 +90,16 @@ async function findImportsOf(
       return [...found.values()].map((one) => (one.type ? { ...one, error: unreadable } : one))
     const remote = dependencies.filter(
       ({ code: place, specifier }) =>
-        place && !placeholderPattern.test(specifier) && isRemote(specifier),
+        place && !placeholderPattern.test(specifier) && isRemote(toMeaning(specifier)),
     )
     if (remote.length === 0) return [...found.values()]
     const read = text
-    for (const one of remote) text = note(found, read, text, one, shift, where)
+    for (const one of remote)
+      text = note(found, read, text, { ...one, specifier: toMeaning(one.specifier) }, shift, where)
     if (round < placesMax) continue
-    const rest = new Set(remote.map(toKey))
+    const rest = new Set(
+      remote.map((one) => toKey({ ...one, specifier: toMeaning(one.specifier) })),
+    )
     return [...found].map(([key, one]) =>
       rest.has(key) ? { ...one, error: `the val imports it more than ${placesMax} times` } : one,
     )

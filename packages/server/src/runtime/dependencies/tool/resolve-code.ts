@@ -34,7 +34,8 @@ export async function resolveCode(
   const { importHosts, jsrUrl, limits } = request
   const local = request.local && new Set(request.local)
   const isRemote = (specifier: string) => isRemoteImport(specifier, importHosts, local)
-  const found = await findImports(setup, request.files, isRemote, limits.placesMax)
+  const config = request.config ?? undefined
+  const found = await findImports(setup, request.files, config, isRemote, limits.placesMax)
   onFound(found)
   const failures = new Map<FoundImport, ImportFailure>(
     found.flatMap((one, index) => refuse(one, index, request)),

@@ -1,4 +1,5 @@
 import type { ImportHosts } from "../../../domain/modules/import-address.ts"
+import type { ValConfig } from "../../../domain/modules/imports/deno-json.ts"
 import type { ImportPlace, SourceFile } from "../../../domain/modules/lockfiles.ts"
 import type { StandardModules } from "../../../domain/modules/standard-modules.ts"
 import type { FileList } from "../../sandbox/packages/file-archive.ts"
@@ -8,6 +9,8 @@ const mebibyte = 1024 ** 2
 /** The request of the resolve tool: JSON on its standard input. */
 export interface ResolveRequest {
   readonly files: readonly SourceFile[]
+  /** Of the version; null if it has none. */
+  readonly config: ValConfig | null
   /** Imports from there are not remote. */
   readonly importHosts: ImportHosts
   /** The specifiers of vals on this server; undefined when every address of a val is one. */

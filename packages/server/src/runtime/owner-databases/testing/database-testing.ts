@@ -24,7 +24,8 @@ export interface TestResult {
 /** A user with a database. */
 export interface TestOwner {
   readonly id: string
-  run(request: Omit<SqlRequest, "ownerId">): Promise<SqlOutcome>
+  readonly valId: string | undefined
+  run(request: Omit<SqlRequest, "ownerId" | "valId">): Promise<SqlOutcome>
   /** The result of a statement, or another outcome. */
   execute(
     sql: string,
@@ -43,7 +44,8 @@ export interface TestOwner {
 export interface TestDatabases extends AsyncDisposable {
   readonly pool: DatabasePool
   readonly folder: string
-  owner(id?: string): TestOwner
+  /** A user, or a val of a user. */
+  owner(id?: string, valId?: string): TestOwner
 }
 
 /** Opens databases, with small limits by default. */
@@ -63,7 +65,7 @@ export async function openDatabases(
   return {
     pool,
     folder,
-    owner: (id = Bun.randomUUIDv7()) => createOwner(pool, id),
+    owner: (id = Bun.randomUUIDv7(), valId) => createOwner(pool, id, valId),
     async [Symbol.asyncDispose]() {
       await pool.stop()
       await rm(parent, { recursive: true })
@@ -71,12 +73,14 @@ export async function openDatabases(
   }
 }
 
-function createOwner(pool: DatabasePool, id: string): TestOwner {
-  const run: TestOwner["run"] = (request) => pool.run({ ownerId: id, ...request })
+function createOwner(pool: DatabasePool, id: string, valId: string | undefined): TestOwner {
+  const home = valId === undefined ? { ownerId: id } : { ownerId: id, valId }
+  const run: TestOwner["run"] = (request) => pool.run({ ...home, ...request })
   const execute: TestOwner["execute"] = async (sql, args = [], canWrite = true) =>
     parse<TestResult>(await run({ mode: "single", statements: [{ sql, args }], canWrite }))
   return {
     id,
+    valId,
     run,
     execute,
     async rows(sql, args) {

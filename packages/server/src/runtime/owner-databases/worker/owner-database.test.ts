@@ -308,7 +308,7 @@ describe("a database", () => {
       outcome = await owner.execute("insert into t (a) values (zeroblob(20000))")
     expect(outcome).toEqual({
       kind: "full",
-      message: "it would become larger than its limit of 400000 bytes",
+      message: "your databases would have more than 400000 bytes in total",
     })
     expect(rows).toBeGreaterThan(15)
     expect(

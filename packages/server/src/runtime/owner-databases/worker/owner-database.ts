@@ -14,7 +14,7 @@ interface Prepared extends StatementTraits {
   readonly hasColumns: boolean
 }
 
-/** An open database of one user. */
+/** An open database of one user, or of one val. */
 export class OwnerDatabase {
   readonly #db: DatabaseSync
   readonly #limits: StatementLimits
@@ -26,6 +26,8 @@ export class OwnerDatabase {
   #index = 0
   readonly #bytesMaxDefault: number
   #bytesMax: number
+  /** How large the database may become in the current request. Called before the first write. */
+  #findRoom: (() => number) | undefined
 
   constructor(path: string, settings: DatabaseSettings, limits: StatementLimits) {
     this.#limits = limits
@@ -39,12 +41,16 @@ export class OwnerDatabase {
     return this.#index
   }
 
-  /** Returns the results as JSON. When it throws, the database has not changed. */
-  run(request: SqlRequest): Buffer {
+  /**
+   * Returns the results as JSON. When it throws, the database has not changed. `countOthers` returns
+   * the bytes of the other databases of the user, which count too; it takes a while if there are
+   * many.
+   */
+  run(request: SqlRequest, countOthers: () => number = () => 0): Buffer {
     const writer = createResultWriter(this.#limits.resultBytesMax)
     const isReader = request.mode === "read" || !request.canWrite
     this.#index = 0
-    this.#limitTo(request.bytesMax ?? this.#bytesMaxDefault)
+    this.#findRoom = () => (request.bytesMax ?? this.#bytesMaxDefault) - countOthers()
     // A second guard beside the authorizer. Not prepared: this pragma takes effect when it is
     // prepared, not when it runs.
     if (isReader) this.#db.exec("pragma query_only = 1")
@@ -77,8 +83,10 @@ export class OwnerDatabase {
     }
   }
 
-  /** The quota of the owner may have changed since the database was opened. */
-  #limitTo(bytesMax: number): void {
+  /** The quota and the other databases may have changed since the request before. */
+  #limitSize(): void {
+    const bytesMax = this.#findRoom?.() ?? this.#bytesMax
+    this.#findRoom = undefined
     if (bytesMax === this.#bytesMax) return
     this.#db.exec(`pragma ${toPageLimit(bytesMax)}`)
     this.#bytesMax = bytesMax
@@ -111,6 +119,7 @@ export class OwnerDatabase {
     isInBatch: boolean,
   ): string {
     const { statement, isChange } = prepared
+    if (!prepared.isRead) this.#limitSize()
     const bindings = bindArgs(prepared.parameters, args)
     if (hasLong(bindings, this.#limits.preparedCharsMax)) this.#prepared.delete(sql)
     const { result } = this.#authorizer.guard(isInBatch, () =>

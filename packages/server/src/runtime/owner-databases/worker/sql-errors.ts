@@ -7,6 +7,13 @@ export class StatementError extends Error {}
 /** A statement writes where that is not allowed. */
 export class WriteRefused extends Error {}
 
+/** The vals of the user have as many databases as they may. */
+export class TooManyDatabases extends Error {
+  constructor(databasesMax: number) {
+    super(`your vals have ${databasesMax} databases already`)
+  }
+}
+
 /** Where the statement ran, and which one of a batch it was. */
 interface ErrorContext {
   readonly folder: string
@@ -20,6 +27,7 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: ErrorCont
   if (error instanceof WriteRefused) return { kind: "write_refused" }
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof StatementError) return { kind: "failed", message, index }
+  if (error instanceof TooManyDatabases) return { kind: "full", message }
   const code = readCode(error)
   const sqliteCode = codeNames[code & primaryMask]
   if (code === codes.corruptTable) return { kind: "failed", message, index, sqliteCode }
@@ -29,7 +37,7 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: ErrorCont
         return { kind: "unavailable", message: "there is no space left on the server's disk" }
       return {
         kind: "full",
-        message: `it would become larger than its limit of ${bytesMax} bytes`,
+        message: `your databases would have more than ${bytesMax} bytes in total`,
       }
     case codes.busy:
     case codes.locked:

@@ -36,6 +36,8 @@ export interface SharedFile {
   /** In the sandbox, it is a file with the content that this file descriptor has. */
   readonly descriptor?: number | undefined
   readonly isWritable?: boolean
+  /** In the sandbox, it is an empty folder for so many bytes. */
+  readonly emptyBytesMax?: number | undefined
 }
 
 /** What a sandbox contains, beside its program and the libraries of that. */
@@ -142,13 +144,19 @@ function toFileSystem(tools: BubblewrapTools, way: BubblewrapMode, box: Box): st
     ...tools.libraries.flatMap((path) => ["--ro-bind", path, path]),
     ...devices.flatMap((path) => ["--dev-bind", path, path]),
     ...files.flatMap(toBind),
-    ...["--perms", "1777", "--size", String(box.scratchBytesMax), "--tmpfs", insideScratch],
+    ...toEmptyFolder(insideScratch, box.scratchBytesMax),
     ...["--remount-ro", "/"],
     ...["--chdir", insideScratch],
   ]
 }
 
-function toBind({ inside, outside, descriptor, isWritable }: SharedFile): string[] {
+function toEmptyFolder(inside: string, bytesMax: number): string[] {
+  return ["--perms", "1777", "--size", String(bytesMax), "--tmpfs", inside]
+}
+
+function toBind(file: SharedFile): string[] {
+  const { inside, outside, descriptor, isWritable, emptyBytesMax } = file
+  if (emptyBytesMax !== undefined) return toEmptyFolder(inside, emptyBytesMax)
   if (descriptor !== undefined)
     return ["--perms", "0444", "--ro-bind-data", String(descriptor), inside]
   return [isWritable ? "--bind" : "--ro-bind", outside, inside]

@@ -175,7 +175,8 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-function linkOrCopySync(from: string, to: string): void {
+/** A hard link, or a copy where there are none. */
+export function linkOrCopySync(from: string, to: string): void {
   try {
     linkSync(from, to)
   } catch {

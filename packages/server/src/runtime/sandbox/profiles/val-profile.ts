@@ -1,4 +1,5 @@
 import { hurried, workerStarter } from "@hamlet/guest/protocol"
+import { insideEmits } from "../../emits/emit-folder.ts"
 import { type SharedFile, stackMap } from "../launch/bubblewrap-command.ts"
 import type { Profile, SeenPaths } from "../launch/launcher.ts"
 import { toPackagesFolder } from "../packages/package-folders.ts"
@@ -51,7 +52,10 @@ export function toValProfile(
       denoDir: { inside: "/deno-dir", outside: folder.deno },
       run: { inside: "/run/val", outside: folder.run, isWritable: true },
     },
-    systemFiles: parts.systemFiles,
+    systemFiles: [
+      ...parts.systemFiles,
+      { inside: insideEmits.inside, outside: "", emptyBytesMax: insideEmits.bytesMax },
+    ],
     toCommand: (paths, isBoxed) => [
       ...toDenoCommand(parts, paths, isBoxed),
       ...(isHurried ? [hurried] : []),
@@ -128,8 +132,8 @@ function toDenoEnvironment(
   const proxies = isBoxed ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } : {}
   return {
     DENO_DIR: denoDir,
-    // It cannot write there, and would retry five times, which delays the start by 150 ms.
-    DENO_EMIT_CACHE_MODE: "disable",
+    // Without bubblewrap it cannot write there. It would retry five times, which takes 150 ms.
+    DENO_EMIT_CACHE_MODE: isBoxed ? "normal" : "disable",
     DENO_NO_UPDATE_CHECK: "1",
     HOME: scratch,
     NO_COLOR: "1",

@@ -124,8 +124,8 @@ function createObjectLoader(
 }
 
 /**
- * Loads the databases of users into files of a folder. A file name is always the id of a restored
- * user, never another text of the backup.
+ * Loads the databases of users and vals into files of a folder. A file name is always the id of a
+ * restored user or val, never another text of the backup.
  */
 export function createOwnerDatabaseLoader(
   connection: LoadConnection,
@@ -147,11 +147,14 @@ export function createOwnerDatabaseLoader(
       const { id, at } = toHead(json)
       if (current?.id !== id) {
         finish()
-        const [owner] = await connection.run(sql`select id from users where id = ${id}`)
-        if (!owner) throw new BackupDamaged("it contains the database of a user who is not in it")
-        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        const [owner] = await connection.run<{ folder: string | null }>(sql`
+          select null as folder from users where id = ${id} union all select owner_id as folder from vals where id = ${id}`)
+        if (!owner)
+          throw new BackupDamaged("it contains the database of a user or a val that is not in it")
+        const inner = owner.folder === null ? folder : join(folder, owner.folder)
+        mkdirSync(inner, { recursive: true, mode: 0o700 })
         // Fails if the file exists: the pieces of a database must be consecutive.
-        current = { id, file: openSync(join(folder, `${id}.db`), "wx", 0o600), bytes: 0 }
+        current = { id, file: openSync(join(inner, `${id}.db`), "wx", 0o600), bytes: 0 }
         count += 1
       }
       if (at !== current.bytes)

@@ -6,8 +6,9 @@ import { findTooOld, type Migration, releaseBefore } from "../../database/migrat
 import { firstId } from "../../database/pagination.ts"
 import { raw, type SqlValue, sql } from "../../database/sql.ts"
 import { files as filesMigration } from "../../migrations/0031-files.ts"
+import { searchedFiles } from "../../migrations/0040-searched-files.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
-import { valColumns, withCurrentVersion } from "../../vals/val-rows.ts"
+import { withEntry } from "../../vals/val-rows.ts"
 import { backupTables, ownerDatabases } from "../backup-tables.ts"
 import type { LoadConnection } from "../databases/backup-database.ts"
 import { checkFile, type Frame, readFrames } from "../format/frame-reader.ts"
@@ -267,7 +268,14 @@ const valsMax = 500
 const textsBeforeFiles = raw(
   "select v.id, v.name, v.privacy, v.readme, c.code from vals v join versions c on c.val_id = v.id and c.version = v.version",
 )
-const textsOfFiles = sql`select ${valColumns} from vals v ${withCurrentVersion}`
+const textsOfFiles =
+  raw(`select v.id, v.name, v.privacy, d.content as readme, coalesce(c.content, '') as code
+  from vals v join branches b on b.id = v.id join versions n on n.branch_id = b.id and n.version = b.version ${withEntry.text}`)
+
+/** Housekeeping adds descriptions and the other files; the migration of an older backup says so too. */
+const backlog =
+  raw(`insert into search_backlog (val_id) select v.id from vals v where v.description is not null
+  or exists (select 1 from files f where f.branch_id = v.id and f.id <> v.id and f.path <> 'README.md')`)
 
 /** Builds the search texts, in the order in which the vals were created. */
 async function loadSearchTexts(
@@ -282,7 +290,7 @@ async function loadSearchTexts(
       sql`${texts} where v.id > ${after} order by v.id limit ${valsMax}`,
     )
     const last = found.at(-1)
-    if (!last) return
+    if (!last) break
     after = last.id
     await connection.insert(
       "search_texts",
@@ -292,10 +300,11 @@ async function loadSearchTexts(
     done += found.length
     report(done)
   }
+  if (schemaVersion >= searchedFiles.version) await connection.run(backlog)
 }
 
 function toRow({ id, name, privacy, readme, code }: TextSource) {
-  return [id, privacy === "public" ? 1 : 0, foldText(name), foldBody(code, readme)]
+  return [id, privacy === "public" ? 1 : 0, foldText(name), foldBody({ code, readme })]
 }
 
 type Row = readonly SqlValue[]

@@ -37,5 +37,9 @@ async function formatCode(code: string): Promise<FormattedText | undefined> {
 
 function openDefinition(definition: Exclude<Definition, { kind: "here" }>): void {
   if (definition.kind === "file") shownDefinition.value = definition
-  else navigate(`/u/${definition.user}/${definition.name}?line=${definition.line}`)
+  else if (definition.kind === "val") {
+    const { user, name, file, line } = definition
+    const query = new URLSearchParams({ ...(file && { file }), line: String(line) })
+    navigate(`/u/${user}/${name}?${query}`)
+  }
 }

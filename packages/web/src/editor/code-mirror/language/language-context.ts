@@ -1,6 +1,11 @@
 import type { Text } from "@codemirror/state"
 import type { EditorView } from "@codemirror/view"
-import type { Definition, TypeQueries, TypeQueryName } from "../../type-service/protocol.ts"
+import type {
+  Definition,
+  TextEdit,
+  TypeQueries,
+  TypeQueryName,
+} from "../../type-service/protocol.ts"
 import type { TypeService } from "../../type-service/type-service.ts"
 
 /** What the features of a language need: the type service, the document, and the page. */
@@ -10,6 +15,8 @@ export interface LanguageContext {
   readonly path: string
   /** Opens a definition in another file. */
   readonly onDefinition: (definition: Exclude<Definition, { kind: "here" }>) => void
+  /** Changes another document, whose text is that of the latest result. */
+  readonly onEdits: (path: string, edits: readonly TextEdit[]) => void
   /** Tells the user why a command did nothing. */
   readonly onProblem: (message: string) => void
 }

@@ -27,14 +27,19 @@ export function rename(context: LanguageContext): Extension {
     if (!namePattern.test(name)) return context.onProblem(`Cannot rename: "${name}" is not a name`)
     if (view.state.doc !== doc)
       return context.onProblem("Cannot rename: the code has changed in the meantime")
-    view.dispatch({
-      changes: found.places.map(({ from, to, prefix, suffix }) => ({
-        from,
-        to,
-        insert: prefix + name + suffix,
+    const edits = Map.groupBy(
+      found.places.map(({ path, from, to, prefix, suffix }) => ({
+        path,
+        ...{ from, to, text: prefix + name + suffix },
       })),
+      ({ path }) => path,
+    )
+    const here = edits.get(context.path) ?? []
+    view.dispatch({
+      changes: here.map(({ from, to, text }) => ({ from, to, insert: text })),
       userEvent: "rename",
     })
+    for (const [path, others] of edits) if (path !== context.path) context.onEdits(path, others)
   }
 
   return keymap.of([

@@ -20,16 +20,12 @@ export function findDefinition(
   const source = project.service.getProgram()?.getSourceFile(definition.fileName)
   if (!source) return null
   const line = source.getLineAndCharacterOfPosition(start).line + 1
-  const [, user, name, version] =
-    /^\/v\/([^/]+)\/([^/@]+)(?:@(\d+))?\.tsx$/.exec(definition.fileName) ?? []
+  const document = project.findPath(definition.fileName)
+  if (document !== undefined) return { kind: "document", path: document, line }
+  const [, user, name, file] =
+    /^\/v\/([^/]+)\/([^/@.]+)(?:@[^/]+?)?(?:\/(.+)|\.tsx)$/.exec(definition.fileName) ?? []
   if (user !== undefined && name !== undefined)
-    return {
-      kind: "val",
-      user,
-      name,
-      version: version === undefined ? null : Number(version),
-      line,
-    }
+    return { kind: "val", user, name, file: file ?? null, line }
   if (source.text.length > textCharsMax) return null
   return { kind: "file", title: toTitle(definition.fileName), text: source.text, line }
 }

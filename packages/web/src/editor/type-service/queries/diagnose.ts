@@ -26,12 +26,12 @@ export function diagnose(project: Project, path: string): readonly Problem[] {
     .filter(({ code }) => !quietCodes.has(code))
     .map(toProblem)
   const missing = project.listMissing(path).map(
-    ({ fileName: specifier, pos, end }): Problem => ({
+    ({ fileName: specifier, pos, end, isOwnFile }): Problem => ({
       from: pos,
       // TypeScript's span excludes the quotes.
       to: end + 2,
       severity: "error",
-      message: `The import "${specifier}" does not work: there is no such val that you may see`,
+      message: `The import "${specifier}" does not work: there is no such ${isOwnFile ? "file in the val" : "val that you may see"}`,
     }),
   )
   return [...unparsed, ...problems, ...missing, ...listUnavailable(project, path)]

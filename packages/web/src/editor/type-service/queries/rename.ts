@@ -1,7 +1,7 @@
 import type { Project } from "../project.ts"
 import type { RenamePlaces } from "../protocol.ts"
 
-/** All places of the name at a position, or why it cannot be renamed. */
+/** All places of the name at a position, in all documents, or why it cannot be renamed. */
 export function findRenamePlaces(project: Project, path: string, position: number): RenamePlaces {
   const fileName = project.toFileName(path)
   const info = project.service.getRenameInfo(fileName, position, {})
@@ -11,18 +11,25 @@ export function findRenamePlaces(project: Project, path: string, position: numbe
       // `{ name }` becomes `{ name: renamed }`, because the property keeps its name.
       providePrefixAndSuffixTextForRename: true,
     }) ?? []
-  if (found.some((one) => one.fileName !== fileName))
-    return refuse(`"${info.displayName}" belongs to another module`)
-  return {
-    ok: true,
-    name: info.displayName,
-    places: found.map(({ textSpan: { start, length }, prefixText = "", suffixText = "" }) => ({
-      from: start,
-      to: start + length,
-      prefix: prefixText,
-      suffix: suffixText,
-    })),
-  }
+  const places = found.flatMap(
+    ({ fileName: place, textSpan: { start, length }, prefixText = "", suffixText = "" }) => {
+      const document = project.findPath(place)
+      return document === undefined
+        ? []
+        : [
+            {
+              path: document,
+              from: start,
+              to: start + length,
+              prefix: prefixText,
+              suffix: suffixText,
+            },
+          ]
+    },
+  )
+  return places.length === found.length
+    ? { ok: true, name: info.displayName, places }
+    : refuse(`"${info.displayName}" belongs to another module`)
 }
 
 function refuse(reason: string): RenamePlaces {

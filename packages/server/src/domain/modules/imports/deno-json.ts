@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto"
+import { parseJson, TooLongError, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toTextHash } from "../text-hash.ts"
+import { type CompilerSettings, readCompilerSettings } from "./compiler-settings.ts"
+import { dependsOnPath, type ImportMap, listEntries, readImportMap } from "./import-map.ts"
+import { toPlainJson } from "./json-with-comments.ts"
+
+/** What counts of the deno.json of a version. */
+export interface ValConfig {
+  readonly map: ImportMap
+  readonly compiler: CompilerSettings | undefined
+}
+
+/** A deno.json that was read. */
+export interface ReadConfig {
+  /** Undefined if nothing in it counts. */
+  readonly config: ValConfig | undefined
+  /** What is wrong with it, as sentences for its author. It never stops a val. */
+  readonly warnings: readonly string[]
+}
+
+/** The paths that a val's configuration may have. The first that exists counts. */
+export const configPaths = ["deno.json", "deno.jsonc"] as const
+
+/** Whether the file at a path may be the configuration of its val. */
+export function isConfigPath(path: string): boolean {
+  return (configPaths as readonly string[]).includes(path)
+}
+
+const limits = { charsMax: 32_768, warningsMax: 20 }
+
+/** Reads a deno.json. `imports`, `scopes` and `compilerOptions.jsx*` count. */
+export function readConfig(path: string, text: string): ReadConfig {
+  const warnings: string[] = []
+  const parsed = parse(text, warnings)
+  const value = Object.fromEntries(parsed === undefined ? [] : listEntries("it", parsed, warnings))
+  const options = listEntries("compilerOptions", value.compilerOptions, warnings)
+  const compiler = readCompilerSettings(Object.fromEntries(options))
+  const { map, warnings: mapWarnings } = readImportMap(value)
+  warnings.push(...mapWarnings, ...compiler.warnings)
+  const isEmpty =
+    map.imports.length === 0 && map.scopes.length === 0 && compiler.settings === undefined
+  return {
+    config: isEmpty ? undefined : { map, compiler: compiler.settings },
+    warnings: warnings.slice(0, limits.warningsMax).map((warning) => `${path}: ${warning}`),
+  }
+}
+
+function parse(text: string, warnings: string[]): unknown {
+  try {
+    if (text.length > limits.charsMax) throw new TooLongError(text.length, limits.charsMax)
+    const plain = toPlainJson(text)
+    return plain.trim() === "" ? {} : parseJson(plain, limits.charsMax)
+  } catch (error) {
+    const reason =
+      error instanceof TooLongError
+        ? `it has more than ${limits.charsMax} characters`
+        : "it is not valid JSON"
+    warnings.push(`it is ignored: ${reason}`)
+    return undefined
+  }
+}
+
+/** Identifies what counts of a configuration: a comment in it does not. */
+export function toConfigKey(config: ValConfig): string {
+  return createHash("sha256").update(toOwnJson(config)).digest("base64url")
+}
+
+/** Identifies a text in the lockfile of a version. The same one may mean another package elsewhere. */
+export function toTextKey(code: string, path: string, config: ValConfig | undefined): string {
+  return toTextHash(config && dependsOnPath(config.map) ? `${path}\n${code}` : code)
+}

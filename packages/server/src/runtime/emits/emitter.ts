@@ -1,0 +1,235 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { limits as contractLimits } from "@hamlet/contract"
+import { z } from "zod"
+import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import { FairQueue } from "../../shared/fair-queue.ts"
+import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { Loop } from "../../shared/loop.ts"
+import { bundleProgram } from "../sandbox/bundle-program.ts"
+import type { ToolLimits } from "../sandbox/launch/tool-run.ts"
+import type { Tool } from "../sandbox/profiles/tool-profile.ts"
+import type { Sandboxes } from "../sandbox/sandboxes.ts"
+import { emitFormat, isTranspiled, toEmitFile, toEmitKey } from "./emit-file.ts"
+import type { TranspileRequest, TranspileResponse } from "./transpile-tool.ts"
+
+const mebibyte = 1024 ** 2
+
+/** What transpiling may use. `deno transpile` takes 10 ms, and its sandbox about 50 ms. */
+const emitterLimits = {
+  /** Modules that wait, of all owners and of one. Others are transpiled where they are loaded. */
+  waitingMax: 1_000,
+  waitingPerKeyMax: 200,
+  waitingBytesMax: 16 * mebibyte,
+  /** Modules in one run of the tool, and their characters: no more than a single one may have. */
+  batchMax: 50,
+  batchCharsMax: contractLimits.codeCharsMax,
+  /** The JavaScript of a module, with its source map. */
+  emitBytesMax: mebibyte,
+  /** Modules that were loaded once, or cannot be transpiled. */
+  notedMax: 20_000,
+  /** After each run of the tool nothing is transpiled for so many times as long. */
+  restFactor: 4,
+  tool: {
+    msMax: 10_000,
+    outputBytesMax: 4 * mebibyte,
+    memoryBytesMax: 512 * mebibyte,
+    heapBytesMax: 64 * mebibyte,
+    threadsMax: 64,
+    scratchBytesMax: 32 * mebibyte,
+    scratchEntriesMax: 1_000,
+    openFilesMax: 256,
+    fileBytesMax: 16 * mebibyte,
+    cpuSecondsMax: 10,
+  } satisfies ToolLimits,
+}
+
+type Limits = typeof emitterLimits
+
+/** How long nothing is transpiled when the tool cannot be started. */
+const failedMs = 10_000
+
+/**
+ * Transpiles modules of vals in the background, in a sandbox, so that no process has to: a module
+ * that was saved, and one that a second process loads. A run of the tool has modules of one owner
+ * only, so that no code can affect the JavaScript of another user.
+ */
+export class Emitter {
+  readonly #findHost: () => Promise<Sandboxes | undefined>
+  readonly #limits: Limits
+  readonly #queue: FairQueue<Wanted>
+  readonly #loop: Loop
+  readonly #stopping = new AbortController()
+  /** The keys of modules that wait, that were loaded once, and that have no JavaScript. */
+  readonly #waiting = new Set<string>()
+  readonly #loaded = new Set<string>()
+  readonly #refused = new Set<string>()
+  #tool: Promise<Tool> | undefined
+
+  /** `findHost`: undefined as long as no process was started. */
+  constructor(
+    findHost: () => Promise<Sandboxes | undefined>,
+    onError: (error: unknown) => void,
+    limits: Limits = emitterLimits,
+  ) {
+    this.#findHost = findHost
+    this.#limits = limits
+    this.#queue = new FairQueue(limits)
+    const pollMs = Number.POSITIVE_INFINITY
+    this.#loop = new Loop({ round: () => this.#round(), pollMs, failedMs, onError })
+    this.#loop.start()
+  }
+
+  /** Modules that were saved. */
+  add(ownerId: string, modules: readonly ProgramModule[]): void {
+    for (const module of modules) {
+      const key = isTranspiled(module) ? toEmitKey(module) : undefined
+      if (key !== undefined) this.#add(ownerId, key, module)
+    }
+  }
+
+  /** Modules that a process transpiles. Code that runs only once is not worth more. */
+  noteLoaded(modules: readonly ProgramModule[]): void {
+    for (const module of modules) {
+      const key = toEmitKey(module)
+      if (key === undefined || module.ownerId === undefined) continue
+      if (this.#loaded.has(key)) this.#add(module.ownerId, key, module)
+      else this.#note(this.#loaded, key)
+    }
+  }
+
+  /** Ends the work that goes on. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#queue.clear()
+    await this.#loop.stop()
+  }
+
+  #add(ownerId: string, key: string, { code, type = "tsx" }: ProgramModule): void {
+    if (this.#waiting.has(key) || this.#refused.has(key) || this.#loop.isStopped) return
+    const wanted = { key, code, type }
+    if (!this.#queue.add(ownerId, wanted, { bytes: 2 * code.length })) return
+    this.#waiting.add(key)
+    this.#loop.wake()
+  }
+
+  #note(keys: Set<string>, key: string): void {
+    if (keys.size >= this.#limits.notedMax) keys.clear()
+    keys.add(key)
+  }
+
+  async #round(): Promise<void> {
+    const batch = this.#takeBatch()
+    if (batch.length === 0) return
+    const startedMs = performance.now()
+    try {
+      await this.#transpile(batch)
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) throw error
+    } finally {
+      for (const { key } of batch) this.#waiting.delete(key)
+    }
+    if (this.#queue.size > 0) this.#loop.wake()
+    const restMs = (performance.now() - startedMs) * this.#limits.restFactor
+    await sleep(restMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
+  }
+
+  /** Modules of one owner. */
+  #takeBatch(): readonly Wanted[] {
+    const { batchMax, batchCharsMax } = this.#limits
+    const first = this.#queue.next()
+    if (!first) return []
+    const batch = [first.about]
+    let chars = first.about.code.length
+    while (batch.length < batchMax) {
+      const next = this.#queue.next(
+        (key) => key === first.key,
+        ({ code }) => chars + code.length <= batchCharsMax,
+      )
+      if (!next) break
+      batch.push(next.about)
+      chars += next.about.code.length
+    }
+    return batch
+  }
+
+  async #transpile(batch: readonly Wanted[]): Promise<void> {
+    const host = await this.#findHost()
+    const emits = host?.emits
+    const wanted = emits ? batch.filter(({ key }) => !emits.has(key)) : []
+    if (!host || !emits || wanted.length === 0) return
+    const found = await this.#run(host, wanted)
+    for (const [index, { key, code }] of wanted.entries()) {
+      const javascript = found?.[index]
+      if (javascript) await emits.add(key, toEmitFile(code, javascript))
+      else this.#note(this.#refused, key)
+    }
+  }
+
+  /** Undefined when the tool has failed: most likely one of the modules is the reason. */
+  async #run(host: Sandboxes, modules: readonly Wanted[]): Promise<Found | undefined> {
+    const request: TranspileRequest = {
+      modules: modules.map(({ code, type }) => ({ code, type })),
+      bytesMax: this.#limits.emitBytesMax,
+    }
+    this.#tool ??= createTool(host)
+    const outcome = await host.runTool({
+      tool: await this.#tool,
+      input: new TextEncoder().encode(toOwnJson(request)),
+      limits: this.#limits.tool,
+      signal: this.#stopping.signal,
+    })
+    if (outcome.kind === "done") return readResponse(outcome.output, modules.length)
+    // Everything else is a limit, which code of users can reach.
+    if (outcome.reason === "exited")
+      this.#loop.report(new Error(`Cannot transpile code: ${outcome.stderr}`))
+    return undefined
+  }
+}
+
+interface Wanted {
+  readonly key: string
+  readonly code: string
+  readonly type: string
+}
+
+type Found = readonly (Uint8Array | undefined)[]
+
+async function createTool(host: Sandboxes): Promise<Tool> {
+  const program = host.addProgram("transpile.js", await bundleProgram(toolPath))
+  const permissions = ["--allow-read", "--allow-write", "--allow-env", "--allow-run"]
+  return { program, helpers: {}, permissions }
+}
+
+const toolPath = fileURLToPath(new URL("./transpile-tool.ts", import.meta.url))
+
+const headSchema: z.ZodType<TranspileResponse> = z.object({
+  deno: z.string(),
+  sizes: z.array(z.int().positive().nullable()),
+})
+
+/** A line with the sizes of at most `batchMax` modules. */
+const headBytesMax = 2_000
+
+/** The tool has run a parser on code of users, so nothing that it writes is trusted. */
+function readResponse(output: Uint8Array, count: number): Found | undefined {
+  const headEnd = output.indexOf(0x0a)
+  const head = readHead(output.subarray(0, Math.min(Math.max(0, headEnd), headBytesMax)))
+  // Deno would not use files of another version.
+  if (head?.deno !== emitFormat.deno || head.sizes.length !== count) return undefined
+  const found: (Uint8Array | undefined)[] = []
+  let at = headEnd + 1
+  for (const size of head.sizes) {
+    found.push(size === null ? undefined : output.subarray(at, at + size))
+    at += size ?? 0
+  }
+  return at === output.length ? found : undefined
+}
+
+function readHead(line: Uint8Array): TranspileResponse | undefined {
+  try {
+    return headSchema.safeParse(parseJson(new TextDecoder().decode(line), headBytesMax)).data
+  } catch {
+    return undefined
+  }
+}

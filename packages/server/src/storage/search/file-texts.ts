@@ -1,0 +1,143 @@
+import { isCode, readmePath, type TreeFile } from "../../domain/files/tree.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
+import { type LastStep, rows } from "../database/database.ts"
+import type { Dialect, TableColumns } from "../database/dialect.ts"
+import { join, type Statements, sql } from "../database/sql.ts"
+import { foldText } from "./fold-text.ts"
+
+const limits = {
+  /**
+   * How much text of a val's other files is searched. With the code and the readme, which always
+   * are, it is 1 MB at most.
+   */
+  otherBytesMax: 480_000,
+}
+
+/** A file with a search text of its own: since which version it is as it is. */
+export type SearchedFiles = ReadonlyMap<string, number>
+
+/** What decides whether a file is searched. */
+type Candidate = Pick<TreeFile, "path" | "type" | "since" | "bytes">
+
+/**
+ * The files of a version that have search texts of their own: all but the entry file and the readme,
+ * which are in the text of the val. Code comes first where there is too much.
+ */
+export function toSearchedFiles(
+  files: readonly Candidate[],
+  entryPath: string | undefined,
+): SearchedFiles {
+  const others = files.filter(
+    ({ path, type }) => type !== "directory" && path !== entryPath && path !== readmePath,
+  )
+  let bytesLeft = limits.otherBytesMax
+  const searched = new Map<string, number>()
+  for (const { path, since, bytes } of others.toSorted(byImportance)) {
+    if (bytes > bytesLeft) continue
+    bytesLeft -= bytes
+    searched.set(path, since)
+  }
+  return searched
+}
+
+function byImportance(left: Candidate, right: Candidate): number {
+  return Number(isCode(right.type)) - Number(isCode(left.type)) || (left.path < right.path ? -1 : 1)
+}
+
+/** The search texts of files, written together. */
+interface FileTexts extends LastStep {
+  before: SearchedFiles | undefined
+}
+
+/**
+ * Writes the search texts of the files that differ; all of them if it is not known which texts there
+ * are. Undefined if there are no such files. The texts are read when the transaction ends, so that
+ * saves that share it write each of them once.
+ */
+export function writeFileTexts(
+  dialect: Dialect,
+  valId: string,
+  before: SearchedFiles | undefined,
+  after: SearchedFiles,
+): LastStep | undefined {
+  if (before?.size === 0 && after.size === 0) return undefined
+  const step: FileTexts = {
+    // After the text of the val.
+    key: `${valId}/files`,
+    before,
+    takeOver(earlier) {
+      if (step.before) step.before = (earlier as FileTexts).before
+    },
+    *run() {
+      yield* replaceTexts(dialect, valId, step.before ?? (yield* readOutdated(valId)), after)
+    },
+  }
+  return step
+}
+
+function* readOutdated(valId: string): Statements<SearchedFiles> {
+  const found = yield* rows<{ path: string }>(
+    sql`select path from search_texts where val_id = ${valId} and path <> ''`,
+  )
+  return new Map(found.map(({ path }) => [path, -1]))
+}
+
+function* replaceTexts(
+  dialect: Dialect,
+  valId: string,
+  before: SearchedFiles,
+  after: SearchedFiles,
+): Statements<void> {
+  const gone = [...before.keys()].filter((path) => !after.has(path))
+  for (const some of inBatches(gone))
+    yield sql`delete from search_texts where val_id = ${valId} and path in (${list(some)})`
+  const changed = [...after].filter(([path, since]) => before.get(path) !== since)
+  for (const some of inBatches(changed)) {
+    const texts = yield* readTexts(valId, some)
+    for (const { path, body } of texts.filter((text) => before.has(text.path)))
+      yield* dialect.search.replaceBody(valId, path, body)
+    yield* insertTexts(
+      dialect,
+      valId,
+      texts.filter(({ path }) => !before.has(path)),
+    )
+  }
+}
+
+interface FileText {
+  readonly path: string
+  readonly body: string
+}
+
+function* readTexts(
+  valId: string,
+  files: readonly (readonly [string, number])[],
+): Statements<readonly FileText[]> {
+  const keys = files.map(([path, since]) => sql`(path = ${path} and since = ${since})`)
+  const found = yield* rows<{ path: string; content: string | null }>(
+    sql`select path, content from states where branch_id = ${valId} and (${join(keys, " or ")})`,
+  )
+  // No folded text contains the newline, so no query can span both parts.
+  return found.map(({ path, content }) => ({
+    path,
+    body: `${foldText(path)}\n${foldText(content ?? "")}`,
+  }))
+}
+
+const textColumns: TableColumns = { file_path: "text", file_body: "text" }
+
+/** A file is as public as its val. Nothing is inserted if the val was deleted. */
+function* insertTexts(
+  dialect: Dialect,
+  valId: string,
+  texts: readonly FileText[],
+): Statements<void> {
+  if (texts.length === 0) return
+  const table = dialect.tableOf(
+    texts.map(({ path, body }) => ({ file_path: path, file_body: body })),
+    textColumns,
+  )
+  yield sql`insert into search_texts (val_id, path, is_public, name, body)
+    select t.val_id, file_path, t.is_public, '', file_body from search_texts t cross join ${table}
+    where t.val_id = ${valId} and t.path = ''`
+}

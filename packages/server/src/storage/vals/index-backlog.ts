@@ -1,0 +1,35 @@
+import { createTree } from "../../domain/files/tree.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { sql } from "../database/sql.ts"
+import { readPaths } from "../files/branch-rows.ts"
+import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
+import { writeSearchText } from "./change-val.ts"
+import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+
+/**
+ * Writes the search texts of some vals that a migration or a restore has left to housekeeping. Each
+ * val has a transaction of its own, which other saves need not wait for. Returns whether there may be
+ * more.
+ */
+export async function indexBacklog(db: Database, valsMax: number): Promise<boolean> {
+  const found = await db.read<{ val_id: string }>(
+    sql`select val_id from search_backlog order by val_id limit ${valsMax}`,
+  )
+  for (const { val_id } of found) await db.write(() => indexVal(db.dialect, val_id))
+  return found.length === valsMax
+}
+
+function* indexVal(dialect: Dialect, valId: string): Script<void> {
+  yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
+  const row = yield* firstRow<ValRow>(
+    sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${valId}`,
+  )
+  if (!row) return
+  const val = toVal(row)
+  yield writeSearchText(dialect, val)
+  const { files } = createTree(yield* readPaths(valId, val.version))
+  const texts = writeFileTexts(dialect, valId, undefined, toSearchedFiles(files, val.file.path))
+  if (texts) yield texts
+  yield sql`delete from search_backlog where val_id = ${valId}`
+}
