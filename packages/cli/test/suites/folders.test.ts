@@ -243,6 +243,11 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     expect((await ada.in("val", "push", "lib/a.ts")).stderr).toContain(
       'Cannot save "lib/a.ts" as a val: it is in the folder of tree9/app; save the whole folder',
     )
+    const named = await ada.in("val", "pull", "app")
+    expect([named.exit, named.stderr]).toEqual([
+      2,
+      'Cannot use ".": it is the folder of one val; name another folder\n',
+    ])
     const bob = await stage().person("tree10")
     await bob.print(["val", "clone", "tree9/app", "copy"])
     expect(readTree(join(bob.folder, "copy"))).toEqual(appFiles)
