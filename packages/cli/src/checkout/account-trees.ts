@@ -17,7 +17,8 @@ import type { PulledTree, TreeDeps } from "./sync-tree.ts"
  */
 
 /** Whether a val has files besides its code and its readme. */
-export async function hasMoreFiles(client: Client, { id, readme }: Val): Promise<boolean> {
+export async function hasMoreFiles(client: Client, { id, readme, files }: Val): Promise<boolean> {
+  if (files === 1) return false
   const limit = readme === null ? 2 : 3
   const { data } = await client.listFiles({ val_id: id, path: "", recursive: true, limit })
   return data.length >= limit

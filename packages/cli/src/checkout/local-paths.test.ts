@@ -19,7 +19,7 @@ describe("findLocalPathProblem", () => {
     ".hamlet/state.json",
     ".Hamlet",
     "a".repeat(81),
-    "a/".repeat(20) + "a",
+    `${"a/".repeat(20)}a`,
   ])
     test(`refuses ${JSON.stringify(path.slice(0, 40))}`, () =>
       expect(findLocalPathProblem(path)).toBeString())

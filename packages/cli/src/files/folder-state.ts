@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs"
-import { isAbsolute, join, relative, resolve } from "node:path"
+import { dirname, isAbsolute, join, relative, resolve } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { Val } from "../names/find-val.ts"
 import type { Privacy, ValType } from "../vals.ts"
@@ -100,8 +100,17 @@ function load(path: string): StoredState {
   if (!existsSync(path)) return {}
   try {
     const stored = JSON.parse(readFileSync(path, "utf8"))
+    if (stored?.val !== undefined)
+      throw new CliError(
+        "usage",
+        `Cannot use "${dirname(dirname(path))}": it is the folder of one val`,
+        {
+          advice: "name another folder",
+        },
+      )
     if (isStoredState(stored)) return stored
   } catch (cause) {
+    if (cause instanceof CliError) throw cause
     if (!(cause instanceof SyntaxError))
       throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
   }

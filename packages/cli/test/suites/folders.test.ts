@@ -243,6 +243,11 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     expect((await ada.in("val", "push", "lib/a.ts")).stderr).toContain(
       'Cannot save "lib/a.ts" as a val: it is in the folder of tree9/app; save the whole folder',
     )
+    const named = await ada.in("val", "pull", "app")
+    expect([named.exit, named.stderr]).toEqual([
+      2,
+      'Cannot use ".": it is the folder of one val; name another folder\n',
+    ])
     const bob = await stage().person("tree10")
     await bob.print(["val", "clone", "tree9/app", "copy"])
     expect(readTree(join(bob.folder, "copy"))).toEqual(appFiles)
@@ -278,6 +283,31 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     ])
     await ada.inApp("branch", "delete", "app", "draft", "--yes")
     expect((await ada.in("branch", "switch", "draft")).exit).toBe(4)
+  })
+
+  test("branch merge takes changes into the parent, and names conflicts", async () => {
+    const ada = await withApp(stage(), "tree13")
+    await ada.inApp("branch", "create", ".", "draft")
+    await ada.inApp("branch", "switch", "draft")
+    write(ada, "app/lib/a.ts", "draft\n")
+    await ada.inApp("val", "push")
+    await saveFiles(ada, ada.id, { "lib/b.ts": "main\n" })
+    expect(await ada.json(["branch", "merge", "app", "draft", "-m", "merged"])).toMatchObject([
+      { version: 3, isNewVersion: true },
+    ])
+    const merged = { ...appFiles, "lib/a.ts": "draft\n", "lib/b.ts": "main\n" }
+    expect(await readVal(ada, ada.id)).toEqual(merged)
+    await saveFiles(ada, ada.id, { "main.tsx": "main\n" })
+    write(ada, "app/main.tsx", "draft\n")
+    await ada.inApp("val", "push")
+    const refused = await ada.in("branch", "merge", ".", "draft")
+    expect([refused.exit, refused.stderr]).toEqual([
+      5,
+      'Cannot merge: both branches have changed the same lines of "main.tsx"; merge them in the web app, or take one side with "--take"\n',
+    ])
+    expect((await readVal(ada, ada.id))["main.tsx"]).toBe("main\n")
+    await ada.inApp("branch", "merge", ".", "draft", "--take", "theirs")
+    expect((await readVal(ada, ada.id))["main.tsx"]).toBe("draft\n")
   })
 
   test("file list, cat, mv, type, rm; env set, list, delete", async () => {

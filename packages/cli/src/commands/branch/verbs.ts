@@ -49,6 +49,7 @@ folder you are in.`,
     summary: "Change the folder of a val to another branch",
     load: () => import("./switch.ts"),
   },
+  merge: { summary: "Merge a branch into its parent", load: () => import("./merge.ts") },
   delete: defineCall({
     summary: "Delete a branch",
     description: "Deletes its versions and files too. This cannot be undone.",
