@@ -98,9 +98,10 @@ const meanings = {
     too_many_webhooks: "The caller has the maximum number of webhooks.",
     not_replayable:
       "The input of the run was not stored, or its val or version can no longer run with it.",
-    not_http: "The val is not of type `http`, so it has no web address.",
-    not_interval: "The val is not of type `interval`, so it cannot have a schedule.",
-    too_many_schedules: "The caller has the maximum number of schedules.",
+    not_code: "The file is of type `file`, so nothing can start it.",
+    not_http: "The val or file is not of type `http`, so it has no web address.",
+    not_interval: "The val or file is not of type `interval`, so it cannot have a schedule.",
+    too_many_schedules: "The caller has the maximum number of schedules that are not paused.",
     not_email: "The val is not of type `email`, so it receives no mail.",
     backup_running: "The maximum number of backups is running.",
     database_damaged:

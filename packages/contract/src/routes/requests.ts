@@ -11,7 +11,7 @@ export const requestRoutes = {
     valAccess: "see",
     body: sendValRequestBody,
     responses: { 200: valResponse },
-    errors: ["branch_not_found", "file_not_found", "not_http", "call_too_deep"],
+    errors: ["branch_not_found", "file_not_found", "not_code", "not_http", "call_too_deep"],
   }),
   createPreview: route("Vals", "post /v1/vals/{val_id}/preview", {
     summary:
@@ -20,6 +20,6 @@ export const requestRoutes = {
     valAccess: "see",
     query: placeQuery,
     responses: { 200: preview },
-    errors: ["branch_not_found", "file_not_found", "not_http"],
+    errors: ["branch_not_found", "file_not_found", "not_code", "not_http"],
   }),
 }

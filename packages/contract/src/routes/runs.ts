@@ -36,7 +36,14 @@ export const runRoutes = {
     body: createRunBody,
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },
-    errors: ["version_not_found", "branch_not_found", "file_not_found", "queue_full", ...refusals],
+    errors: [
+      "version_not_found",
+      "branch_not_found",
+      "file_not_found",
+      "not_code",
+      "queue_full",
+      ...refusals,
+    ],
   }),
   sendTestEmail: route("Runs", "post /v1/vals/{val_id}/emails", {
     summary: "Send a mail to a val of type email, to try it; returns its run, which has not ended",

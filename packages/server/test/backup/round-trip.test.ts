@@ -231,13 +231,17 @@ async function enrich(
 ): Promise<void> {
   const call = async (method: string, path: string, as: TestUser, body: unknown, status: number) =>
     expectStatus(await api.call(method, path, { as, body }), status)
-  await call(
+  const hidden = await call(
     "POST",
     "/v1/vals",
     ada,
     { name: "hidden", code: `// ${fox}\nexport default 2`, privacy: "private", readme: fox },
     200,
   )
+  // On main, and paused on a branch.
+  const job = { type: "interval", content: fox }
+  await call("POST", `/v2/vals/${hidden.json.id}/files?path=jobs%2Fjob.ts`, ada, job, 201)
+  await call("POST", `/v2/vals/${hidden.json.id}/branches`, ada, { name: "dev" }, 201)
   await call("POST", "/v1/vals", bob, { name: "quiet", code: "3", privacy: "unlisted" }, 200)
   await call("POST", "/v1/me/tokens", ada, { name: "another", scopes: ["val:read"] }, 200)
   for (const [key, size] of Object.entries(blobs))

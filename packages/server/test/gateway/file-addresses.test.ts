@@ -111,9 +111,11 @@ describeEachDatabase("the addresses of files", (open) => {
   test("have previews only if they are of type http", async () => {
     const { val, path } = await addFolder("plain", "private")
     await call("PUT", `${path}?path=side.ts`, { type: "script" })
+    await call("POST", `${path}?path=notes.md`, { type: "file", content: "text" })
     for (const [query, code] of [
       ["file=side.ts", "not_http"],
       ["file=none.ts", "file_not_found"],
+      ["file=notes.md", "not_code"],
       ["branch=none", "branch_not_found"],
       [`file=${"x".repeat(9_000)}`, "invalid_request"],
     ])

@@ -32,7 +32,7 @@ export function createStartedFiles(files: VersionFileStore) {
     if (path === undefined || !file) throw fileNotFound(path ?? "")
     if (file.type === "file")
       throw new AppError(
-        "invalid_request",
+        "not_code",
         `Cannot run "${path}": its type is file, and only code can run`,
       )
     return {
