@@ -91,6 +91,21 @@ test("Loop.wakeIn begins a round after the first delay, also after a round that 
   await loop.stop()
 })
 
+test("Loop.wakeIn has an effect at every moment of a round's end", async () => {
+  for (let ticks = 0; ticks < 10; ticks++) {
+    let rounds = 0
+    const round = async () => {
+      rounds += 1
+    }
+    const loop = new Loop({ round, pollMs: Number.POSITIVE_INFINITY, onError() {} })
+    loop.start()
+    for (let tick = 0; tick < ticks; tick++) await null
+    loop.wakeIn(1)
+    await waitUntil(() => rounds === 2)
+    await loop.stop()
+  }
+})
+
 test("Loop.stop waits for the round, after which nothing begins", async () => {
   const { loop, rounds, end } = createLoop()
   loop.start()

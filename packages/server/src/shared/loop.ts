@@ -94,15 +94,15 @@ export class Loop {
       this.#isWoken = false
       this.#wakesAtMs = Number.POSITIVE_INFINITY
       const sleepMs = await this.#round()
-      if (!this.#isWoken) return this.#sleep(sleepMs)
+      // Only here: `wakeIn` may have been called since the round ended.
+      if (!this.#isWoken) return this.#sleep(Math.min(sleepMs, this.#msUntilWake()))
     }
   }
 
   async #round(): Promise<number> {
     const { round, pollMs, failedMs = pollMs } = this.#options
     try {
-      const sleepMs = Math.min((await round()) ?? pollMs, pollMs)
-      return Math.min(sleepMs, Math.max(0, this.#wakesAtMs - performance.now()))
+      return Math.min((await round()) ?? pollMs, pollMs)
     } catch (error) {
       this.report(error)
       // Whatever has woken the loop: the next round would fail too.
@@ -113,6 +113,10 @@ export class Loop {
       this.#errorsBefore = this.#errors
       this.#errors = new Set()
     }
+  }
+
+  #msUntilWake(): number {
+    return Math.max(0, Math.max(this.#wakesAtMs, this.#failedUntilMs) - performance.now())
   }
 
   #sleep(ms: number): void {

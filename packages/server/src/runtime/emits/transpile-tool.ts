@@ -90,10 +90,11 @@ function findScript(index: number, bytesMax: number): string | undefined {
 
 function read(index: number, code: string, bytesMax: number): Buffer | undefined {
   const javascript = findScript(index, bytesMax)
+  const mapPath = toOutPath(String(index), ".js.map")
   if (javascript === undefined || importsWithAssert.test(code) || !isModule(javascript))
     return undefined
-  const map = readFileSync(toOutPath(String(index), ".js.map"), "utf8")
-  const { names, mappings } = JSON.parse(map) as SourceMap
+  if (!existsSync(mapPath)) return undefined
+  const { names, mappings } = JSON.parse(readFileSync(mapPath, "utf8")) as SourceMap
   // It names no file, so that stack traces show the module's own address.
   const json = JSON.stringify({ version: 3, sources: [""], names, mappings })
   const address = `data:application/json;base64,${Buffer.from(json).toString("base64")}`
