@@ -200,7 +200,7 @@ describe("restoreBackup", () => {
     },
     "with the database of nobody": {
       parts: [users([]), owners(userId)],
-      why: /the database of a user who is not in it/,
+      why: /the database of a user or a val that is not in it/,
     },
     "with a frame that unpacks to more than it says": {
       parts: [users([user(userId)])],

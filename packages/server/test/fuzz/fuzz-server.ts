@@ -137,6 +137,10 @@ async function addEve(
       201,
     )
     pools.keep("comment", { id: comment.json.id, token })
+    expectStatus(await api.call("POST", `/v2/blob/a?val_id=${id}`, { as: eve, body: "e" }), 201)
+    const statement = "create table own (a)"
+    const path = `/v2/sqlite/execute?val_id=${id}`
+    expectStatus(await api.call("POST", path, { as: eve, body: { statement } }), 200)
     const byAda = privacy === "private" ? [] : [await addRun(api, { id, version: 1 }, eve, ada)]
     const byEve = await addRun(api, { id, version: 2 }, eve, eve)
     for (const run of byAda) pools.keep("run", { id: run, val: id, token: ada.token })
@@ -263,8 +267,11 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
   pools.add("authorization", { id: authorized.id, token })
   pools.add("email", { id: await addWaitingEmail(api, user), token })
   pools.add("webhook", { ...(await addWebhook(api, user)), token })
-  pools.add("val", await addScheduledVal(api, user))
-  pools.add("val", await addMailVal(api, user))
+  const storing = [await addScheduledVal(api, user), await addMailVal(api, user)]
+  for (const val of storing) pools.add("val", val)
+  // Without these, no blob may be left to be read.
+  for (const path of ["/v1/blob/a", ...storing.map(({ id }) => `/v2/blob/a?val_id=${id}`)])
+    expectStatus(await api.call("POST", path, { as: user, body: "a" }), 201)
   for (let count = json.data.length; count < valsMin; count += 1) {
     const name = `${username}_${count}`
     const privacy = ["public", "unlisted", "private"][count % 3] ?? ""
@@ -340,6 +347,12 @@ async function look(
       200,
     )
     const module = expectStatus(await api.call("GET", `/v/eve/${name}`, { as: eve }), 200)
+    const stored = await api.call("GET", `/v2/blob?val_id=${val.id}`, { as: eve })
+    const tables = await api.call("POST", `/v2/sqlite/execute?val_id=${val.id}`, {
+      as: eve,
+      body: { statement: "select * from sqlite_master" },
+    })
+    views.push(expectStatus(stored, 200).json, expectStatus(tables, 200).json)
     const found = await search(api, eve, `albatross two ${privacy}`)
     const toStranger = expectStatus(
       await api.call("GET", `/v1/vals/${val.id}`, { as: ada }),

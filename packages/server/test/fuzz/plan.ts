@@ -51,7 +51,10 @@ export function validPlan(operation: Operation): fc.Arbitrary<Plan> {
     ),
   )
   // One of two parameters, which the document does not say: the other is left out.
-  const isNeeded = (name: string) => operation.id === "previewSchedule" && name === "every"
+  const isNeeded = (name: string) =>
+    (operation.id === "previewSchedule" && name === "every") ||
+    // Only the token of a run says which val it means.
+    (name === "val_id" && /^\/v2\/(?:blob|sqlite)\b/.test(operation.path))
   const required = of("query").filter(({ name, required }) => required || isNeeded(name))
   // A cursor is sound in the one list that made it: the other generator has those that are not.
   const free = of("query").filter(({ name }) => name !== "cursor" && name !== "cron")

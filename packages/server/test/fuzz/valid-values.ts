@@ -109,12 +109,15 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
     return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
   if (schema.format === "date-time") return soundTime
   if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
+  if (/^(?:key|prefix|after)$/.test(name) && schema.pattern === undefined) return soundKey
+  // Of a file, without its directory.
+  if (name === "name" && schema.maxLength === limits.filePathCharsMax)
+    return fc.constantFrom("main.tsx", "lib", "c.txt")
   if (schema.maxLength === limits.filePathCharsMax)
     return fc.constantFrom("main.tsx", "lib", "lib/a.ts", "lib/b/c.txt", "README.md", "lib2")
   if (name === "module")
     return fc.oneof(fc.constantFrom("blob", "sqlite.ts", "blob/main.ts", "openai"), text(1, 50))
   if (name === "code") return soundCode
-  if (/^(?:key|prefix|after)$/.test(name) && schema.pattern === undefined) return soundKey
   if (name === "statement" || name === "statements" || name === "sql") return soundSql
   if (name === "every") return soundDuration
   if (name === "timeZone") return soundTimeZone

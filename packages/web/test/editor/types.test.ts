@@ -198,6 +198,9 @@ import { OpenAI } from "https://esm.town/v/std/OpenAI"
 import { readFile, parseVal } from "https://esm.town/v/std/utils@85-main/index.ts"
 import { sqlite } from "https://esm.town/v/std/sqlite2"
 import { fetch as proxied } from "https://esm.town/v/std/fetch?v=4"
+import { blob } from "https://esm.town/v/std/blob/main.ts"
+import { sqlite as own } from "/std/sqlite/main.ts"
+import { sqlite as shared } from "https://esm.town/v/std/sqlite/global.ts"
 await email({ subject: 1 })
 const { choices } = await new OpenAI().chat.completions.create({ model: "m", messages: [] })
 const content: number = choices[0].message.content
@@ -205,9 +208,22 @@ const readme: number = await readFile("/README.md", import.meta.url)
 const version: string = parseVal(import.meta.url).version
 await sqlite.batch(3)
 await proxied(4)
+await blob.set(5, "five")
+await own.execute(6)
+await shared.execute(7)
 `,
       async (page) => {
-        await waitForMarked(page, ["subject", "content", "readme", "version", "3", "4"])
+        await waitForMarked(page, [
+          "subject",
+          "content",
+          "readme",
+          "version",
+          "3",
+          "4",
+          "5",
+          "6",
+          "7",
+        ])
       },
     )
 
