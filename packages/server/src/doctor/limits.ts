@@ -14,6 +14,8 @@ export const doctorLimits = {
   filesWanted: 10_000,
   /** A larger database is not scanned: that would take minutes. */
   readThroughBytesMax: 4_096 * mega,
+  /** More texts than these are not compared: that would take minutes. */
+  statesMax: 2_000_000,
   /** A write-ahead log of this size means that a long-running reader blocks checkpoints. */
   walBytesMax: 1_024 * mega,
   problemsMax: 5,

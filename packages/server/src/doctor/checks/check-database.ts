@@ -12,9 +12,13 @@ import { type Finding, failure, fine, toReason, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 import { lookAtPostgres } from "../postgres-view.ts"
 import { lookAtSqlite } from "../sqlite-view.ts"
+import { checkFiles } from "./check-files.ts"
 import { checkOutboxes } from "./check-outboxes.ts"
 
-/** Checks the database, its schema, whether the encryption key fits, and what waits to be sent. */
+/**
+ * Checks the database, its schema, whether the encryption key fits, what waits to be sent, and whether
+ * the files of vals fit together.
+ */
 export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
   const { finding, view } = config.databaseUrl
     ? await lookAtPostgres(config.databaseUrl, config.databaseConnectionsMax)
@@ -27,6 +31,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
       await checkKey(config, view),
       ...(await checkDatabaseClock(view)),
       ...(await checkOutboxes(view)),
+      ...(await checkFiles(view)),
     ]
   } finally {
     await view.stop()

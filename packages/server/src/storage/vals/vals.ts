@@ -56,7 +56,12 @@ import {
   withOrigin,
 } from "./val-rows.ts"
 
-const limits = { keysMax: 100, cachedCharsMax: 8_000_000, countsAtOnceMax: 500, usageBranchesMax: 20_000 }
+const limits = {
+  keysMax: 100,
+  cachedCharsMax: 8_000_000,
+  countsAtOnceMax: 500,
+  usageBranchesMax: 20_000,
+}
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {

@@ -4,10 +4,11 @@ import type { Recipient } from "../../../domain/mail/outbound/emails.ts"
 import type { ContentStore } from "../../blobs/object-chunks.ts"
 import { findTooOld, type Migration, releaseBefore } from "../../database/migrate.ts"
 import { firstId } from "../../database/pagination.ts"
-import { raw, type SqlValue, sql } from "../../database/sql.ts"
+import { raw, type SqlValue, type Statement, sql } from "../../database/sql.ts"
 import { files as filesMigration } from "../../migrations/0031-files.ts"
 import { searchedFiles } from "../../migrations/0040-searched-files.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
+import { toSearchedPath } from "../../vals/change-val.ts"
 import { withEntry } from "../../vals/val-rows.ts"
 import { backupTables, ownerDatabases } from "../backup-tables.ts"
 import type { LoadConnection } from "../databases/backup-database.ts"
@@ -259,6 +260,8 @@ interface TextSource {
   readonly privacy: string
   readonly readme: string | null
   readonly code: string
+  readonly description?: string | null
+  readonly entry_path?: string | null
 }
 
 /** Vals per batch. */
@@ -268,14 +271,20 @@ const valsMax = 500
 const textsBeforeFiles = raw(
   "select v.id, v.name, v.privacy, v.readme, c.code from vals v join versions c on c.val_id = v.id and c.version = v.version",
 )
-const textsOfFiles =
-  raw(`select v.id, v.name, v.privacy, d.content as readme, coalesce(c.content, '') as code
+const toTextsOfFiles = (more: string) =>
+  raw(`select v.id, v.name, v.privacy, d.content as readme, coalesce(c.content, '') as code ${more}
   from vals v join branches b on b.id = v.id join versions n on n.branch_id = b.id and n.version = b.version ${withEntry.text}`)
 
-/** Housekeeping adds descriptions and the other files; the migration of an older backup says so too. */
+/** Housekeeping adds the other files. The migration of an older backup leaves it descriptions too. */
 const backlog =
-  raw(`insert into search_backlog (val_id) select v.id from vals v where v.description is not null
-  or exists (select 1 from files f where f.branch_id = v.id and f.id <> v.id and f.path <> 'README.md')`)
+  raw(`insert into search_backlog (val_id) select v.id from vals v where exists (select 1 from files f
+  where f.branch_id = v.id and f.id <> v.id and f.path <> 'README.md')`)
+
+function selectTexts(schemaVersion: number): Statement {
+  if (schemaVersion < filesMigration.version) return textsBeforeFiles
+  const isSearched = schemaVersion >= searchedFiles.version
+  return toTextsOfFiles(isSearched ? ", v.description, n.entry_path" : "")
+}
 
 /** Builds the search texts, in the order in which the vals were created. */
 async function loadSearchTexts(
@@ -284,7 +293,7 @@ async function loadSearchTexts(
   report: (vals: number) => void,
 ): Promise<void> {
   let done = 0
-  const texts = schemaVersion < filesMigration.version ? textsBeforeFiles : textsOfFiles
+  const texts = selectTexts(schemaVersion)
   for (let after = firstId; ; ) {
     const found = await connection.run<TextSource>(
       sql`${texts} where v.id > ${after} order by v.id limit ${valsMax}`,
@@ -303,8 +312,10 @@ async function loadSearchTexts(
   if (schemaVersion >= searchedFiles.version) await connection.run(backlog)
 }
 
-function toRow({ id, name, privacy, readme, code }: TextSource) {
-  return [id, privacy === "public" ? 1 : 0, foldText(name), foldBody({ code, readme })]
+function toRow({ id, name, privacy, entry_path, ...texts }: TextSource) {
+  const codePath = entry_path ? toSearchedPath(entry_path) : undefined
+  const body = foldBody({ ...texts, codePath })
+  return [id, privacy === "public" ? 1 : 0, foldText(name), body]
 }
 
 type Row = readonly SqlValue[]
