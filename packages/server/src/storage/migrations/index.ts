@@ -10,9 +10,9 @@ import { secretDescriptions } from "./0033-secret-descriptions.ts"
 import { runFiles } from "./0034-run-files.ts"
 import { oauthDevices } from "./0035-oauth-devices.ts"
 import { scheduleFiles } from "./0036-schedule-files.ts"
-import { valStorage } from "./0039-val-storage.ts"
-import { searchedFiles } from "./0040-searched-files.ts"
-import { merges } from "./0041-merges.ts"
+import { valStorage } from "./0037-val-storage.ts"
+import { searchedFiles } from "./0038-searched-files.ts"
+import { merges } from "./0039-merges.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never

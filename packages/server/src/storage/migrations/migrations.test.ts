@@ -48,15 +48,15 @@ const landed = {
     sqlite: "9d62f0d533642c5c6a037f1b5e167159f8f4a936b8e14c987e26b5f76479ee46",
     postgres: "2046ced9858dc4a084dc249c2955408f40f891d890fcba720a0638040999454f",
   },
-  "39 val-storage": {
+  "37 val-storage": {
     sqlite: "19e9cc10ffc796195efadcbf003e74aafd96d5fe857235179998f9d917d0d83c",
     postgres: "372dbde701774ca9abdd6d7ff5ad1d4a03702bd46e37739391ff81a3ab472916",
   },
-  "40 searched-files": {
+  "38 searched-files": {
     sqlite: "97aad43f24016d376e651cf55bee1e692e7119590422e667721b2e5777dd6c27",
     postgres: "7397b67874a54f0868df6a2a7b1a1c2a9aad51d32c9863c65f55bb68a600349a",
   },
-  "41 merges": {
+  "39 merges": {
     sqlite: "a543270a3af721fd37c29bb72b3c88624e727d2d7926a5e909dd8c7111adc425",
     postgres: "b34681f1284d9b37046844ea3e7c5d8b0ae2d69439555da857f742d79e961089",
   },

@@ -6,7 +6,7 @@ import { findTooOld, type Migration, releaseBefore } from "../../database/migrat
 import { firstId } from "../../database/pagination.ts"
 import { raw, type SqlValue, type Statement, sql } from "../../database/sql.ts"
 import { files as filesMigration } from "../../migrations/0031-files.ts"
-import { searchedFiles } from "../../migrations/0040-searched-files.ts"
+import { searchedFiles } from "../../migrations/0038-searched-files.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
 import { toSearchedPath } from "../../vals/change-val.ts"
 import { withEntry } from "../../vals/val-rows.ts"

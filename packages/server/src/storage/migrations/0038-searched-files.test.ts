@@ -14,7 +14,7 @@ describeEachDatabase("searched-files", (open) => {
     const { db } = await open({ isEmpty: true })
     await migrate(
       db,
-      migrations.filter(({ version }) => version < 40),
+      migrations.filter(({ version }) => version < 38),
     )
     await db.write(function* () {
       yield sql`insert into users (id, username, username_key, created_at) values (${owner}, 'ada', 'ada', 1)`

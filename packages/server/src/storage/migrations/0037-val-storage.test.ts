@@ -13,7 +13,7 @@ describeEachDatabase("val-storage", (open) => {
     const hash = new Uint8Array(32).fill(7)
     await migrate(
       db,
-      migrations.filter(({ version }) => version < 39),
+      migrations.filter(({ version }) => version < 37),
     )
     await db.write(function* () {
       yield sql`insert into users (id, username, username_key, created_at, blob_bytes, blob_count)

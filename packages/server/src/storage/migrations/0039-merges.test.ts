@@ -12,7 +12,7 @@ describeEachDatabase("merges", (open) => {
     const { db } = await open({ isEmpty: true })
     await migrate(
       db,
-      migrations.filter(({ version }) => version < 41),
+      migrations.filter(({ version }) => version < 39),
     )
     await db.write(function* () {
       yield sql`insert into users (id, username, username_key, created_at) values (${owner}, 'ada', 'ada', 1)`

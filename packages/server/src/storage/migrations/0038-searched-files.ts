@@ -13,7 +13,7 @@ const isCurrent = `s.since <= branches.version and not exists (select 1 from sta
  * branches, so that lists and limits need no sum.
  */
 export const searchedFiles: Migration = {
-  version: 40,
+  version: 38,
   name: "searched-files",
   statements: ({ types, tableOptions, choose }) => [
     ...choose({ sqlite: newTable(types, tableOptions), postgres: newColumn(types) }),

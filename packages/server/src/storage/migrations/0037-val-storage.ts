@@ -7,7 +7,7 @@ import type { Migration } from "../database/migrate.ts"
  * with their objects. A token of a run says whose storage it reaches.
  */
 export const valStorage: Migration = {
-  version: 39,
+  version: 37,
   name: "val-storage",
   statements: ({ types: { id, text, time, bytes }, tableOptions }) => [
     `create table val_blobs (

@@ -7,7 +7,7 @@ import type { Migration } from "../database/migrate.ts"
  * that exist began with copies of the files that their parent had at the same paths.
  */
 export const merges: Migration = {
-  version: 41,
+  version: 39,
   name: "merges",
   statements: ({ types: { id, integer } }) => [
     `alter table branches add column base_id ${id}`,
