@@ -243,9 +243,11 @@ describe("saveVal", () => {
       versionCreatedAt: rules.clock.at,
       updatedAt: rules.clock.at,
     })
+    rules.clock.at += 1
     const cleared = await rules.nouns.vals.save(ada, { name: "Kept", code: "2", readme: null }, 2)
+    const at = { versionCreatedAt: rules.clock.at, updatedAt: rules.clock.at }
     expect(cleared).toEqual({
-      val: { ...val, version: 3, readme: null },
+      val: { ...val, ...at, version: 3, readme: null, fileCount: 1 },
       isNewVersion: true,
       isNewCode: false,
       isRemote: false,

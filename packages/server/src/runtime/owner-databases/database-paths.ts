@@ -19,7 +19,7 @@ export function toDatabasePath(folder: string, { ownerId, valId }: StorageHome):
 }
 
 /** The bytes of all databases of a user on the disk. */
-export async function countBytes(folder: string, ownerId: string): Promise<number> {
+export async function countOwnedBytes(folder: string, ownerId: string): Promise<number> {
   let bytes = 0
   for (const path of listPaths(folder, ownerId))
     for (const end of countedEnds)

@@ -9,7 +9,7 @@ import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worke
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import { type DatabaseProcessSettings, doneMark } from "./database-messages.ts"
-import { countBytes, fileEnds, toDatabasePath, toValFolder } from "./database-paths.ts"
+import { countOwnedBytes, fileEnds, toDatabasePath, toValFolder } from "./database-paths.ts"
 
 const programPath = fileURLToPath(new URL("./worker/database-main.ts", import.meta.url))
 
@@ -73,7 +73,7 @@ export class DatabasePool implements OwnerDatabases {
 
   sizeOf(ownerId: string): Promise<number> {
     assertIds({ ownerId }, "find")
-    return countBytes(this.#options.folder, ownerId)
+    return countOwnedBytes(this.#options.folder, ownerId)
   }
 
   async remove(home: StorageHome): Promise<void> {
