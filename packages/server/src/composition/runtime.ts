@@ -68,10 +68,9 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
     isolation: () => report?.level ?? config.isolation,
     transpile: (ownerId, texts) =>
       emitter.add(
-        ownerId,
         texts
           .filter(({ path }) => isModulePath(path))
-          .map(({ path, code }) => ({ url: path, code, type: toModuleType(path) })),
+          .map(({ path, code }) => ({ url: path, code, type: toModuleType(path), ownerId })),
       ),
     onAvailability(problem) {
       // The start itself reports that the machine cannot be prepared.

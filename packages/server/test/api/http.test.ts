@@ -47,7 +47,8 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
   const body = { url: "https://receiver.invalid/", events: ["val.saved"] }
   const webhook = expectStatus(await call("POST", "/v1/me/webhooks", { as, body }), 201).json
   const sent = await call("POST", `/v1/me/webhooks/${webhook.id}/test`, { as })
-  expectStatus(await call("POST", "/v1/blob/every%20read", { as: api.admin, body: "x" }), 201)
+  for (const path of ["/v1/blob/every%20read", `/v2/blob/every%20read?val_id=${made.id}`])
+    expectStatus(await call("POST", path, { as: api.admin, body: "x" }), 201)
   const values: Record<string, string> = {
     ...{
       val_id: made.id,
@@ -68,11 +69,12 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
   await api.hamlet.nouns.tokenUses.stop()
   const toPath = (route: RouteDefinition) =>
     route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? missing)
-  return new Map(reads.map((name) => [name, toPath(routes[name]) + toQuery(name)]))
+  return new Map(reads.map((name) => [name, toPath(routes[name]) + toQuery(name, made.id)]))
 }
 
 /** What a route needs to be asked, and to answer the same when it is asked twice. */
-function toQuery(name: RouteName): string {
+function toQuery(name: RouteName, valId: string): string {
+  if (name === "listValBlobs" || name === "getValBlob") return `?val_id=${valId}`
   if (name === "searchVals") return "?query=x"
   if (name === "listFiles" || name === "getFileContent") return "?path=main.tsx"
   if (name === "previewSchedule") return "?cron=0+0+1+1+*"
@@ -91,7 +93,7 @@ function definePaths(suite: ApiSuite): void {
   test("may end in a slash on every route of the API and of modules, and on no other", async () => {
     for (const [name, path] of await pathsOf(suite)) {
       // The key of a blob, the path of a file and code may end in one, and are others then.
-      if (["getBlob", "getModuleFile", "evalCodeByQuery"].includes(name)) continue
+      if (["getBlob", "getValBlob", "getModuleFile", "evalCodeByQuery"].includes(name)) continue
       // There are no organisations.
       if (name === "listMemberships") continue
       const plain = await call("GET", path, { as: suite.api.admin })

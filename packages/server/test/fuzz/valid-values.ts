@@ -110,6 +110,9 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   if (schema.format === "date-time") return soundTime
   if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
   if (/^(?:key|prefix|after)$/.test(name) && schema.pattern === undefined) return soundKey
+  // What is run: the entry file of the only branch of most vals.
+  if (name === "branch") return fc.constantFrom("main", "Main", "draft")
+  if (name === "file") return fc.constantFrom("main.tsx", "main.tsx", "main.tsx", "lib/a.ts", "lib")
   // Of a file, without its directory.
   if (name === "name" && schema.maxLength === limits.filePathCharsMax)
     return fc.constantFrom("main.tsx", "lib", "c.txt")

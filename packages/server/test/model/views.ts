@@ -69,6 +69,7 @@ export function viewVersion(val: ModelVal, version: ModelVersion) {
     version: version.version,
     code: version.code,
     createdAt: version.createdAt,
+    note: null,
     runStartAt: null,
     runEndAt: null,
   }

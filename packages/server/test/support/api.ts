@@ -122,11 +122,19 @@ function toConfig(database: TestDatabase, env: Record<string, string>) {
 function createCall(hamlet: Hamlet): TestApi["call"] {
   const send: TestApi["call"] = async (method, path, { as, body, headers = {} } = {}) => {
     const token = typeof as === "string" ? as : as?.token
-    const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array
+    const content =
+      body === undefined || typeof body === "string" || body instanceof Uint8Array
+        ? body
+        : JSON.stringify(body)
     const init: RequestInit = {
       method,
-      headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
-      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as BodyInit }),
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        // As a client does that knows the whole body.
+        ...(content === undefined ? {} : { "content-length": String(Buffer.byteLength(content)) }),
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: content as BodyInit }),
     }
     const response = await hamlet.app.request(`${testBaseUrl}${path}`, init)
     const { status, headers: answered } = response

@@ -56,7 +56,11 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
   const resolver = new SandboxedResolver({
     sandboxes: async () => open.sandboxes,
     importHosts: { baseUrls: ["http://localhost:8080"], fetchesTown: true },
-    standardModules: { ...readStandardModules(), blob: "export const blob = 'of this server'" },
+    standardModules: {
+      ...readStandardModules(),
+      blob: "export const blob = 'of this server'",
+      "blob/main": "export const blob = 'of the val'",
+    },
     npmRegistry: registry.npmUrl,
     jsrUrl: registry.jsrUrl,
     openEgress: (path, { note }) => openForwardingProxy(path, note),

@@ -59,13 +59,13 @@ describe("A val of esm.town that is not on this server", () => {
     serve("/esm.town/v/std/blob@12/main.ts", "export const blob = 'of the other service'")
     serve(
       "/esm.town/v/steve/stores",
-      `export { blob } from "https://esm.town/v/std/blob"; export { blob as old } from "https://esm.town/v/std/blob@12/main.ts"`,
+      `export { blob } from "https://esm.town/v/std/blob"; export { blob as own } from "https://esm.town/v/std/blob@12/main.ts"`,
     )
     const specifier = "https://esm.town/v/steve/stores"
     const resolved = await open.resolve(`import "${specifier}"`, [])
     expect(await runBundle(resolved, `return {...packages["${specifier}"]}`)).toEqual({
       blob: "of this server",
-      old: "of this server",
+      own: "of the val",
     })
   })
 

@@ -23,13 +23,14 @@ export function isTranspiled({ type = "tsx", location }: ProgramModule): boolean
 }
 
 /**
- * Identifies the JavaScript of a module, which does not depend on its address. A cryptographic hash:
- * with collisions, a user could replace the code of another user. Undefined for modules that are
- * left to Deno: it hashes a text without its byte order mark, and `.cts` is CommonJS.
+ * Identifies the JavaScript of a module, which does not depend on its address. Its owner is part of
+ * the key: if code took over the transpiler, others with the same text would not get its JavaScript.
+ * A cryptographic hash: with collisions, a user could replace the code of another user. Undefined for
+ * modules that are left to Deno: it hashes a text without its byte order mark, and `.cts` is CommonJS.
  */
-export function toEmitKey({ url, code, type = "tsx" }: ProgramModule): string | undefined {
-  if (code.startsWith("\ufeff") || url.endsWith(".cts")) return undefined
-  return new Bun.CryptoHasher("sha256").update(`${type}\n`).update(code).digest("hex")
+export function toEmitKey({ url, code, type = "tsx", ownerId }: ProgramModule): string | undefined {
+  if (ownerId === undefined || code.startsWith("\ufeff") || url.endsWith(".cts")) return undefined
+  return new Bun.CryptoHasher("sha256").update(`${ownerId}\n${type}\n`).update(code).digest("hex")
 }
 
 const textEnd = Uint8Array.of(0xff)

@@ -54,10 +54,10 @@ async function openStage() {
     },
     /** Returns when each of the modules is transpiled, or was refused. */
     async transpile(modules: readonly ProgramModule[]): Promise<void> {
-      emitter.add(ownerId, modules)
+      emitter.add(modules)
       // The modules of an owner are transpiled in order.
       const last = toModule("last.ts", `export const last: number = ${Math.random()}`)
-      emitter.add(ownerId, [last])
+      emitter.add([last])
       await waitUntil(() => hasAll([last]), { what: "the last module", seen: () => errors })
     },
     async [Symbol.asyncDispose]() {
@@ -225,12 +225,20 @@ describe.skipIf(!hasBubblewrap)("Emitter", () => {
       toModule("members.ts", `enum A { ${fill("a,")} }`),
       toModule("unions.ts", `let x: ${fill("A|")}B`),
     ]
-    stage.emitter.add("eve", hostile)
+    stage.emitter.add(hostile.map((module) => ({ ...module, ownerId: "eve" })))
     const good = toModule("good.ts", "export default 1 as number")
-    stage.emitter.add(ownerId, [good])
+    stage.emitter.add([good])
     await waitUntil(() => stage.hasAll([good]))
     await stage.transpile([])
     expect(await stage.load([good], `return (await import("${good.url}")).default`)).toBe(1)
+  })
+
+  test("gives no owner the JavaScript that was made from the same text of another", async () => {
+    await using stage = await openStage()
+    const module = toModule("same.ts", "export default 1 as number")
+    await stage.transpile([module])
+    expect(stage.hasAll([module])).toBe(true)
+    expect(stage.hasAll([{ ...module, ownerId: "eve" }])).toBe(false)
   })
 
   test("transpiles a module when a second process loads it", async () => {

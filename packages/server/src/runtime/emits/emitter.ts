@@ -87,10 +87,10 @@ export class Emitter {
   }
 
   /** Modules that were saved. */
-  add(ownerId: string, modules: readonly ProgramModule[]): void {
+  add(modules: readonly ProgramModule[]): void {
     for (const module of modules) {
       const key = isTranspiled(module) ? toEmitKey(module) : undefined
-      if (key !== undefined) this.#add(ownerId, key, module)
+      if (key !== undefined) this.#add(key, module)
     }
   }
 
@@ -98,8 +98,8 @@ export class Emitter {
   noteLoaded(modules: readonly ProgramModule[]): void {
     for (const module of modules) {
       const key = toEmitKey(module)
-      if (key === undefined || module.ownerId === undefined) continue
-      if (this.#loaded.has(key)) this.#add(module.ownerId, key, module)
+      if (key === undefined) continue
+      if (this.#loaded.has(key)) this.#add(key, module)
       else this.#note(this.#loaded, key)
     }
   }
@@ -111,7 +111,7 @@ export class Emitter {
     await this.#loop.stop()
   }
 
-  #add(ownerId: string, key: string, { code, type = "tsx" }: ProgramModule): void {
+  #add(key: string, { code, type = "tsx", ownerId = "" }: ProgramModule): void {
     if (this.#waiting.has(key) || this.#refused.has(key) || this.#loop.isStopped) return
     const wanted = { key, code, type }
     if (!this.#queue.add(ownerId, wanted, { bytes: 2 * code.length })) return

@@ -40,7 +40,7 @@ export function* saveFiles(
   at: number,
   depth: number,
 ): Script<SavedFiles | "no_val" | "no_branch"> {
-  const { valId, branchId } = save
+  const { valId, branchId, mergedId } = save
   // The imports of other branches are no references.
   const imports = branchId === valId ? save.imports : undefined
   const locked = yield* lockVal(dialect, { valId, imports })
@@ -48,12 +48,13 @@ export function* saveFiles(
   const branch = yield* findBranch(valId, branchId)
   if (!branch) return "no_branch"
   const tree = createTree(yield* readPaths(branchId, branch.version))
-  const sides = save.mergedId ? yield* readSides(branch, tree, save.mergedId) : undefined
+  const sides = mergedId ? yield* readSides(branch, tree, mergedId) : undefined
   const planned = save.plan(locked.val, branch, tree, sides)
   const changed = yield* withoutSame(branchId, planned.changed)
-  if (sides && save.mergedId) yield* noteMerge(save.mergedId, sides, planned.links ?? [])
-  if (changed.length === 0)
+  if (changed.length === 0) {
+    if (mergedId && sides) yield* noteMerge(mergedId, sides, planned.links ?? [])
     return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
+  }
   const entry = findNextEntry(tree, branch, planned.files)
   const mayHaveLockfile = branchId !== valId || locked.hasLockfile
   const packages = yield* findNextPackages(
@@ -68,6 +69,7 @@ export function* saveFiles(
   }
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
   yield* moveFiles(changed)
+  if (mergedId && sides) yield* noteMerge(mergedId, sides, planned.links ?? [])
   yield* addSchedules(dialect, locked.val, findIntervals(changed), schedules, branchId === valId)
   const paths = changed.map(({ path }) => path)
   const written = changed.flatMap((state) => toWritten(state, next))

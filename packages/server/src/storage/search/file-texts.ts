@@ -62,8 +62,8 @@ interface FileTexts extends LastStep {
 
 /**
  * Writes the search texts of the files that differ; compares them if it is not known which texts there
- * are. Leaves to housekeeping what is too much. Undefined if there are no such files. The texts are read when the transaction ends, so that
- * saves that share it write each of them once.
+ * are. Leaves to housekeeping what is too much. Undefined if there are no such files. The texts are
+ * read when the transaction ends, so that saves that share it write each of them once.
  */
 export function writeFileTexts(
   dialect: Dialect,
