@@ -70,11 +70,12 @@ describe("val comment, usage", () => {
       "concurrent runs",
       "outgoing bytes per minute",
       "storage requests per minute",
+      "code",
       "blobs",
       "database",
       "emails per day",
     ])
-    expect(lines[4]).toBe("blobs\t1000\t1073741824\t0")
+    expect(lines[5]).toBe("blobs\t1000\t1073741824\t0")
     expect(await ada.json(["usage"])).toMatchObject([{ blobs: { count: 1, bytes: 1000 } }])
     await using seen = ada.atTerminal(["usage"])
     expect(Bun.stripANSI((await seen.ended()).stdout)).toMatch(

@@ -30,6 +30,7 @@ const byName: Readonly<Record<string, unknown>> = {
   cursor: toCursorText([1]),
   branch_ids: ["01890000-0000-7000-8000-000000000000"],
   trace_ids: ["0189000000007000800000000000000a"],
+  resolved: [{ path: "a.ts", content: "é" }],
   // There is a text already.
   bodyBase64: "",
 }
@@ -65,13 +66,15 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   "post /v1/vals/{val_id}/emails": { from: "ada@example.com", subject: "é", text: "a\n" },
   "put /v1/vals/{val_id}/schedule": {
     ...{ cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", isPaused: false },
-    ...{ overlap: "queue", catchUp: "one" },
+    ...{ overlap: "queue", catchUp: "one", file: sampleFile.path, branch: "main" },
   },
 }
 
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
-  const isOfFiles = /^\/v2\/vals\/.*\/files/.test(route.path) && route.query !== undefined
+  const hasFilePath =
+    (/^\/v2\/vals\/.*\/files/.test(route.path) && route.query !== undefined) ||
+    /^\/v1\/vals\/.*\/(?:history|restore)$/.test(route.path)
   // It takes one of its two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
   if (route.path === "/v1/email") return sampleEmail
@@ -81,7 +84,7 @@ export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   return Object.assign(
     {},
     ...places.map(toSampleFields),
-    isOfFiles ? { path: sampleFile.path } : {},
+    hasFilePath ? { path: sampleFile.path } : {},
     route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {},
   )
 }
