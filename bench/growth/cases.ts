@@ -91,6 +91,11 @@ const valCases: readonly Case[] = [
     label: "",
     path: (asker) => `/v1/vals/${asker.val(publicSlot(3))}/versions`,
   },
+  {
+    route: "listHistory",
+    label: "",
+    path: (asker) => `/v1/vals/${asker.val(publicSlot(3))}/history`,
+  },
   { route: "listFolders", label: "", path: () => "/v2/vals" },
   { route: "listMyFolders", label: "", path: () => "/v2/me/vals" },
   {

@@ -16,6 +16,8 @@ export interface BareRow {
   readonly like_count: number
   readonly reference_count: number
   readonly fork_count: number
+  readonly file_count: number
+  readonly branch_count: number
   readonly forked_from_version: number | null
   readonly origin_id: string | null
   readonly origin_name: string | null
@@ -29,7 +31,8 @@ export interface BareRow {
 
 /** The same joined row as the server's; the driver adds the condition on the id. */
 export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.description, v.privacy, c.type, d.content as readme, n.version, c.content as code,
-  n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at, v.run_started_at,
+  n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at,
+  case when b.updated_at > v.updated_at then b.updated_at else v.updated_at end as updated_at, v.run_started_at,
   v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.owner_id as origin_owner_id, ou.username as origin_owner_name
   from vals v join users u on u.id = v.owner_id join branches b on b.id = v.id join versions n on n.branch_id = b.id and n.version = b.version
   left join states c on c.branch_id = n.branch_id and c.path = n.entry_path and c.since = n.entry_since
@@ -65,6 +68,8 @@ export function toBareAnswer(row: BareRow): object {
     likeCount: row.like_count,
     referenceCount: row.reference_count,
     forkCount: row.fork_count,
+    files: row.file_count,
+    branchCount: row.branch_count,
     forkedFrom: row.origin_id && {
       id: row.origin_id,
       name: row.origin_name,

@@ -143,12 +143,12 @@ describe("loadVal refuses", () => {
     [
       "a module that the standard library does not have",
       "https://esm.town/v/std/nothing@1/main.ts",
-      `Cannot import "https://esm.town/v/std/nothing@1/main.ts": this server has no standard module "nothing" (it has API_URL, blob, email, fetch, openai, rpc, sqlite, sqlite2, utils)`,
+      `Cannot import "https://esm.town/v/std/nothing@1/main.ts": this server has no standard module "nothing" (it has API_URL, blob, blob/main, email, fetch, openai, rpc, sqlite, sqlite/main, sqlite2, utils)`,
     ],
     [
       "the same at its own address",
       "http://localhost:8080/std/nothing",
-      `Cannot import "http://localhost:8080/std/nothing": this server has no standard module "nothing" (it has API_URL, blob, email, fetch, openai, rpc, sqlite, sqlite2, utils)`,
+      `Cannot import "http://localhost:8080/std/nothing": this server has no standard module "nothing" (it has API_URL, blob, blob/main, email, fetch, openai, rpc, sqlite, sqlite/main, sqlite2, utils)`,
     ],
     [
       "a file of its own by its path",

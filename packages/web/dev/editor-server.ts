@@ -124,7 +124,9 @@ async function serveModule(
 }
 
 async function readStandard(name: string): Promise<string | undefined> {
-  const file = { sqlite2: "sqlite", utils: "val-files" }[name] ?? name
+  // What belongs to a val has the types of what belongs to the account.
+  const module = name.replace(/\/main$/, "")
+  const file = { sqlite2: "sqlite", utils: "val-files" }[module] ?? module
   const path = fileURLToPath(new URL(`../../std/src/${file}.ts`, import.meta.url))
   return /^[a-z-]+$/.test(file) ? await readFile(path, "utf8").catch(() => undefined) : undefined
 }

@@ -19,13 +19,23 @@ export const descriptions: Readonly<Record<string, string>> = {
   ...mailDescriptions,
 }
 
+/** Schemas that extend another one, whose rows are for them too. */
+const extended: Readonly<Record<string, string>> = { FoundVal: "Val", SavedFile: "File" }
+
 /**
  * The row that describes a property. `place` leads to it: the schema or the operation, then the
  * properties that contain it.
  */
 export function findDescribed(place: readonly string[], name: string): string | undefined {
-  const keys = [[...place, name].join("."), `${place.at(-1)}.${name}`, `${place[0]}.${name}`, name]
-  return keys.find((key) => Object.hasOwn(descriptions, key))
+  const [first = "", ...rest] = place
+  const base = extended[first]
+  const places = [place, ...(base === undefined ? [] : [[base, ...rest]])]
+  const keys = places.flatMap((one) => [
+    [...one, name].join("."),
+    `${one.at(-1)}.${name}`,
+    `${one[0]}.${name}`,
+  ])
+  return [...keys, name].find((key) => Object.hasOwn(descriptions, key))
 }
 
 type Json = Record<string, unknown>

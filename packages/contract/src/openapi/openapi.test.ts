@@ -121,6 +121,8 @@ describe("toOpenApi", () => {
       status: { type: "array", items: { type: "string", enum: runStatus.options } },
       text: { type: "string", minLength: 1, maxLength: 200 },
       val_id: { type: "string", format: "uuid" },
+      file_id: { type: "string", format: "uuid" },
+      branch_id: { type: "string", format: "uuid" },
     })
     const relationship = find("listMyComments").parameters.find(
       (parameter) => parameter.name === "relationship",

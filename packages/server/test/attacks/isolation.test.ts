@@ -90,7 +90,7 @@ const walls: readonly Wall[] = [
     },
   },
   {
-    title: "can write to two folders and nowhere else",
+    title: "can write to three folders and nowhere else",
     check({ read }) {
       const mounts = read("mountinfo")
         .trim()
@@ -99,7 +99,11 @@ const walls: readonly Wall[] = [
       const writable = mounts
         .filter(([, , , , , options = ""]) => options.startsWith("rw"))
         .map(([, , , , path = ""]) => path)
-      expect(writable.filter((path) => !path.startsWith("/dev/"))).toEqual(["/run/val", "/tmp"])
+      expect(writable.filter((path) => !path.startsWith("/dev/")).sort()).toEqual([
+        "/emits",
+        "/run/val",
+        "/tmp",
+      ])
       expect(writable.filter((path) => path.startsWith("/dev/"))).toEqual([
         "/dev/null",
         "/dev/zero",
@@ -116,6 +120,7 @@ const walls: readonly Wall[] = [
       expect(mounts.find(([, , , , path]) => path === "/tmp")?.join(" ")).toContain(
         `size=${scratchMb * 1024}k`,
       )
+      expect(mounts.find(([, , , , path]) => path === "/emits")?.join(" ")).toContain("size=4096k")
     },
   },
   {
@@ -125,7 +130,7 @@ const walls: readonly Wall[] = [
       expect(
         readdirSync(root).filter(
           (name) =>
-            !/^(deno|deno-dir|dev|etc|guest(-script)?\.js|lib\d*|proc|run|tmp|usr|worker\.js)$/.test(
+            !/^(deno|deno-dir|dev|emits|etc|guest(-script)?\.js|lib\d*|proc|run|tmp|usr|worker\.js)$/.test(
               name,
             ),
         ),

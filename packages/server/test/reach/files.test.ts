@@ -241,7 +241,7 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
         [{ file: "none.ts" }, 404, "file_not_found"],
         [{ file: "lib" }, 404, "file_not_found"],
         [{ file: "../main.tsx" }, 404, "file_not_found"],
-        [{ file: "notes.txt" }, 400, "invalid_request"],
+        [{ file: "notes.txt" }, 409, "not_code"],
         [{ branch: "none" }, 404, "branch_not_found"],
         [{ branch: "main", version: 9 }, 404, "version_not_found"],
         [{ file: "lib/a.ts", version: 1 }, 404, "file_not_found"],

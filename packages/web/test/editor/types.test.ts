@@ -390,7 +390,7 @@ export const one: "inner" = z.string().inner\nexport const wrong: string = sub\n
         await waitForMarked(page, ["deliberate"])
         await goToEndOf(page, "number = gre")
         await page.keyboard.press("F12")
-        const definition = { kind: "val", user: "ada", name: "greet", version: null, line: 3 }
+        const definition = { kind: "val", user: "ada", name: "greet", file: null, line: 3 }
         await eventually(
           () => getCalls(page),
           (calls) => expect(calls.at(-1)).toEqual(["definition", definition]),

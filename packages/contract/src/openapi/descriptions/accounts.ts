@@ -61,6 +61,7 @@ export const accountDescriptions: Readonly<Record<string, string>> = {
   "Usage.runs": "Runs",
   "Usage.egress": "Outgoing traffic",
   "Usage.storage": "Requests to blobs and databases",
+  "Usage.code.vals": "How many vals",
   "Usage.blobs": "Blobs",
   "Usage.sqlite": "The database; null if users have none on this server",
   "Usage.mail": "Emails in 24 hours, each recipient counted; null if the server sends none",

@@ -28,6 +28,7 @@ export const valDescriptions: Readonly<Record<string, string>> = {
   "Val.emailAddress": "The address that receives its mail; only for vals of type `email`",
   "Val.likeCount": "How many users like it",
   "Val.referenceCount": "How many vals import it",
+  "Val.branchCount": "How many branches it has, `main` included",
   "Val.forkCount": "How many public vals are copies of it",
   "Val.forkedFrom": "The val that it is a copy of; null if there is none that the caller may see",
   "Val.versionCreatedAt": "When this version was saved, in UTC",
