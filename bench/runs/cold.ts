@@ -11,6 +11,8 @@ import { helloCode, longCode, toManyFiles } from "./vals.ts"
 const limits = chooseLimits(
   {
     vals: 60,
+    // Three sizes: with more, the server would have no room for processes that are ready.
+    valsPerSize: 15,
     warmUp: 5,
     ready: 4,
     restMs: 50,
@@ -20,7 +22,7 @@ const limits = chooseLimits(
     longRatioMax: 1.3,
     filesRatioMax: 1.5,
   },
-  { vals: 1, warmUp: 0, ready: 1 },
+  { vals: 1, valsPerSize: 1, warmUp: 0, ready: 1 },
 )
 
 /** The time to the first response of a val that has never run. */
@@ -56,7 +58,7 @@ export const cold: Benchmark = {
           columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
           rows,
         },
-        await measureSizes(hamlet),
+        await measureSizes(),
       ]
     } finally {
       for (const program of [hamlet, loader, worker, nextWorker]) await program.stop()
@@ -65,15 +67,9 @@ export const cold: Benchmark = {
 }
 
 /** The same for vals of different sizes. Each was saved a moment before, and has not run. */
-async function measureSizes(hamlet: Hamlet): Promise<Table> {
-  const files = toManyFiles(limits.files)
-  const sizes = {
-    short: () => askNewVal(hamlet),
-    long: () => askNewVal(hamlet, [{ path: "main.tsx", content: longCode }]),
-    files: () => askNewVal(hamlet, files),
-  }
-  await takeTurns(limits.warmUp, sizes)
-  const times = await takeTurns(limits.vals, sizes)
+async function measureSizes(): Promise<Table> {
+  const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: String(limits.ready) })
+  const times = await timeSizes(hamlet).finally(() => hamlet.stop())
   const toSizeRow = (name: string, of: readonly number[], ratioMax?: number): Cell[] => {
     const ratio = median(of) / median(times.short)
     const spread = `${Math.min(...of).toFixed(1)} – ${percentile(of, 90).toFixed(1)}`
@@ -81,7 +77,7 @@ async function measureSizes(hamlet: Hamlet): Promise<Table> {
     return [name, median(of).toFixed(1), spread, ratio.toFixed(2), bar]
   }
   return {
-    title: `cold, by size: first response of vals that have never run, ${limits.vals} of each in turns`,
+    title: `cold, by size: first response of vals that have never run, ${limits.valsPerSize} of each in turns`,
     columns: ["", "p50, ms", "smallest – p90, ms", "to 5 lines", "bar"],
     rows: [
       toSizeRow("5 lines", times.short),
@@ -89,6 +85,16 @@ async function measureSizes(hamlet: Hamlet): Promise<Table> {
       toSizeRow(`${limits.files} files of 10 lines`, times.files, limits.filesRatioMax),
     ],
   }
+}
+
+async function timeSizes(hamlet: Hamlet) {
+  const files = toManyFiles(limits.files)
+  await askNewVal(hamlet)
+  return takeTurns(limits.valsPerSize, {
+    short: () => askNewVal(hamlet),
+    long: () => askNewVal(hamlet, [{ path: "main.tsx", content: longCode }]),
+    files: () => askNewVal(hamlet, files),
+  })
 }
 
 let made = 0

@@ -32,6 +32,7 @@ async function openStage() {
   const emitter = new Emitter(
     async () => sandboxes,
     (error) => errors.push(error),
+    { busyRestMsMax: 0 },
   )
   const hasAll = (modules: readonly ProgramModule[]) =>
     modules.every((module) => emits.has(toEmitKey(module) ?? ""))

@@ -34,8 +34,8 @@ const emitterLimits = {
    * After each run of the tool nothing is transpiled for so many times as long; `busy`, up to
    * `busyRestMsMax`, while modules wait, so that many saves in a row are not slowed down.
    */
-  restFactor: { idle: 2, busy: 20 },
-  busyRestMsMax: 2_000,
+  restFactor: { idle: 2, busy: 100 },
+  busyRestMsMax: 10_000,
   tool: {
     msMax: 10_000,
     outputBytesMax: 4 * mebibyte,
@@ -76,11 +76,11 @@ export class Emitter {
   constructor(
     findHost: () => Promise<Sandboxes | undefined>,
     onError: (error: unknown) => void,
-    limits: Limits = emitterLimits,
+    limits: Partial<Limits> = {},
   ) {
     this.#findHost = findHost
-    this.#limits = limits
-    this.#queue = new FairQueue(limits)
+    this.#limits = { ...emitterLimits, ...limits }
+    this.#queue = new FairQueue(this.#limits)
     const pollMs = Number.POSITIVE_INFINITY
     this.#loop = new Loop({ round: () => this.#round(), pollMs, failedMs, onError })
     this.#loop.start()
