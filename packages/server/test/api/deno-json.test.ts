@@ -81,6 +81,19 @@ describeEachDatabase("vals with a deno.json", (open) => {
       })
     })
 
+    test("packages of code that is saved beside it through /v1", async () => {
+      names += 1
+      const body = { name: `v${names}`, privacy: "public" }
+      const val = expectStatus(await api.call("POST", "/v2/vals", { as: ada, body }), 201).json
+      await change(val, { "deno.json": { imports: { zod: "npm:zod@4" } } })
+      const code = `import value from "zod"; export default () => value`
+      expectStatus(
+        await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body: { code } }),
+        201,
+      )
+      expect((await run(val)).returnValue).toBe("zod 4")
+    })
+
     test("their own files, from any folder", async () => {
       expect(
         await resultOf({

@@ -20,7 +20,7 @@ import { readLockfile } from "../modules/lockfiles.ts"
 interface BranchBefore {
   readonly id: string
   readonly version: number
-  /** False if it is known that no version has had a configuration. */
+  /** False if it is known that the version has no configuration. */
   readonly mayHaveConfig: boolean
   /** False if it is known that the version imports no packages. */
   readonly mayHaveLockfile: boolean

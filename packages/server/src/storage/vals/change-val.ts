@@ -29,7 +29,7 @@ export interface LockedVal {
   readonly hasDependencies: boolean
   /** Whether the current version imports packages. */
   readonly hasLockfile: boolean
-  /** Whether a version has or had a configuration. */
+  /** Whether the version may have a configuration. */
   readonly hasConfig: boolean
   readonly locks: LinkLocks
 }

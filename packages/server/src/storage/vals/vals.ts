@@ -227,7 +227,7 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   const row = yield* firstRow<LockedRow>(sql`
     select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies,
       exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile,
-      (b.file_count > 1 and exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]}))) as has_config
+      ((b.file_count > 1 or n.entry_path is null) and exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]}))) as has_config
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
   // SQLite returns 1, PostgreSQL true.
   return (
