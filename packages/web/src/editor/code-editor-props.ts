@@ -1,5 +1,5 @@
 import type { LockedVersion } from "./type-service/package-types.ts"
-import type { CallParameter, Definition, TextEdit } from "./type-service/protocol.ts"
+import type { Definition, TextEdit } from "./type-service/protocol.ts"
 import type { TypeService } from "./type-service/type-service.ts"
 
 export type EditorLanguage = "typescript" | "markdown" | "json" | "text"
@@ -40,11 +40,6 @@ export interface CodeEditorHandle {
   /** The first syntax error; null without one, undefined while the types are not loaded. */
   findSyntaxError(): Promise<CodeSyntaxError | null | undefined>
   openSearch(): void
-  /**
-   * The parameters of the function that a run calls; null without one, undefined while the types are
-   * not loaded.
-   */
-  findParameters(): Promise<readonly CallParameter[] | null | undefined>
 }
 
 export interface CodeEditorProps {

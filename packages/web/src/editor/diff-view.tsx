@@ -2,9 +2,10 @@ import { MergeView, unifiedMergeView } from "@codemirror/merge"
 import { EditorState, type Extension } from "@codemirror/state"
 import { EditorView, lineNumbers } from "@codemirror/view"
 import { useLayoutEffect, useRef } from "preact/hooks"
-import { loadLanguage, toLanguage } from "./code-mirror/languages.ts"
+import { loadLanguage } from "./code-mirror/languages.ts"
 import { themeOf } from "./code-mirror/theme.ts"
 import type { DiffViewProps } from "./diff-view-props.ts"
+import { toLanguage } from "./to-language.ts"
 
 /** The difference between two texts. Import it with `import()` only, as `lazy.tsx` does. */
 export function DiffView({

@@ -1,4 +1,5 @@
 import { limits as wireLimits } from "@hamlet/contract"
+import type { ThreeTexts } from "@hamlet/contract/merge-lines"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -41,13 +42,6 @@ export interface LineMerger {
 export interface LineMerging {
   /** The text with the changes of both sides; undefined if they conflict. */
   merge(texts: ThreeTexts): Promise<string | undefined>
-}
-
-/** What two sides had in common, and what each has made of it. */
-export interface ThreeTexts {
-  readonly base: string
-  readonly ours: string
-  readonly theirs: string
 }
 
 /** A merge as a client sends it. */

@@ -1,4 +1,5 @@
 import type { fileType } from "@hamlet/contract"
+import { findEntryFile, readmePath } from "@hamlet/contract/entry-file"
 import { isInside, toParentPath } from "@hamlet/contract/file-paths"
 import type { z } from "zod"
 
@@ -58,26 +59,15 @@ export function createTree(states: readonly PathState[]) {
   }
 }
 
-/** The path of the readme of a val. */
-export const readmePath = "README.md"
-
-/**
- * The file that `/v1` calls the code of a val: the one with the id of its branch, else by a rule. The
- * readme is never that.
- */
+/** The entry file of a branch. */
 export function findEntry<File extends Pick<TreeFile, "path" | "fileId" | "type">>(
-  all: readonly File[],
+  files: readonly File[],
   branchId: string,
 ): File | undefined {
-  const files = all.filter(({ path }) => path !== readmePath)
-  const own = files.find(({ fileId }) => fileId === branchId)
-  if (own) return own
-  const byName = new Map(files.map((file) => [file.path, file]))
-  for (const path of entryPaths) {
-    const file = byName.get(path)
-    if (file && file.type !== "directory") return file
-  }
-  return findFirst(files, startedTypes) ?? findFirst(files, ["script"])
+  return findEntryFile(
+    files,
+    files.find(({ fileId }) => fileId === branchId),
+  )
 }
 
 /**
@@ -94,21 +84,6 @@ export function findNextEntry<File extends Pick<TreeFile, "path" | "fileId" | "t
     isChosen &&
     files.find(({ fileId, path }) => fileId === branch.entryFileId && path !== readmePath)
   return kept || findEntry(files, branch.id)
-}
-
-const entryPaths = ["main", "index"].flatMap((name) =>
-  [".tsx", ".ts", ".jsx", ".js"].map((extension) => `${name}${extension}`),
-)
-const startedTypes: readonly FileType[] = ["http", "interval", "email"]
-
-function findFirst<File extends Pick<TreeFile, "path" | "type">>(
-  files: readonly File[],
-  types: readonly FileType[],
-): File | undefined {
-  let first: File | undefined
-  for (const file of files)
-    if (types.includes(file.type) && (!first || file.path < first.path)) first = file
-  return first
 }
 
 /** Whether the text of such a file is code, which may import. */

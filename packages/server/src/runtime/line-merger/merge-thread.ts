@@ -1,6 +1,6 @@
+import { type MergedLines, mergeLines } from "@hamlet/contract/merge-lines"
 import { serveJobs } from "../../shared/threads/serve-jobs.ts"
 import type { MergeJob } from "./line-merger.ts"
-import { type MergedLines, mergeLines } from "./merge-lines.ts"
 
 serveJobs<MergeJob, MergedLines>(({ editsMax, ...input }) => ({
   result: mergeLines(input, editsMax),

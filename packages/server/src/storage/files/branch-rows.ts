@@ -1,4 +1,5 @@
-import { type FileType, type PathState, readmePath } from "../../domain/files/tree.ts"
+import { readmePath } from "@hamlet/contract/entry-file"
+import type { FileType, PathState } from "../../domain/files/tree.ts"
 import { rows } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 

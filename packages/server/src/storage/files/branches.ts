@@ -1,4 +1,5 @@
 import { limits } from "@hamlet/contract"
+import { readmePath } from "@hamlet/contract/entry-file"
 import {
   type Branch,
   type BranchOfVal,
@@ -8,7 +9,7 @@ import {
   type NewBranch,
   tooManyBranches,
 } from "../../domain/files/branches.ts"
-import { createTree, type FileType, readmePath } from "../../domain/files/tree.ts"
+import { createTree, type FileType } from "../../domain/files/tree.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"

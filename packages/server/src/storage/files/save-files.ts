@@ -1,13 +1,8 @@
+import { readmePath } from "@hamlet/contract/entry-file"
 import type { Branch } from "../../domain/files/branches.ts"
 import type { PlannedFile, PlannedState, PlannedTree } from "../../domain/files/change-tree.ts"
 import type { FileSave, SavedFiles } from "../../domain/files/file-saves.ts"
-import {
-  createTree,
-  findNextEntry,
-  isCode,
-  readmePath,
-  type TreeFile,
-} from "../../domain/files/tree.ts"
+import { createTree, findNextEntry, isCode, type TreeFile } from "../../domain/files/tree.ts"
 import type { ChangedModule } from "../../domain/modules/imports/carry-over.ts"
 import { isConfigPath } from "../../domain/modules/imports/deno-json.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"

@@ -1,4 +1,5 @@
-import { isCode, readmePath, type TreeFile } from "../../domain/files/tree.ts"
+import { readmePath } from "@hamlet/contract/entry-file"
+import { isCode, type TreeFile } from "../../domain/files/tree.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type LastStep, rows } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"

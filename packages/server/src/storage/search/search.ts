@@ -1,5 +1,5 @@
 import type { CursorKeys } from "@hamlet/contract"
-import { readmePath } from "../../domain/files/tree.ts"
+import { readmePath } from "@hamlet/contract/entry-file"
 import type { Page, PageRequest } from "../../domain/paging.ts"
 import type { FoundVal, Val } from "../../domain/vals/vals.ts"
 import type { Candidates, Database, Hit } from "../database/database.ts"

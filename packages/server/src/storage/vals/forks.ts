@@ -1,5 +1,6 @@
+import { readmePath } from "@hamlet/contract/entry-file"
 import { findCallDepth } from "../../domain/call-depth.ts"
-import { createTree, readmePath } from "../../domain/files/tree.ts"
+import { createTree } from "../../domain/files/tree.ts"
 import { toBranchKey } from "../../domain/modules/import-address.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"

@@ -1,4 +1,5 @@
-import { type FileType, readmePath } from "../../domain/files/tree.ts"
+import { readmePath } from "@hamlet/contract/entry-file"
+import type { FileType } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { NewVal } from "../../domain/vals/vals.ts"

@@ -1,24 +1,23 @@
 import { useComputed } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
 import { EmptyState, useTitle } from "../../ui/page-states.tsx"
-import { api } from "../api.ts"
 import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
-import { guardNavigation, navigate } from "../frame/location.ts"
+import { currentLocation, guardNavigation, navigate, setQuery } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { RunsView } from "../runs/list/runs-view.tsx"
 import { session, viewer } from "../session/session.ts"
 import { useCodeActions } from "../val/code/code-actions.ts"
 import { CodeButtons } from "../val/code/code-buttons.tsx"
 import { CodeTab } from "../val/code/code-tab.tsx"
-import { type Val, ValEditing } from "../val/code/val-editing.ts"
+import { ValEditing } from "../val/code/val-editing.ts"
 import { useValRun } from "../val/code/val-run.ts"
 import { DiscussionTab } from "../val/discussion-tab.tsx"
+import { type FileType, type LoadedVal, loadVal, mainBranch } from "../val/files/load-files.ts"
 import { GraphTab } from "../val/graph-tab.tsx"
 import { RecentRuns } from "../val/panes/recent-runs.ts"
 import { ValRequests } from "../val/preview/val-requests.ts"
-import { ReadmeEditing } from "../val/readme/readme-editing.ts"
-import { ReadmeTab } from "../val/readme/readme-tab.tsx"
+import { ReadmeTab } from "../val/readme-tab.tsx"
 import { SettingsTab } from "../val/settings-tab.tsx"
 import { ValBar } from "../val/val-bar.tsx"
 import type { ValTabProps } from "../val/val-tab-props.ts"
@@ -29,11 +28,14 @@ export function Page({ username = "", valName = "", tab = "" }: PageProps) {
   const tabName = tab.charAt(0).toUpperCase() + tab.slice(1)
   useTitle(`${username}/${valName}${tab === "" ? "" : ` · ${tabName}`}`)
   // After signing in, a user may see more. After the session has ended, the val and the input stay.
-  const val = useResource(`${username}/${valName} ${viewer()?.id ?? ""}`, (signal) =>
-    api.getValByName({ username, val_name: valName }, { signal }),
+  const branch = currentLocation.value.query.get("branch") ?? mainBranch
+  const val = useResource(`${username}/${valName} ${branch} ${viewer()?.id ?? ""}`, (signal) =>
+    loadVal({ username, val_name: valName }, branch, signal),
   )
   return (
-    <Loaded of={val}>{(loaded) => <ValView key={loaded.id} loaded={loaded} tab={tab} />}</Loaded>
+    <Loaded of={val}>
+      {(loaded) => <ValView key={loaded.branch.id} loaded={loaded} tab={tab} />}
+    </Loaded>
   )
 }
 
@@ -52,38 +54,35 @@ const tabs = {
 } as const
 
 /** A val with its tabs. Unsaved input stays when the tab changes. */
-function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
-  const isOwn = useComputed(() => viewer()?.id === loaded.author.id).value
-  const { editing, readme, recent, requests } = useMemo(
+function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
+  const isOwn = useComputed(() => viewer()?.id === loaded.val.author.id).value
+  const { editing, recent, requests } = useMemo(
     () => open(loaded, isOwn),
-    [loaded.id, isOwn],
+    [loaded.branch.id, isOwn],
   )
   const run = useValRun(editing, isOwn)
-  const { name, author, type } = editing.val.value
+  const { name, author } = editing.val.value
   const base = `/u/${author.username}/${name}`
-  const pane = toPane(tab, type, isOwn)
+  const pane = toPane(tab, editing.files.started.value?.type.value, isOwn)
+  useFileInAddress(editing)
   const showRun = () => {
-    if (pane !== "run") navigate(`${base}/run`)
+    if (pane !== "run") navigate(`${base}/run${location.search}`)
   }
   const actions = useCodeActions({ editing, run, requests, isOwn, showRun })
   useEffect(
     () => () => {
       editing.stop()
-      readme.stop()
       requests.stop()
     },
-    [editing, readme, requests],
+    [editing, requests],
   )
   useEffect(
-    () =>
-      guardNavigation(
-        (path) => isWithin(editing, path) || !(editing.mayLose() || readme.mayLose()),
-      ),
-    [editing, readme],
+    () => guardNavigation((path) => isWithin(editing, path) || !editing.mayLose()),
+    [editing],
   )
   if (!isTab(tab) || (["schedule", "settings"].includes(tab) && !isOwn)) return <NotFound />
   const Tab = tabs[tab]
-  const props = { editing, readme, run, requests, recent, actions, isOwn, base, tab, pane }
+  const props = { editing, run, requests, recent, actions, isOwn, base, tab, pane }
   const isCode = Tab === CodeTab
   return (
     <div class={`column val-page ${isCode ? "val-page-code" : ""}`}>
@@ -101,19 +100,31 @@ function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
   )
 }
 
-function open(loaded: Val, isOwn: boolean) {
-  const editing = new ValEditing(loaded, isOwn)
-  const recent = new RecentRuns(loaded.id)
+function open(loaded: LoadedVal, isOwn: boolean) {
+  const path = currentLocation.peek().query.get("file") ?? undefined
+  const editing = new ValEditing(loaded, isOwn, path)
+  const recent = new RecentRuns(loaded.val.id)
   return {
     editing,
-    readme: new ReadmeEditing(editing, isOwn),
     recent,
     requests: new ValRequests(editing, isOwn ? recent : undefined),
   }
 }
 
-/** What is beside the code: at first, what makes the val run. */
-function toPane(tab: string, type: Val["type"], isOwn: boolean): ValTabProps["pane"] {
+/** Keeps the shown file and `?file=` of the address the same. */
+function useFileInAddress({ files }: ValEditing): void {
+  const asked = currentLocation.value.query.get("file") ?? undefined
+  const current = files.current.value
+  const shown = current === files.entry.value ? undefined : current?.path.value
+  useEffect(() => {
+    const file = asked === undefined ? files.entry.peek() : files.find(asked)
+    if (file && file !== files.current.peek()) files.open(file)
+  }, [files, asked])
+  useEffect(() => setQuery({ file: shown }), [shown])
+}
+
+/** What is beside the code: at first, what makes the file run. */
+function toPane(tab: string, type: FileType | undefined, isOwn: boolean): ValTabProps["pane"] {
   if (tab === "run" || tab === "schedule" || tab === "mail") return tab
   if (type === "interval" && isOwn) return "schedule"
   return type === "email" && isOwn ? "mail" : "run"

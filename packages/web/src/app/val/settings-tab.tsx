@@ -27,7 +27,7 @@ export function SettingsTab({ editing }: ValTabProps) {
   const save = async () => {
     await api.updateVal({ val_id: id, ...form.value })
     const saved = await api.getVal({ val_id: id })
-    editing.refresh(saved)
+    await editing.refresh()
     showDone("Saved")
     navigate(`/u/${saved.author.username}/${saved.name}/settings`, { replace: true })
   }

@@ -3,12 +3,10 @@ import type { ValEditing } from "./code/val-editing.ts"
 import type { ValRun } from "./code/val-run.ts"
 import type { RecentRuns } from "./panes/recent-runs.ts"
 import type { ValRequests } from "./preview/val-requests.ts"
-import type { ReadmeEditing } from "./readme/readme-editing.ts"
 
 /** The properties of every tab of a val. */
 export interface ValTabProps {
   readonly editing: ValEditing
-  readonly readme: ReadmeEditing
   readonly run: ValRun
   /** The requests to an http val from this page. */
   readonly requests: ValRequests

@@ -111,7 +111,6 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     openSearch: () => void openSearchPanel(view),
     format,
     findSyntaxError: async () => findSyntaxError(view, service, path),
-    findParameters: async () => service?.query(path, view.state.doc, "parameters", {}),
     setReadOnly: (isReadOnly) =>
       view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),

@@ -14,12 +14,5 @@ export function loadLanguage(language: EditorLanguage): Extension | Promise<Exte
       )
 }
 
-/** The language of a file by its extension. */
-export function toLanguage(path: string): EditorLanguage {
-  if (/\.tsx?$|\/[^./]+$/.test(path)) return "typescript"
-  if (path.endsWith(".json")) return "json"
-  return path.endsWith(".md") ? "markdown" : "text"
-}
-
 /** JSON is parsed as a JavaScript expression. */
 const jsonLanguage = javascriptLanguage.configure({ top: "SingleExpression" }, "json")

@@ -1,7 +1,8 @@
 import { ApiError } from "@hamlet/contract/client"
 import type { RefObject } from "preact"
-import { useRef } from "preact/hooks"
+import { useMemo, useRef } from "preact/hooks"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
+import { setQuery } from "../../frame/location.ts"
 import { showDone, showError } from "../../frame/toast-list.ts"
 import { shouldFormatOnSave } from "../editor/format-on-save.ts"
 import type { ValRequests } from "../preview/val-requests.ts"
@@ -10,7 +11,11 @@ import type { ValRun } from "./val-run.ts"
 
 /** What the buttons and shortcuts of the code do. */
 export interface CodeActions {
+  /** The editor that is shown. */
   readonly editor: RefObject<CodeEditorHandle | null>
+  setEditor(handle: RefObject<CodeEditorHandle | null>): void
+  /** Shows a line of a file. */
+  goTo(path: string, line: number): void
   /** Whether a run or a request is waiting for the val. */
   readonly isBusy: boolean
   save(): Promise<void>
@@ -34,22 +39,42 @@ export function useCodeActions(deps: {
   readonly showRun: () => void
 }): CodeActions {
   const { editing, run, requests, isOwn, showRun } = deps
-  const editor = useRef<CodeEditorHandle | null>(null)
+  const shown = useRef<RefObject<CodeEditorHandle | null>>({ current: null })
+  const editor = useMemo(
+    () => ({
+      get current() {
+        return shown.current.current
+      },
+    }),
+    [],
+  )
   editing.findSyntaxErrorHere = () => editor.current?.findSyntaxError()
-  const isHttp = editing.val.value.type === "http"
+  const isHttp = editing.files.started.value?.type.value === "http"
   const isBusy = isHttp
     ? requests.exchange.value.kind === "sending"
     : run.state.kind === "starting" || run.state.kind === "running"
   return {
     editor,
     isBusy,
+    setEditor(handle) {
+      shown.current = handle
+    },
+    goTo(path, line) {
+      const file = editing.files.find(path)
+      if (!file) return
+      const isShown = file === editing.files.current.peek()
+      editing.files.open(file)
+      if (isShown) editor.current?.goToLine(line)
+      else
+        setQuery({ file: file === editing.files.entry.peek() ? undefined : path, line: `${line}` })
+    },
     async save() {
       if (!isOwn) return
       // Code that does not parse is saved as it is, and reported then.
       if (shouldFormatOnSave.peek()) await editor.current?.format()
-      const before = editing.val.peek().version
+      const before = editing.branch.peek().version
       if (!(await editing.save())) return showSaveError(editing)
-      const { version } = editing.val.peek()
+      const { version } = editing.branch.peek()
       const isNew = version !== before
       showDone(
         isNew ? `Saved as version ${version}` : `Nothing has changed since version ${version}`,
@@ -65,9 +90,9 @@ export function useCodeActions(deps: {
         if (!(await run.start())) showSaveError(editing)
         return
       }
-      const before = editing.val.peek().version
+      const before = editing.branch.peek().version
       if (isOwn && !(await editing.save())) return showSaveError(editing)
-      if (editing.val.peek().version !== before) requests.noteSaved()
+      if (editing.branch.peek().version !== before) requests.noteSaved()
       if (!isOwn || (await editing.parses())) await requests.send()
     },
     async format() {

@@ -12,7 +12,7 @@ type Props = Pick<ValTabProps, "editing" | "actions" | "isOwn">
 /** Save and Run, and the tools of the editor, at the end of the bar. */
 export function CodeButtons(props: Props) {
   const { editing, actions, isOwn } = props
-  const { type } = editing.val.value
+  const type = editing.files.started.value?.type.value
   const isBusy = useLasting(actions.isBusy)
   return (
     <div class="val-buttons">
@@ -94,7 +94,8 @@ export function EditorTools({ editing, actions, isOwn }: Props) {
 
 function PaneToggles({ editing }: Pick<Props, "editing">) {
   const { isSideOpen } = layout.value
-  const drawer = editing.val.value.type === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"
+  const drawer =
+    editing.files.started.value?.type.value === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"
   return (
     <>
       <PaneToggle
@@ -143,12 +144,12 @@ function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
           ? "Not saved"
           : editing.isDirty.value
             ? "Unsaved changes"
-            : editing.problem.value
+            : editing.problems.value.length > 0
               ? "Saved with an error"
               : "Saved"
   const kind = editing.elsewhere.value
     ? "conflict"
-    : !editing.isDirty.value && editing.problem.value
+    : !editing.isDirty.value && editing.problems.value.length > 0
       ? "failed"
       : saving.kind
   return (

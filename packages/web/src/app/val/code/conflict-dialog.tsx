@@ -3,42 +3,64 @@ import { setTo } from "../../../ui/bind.ts"
 import { showDone } from "../../frame/toast-list.ts"
 import { Button } from "../../parts/buttons/button.tsx"
 import { DiffDialog } from "../diff-dialog.tsx"
+import type { FileConflict, Resolution } from "../files/conflicts.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { showSaveError } from "./code-actions.ts"
 
-/** The val was saved elsewhere: shows the difference, and overwrites nothing by itself. */
+/** Files were saved elsewhere: shows the differences, and overwrites nothing by itself. */
 export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
   const isBusy = useSignal(false)
   const saving = editing.saving.value
   if (saving.kind !== "conflict") return null
-  const { theirs } = saving
+  const [conflict, ...others] = saving.files
+  if (!conflict) return null
+  const { version } = saving.theirs.branch
+  const { file, theirs, merged } = conflict
   const later = setTo(editing.saving, { kind: "idle" })
-  const saveMine = async () => {
+  const resolve = async (resolution: Resolution) => {
     isBusy.value = true
-    if (await editing.saveOverTheirs())
-      showDone(`Saved as version ${editing.val.peek().version}; version ${theirs.version} is kept`)
-    else showSaveError(editing)
+    if (await editing.resolve(conflict, resolution)) {
+      const saved = editing.branch.peek().version
+      if (saved !== version) showDone(`Saved as version ${saved}; version ${version} is kept`)
+    } else showSaveError(editing)
     isBusy.value = false
   }
+  const path = file.path.peek()
+  const isDeleted = file.isDeleted.peek()
   return (
     <DiffDialog
-      title={`Version ${theirs.version} was saved elsewhere`}
-      text={`The val was changed elsewhere while you were typing. Nothing is lost: version ${theirs.version} stays in the history, and your text can be restored. The difference:`}
-      theirs={theirs.code}
-      mine={editing.code.peek()}
-      path={`${theirs.author.username}/${theirs.name}.tsx`}
-      label={`Changes from version ${theirs.version} to your text`}
+      key={file.key}
+      title={`Version ${version} was saved elsewhere`}
+      text={`${describe(conflict)} Nothing is lost: version ${version} stays in the history, and your text can be restored. ${others.length === 0 ? "" : `${others.length} more of your files were changed there. `}The difference:`}
+      theirs={theirs?.text ?? ""}
+      mine={isDeleted ? "" : (file.text.peek() ?? "")}
+      path={path}
+      label={`Changes of ${path} from version ${version} to your text`}
       onClose={later}
     >
       <Button kind="quiet" onClick={later}>
         Decide later
       </Button>
-      <Button kind="quiet" onClick={() => editing.takeSaved(theirs)}>
-        Take version {theirs.version}
+      <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("theirs")}>
+        {theirs ? `Take version ${version}` : "Delete it here too"}
       </Button>
-      <Button disabled={isBusy.value} onClick={saveMine}>
+      {merged === undefined ? null : (
+        <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("merged")}>
+          Take both changes
+        </Button>
+      )}
+      <Button disabled={isBusy.value} onClick={() => resolve("mine")}>
         Save mine as a new version
       </Button>
     </DiffDialog>
   )
+}
+
+function describe({ file, theirs, merged }: FileConflict): string {
+  const path = file.path.peek()
+  if (!theirs) return `${path} was deleted elsewhere while you were typing.`
+  if (file.isDeleted.peek()) return `You have deleted ${path}, which was changed elsewhere.`
+  const both =
+    merged === undefined ? "" : " The changes are about different lines, and fit together."
+  return `${path} was changed elsewhere while you were typing.${both}`
 }

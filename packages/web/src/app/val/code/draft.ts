@@ -1,21 +1,38 @@
-/** Unsaved text, and the version that it is based on. */
+import { readStored } from "../../data/stored.ts"
+import type { FileType } from "../files/load-files.ts"
+
+/** Unsaved changes of a val's files, and the version of the branch that they are based on. */
 export interface Draft {
-  readonly code: string
+  readonly files: readonly FileDraft[]
   readonly baseVersion: number
   readonly at: number
-  /** The text that it is based on, for texts without versions. */
-  readonly base?: string | undefined
 }
 
-/** The draft of one text in one tab. It survives a reload and a crash of the browser. */
+/** An unsaved change of one file. */
+export interface FileDraft {
+  /** The state that it is based on; absent for a new file. */
+  readonly saved?: {
+    readonly id: string
+    readonly path: string
+    readonly type: FileType
+    readonly version: number
+  }
+  readonly path: string
+  readonly type: FileType
+  /** The text, if it has changed. */
+  readonly text?: string | undefined
+  readonly isDeleted: boolean
+}
+
+/** The draft of one branch of a val in one tab. It survives a reload and a crash of the browser. */
 export interface DraftStore {
   read(): Draft | undefined
   /** Stores it soon. */
   write(draft: Draft): void
   clear(): void
-  /** Whether the storage has the last text: it may be full, or disabled. */
+  /** Whether the storage has the last changes: it may be full, or disabled. */
   isKept(): boolean
-  /** Stores a text that was replaced in the editor, so that it can be restored. */
+  /** Stores changes that were replaced in the editor, so that they can be restored. */
   setAside(draft: Draft): void
   /** Drafts that were set aside, or that belong to closed tabs, the newest first. */
   findRecoverable(): Promise<readonly RecoverableDraft[]>
@@ -43,9 +60,10 @@ const limits = {
   writeMsMax: 2_000,
 }
 
-/** Opens the drafts of one text in this tab. Two tabs never share one: they would overwrite it. */
+/** Opens the drafts of one branch in this tab. Two tabs never share one: they would overwrite it. */
 export function openDraftStore(subject: string): DraftStore {
   const keyPrefix = `${prefix}${subject}.`
+  const readDraft = (key: string) => parseDraft(readStored(key), subject)
   const tabId = readTabId()
   let key = keyPrefix + tabId
   let latest = readDraft(key)
@@ -103,7 +121,7 @@ export function openDraftStore(subject: string): DraftStore {
       return isKept
     },
     setAside: (draft) => void writeDraft(keyPrefix + asidePrefix + toRandomId(), draft),
-    findRecoverable: () => findRecoverable(keyPrefix, () => key),
+    findRecoverable: () => findRecoverable(keyPrefix, () => key, readDraft),
     stop() {
       isStopped = true
       storeIfChanged()
@@ -128,6 +146,7 @@ export const noDrafts: DraftStore = {
 async function findRecoverable(
   keyPrefix: string,
   toOwnKey: () => string,
+  readDraft: (key: string) => Draft | undefined,
 ): Promise<readonly RecoverableDraft[]> {
   const { held = [] } = (await navigator.locks?.query()) ?? {}
   const heldKeys = new Set(held.map(({ name }) => name))
@@ -146,15 +165,31 @@ async function findRecoverable(
     .sort((one, other) => other.at - one.at)
 }
 
-function readDraft(key: string): Draft | undefined {
+/** Reads a stored draft; one of an earlier release has the text of the entry file alone. */
+export function parseDraft(stored: string | null, branchId: string): Draft | undefined {
   try {
-    const { code, baseVersion, at, base } = JSON.parse(localStorage.getItem(key) ?? "{}")
-    if (typeof code !== "string" || typeof baseVersion !== "number" || typeof at !== "number")
-      return undefined
-    return { code, baseVersion, at, base: typeof base === "string" ? base : undefined }
+    const { files, code, baseVersion, at } = JSON.parse(stored ?? "{}")
+    if (typeof baseVersion !== "number" || typeof at !== "number") return undefined
+    if (Array.isArray(files) && files.every(isFileDraft)) return { files, baseVersion, at }
+    if (typeof code !== "string") return undefined
+    const place = { path: "main.tsx", type: "script" } as const
+    const saved = { ...place, id: branchId, version: baseVersion }
+    return { files: [{ saved, ...place, text: code, isDeleted: false }], baseVersion, at }
   } catch {
     return undefined
   }
+}
+
+function isFileDraft(value: unknown): value is FileDraft {
+  if (typeof value !== "object" || value === null) return false
+  const { path, type, text, isDeleted, saved } = value as Record<string, unknown>
+  const hasPlace = typeof path === "string" && typeof type === "string"
+  return (
+    hasPlace &&
+    typeof isDeleted === "boolean" &&
+    (text === undefined || typeof text === "string") &&
+    (saved === undefined || (typeof saved === "object" && saved !== null && "version" in saved))
+  )
 }
 
 /** Without storage the user can still type. Returns whether it was written. */

@@ -1,5 +1,4 @@
-import type { Output } from "@hamlet/contract/client"
-import { type ReadonlySignal, useSignal } from "@preact/signals"
+import { useSignal } from "@preact/signals"
 import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { explain } from "../../data/explain.ts"
@@ -7,20 +6,20 @@ import { StatusBadge } from "../../parts/badges.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { ValueView } from "../../runs/value-view.tsx"
 import { ArgumentForm } from "../editor/argument-form.tsx"
+import type { FileType } from "../files/load-files.ts"
 import { ElapsedTime } from "../preview/elapsed-time.tsx"
-import type { CodeActions } from "./code-actions.ts"
+import type { ValEditing } from "./val-editing.ts"
 import type { ValRun } from "./val-run.ts"
 
 /** The arguments of a run, and its result. Its logs are below the code. */
 export function RunPanel(props: {
   readonly run: ValRun
-  readonly type: Output<"getVal">["type"]
-  readonly editor: CodeActions["editor"]
-  readonly code: ReadonlySignal<string>
+  readonly type: FileType | undefined
+  readonly editing: ValEditing
   readonly onStart: () => void
   readonly onGoTo: (line: number) => void
 }) {
-  const { run, type, editor, code, onStart, onGoTo } = props
+  const { run, type, editing, onStart, onGoTo } = props
   return (
     <div class="column fill side-body">
       <form
@@ -35,12 +34,7 @@ export function RunPanel(props: {
             A run from here gets the times of its schedule, as if it were due now.
           </p>
         ) : (
-          <ArgumentForm
-            editor={editor}
-            code={code}
-            value={run.args}
-            onChange={(text) => run.setArgs(text)}
-          />
+          <ArgumentForm editing={editing} value={run.args} onChange={(text) => run.setArgs(text)} />
         )}
       </form>
       <Outcome run={run} onGoTo={onGoTo} />

@@ -1,50 +1,64 @@
 import { ApiError, type Output } from "@hamlet/contract/client"
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
+import { readmePath } from "@hamlet/contract/entry-file"
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { api } from "../../api.ts"
-import { findImportProblem, findSyntaxError } from "../saving/find-save-problem.ts"
-import { describeSyntaxError, type SaveProblem } from "../saving/syntax-error.ts"
 import {
-  type Draft,
-  type DraftStore,
-  noDrafts,
-  openDraftStore,
-  type RecoverableDraft,
-} from "./draft.ts"
-
-/** A val as the API returns it. */
-export type Val = Output<"getVal">
+  type FileConflict,
+  findConflicts,
+  findTheirs,
+  type Resolution,
+} from "../files/conflicts.ts"
+import type { EditedFile } from "../files/edited-file.ts"
+import {
+  type Branch,
+  type ListedFile,
+  type LoadedVal,
+  loadNewest,
+  readText,
+  type Val,
+} from "../files/load-files.ts"
+import { toChanges } from "../files/to-changes.ts"
+import { ValFiles } from "../files/val-files.ts"
+import { findSaveProblems } from "../saving/find-save-problem.ts"
+import type { SaveProblem } from "../saving/syntax-error.ts"
+import type { RecoverableDraft } from "./draft.ts"
+import { ValDrafts } from "./val-drafts.ts"
 
 /** The state of saving. */
 export type SaveState =
   | { readonly kind: "idle" }
   | { readonly kind: "saving" }
   | { readonly kind: "failed"; readonly error: unknown }
-  /** The val was saved elsewhere; nothing was overwritten. */
-  | { readonly kind: "conflict"; readonly theirs: Val }
+  /** Files were saved elsewhere; nothing was overwritten. */
+  | {
+      readonly kind: "conflict"
+      readonly theirs: LoadedVal
+      readonly files: readonly FileConflict[]
+    }
 
-/** A val in the editor. Typed text is in the browser's storage until it is saved. */
+const limits = {
+  /** How often a save follows versions that others save at the same time. */
+  attemptsMax: 5,
+}
+
+/** The files of a branch in the editor. Unsaved changes are in the browser's storage. */
 export class ValEditing {
   /** The val as last loaded or saved. */
   readonly val: Signal<Val>
-  /** The text in the editor. */
-  readonly code: Signal<string>
+  /** The branch with the version that the files are based on. */
+  readonly branch: Signal<Branch>
+  readonly files: ValFiles
   readonly isDirty: ReadonlySignal<boolean>
   readonly saving: Signal<SaveState> = signal<SaveState>({ kind: "idle" })
-  /** A newer version than the one that the text is based on, which this tab has not saved. */
-  readonly elsewhere: Signal<Val | undefined> = signal(undefined)
+  /** A newer version than the one that the files are based on, which this tab has not saved. */
+  readonly elsewhere: Signal<LoadedVal | undefined> = signal(undefined)
   /** Why the version that was just saved cannot run. */
-  readonly problem: Signal<SaveProblem | undefined> = signal(undefined)
-  /** The draft that was restored when the page was opened. */
-  readonly restored: Draft | undefined
-  /** The newest draft that was set aside, or that belongs to a closed tab. */
-  readonly recoverable: Signal<RecoverableDraft | undefined> = signal(undefined)
-  /** Asks the editor, which may not be loaded. */
+  readonly problems: Signal<readonly SaveProblem[]> = signal([])
+  readonly drafts: ValDrafts
+  /** Asks the editor, which may not be loaded, about the file that it shows. */
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
-  readonly #drafts: DraftStore
-  /** The version that the text is based on, which may not be the current one. */
-  #baseVersion: number
   #pending: Promise<boolean> | undefined
   #checking = new AbortController()
   /** Of the val as it was last looked at. */
@@ -52,221 +66,312 @@ export class ValEditing {
   /** The saved version, and whether it parses. */
   #parsed: { readonly version: number; readonly isParsed: Promise<boolean> } | undefined
 
-  constructor(loaded: Val, isOwn: boolean) {
-    this.#drafts = isOwn ? openDraftStore(loaded.id) : noDrafts
-    const draft = this.#drafts.read()
-    this.restored = draft && draft.code !== loaded.code ? draft : undefined
-    this.#baseVersion = this.restored?.baseVersion ?? loaded.version
-    this.val = signal(loaded)
-    this.code = signal(this.restored?.code ?? loaded.code)
-    this.isDirty = computed(() => this.code.value !== this.val.value.code)
-    void this.#findRecoverable()
+  constructor({ val, branch, files }: LoadedVal, isOwn: boolean, path?: string) {
+    this.val = signal(val)
+    this.branch = signal(branch)
+    this.files = new ValFiles(
+      files,
+      branch.id,
+      (file) => this.#readText(file),
+      () => this.drafts.write(),
+    )
+    this.isDirty = computed(() => this.files.changed.value.length > 0)
+    this.#takeKnownTexts()
+    this.drafts = new ValDrafts(this.files, this.branch, isOwn)
+    this.files.openFirst(path)
   }
 
-  /** Stores the typed text as a draft. */
-  type(text: string): void {
-    this.code.value = text
-    if (text === this.val.peek().code) this.#drafts.clear()
-    else this.#drafts.write({ code: text, baseVersion: this.#baseVersion, at: Date.now() })
-  }
-
-  /** Saves the text as the next version if it has changed. Returns whether the server has it. */
-  async save(): Promise<boolean> {
+  /** Saves all changes as the next version, if there are any. Returns whether the server has it. */
+  async save(note?: string): Promise<boolean> {
     // Saving and running at the same time does both; text typed in between is saved too.
     if (this.#pending && !(await this.#pending)) return false
-    return !this.isDirty.peek() || (await this.#sendOnce(this.#baseVersion))
-  }
-
-  /** After a conflict: saves the user's text on top of theirs, which stays a version. */
-  async saveOverTheirs(): Promise<boolean> {
-    const saving = this.saving.peek()
-    return saving.kind === "conflict" && (await this.#sendOnce(saving.theirs.version))
-  }
-
-  /** Replaces the text by the saved one. Unsaved text is set aside. */
-  takeSaved(saved: Val = this.val.peek()): void {
-    if (this.code.peek() !== saved.code) this.#setAside()
-    if (saved.version !== this.val.peek().version) void this.#check(saved)
-    this.val.value = saved
-    this.code.value = saved.code
-    this.#setBase(saved.version)
-    this.saving.value = { kind: "idle" }
-    this.#drafts.clear()
-    void this.#findRecoverable()
-  }
-
-  /** Restores a draft. Unsaved text is set aside. */
-  recover(draft: RecoverableDraft): void {
-    this.#setAside()
-    this.#setBase(draft.baseVersion)
-    this.type(draft.code)
-    this.discardDraft(draft)
-  }
-
-  discardDraft(draft: RecoverableDraft): void {
-    draft.clear()
-    void this.#findRecoverable()
-  }
-
-  /** Updates the val. Unsaved text stays. */
-  refresh(fresh: Val): void {
-    const isOther = this.isDirty.peek() && this.code.peek() !== fresh.code
-    if (!isOther) this.takeSaved(fresh)
-    else if (!this.#takeOtherFiles(fresh)) this.val.value = fresh
-  }
-
-  /** Discards all drafts: the val was deleted. */
-  async discardAll(): Promise<void> {
-    this.code.value = this.val.peek().code
-    this.#drafts.clear()
-    for (const draft of await this.#drafts.findRecoverable()) draft.clear()
-  }
-
-  /** Looks whether the val was saved elsewhere: the user should know before they type much more. */
-  async look(): Promise<void> {
-    const val_id = this.val.peek().id
-    const ifNoneMatch = this.#etag
-    const { body, headers } = await (ifNoneMatch === undefined
-      ? api.raw.getVal({ val_id })
-      : api.raw.getVal({ val_id }, { ifNoneMatch }))
-    // Nothing has changed, or a save that is under way may be the reason.
-    if (!body || this.saving.peek().kind === "saving") return
-    this.#etag = headers.get("etag") ?? undefined
-    if (body.version <= this.#baseVersion || this.#takeOtherFiles(body)) return
-    // The same text is no conflict: the response to its save was lost.
-    if (body.code === this.code.peek()) this.#applySaved(body)
-    else this.elsewhere.value = body
-  }
-
-  /** Shows what was saved elsewhere: in place of unsaved text only after a question. */
-  showElsewhere(theirs: Val): void {
-    if (this.isDirty.peek()) this.saving.value = { kind: "conflict", theirs }
-    else this.takeSaved(theirs)
-  }
-
-  /** Whether the saved version parses; if not, `problem` says why. */
-  async parses(): Promise<boolean> {
-    const saved = this.val.peek()
-    if (this.#parsed?.version !== saved.version) void this.#check(saved)
-    return (await this.#parsed?.isParsed) ?? true
-  }
-
-  /** Whether leaving the page would lose text: unsaved text is restored when the user is back. */
-  mayLose(): boolean {
-    return this.isDirty.peek() && !this.#drafts.isKept()
-  }
-
-  stop(): void {
-    this.#checking.abort()
-    this.#drafts.stop()
-  }
-
-  #sendOnce(ifMatch: number): Promise<boolean> {
-    this.#pending ??= this.#send(ifMatch).finally(() => {
+    if (!this.isDirty.peek()) return true
+    this.#pending ??= this.#send(note).finally(() => {
       this.#pending = undefined
     })
     return this.#pending
   }
 
-  async #send(ifMatch: number): Promise<boolean> {
-    this.saving.value = { kind: "saving" }
-    const text = this.code.peek()
-    const val_id = this.val.peek().id
-    try {
-      this.#applySaved(await api.createVersion({ val_id, code: text }, { ifMatch }))
-      return true
-    } catch (error) {
-      const failure = await explainFailure(error, val_id)
-      if (failure.kind === "conflict" && this.#takeOtherFiles(failure.theirs))
-        return this.#send(failure.theirs.version)
-      // It was saved, and only the response was lost.
-      const isSaved = failure.kind === "conflict" && failure.theirs.code === text
-      if (isSaved) this.#applySaved(failure.theirs)
-      else this.saving.value = failure
-      return isSaved
+  /** Decides about a file that is in conflict. After the last one, what is unsaved is saved. */
+  async resolve(conflict: FileConflict, resolution: Resolution): Promise<boolean> {
+    const saving = this.saving.peek()
+    if (saving.kind !== "conflict") return false
+    const { file, theirs, merged } = conflict
+    if (resolution === "theirs") this.#takeTheirs([conflict])
+    else
+      batch(() => {
+        file.setSaved(theirs?.listed, theirs?.text)
+        if (resolution === "merged" && merged !== undefined) file.text.value = merged
+      })
+    const rest = saving.files.filter((one) => one !== conflict)
+    if (rest.length > 0) {
+      this.saving.value = { ...saving, files: rest }
+      return false
+    }
+    await this.#rebase(saving.theirs)
+    this.saving.value = { kind: "idle" }
+    return this.save()
+  }
+
+  /** Replaces unsaved changes by what is saved. They are set aside. */
+  async takeSaved(): Promise<void> {
+    const changed = this.files.changed.peek()
+    this.drafts.setAside(changed)
+    batch(() => {
+      for (const file of changed) {
+        const saved = file.saved.peek()
+        if (saved) file.take(saved, file.savedText.peek())
+        else this.files.drop(file)
+      }
+      this.saving.value = { kind: "idle" }
+    })
+    this.drafts.write()
+    await this.files.current.peek()?.load()
+    await this.drafts.findRecoverable()
+  }
+
+  /** Restores a draft. Unsaved changes are set aside. */
+  async recover(draft: RecoverableDraft): Promise<void> {
+    await this.takeSaved()
+    this.drafts.restore(draft)
+    this.drafts.write()
+    const [first] = this.files.changed.peek()
+    if (first && !this.files.current.peek()?.isDirty.peek()) this.files.open(first)
+    this.drafts.discard(draft)
+  }
+
+  /**
+   * The val was changed by another part of the page. Unsaved changes stay; those of files that have
+   * changed are set aside.
+   */
+  async refresh(): Promise<void> {
+    const newest = await this.#loadNewest()
+    this.#takeTheirs(await this.#findConflicts(newest))
+    await this.#rebase(newest)
+  }
+
+  /** Discards all drafts: the val was deleted. */
+  async discardAll(): Promise<void> {
+    this.files.all.value = []
+    await this.drafts.discardAll()
+  }
+
+  /** Looks whether the branch was saved elsewhere: the user should know before they type much more. */
+  async look(): Promise<void> {
+    if (!(await this.#mayBeNewer())) return
+    const newest = await this.#loadNewest()
+    const conflicts = await this.#findConflicts(newest)
+    // A save that is under way may be the reason.
+    if (this.saving.peek().kind === "saving" || !this.#isNewer(newest)) return
+    const isShownChanged = this.files.tabs.peek().some((file) => {
+      const saved = file.saved.peek()
+      const isSame = findTheirs(file, newest.files)?.version === saved?.version
+      return !file.isDirty.peek() && !isSame
+    })
+    if (conflicts.length > 0 || isShownChanged) this.elsewhere.value = newest
+    else await this.#rebase(newest)
+  }
+
+  /** Shows what was saved elsewhere: in place of unsaved text only after a question. */
+  async showElsewhere(theirs: LoadedVal): Promise<void> {
+    const files = await this.#findConflicts(theirs)
+    if (files.length > 0) this.saving.value = { kind: "conflict", theirs, files }
+    else await this.#rebase(theirs)
+  }
+
+  /** The file that Run starts, as the API names it: where it is saved. */
+  place(): { readonly file?: string; readonly branch: string } {
+    const path = this.files.started.value?.saved.value?.path
+    return { ...(path === undefined ? {} : { file: path }), branch: this.branch.value.name }
+  }
+
+  /** Whether the saved version parses; if not, `problems` says why. */
+  async parses(): Promise<boolean> {
+    if (this.#parsed?.version !== this.branch.peek().version) {
+      const file = this.files.current.peek()
+      this.#check(file ? [file] : [])
+    }
+    return (await this.#parsed?.isParsed) ?? true
+  }
+
+  /** Whether leaving the page would lose text: unsaved changes are restored when the user is back. */
+  mayLose(): boolean {
+    return this.isDirty.peek() && !this.drafts.isKept()
+  }
+
+  stop(): void {
+    this.#checking.abort()
+    this.drafts.stop()
+  }
+
+  #readText(file: ListedFile): Promise<string> {
+    return readText(this.val.peek().id, this.branch.peek().id, file)
+  }
+
+  #loadNewest(): Promise<LoadedVal> {
+    return loadNewest(this.val.peek(), this.branch.peek())
+  }
+
+  #isNewer({ branch }: LoadedVal): boolean {
+    return branch.version > this.branch.peek().version
+  }
+
+  #findConflicts({ files }: LoadedVal): Promise<readonly FileConflict[]> {
+    return findConflicts(this.files.all.peek(), files, (file) => this.#readText(file))
+  }
+
+  #takeTheirs(conflicts: readonly FileConflict[]): void {
+    this.drafts.setAside(conflicts.map(({ file }) => file))
+    batch(() => {
+      for (const { file, theirs } of conflicts)
+        if (theirs) file.take(theirs.listed, theirs.text)
+        else this.files.drop(file)
+    })
+  }
+
+  /** The val itself has the texts of two files of `main`. */
+  #takeKnownTexts(): void {
+    const { id, code, readme, version } = this.val.peek()
+    const branch = this.branch.peek()
+    if (branch.id !== id || branch.version !== version) return
+    for (const file of this.files.all.peek()) {
+      const saved = file.saved.peek()
+      const text = saved?.id === id ? code : saved?.path === readmePath ? readme : null
+      if (saved && text !== null && saved.type !== "directory") file.take(saved, text)
     }
   }
 
-  #applySaved(saved: Val): void {
-    void this.#check(saved)
-    this.val.value = saved
-    this.#setBase(saved.version)
-    this.saving.value = { kind: "idle" }
-    // The user may have typed more in the meantime.
-    this.type(this.code.peek())
+  async #mayBeNewer(): Promise<boolean> {
+    const { id } = this.val.peek()
+    const { id: branchId, version } = this.branch.peek()
+    if (branchId !== id)
+      return (await api.getBranch({ val_id: id, branch_id: branchId })).version > version
+    const ifNoneMatch = this.#etag
+    const { body, headers } = await (ifNoneMatch === undefined
+      ? api.raw.getVal({ val_id: id })
+      : api.raw.getVal({ val_id: id }, { ifNoneMatch }))
+    // Nothing has changed.
+    if (!body) return false
+    this.#etag = headers.get("etag") ?? undefined
+    return body.version > this.branch.peek().version
   }
 
-  /** Looks for problems of a saved version. Running it would show them too. */
-  async #check(saved: Val): Promise<void> {
+  async #send(note: string | undefined): Promise<boolean> {
+    this.saving.value = { kind: "saving" }
+    try {
+      for (let attempt = 1; this.isDirty.peek(); attempt += 1) {
+        const error = await this.#attempt(note)
+        if (!error) return true
+        if (!isConflict(error) || attempt >= limits.attemptsMax) throw error
+        const theirs = await this.#loadNewest()
+        const files = await this.#findConflicts(theirs)
+        if (files.length > 0) {
+          this.saving.value = { kind: "conflict", theirs, files }
+          return false
+        }
+        // Only other files were saved elsewhere, or it was saved and only the response was lost.
+        await this.#rebase(theirs)
+      }
+      this.saving.value = { kind: "idle" }
+      return true
+    } catch (error) {
+      this.saving.value = { kind: "failed", error }
+      return false
+    }
+  }
+
+  /** Sends the changes once. Returns why it has failed. */
+  async #attempt(note: string | undefined): Promise<unknown> {
+    const { id: branch_id, version } = this.branch.peek()
+    const sent = this.files.changed.peek().map((file) => ({ file, edit: file.toEdit() }))
+    const changes = [...toChanges(this.files.all.peek().map((file) => file.toEdit()))]
+    const input = { val_id: this.val.peek().id, branch_id, changes, ...(note ? { note } : {}) }
+    try {
+      this.#applySaved(sent, await api.changeFiles(input, { ifMatch: version }))
+      return undefined
+    } catch (error) {
+      return error
+    }
+  }
+
+  #applySaved(
+    sent: readonly { readonly file: EditedFile; readonly edit: ReturnType<EditedFile["toEdit"]> }[],
+    { version, files: written, warnings }: Output<"changeFiles">,
+  ): void {
+    const byPath = new Map(written.map((file) => [file.path, file]))
+    batch(() => {
+      for (const { file, edit } of sent) {
+        if (edit.isDeleted) {
+          this.files.drop(file)
+          continue
+        }
+        const before = file.saved.peek()
+        const listed = byPath.get(edit.path) ?? (before && { ...before, path: edit.path, version })
+        file.setSaved(listed, edit.content ?? file.savedText.peek())
+      }
+      this.files.addListed(written)
+      this.#setVersion(version)
+      this.saving.value = { kind: "idle" }
+    })
+    // The user may have typed more in the meantime.
+    this.drafts.write()
+    this.#check(
+      sent.filter(({ edit }) => !edit.isDeleted).map(({ file }) => file),
+      warnings,
+    )
+    const isPlain = sent.every(({ edit }) => edit.path === edit.savedPath && !edit.isRetyped)
+    if (!isPlain) void this.#refreshVal()
+  }
+
+  /** Its type and addresses follow the entry file. */
+  async #refreshVal(): Promise<void> {
+    try {
+      const val = await api.getVal({ val_id: this.val.peek().id })
+      if (val.version >= this.val.peek().version) this.val.value = val
+    } catch {
+      // They are shown when the page is loaded again.
+    }
+  }
+
+  #setVersion(version: number): void {
+    const val = this.val.peek()
+    this.branch.value = { ...this.branch.peek(), version }
+    if (this.branch.peek().id === val.id)
+      this.val.value = {
+        ...val,
+        version,
+        code: this.files.entry.peek()?.savedText.peek() ?? val.code,
+        readme: this.files.find(readmePath)?.savedText.peek() ?? null,
+      }
+    if ((this.elsewhere.peek()?.branch.version ?? 0) <= version) this.elsewhere.value = undefined
+  }
+
+  /** Bases all files on a newer version. Unsaved changes stay; what is not changed here is replaced. */
+  async #rebase({ val, branch, files }: LoadedVal): Promise<void> {
+    await this.files.rebase(files, () => {
+      this.val.value = val
+      this.branch.value = branch
+      if ((this.elsewhere.peek()?.branch.version ?? 0) <= branch.version)
+        this.elsewhere.value = undefined
+    })
+    this.drafts.write()
+    this.#check(this.files.tabs.peek())
+    await this.drafts.findRecoverable()
+  }
+
+  /** Looks for problems of saved files. Running them would show them too. */
+  #check(files: readonly EditedFile[], warnings: readonly string[] = []): void {
     this.#checking.abort()
     this.#checking = new AbortController()
     const { signal } = this.#checking
-    this.problem.value = undefined
-    const finding = this.#findSyntaxError(saved, signal)
-    const isParsed = finding.then(
-      (found) => !found,
-      () => true,
-    )
-    this.#parsed = { version: saved.version, isParsed }
-    try {
-      const found = (await finding) ?? (await findImportProblem(saved, signal))
-      if (!signal.aborted) this.problem.value = found
-    } catch {
-      // The server does not respond: a run will show the problem.
-    }
-  }
-
-  /**
-   * The parser of the server is not that of the sandbox, and may be wrong. The editor knows better
-   * once its types are loaded, and its words are those of its marks.
-   */
-  async #findSyntaxError(saved: Val, signal: AbortSignal): Promise<SaveProblem | undefined> {
-    const found = await findSyntaxError(saved, signal)
-    if (!found || saved.code !== this.code.peek()) return found
-    const here = await this.findSyntaxErrorHere()
-    return here === undefined ? found : here ? describeSyntaxError(here) : undefined
-  }
-
-  /**
-   * Takes a newer version over if its code is that of the version that the text is based on: then only
-   * the readme or the type was saved elsewhere.
-   */
-  #takeOtherFiles(theirs: Val): boolean {
-    const before = this.val.peek()
-    if (before.version !== this.#baseVersion || theirs.code !== before.code) return false
-    this.val.value = theirs
-    this.#setBase(theirs.version)
-    return true
-  }
-
-  #setBase(version: number): void {
-    this.#baseVersion = version
-    if ((this.elsewhere.peek()?.version ?? 0) <= version) this.elsewhere.value = undefined
-  }
-
-  #setAside(): void {
-    if (this.isDirty.peek())
-      this.#drafts.setAside({
-        code: this.code.peek(),
-        baseVersion: this.#baseVersion,
-        at: Date.now(),
-      })
-  }
-
-  async #findRecoverable(): Promise<void> {
-    const found = await this.#drafts.findRecoverable()
-    this.recoverable.value = found.find(
-      ({ code }) => code !== this.code.peek() && code !== this.val.peek().code,
-    )
+    this.problems.value = warnings.map((message) => ({ message }))
+    const isParsed = findSaveProblems(this, files, signal, (found) => {
+      if (!signal.aborted) this.problems.value = [...this.problems.peek(), ...found]
+    })
+    this.#parsed = { version: this.branch.peek().version, isParsed }
   }
 }
 
-async function explainFailure(error: unknown, valId: string): Promise<SaveState> {
-  if (!(error instanceof ApiError && error.code === "version_conflict"))
-    return { kind: "failed", error }
-  try {
-    return { kind: "conflict", theirs: await api.getVal({ val_id: valId }) }
-  } catch (other) {
-    return { kind: "failed", error: other }
-  }
+function isConflict(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "version_conflict"
 }

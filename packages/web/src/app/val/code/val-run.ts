@@ -64,7 +64,7 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
         return true
       }
       const { id } = await api.createRun(
-        { val_id: editing.val.peek().id, args: parsed },
+        { val_id: editing.val.peek().id, ...editing.place(), args: parsed },
         { respondAsync: true },
       )
       if (isCancelled.current) await api.cancelRun({ run_id: id })

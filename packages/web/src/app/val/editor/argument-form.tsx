@@ -1,9 +1,9 @@
-import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals"
-import type { RefObject } from "preact"
-import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
+import { useSignal, useSignalEffect } from "@preact/signals"
 import type { CallParameter } from "../../../editor/type-service/protocol.ts"
 import { Field } from "../../parts/forms/field.tsx"
+import { toDocumentPath } from "../code/type-documents.tsx"
 import { typeService } from "../code/type-service.ts"
+import type { ValEditing } from "../code/val-editing.ts"
 import {
   readArguments,
   readField,
@@ -15,9 +15,8 @@ import {
 const limits = { updateMs: 600, hintCharsMax: 120 }
 
 interface ArgumentFormProps {
-  readonly editor: RefObject<CodeEditorHandle | null>
-  /** The code, whose signature has the fields. */
-  readonly code: ReadonlySignal<string>
+  /** The file that Run starts has the signature with the fields. */
+  readonly editing: ValEditing
   /** The arguments: a JSON array, or one value. */
   readonly value: string
   readonly onChange: (text: string) => void
@@ -28,8 +27,8 @@ interface ArgumentFormProps {
  * JSON is what is sent, so that both always say the same. Until the types are loaded, and for code
  * without parameters, there is only the JSON.
  */
-export function ArgumentForm({ editor, code, value, onChange }: ArgumentFormProps) {
-  const parameters = useParameters(editor, code)
+export function ArgumentForm({ editing, value, onChange }: ArgumentFormProps) {
+  const parameters = useParameters(editing)
   return (
     <div class="argument-form">
       {parameters.map((parameter, index) => (
@@ -59,17 +58,16 @@ export function ArgumentForm({ editor, code, value, onChange }: ArgumentFormProp
 }
 
 /** Asked for when the types change, and when the code has not been changed for a moment. */
-function useParameters(
-  editor: ArgumentFormProps["editor"],
-  code: ReadonlySignal<string>,
-): readonly CallParameter[] {
+function useParameters(editing: ValEditing): readonly CallParameter[] {
   const parameters = useSignal<readonly CallParameter[]>([])
   useSignalEffect(() => {
     // Not while it is rendered: typing must not render the form.
-    code.value
+    const file = editing.files.started.value
+    const text = file?.text.value ?? ""
+    const path = toDocumentPath(editing, file?.path.value ?? "")
     let isOver = false
     const update = async () => {
-      const found = await editor.current?.findParameters()
+      const found = await typeService.query(path, { toString: () => text }, "parameters", {})
       if (!isOver && found !== undefined) parameters.value = found ?? []
     }
     const timer = setTimeout(() => void update(), limits.updateMs)

@@ -50,7 +50,7 @@ export function LogDrawer(props: Props) {
   const shown = selected.value ?? newest ?? runs[0]?.id
   // The request whose status is beside the code, which other requests may follow.
   const marked = runs.find(({ id }) => id === requests.run.value?.id) ?? runs[0]
-  const what = editing.val.value.type === "http" ? "Requests" : "Runs"
+  const what = editing.files.started.value?.type.value === "http" ? "Requests" : "Runs"
   return (
     <section id={drawerId} class="log-drawer" aria-label={`${what} and logs`}>
       <div class="row drawer-bar">

@@ -9,8 +9,9 @@ import type { ValTabProps } from "../val-tab-props.ts"
 /** Beside the code: requests to an http val, otherwise the run, the schedule or the mail. */
 export function SidePane(props: ValTabProps) {
   const { editing, run, isOwn, base, pane, actions } = props
-  const { type } = editing.val.value
-  const onGoTo = (line: number) => actions.editor.current?.goToLine(line)
+  const started = editing.files.started.value
+  const onGoTo = (line: number) => actions.goTo(started?.path.peek() ?? "", line)
+  const type = started?.type.value
   const others = [
     // A val whose type was changed may still have a schedule.
     ...((type === "interval" && isOwn) || pane === "schedule"
@@ -43,8 +44,7 @@ export function SidePane(props: ValTabProps) {
         <RunPanel
           run={run}
           type={type}
-          editor={actions.editor}
-          code={editing.code}
+          editing={editing}
           onStart={() => void actions.start()}
           onGoTo={onGoTo}
         />

@@ -154,6 +154,7 @@ export class ValRequests {
       const known = await this.#listIds()
       const input = {
         val_id: this.#editing.val.peek().id,
+        ...this.#editing.place(),
         method,
         path,
         headers: toHeaders({ headers, body }),

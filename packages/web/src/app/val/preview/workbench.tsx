@@ -49,7 +49,7 @@ export function Workbench(props: Props) {
   const { url } =
     address.state.kind === "ready"
       ? address.state.data
-      : { url: editing.val.value.links.endpoint ?? location.origin }
+      : { url: findEndpoint(editing) ?? location.origin }
   const path = requests.draft.value.path
   return (
     <div class="column fill bench">
@@ -151,12 +151,19 @@ function hasError({ requests }: Props): boolean {
 
 /** A private val needs a token, which a frame cannot send: the frame gets a temporary address. */
 function useFrameAddress(editing: ValTabProps["editing"], isSignedIn: boolean) {
-  const { id, privacy, links } = editing.val.value
-  return useResource(`${id} ${privacy} ${isSignedIn}`, async (signal) =>
+  const { id, privacy } = editing.val.value
+  const place = editing.place()
+  const key = `${id} ${privacy} ${isSignedIn} ${place.branch} ${place.file}`
+  return useResource(key, async (signal) =>
     isSignedIn
-      ? await api.createPreview({ val_id: id }, { signal })
-      : { url: links.endpoint ?? "", expiresAt: null },
+      ? await api.createPreview({ val_id: id, ...place }, { signal })
+      : { url: findEndpoint(editing) ?? "", expiresAt: null },
   )
+}
+
+/** The public address of the file that Run starts. */
+function findEndpoint({ files }: ValTabProps["editing"]): string | undefined {
+  return files.started.value?.saved.value?.links.endpoint
 }
 
 function toPageUrl(path: string, url: string): string {

@@ -1,79 +1,158 @@
-import { ApiError, type Output } from "@hamlet/contract/client"
+import { ApiError } from "@hamlet/contract/client"
+import type { Signal } from "@preact/signals"
+import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { findModuleAddress } from "../../../editor/type-service/module-address.ts"
 import { api } from "../../api.ts"
 import { pause } from "../../data/pause.ts"
-import { type SaveProblem, toSyntaxError } from "./syntax-error.ts"
+import type { EditedFile } from "../files/edited-file.ts"
+import type { Branch, Val } from "../files/load-files.ts"
+import type { ValFiles } from "../files/val-files.ts"
+import { describeSyntaxError, type SaveProblem, toSyntaxError } from "./syntax-error.ts"
 
-type Val = Pick<Output<"getVal">, "id" | "name" | "version" | "author" | "code">
+const limits = { pollMs: 300, waitMsMax: 60_000, valsMax: 50, filesMax: 50 }
 
-const limits = { pollMs: 300, waitMsMax: 60_000, valsMax: 50 }
+/** A val that was saved. */
+interface SavedVal {
+  readonly val: Signal<Val>
+  readonly branch: Signal<Branch>
+  readonly files: ValFiles
+  findSyntaxErrorHere(): ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined
+}
 
 /**
- * Why a saved version does not parse, without running it: the server converts a module for browsers,
- * and says where it cannot.
+ * Reports why saved files cannot run, without running them: code that does not parse, imports that
+ * do not exist, and packages that cannot be resolved. Returns whether all of them parse.
  */
-export async function findSyntaxError(
-  { name, version, author }: Val,
+export async function findSaveProblems(
+  editing: SavedVal,
+  saved: readonly EditedFile[],
   signal: AbortSignal,
-): Promise<SaveProblem | undefined> {
+  report: (problems: readonly SaveProblem[]) => void,
+): Promise<boolean> {
+  const files = saved.filter((file) => isCodePath(file.path.peek())).slice(0, limits.filesMax)
   try {
-    const val_name = `${name}@${version}`
-    await api.getModule({ username: author.username, val_name }, { signal })
-    return undefined
-  } catch (error) {
-    if (error instanceof ApiError) return toSyntaxError(error)
-    throw error
+    const found = await Promise.all(files.map((file) => findSyntaxError(editing, file, signal)))
+    const problems = found.filter((problem) => problem !== undefined)
+    report(problems)
+    if (problems.length === 0) void reportImports(editing, files, signal, report).catch(() => {})
+    return problems.length === 0
+  } catch {
+    // The server does not respond: a run will show the problem.
+    return true
   }
 }
 
-/** Which import of a saved version does not exist, without running it. */
-export async function findImportProblem(
-  val: Val,
+function isCodePath(path: string): boolean {
+  return /\.[jt]sx?$/.test(path)
+}
+
+/**
+ * Why a saved file does not parse: the server converts a module for browsers, and says where it
+ * cannot. Its parser is not that of the sandbox, and may be wrong. The editor knows better once its
+ * types are loaded, and its words are those of its marks.
+ */
+async function findSyntaxError(
+  editing: SavedVal,
+  file: EditedFile,
   signal: AbortSignal,
 ): Promise<SaveProblem | undefined> {
-  return (await findMissingVal(val, signal)) ?? (await findMissingPackage(val, signal))
+  const path = file.path.peek()
+  const { name, author } = editing.val.peek()
+  const branch = editing.branch.peek()
+  const val_name = `${name}@${branch.version}-${branch.name}`
+  try {
+    const input = { username: author.username, val_name, file_path: path }
+    const response = await api.getModuleFile(input, { signal })
+    await response.body?.cancel()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const found = toSyntaxError(error)
+    if (!found || file.isDirty.peek() || editing.files.current.peek() !== file)
+      return found && { ...found, path }
+    const here = await editing.findSyntaxErrorHere()
+    const shown = here === undefined ? found : here ? describeSyntaxError(here) : undefined
+    return shown && { ...shown, path }
+  }
+}
+
+async function reportImports(
+  editing: SavedVal,
+  files: readonly EditedFile[],
+  signal: AbortSignal,
+  report: (problems: readonly SaveProblem[]) => void,
+): Promise<void> {
+  report(await findMissingModules(editing, files, signal))
+  report(await findMissingPackages(editing, signal))
 }
 
 /** The owner, who is signed in, sees the vals that a run of theirs can import. */
-async function findMissingVal(
-  { name, author, code }: Val,
+async function findMissingModules(
+  editing: SavedVal,
+  files: readonly EditedFile[],
   signal: AbortSignal,
-): Promise<SaveProblem | undefined> {
+): Promise<readonly SaveProblem[]> {
   // Loaded with the editor.
   const { listImports } = await import("../../../editor/list-imports.ts")
-  const asked = new Set<string>()
-  for (const specifier of listImports(code)) {
-    const importer = `/v/${author.username}/${name}.tsx`
-    const address = findModuleAddress(specifier, importer, location.origin)
-    if (!address?.path.startsWith("/v/") || address.mayBeElsewhere) continue
-    if (asked.has(address.path) || asked.size === limits.valsMax) continue
-    asked.add(address.path)
-    const [username = "", val_name = ""] = address.path.slice("/v/".length).split("/")
-    try {
-      await api.getModule({ username, val_name }, { signal })
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      if (error.status === 404)
-        return {
-          message: `The import "${specifier}" does not work: there is no such val that you may see`,
-        }
+  const { name, author } = editing.val.peek()
+  const root = `/v/${author.username}/${name}/`.toLowerCase()
+  const isFound = new Map<string, boolean>()
+  const problems: SaveProblem[] = []
+  for (const file of files) {
+    const path = file.path.peek()
+    for (const specifier of listImports(file.savedText.peek() ?? "")) {
+      const address = findModuleAddress(specifier, root + path, location.origin)
+      if (!address?.path.startsWith("/v/") || address.mayBeElsewhere) continue
+      if (address.path.startsWith(root)) {
+        if (!editing.files.find(address.path.slice(root.length)))
+          problems.push({ path, message: toMessage(specifier, "the val has no such file") })
+        continue
+      }
+      if (!isFound.has(address.path) && isFound.size < limits.valsMax)
+        isFound.set(address.path, await hasModule(address.path, signal))
+      if (isFound.get(address.path) === false)
+        problems.push({
+          path,
+          message: toMessage(specifier, "there is no such val that you may see"),
+        })
     }
   }
-  return undefined
+  return problems
 }
 
-/** Packages are resolved after the save, which may take seconds. */
-async function findMissingPackage(
-  { id, version }: Val,
+async function hasModule(path: string, signal: AbortSignal): Promise<boolean> {
+  const [username = "", val_name = "", ...rest] = path.slice("/v/".length).split("/")
+  try {
+    if (rest.length === 0) await api.getModule({ username, val_name }, { signal })
+    else {
+      const input = { username, val_name, file_path: rest.join("/") }
+      await (await api.getModuleFile(input, { signal })).body?.cancel()
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.status !== 404
+  }
+  return true
+}
+
+/** Packages are resolved after the save, which may take seconds. Branches have no list of them. */
+async function findMissingPackages(
+  editing: SavedVal,
   signal: AbortSignal,
-): Promise<SaveProblem | undefined> {
+): Promise<readonly SaveProblem[]> {
+  const { id, version } = editing.val.peek()
+  if (editing.branch.peek().id !== id) return []
   for (const endsAt = Date.now() + limits.waitMsMax; ; ) {
     const { state, imports } = await api.getVersionLock({ val_id: id, version }, { signal })
-    const failed = imports.find(({ error }) => error !== null)
+    const failed = imports.filter(({ error }) => error !== null)
     // A pending import may only be slow.
-    if (failed && (state === "failed" || Date.now() > endsAt))
-      return { message: `The import "${failed.specifier}" does not work: ${failed.error}` }
-    if (state !== "pending" || Date.now() > endsAt) return undefined
+    if (failed.length > 0 && (state === "failed" || Date.now() > endsAt))
+      return failed.map(({ specifier, error }) => ({ message: toMessage(specifier, `${error}`) }))
+    if (state !== "pending" || Date.now() > endsAt) return []
     await pause(limits.pollMs, signal)
   }
+}
+
+function toMessage(specifier: string, reason: string): string {
+  return `The import "${specifier}" does not work: ${reason}`
 }

@@ -10,7 +10,7 @@ import type { ValTabProps } from "../val-tab-props.ts"
 /** Reports unsaved text from before, of this tab or of a closed one, and offers to restore it. */
 export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
   const isKept = useSignal(false)
-  const { restored } = editing
+  const { restored } = editing.drafts
   if (restored && !isKept.value && editing.isDirty.value)
     return (
       <p class="row wrap notice" role="status">
@@ -19,7 +19,7 @@ export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
           <LinkButton onClick={setTo(isKept, true)}>Keep</LinkButton>
           <LinkButton
             onClick={() => {
-              editing.takeSaved()
+              void editing.takeSaved()
               isKept.value = true
             }}
           >
@@ -28,14 +28,14 @@ export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
         </span>
       </p>
     )
-  const draft = editing.recoverable.value
+  const draft = editing.drafts.recoverable.value
   if (!draft) return null
   return (
     <p class="row wrap notice" role="status">
       <span>{describe(draft)}</span>
       <span class="notice-actions">
         <LinkButton onClick={() => editing.recover(draft)}>Restore</LinkButton>
-        <LinkButton onClick={() => editing.discardDraft(draft)}>Discard</LinkButton>
+        <LinkButton onClick={() => editing.drafts.discard(draft)}>Discard</LinkButton>
       </span>
     </p>
   )
@@ -58,10 +58,10 @@ export function ElsewhereNotice({ editing, isOwn }: Pick<ValTabProps, "editing" 
   if (!theirs) return null
   return (
     <p class="row wrap notice" role="status">
-      <span>Version {theirs.version} was saved elsewhere.</span>
+      <span>Version {theirs.branch.version} was saved elsewhere.</span>
       <span class="notice-actions">
         <LinkButton onClick={() => editing.showElsewhere(theirs)}>
-          {editing.isDirty.value ? "See the difference" : `Show version ${theirs.version}`}
+          {editing.isDirty.value ? "See the difference" : `Show version ${theirs.branch.version}`}
         </LinkButton>
       </span>
     </p>
@@ -70,18 +70,25 @@ export function ElsewhereNotice({ editing, isOwn }: Pick<ValTabProps, "editing" 
 
 /** Why the version that was just saved cannot run. */
 export function SaveProblemNotice(
-  props: Pick<ValTabProps, "editing"> & { readonly onGoTo: (line: number) => void },
+  props: Pick<ValTabProps, "editing"> & {
+    readonly onGoTo: (path: string, line: number) => void
+  },
 ) {
   const { editing, onGoTo } = props
-  const problem = editing.problem.value
+  const [problem, ...others] = editing.problems.value
   if (!problem) return null
-  const { message, line } = problem
+  const { path, message, line } = problem
+  const isHere = path === undefined || path === editing.files.current.value?.path.value
   return (
     <p class="row wrap notice notice-problem" role="alert">
       <Icon name="warning" />
-      <span class="notice-text">{message}</span>
-      {line === undefined ? null : (
-        <LinkButton onClick={() => onGoTo(line)}>Go to line {line}</LinkButton>
+      <span class="notice-text">
+        {isHere ? "" : `${path}: `}
+        {message}
+        {others.length === 0 ? "" : ` (and ${others.length} more)`}
+      </span>
+      {line === undefined || path === undefined ? null : (
+        <LinkButton onClick={() => onGoTo(path, line)}>Go to line {line}</LinkButton>
       )}
     </p>
   )

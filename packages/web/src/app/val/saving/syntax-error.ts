@@ -1,5 +1,7 @@
 /** Why a saved version cannot run. */
 export interface SaveProblem {
+  /** The file that it is about; absent if it is about all of them. */
+  readonly path?: string
   readonly message: string
   readonly line?: number
 }

@@ -63,7 +63,7 @@ function RunVersion({ version: { version }, editing }: VersionRowProps) {
 function RestoreVersion({ version: { version, code }, editing, onChange }: VersionRowProps) {
   const restore = async () => {
     const saved = await api.createVersion({ val_id: editing.val.peek().id, code })
-    editing.takeSaved(saved)
+    await editing.refresh()
     showDone(`Version ${saved.version} has the code of version ${version}`)
     onChange()
   }
@@ -84,7 +84,7 @@ function DeleteVersion({ version: { version }, editing, onChange }: VersionRowPr
   const remove = async () => {
     const { id } = editing.val.peek()
     await api.deleteVersion({ val_id: id, version })
-    editing.refresh(await api.getVal({ val_id: id }))
+    await editing.refresh()
     showDone(`Version ${version} is deleted`)
     onChange()
   }

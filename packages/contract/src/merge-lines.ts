@@ -1,5 +1,11 @@
 import { diffArrays } from "diff"
-import type { ThreeTexts } from "../../domain/files/merges.ts"
+
+/** What two sides had in common, and what each has made of it. */
+export interface ThreeTexts {
+  readonly base: string
+  readonly ours: string
+  readonly theirs: string
+}
 
 /** A merged text, or undefined if both sides changed the same lines. */
 export interface MergedLines {

@@ -1,0 +1,61 @@
+import { useSignalEffect } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import type { EditedFile } from "../files/edited-file.ts"
+import type { ValTabProps } from "../val-tab-props.ts"
+import { typeService } from "./type-service.ts"
+import type { ValEditing } from "./val-editing.ts"
+
+const limits = {
+  /** Of a val with more files, those that are not open have no types. */
+  filesMax: 300,
+  /** Texts that are loaded at the same time. */
+  loadsMax: 4,
+}
+
+/** The name of a file in the type service. */
+export function toDocumentPath(editing: ValEditing, path: string): string {
+  const { name, author } = editing.val.value
+  return `${author.username}/${name}/${path}`
+}
+
+/** Gives the type service all files that code can import, whether or not they are open. */
+export function TypeDocuments({ editing }: Pick<ValTabProps, "editing">) {
+  const files = editing.files.present.value
+    .filter((file) => isModule(file.path.value))
+    .slice(0, limits.filesMax)
+  useEffect(() => loadAll(files), [files.map((file) => file.key).join()])
+  // A val with one file has no other to import, and its editor has its text.
+  if (files.length < 2) return null
+  return files.map((file) => <TypeDocument key={file.key} editing={editing} file={file} />)
+}
+
+function TypeDocument({ editing, file }: Pick<ValTabProps, "editing"> & { file: EditedFile }) {
+  const path = toDocumentPath(editing, file.path.value)
+  useEffect(() => {
+    typeService.open(path)
+    const text = file.text.peek()
+    if (text !== undefined) typeService.setText(path, text)
+    return () => typeService.close(path)
+  }, [path])
+  useSignalEffect(() => {
+    const text = file.text.value
+    // The editor sends its own text.
+    if (text !== undefined && editing.files.current.value !== file) typeService.setText(path, text)
+  })
+  return null
+}
+
+function isModule(path: string): boolean {
+  return /\.([jt]sx?|json)$/.test(path)
+}
+
+function loadAll(files: readonly EditedFile[]): () => void {
+  const waiting = files.length < 2 ? [] : [...files]
+  const loadNext = async () => {
+    for (let file = waiting.shift(); file; file = waiting.shift()) await file.load()
+  }
+  for (let count = 0; count < limits.loadsMax; count += 1) void loadNext()
+  return () => {
+    waiting.length = 0
+  }
+}

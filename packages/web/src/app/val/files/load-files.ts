@@ -1,0 +1,92 @@
+import type { Item, Output } from "@hamlet/contract/client"
+import { api } from "../../api.ts"
+
+/** A file or directory as the API lists it. */
+export type ListedFile = Item<"listFiles">
+
+/** What a file is. */
+export type FileType = ListedFile["type"]
+
+/** A val as the API returns it. */
+export type Val = Output<"getVal">
+
+/** A branch, as far as the editor knows it. */
+export type Branch = Pick<Item<"listBranches">, "id" | "name" | "version">
+
+/** A branch of a val in its newest version. */
+export interface LoadedVal {
+  readonly val: Val
+  readonly branch: Branch
+  readonly files: readonly ListedFile[]
+}
+
+/** The branch that a val has from the beginning; it has the id of the val. */
+export const mainBranch = "main"
+
+const pageLimit = 100
+
+/** The val with the files of a branch. Fails with not-found if it has no branch of that name. */
+export async function loadVal(
+  name: { readonly username: string; readonly val_name: string },
+  branchName: string,
+  signal: AbortSignal,
+): Promise<LoadedVal> {
+  const val = await api.getValByName(name, { signal })
+  const branch = await findBranch(val, branchName, signal)
+  return { val, branch, files: await listAllFiles(val.id, branch, signal) }
+}
+
+/** The newest version of a branch. */
+export async function loadNewest(val: Val, branch: Branch): Promise<LoadedVal> {
+  const newVal = await api.getVal({ val_id: val.id })
+  const newBranch =
+    branch.id === val.id
+      ? toMain(newVal)
+      : await api.getBranch({ val_id: val.id, branch_id: branch.id })
+  return { val: newVal, branch: newBranch, files: await listAllFiles(val.id, newBranch) }
+}
+
+/** The text of a file in the version in which it last changed. */
+export async function readText(
+  valId: string,
+  branchId: string,
+  { path, version }: Pick<ListedFile, "path" | "version">,
+): Promise<string> {
+  const content = await api.getFileContent({ val_id: valId, branch_id: branchId, path, version })
+  // `text()` would drop a byte order mark.
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await content.arrayBuffer())
+}
+
+async function findBranch(val: Val, name: string, signal: AbortSignal): Promise<Branch> {
+  if (name === mainBranch) return toMain(val)
+  const { data } = await api.listBranches({ val_id: val.id, limit: pageLimit }, { signal })
+  const found = data.find((branch) => branch.name === name)
+  // The response of the server says it.
+  return found ?? (await api.getBranch({ val_id: val.id, branch_id: noId }, { signal }))
+}
+
+const noId = "00000000-0000-0000-0000-000000000000"
+
+function toMain({ id, version }: Val): Branch {
+  return { id, name: mainBranch, version }
+}
+
+/** Of one version, so that all pages of the list belong together. */
+async function listAllFiles(
+  valId: string,
+  { id, version }: Branch,
+  signal?: AbortSignal,
+): Promise<readonly ListedFile[]> {
+  const files: ListedFile[] = []
+  for (;;) {
+    const { data, links } = await api.listFiles(
+      {
+        ...{ val_id: valId, branch_id: id, version, path: "", recursive: true },
+        ...{ limit: pageLimit, offset: files.length },
+      },
+      { signal },
+    )
+    files.push(...data)
+    if (links.next === undefined || data.length === 0) return files
+  }
+}
