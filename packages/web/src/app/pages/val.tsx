@@ -8,6 +8,7 @@ import { guardNavigation, navigate } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { RunsView } from "../runs/list/runs-view.tsx"
 import { session, viewer } from "../session/session.ts"
+import { BranchesTab } from "../val/branches/branches-tab.tsx"
 import { useCodeActions } from "../val/code/code-actions.ts"
 import { CodeButtons } from "../val/code/code-buttons.tsx"
 import { CodeTab } from "../val/code/code-tab.tsx"
@@ -41,6 +42,7 @@ const tabs = {
   "": CodeTab,
   readme: ReadmeTab,
   versions: VersionsTab,
+  branches: BranchesTab,
   runs: RunsTab,
   discussion: DiscussionTab,
   graph: GraphTab,

@@ -1,10 +1,13 @@
 import type { ComponentChildren } from "preact"
 import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
+import { setQuery } from "../frame/location.ts"
 import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
 import { CountButton } from "../parts/buttons/link-button.tsx"
 import { type LinkTab, LinkTabs } from "../parts/link-tabs.tsx"
 import { session } from "../session/session.ts"
+import { BranchMenu } from "./branches/branch-menu.tsx"
+import { mainName, readBranchName, useBranches } from "./branches/use-branches.ts"
 import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -15,11 +18,12 @@ export function ValBar(
   },
 ) {
   const { editing, isOwn, base, tab, children } = props
-  const { name, author, privacy, type, version, referenceCount } = editing.val.value
+  const { name, author, privacy, type, version, referenceCount, branchCount } = editing.val.value
   const tabs: readonly LinkTab[] = [
     { href: base, label: "Code" },
     { href: `${base}/readme`, label: "Readme" },
     { href: `${base}/versions`, label: "Versions" },
+    ...(branchCount > 1 ? [{ href: `${base}/branches`, label: "Branches" }] : []),
     { href: `${base}/runs`, label: "Runs" },
     { href: `${base}/discussion`, label: "Discussion" },
     { href: `${base}/graph`, label: "Graph", count: referenceCount },
@@ -39,6 +43,7 @@ export function ValBar(
         <a class="badge" href={`${base}/versions`} title="The current version">
           v{version}
         </a>
+        <CurrentBranch editing={editing} isOwn={isOwn} />
         <TypeBadge type={type} />
         <PrivacyBadge privacy={privacy} />
       </div>
@@ -52,6 +57,20 @@ export function ValBar(
       </div>
     </header>
   )
+}
+
+function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn">) {
+  const val = editing.val.value
+  const name = readBranchName()
+  const { state } = useBranches(name === mainName ? undefined : val.id)
+  const other = state.kind === "ready" ? state.data.find((one) => one.name === name) : undefined
+  const branch = name === mainName ? { id: val.id, name, version: val.version } : other
+  const show = (chosen: string) => {
+    setQuery({ branch: chosen === mainName ? undefined : chosen, from: undefined, to: undefined })
+    // The number of branches may have changed.
+    void api.getVal({ val_id: val.id }).then((fresh) => editing.refresh(fresh))
+  }
+  return branch ? <BranchMenu val={val} branch={branch} isOwn={isOwn} onSwitch={show} /> : null
 }
 
 function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
