@@ -33,16 +33,21 @@ export function BranchDifference(props: {
       })
     ).data
   })
-  const label = other
-    ? `Changes from ${other.name} to ${branch.name}`
-    : `Changes on ${branch.name}`
+  const label = other ? `Changes from ${other.name} to ${branch.name}` : `Changes on ${branch.name}`
   return (
     <Loaded of={found} skeleton={<Bars count={8} />}>
       {(files) =>
         files.length === 0 ? (
           <p class="quiet">{empty}</p>
         ) : (
-          <FileDiffs key={key} files={files} layout={layout} label={label} loadKey={key} load={toTexts} />
+          <FileDiffs
+            key={key}
+            files={files}
+            layout={layout}
+            label={label}
+            loadKey={key}
+            load={toTexts}
+          />
         )
       }
     </Loaded>

@@ -77,7 +77,9 @@ function BranchItems(props: BranchMenuProps & { readonly onOpen: (what: Opened) 
           <BranchItem key={other.id} branch={other} onSwitch={onSwitch} />
         ))}
       </div>
-      {state.kind === "failed" ? <p class="branch-failure">The branches cannot be loaded.</p> : null}
+      {state.kind === "failed" ? (
+        <p class="branch-failure">The branches cannot be loaded.</p>
+      ) : null}
       <hr />
       {isOwn ? (
         <MenuItem

@@ -79,9 +79,7 @@ export function createBranchMerge(plan: MergePlan) {
     /** Whether leaving would lose something that was typed or decided. */
     mayLose(): boolean {
       if (step.peek().kind === "done") return false
-      return (
-        note.peek() !== "" || [...states.peek().values()].some((one) => isTouched(one, names))
-      )
+      return note.peek() !== "" || [...states.peek().values()].some((one) => isTouched(one, names))
     },
     /** Sends the merge with all decisions. Returns whether it is done. */
     async send(): Promise<boolean> {

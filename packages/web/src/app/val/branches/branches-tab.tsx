@@ -23,7 +23,13 @@ import { DeleteBranchDialog, NewBranchDialog } from "./branch-dialogs.tsx"
 import { BranchDifference } from "./branch-difference.tsx"
 import { type BranchMerge, createBranchMerge, type MergePlan } from "./branch-merge.ts"
 import { MergePanel } from "./merge-panel.tsx"
-import { type Branch, mainName, readBranchName, toBranchQuery, useBranches } from "./use-branches.ts"
+import {
+  type Branch,
+  mainName,
+  readBranchName,
+  toBranchQuery,
+  useBranches,
+} from "./use-branches.ts"
 
 /** The branches of a val: what differs between them, and merging. */
 export function BranchesTab({ editing, isOwn, base }: ValTabProps) {
@@ -105,7 +111,11 @@ function BranchesView(props: BranchesViewProps) {
               </p>
             ) : null}
           </section>
-          {shown ? <Comparison key={shown.id} {...props} branch={shown} /> : <NoBranch name={name} />}
+          {shown ? (
+            <Comparison key={shown.id} {...props} branch={shown} />
+          ) : (
+            <NoBranch name={name} />
+          )}
         </div>
       )}
       {isMaking.value && source ? (

@@ -1,4 +1,4 @@
-import type { Segment } from "./merge-lines.ts"
+import type { Segment } from "./merge-texts.ts"
 
 /** The lines around a conflict in a text. No line of the texts looks like one of them. */
 export interface ConflictMarks {
@@ -20,7 +20,9 @@ export function createMarks(
   names: { readonly ours: string; readonly theirs: string },
   texts: readonly string[],
 ): ConflictMarks {
-  const lengths = texts.flatMap((text) => text.match(/^(<+|=+|>+)/gm) ?? []).map((run) => run.length)
+  const lengths = texts
+    .flatMap((text) => text.match(/^(<+|=+|>+)/gm) ?? [])
+    .map((run) => run.length)
   const length = lengths.reduce((most, one) => Math.max(most, one + 1), limits.marksMin)
   return {
     start: `${"<".repeat(length)} ${names.ours}`,

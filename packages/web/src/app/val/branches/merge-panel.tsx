@@ -165,7 +165,8 @@ function Done(
       <p role="status">
         {isNewVersion ? (
           <>
-            {names.ours} has the changes of {names.theirs} as <a href={history}>version {version}</a>.
+            {names.ours} has the changes of {names.theirs} as{" "}
+            <a href={history}>version {version}</a>.
           </>
         ) : (
           `${names.ours} already has all changes of ${names.theirs}.`

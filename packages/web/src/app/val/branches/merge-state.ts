@@ -1,6 +1,6 @@
 import type { ApiError, Input } from "@hamlet/contract/client"
 import { createMarks, findConflicts, toMarkedText } from "./conflict-marks.ts"
-import { mergeLines } from "./merge-lines.ts"
+import { mergeTexts } from "./merge-texts.ts"
 
 /** The conflicts of a refused merge. */
 export type MergeConflicts = NonNullable<ApiError["merge"]>
@@ -64,11 +64,11 @@ function toFirstText(conflict: Conflict, names: MergeNames): string | null {
   const { base, ours, theirs } = conflict
   // One side has deleted the file: the text of the other is the only one.
   if (ours === null || theirs === null) return ours ?? theirs
-  return toMarkedText(mergeLines(base ?? "", ours, theirs), marksOf(conflict, names))
+  return toMarkedText(mergeTexts(base ?? "", ours, theirs), marksOf(conflict, names))
 }
 
 /** The marks around the conflicts in the text of a file. */
-export function marksOf({ base, ours, theirs }: Conflict, names: MergeNames) {
+function marksOf({ base, ours, theirs }: Conflict, names: MergeNames) {
   return createMarks(names, [base ?? "", ours ?? "", theirs ?? ""])
 }
 
@@ -84,8 +84,6 @@ export function toResolved(paths: readonly string[], states: ConflictStates): Re
   return paths.flatMap((path): Resolved => {
     const state = states.get(path)
     if (!state?.isDecided) return []
-    return state.text === null
-      ? [{ path, delete: true }]
-      : [{ path, content: state.text }]
+    return state.text === null ? [{ path, delete: true }] : [{ path, content: state.text }]
   })
 }

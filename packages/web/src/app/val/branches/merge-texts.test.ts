@@ -6,7 +6,7 @@ import {
   resolveConflict,
   toMarkedText,
 } from "./conflict-marks.ts"
-import { mergeLines, type Segment } from "./merge-lines.ts"
+import { mergeTexts, type Segment } from "./merge-texts.ts"
 
 const names = { ours: "main", theirs: "try" }
 
@@ -41,45 +41,45 @@ function choose(segments: readonly Segment[], side: "ours" | "theirs"): string {
     .join("\n")
 }
 
-describe("mergeLines", () => {
+describe("mergeTexts", () => {
   test("takes changes of both sides that are apart, and equal ones", () => {
-    expect(mergeLines("a\nb\nc\nd", "A\nb\nc\nd", "a\nb\nc\nD")).toEqual([
+    expect(mergeTexts("a\nb\nc\nd", "A\nb\nc\nd", "a\nb\nc\nD")).toEqual([
       { kind: "agreed", lines: ["A"] },
       { kind: "agreed", lines: ["b", "c"] },
       { kind: "agreed", lines: ["D"] },
     ])
-    expect(choose(mergeLines("a\nb", "x\nb", "x\nb"), "ours")).toBe("x\nb")
+    expect(choose(mergeTexts("a\nb", "x\nb", "x\nb"), "ours")).toBe("x\nb")
   })
 
   test("does not decide about the same lines, nor about lines beside each other", () => {
-    expect(mergeLines("a\nb\nc", "a\nX\nc", "a\nY\nc")).toEqual([
+    expect(mergeTexts("a\nb\nc", "a\nX\nc", "a\nY\nc")).toEqual([
       { kind: "agreed", lines: ["a"] },
       { kind: "conflict", ours: ["X"], theirs: ["Y"] },
       { kind: "agreed", lines: ["c"] },
     ])
-    expect(mergeLines("a\nb", "A\nb", "a\nB")).toEqual([
+    expect(mergeTexts("a\nb", "A\nb", "a\nB")).toEqual([
       { kind: "conflict", ours: ["A", "b"], theirs: ["a", "B"] },
     ])
   })
 
   test("with one side unchanged is the other side, whatever the texts", () => {
     for (const [base, ours] of createCases(2_000)) {
-      expect(choose(mergeLines(base, ours, base), "theirs")).toBe(ours)
-      expect(choose(mergeLines(base, base, ours), "ours")).toBe(ours)
-      expect(choose(mergeLines(base, ours, ours), "ours")).toBe(ours)
+      expect(choose(mergeTexts(base, ours, base), "theirs")).toBe(ours)
+      expect(choose(mergeTexts(base, base, ours), "ours")).toBe(ours)
+      expect(choose(mergeTexts(base, ours, ours), "ours")).toBe(ours)
     }
   })
 
   test("loses no new line of either side, and means the same from both sides", () => {
     for (const [base, ours, theirs] of createCases(2_000)) {
-      const segments = mergeLines(base, ours, theirs)
+      const segments = mergeTexts(base, ours, theirs)
       const kept = segments.flatMap((segment) =>
         segment.kind === "agreed" ? segment.lines : [...segment.ours, ...segment.theirs],
       )
       const known = new Set(base.split("\n"))
       for (const line of [ours, theirs].join("\n").split("\n"))
         if (!known.has(line)) expect(kept).toContain(line)
-      const mirrored = mergeLines(base, theirs, ours)
+      const mirrored = mergeTexts(base, theirs, ours)
       expect(choose(mirrored, "theirs")).toBe(choose(segments, "ours"))
     }
   })
@@ -87,7 +87,7 @@ describe("mergeLines", () => {
   test("of texts that have nothing in common is one conflict, however long they are", () => {
     const make = (word: string) =>
       Array.from({ length: 40_000 }, (_, index) => `${word}${index}`).join("\n")
-    const segments = mergeLines(make("a"), make("b"), make("c"))
+    const segments = mergeTexts(make("a"), make("b"), make("c"))
     expect(segments.map(({ kind }) => kind)).toEqual(["conflict"])
     expect(choose(segments, "theirs")).toBe(make("c"))
   })
@@ -96,7 +96,7 @@ describe("mergeLines", () => {
 describe("conflict marks", () => {
   test("disappear with each decision, and the text is that of the chosen sides", () => {
     for (const [base, ours, theirs] of createCases(2_000)) {
-      const segments = mergeLines(base, ours, theirs)
+      const segments = mergeTexts(base, ours, theirs)
       const marks = createMarks(names, [base, ours, theirs])
       const resolveAll = (choice: ConflictChoice) => {
         let text = toMarkedText(segments, marks)

@@ -16,7 +16,7 @@ const limits = {
  * Merges two texts that were made from one, by lines. Changes of both sides to the same lines, or to
  * lines beside each other, are conflicts unless they are equal: as on the server.
  */
-export function mergeLines(base: string, ours: string, theirs: string): readonly Segment[] {
+export function mergeTexts(base: string, ours: string, theirs: string): readonly Segment[] {
   const before = base.split("\n")
   const sides = [ours, theirs].map((text) => compareLines(before, text.split("\n")))
   const [left = [], right = []] = sides
@@ -121,9 +121,7 @@ function findEdits(old: readonly string[], now: readonly string[]): readonly Cha
 }
 
 function chooseDown(reach: Int32Array, at: number, diagonal: number, count: number): boolean {
-  return (
-    diagonal === -count || (diagonal !== count && (reach[at - 1] ?? 0) < (reach[at + 1] ?? 0))
-  )
+  return diagonal === -count || (diagonal !== count && (reach[at - 1] ?? 0) < (reach[at + 1] ?? 0))
 }
 
 function traceBack(

@@ -42,7 +42,9 @@ export function compareFiles(
   const added = [...now.values()].map(
     ({ path }): ComparedFile => ({ path, newPath: null, kind: "added" }),
   )
-  return joinReplaced([...compared, ...added]).sort((one, other) => (one.path < other.path ? -1 : 1))
+  return joinReplaced([...compared, ...added]).sort((one, other) =>
+    one.path < other.path ? -1 : 1,
+  )
 }
 
 /** A file that was deleted and made again at its path has changed, for a reader. */

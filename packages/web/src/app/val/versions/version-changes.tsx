@@ -226,8 +226,8 @@ function RestoreFile(
       confirmLabel="Restore the file"
       action={restore}
     >
-      <code>{path}</code> becomes what it was in version {version}, as a new version. All other files
-      stay as they are.
+      <code>{path}</code> becomes what it was in version {version}, as a new version. All other
+      files stay as they are.
     </AskingButton>
   )
 }

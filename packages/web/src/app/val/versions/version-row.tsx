@@ -57,7 +57,9 @@ export function VersionRow(props: VersionListProps & { readonly version: Version
 export function PushRow(props: VersionListProps & { readonly push: readonly VersionChange[] }) {
   const { push, branch, shown, before } = props
   const [newest, oldest] = [push[0], push.at(-1)]
-  const isOpen = useSignal(push.some(({ version }) => version === shown && version !== newest?.version))
+  const isOpen = useSignal(
+    push.some(({ version }) => version === shown && version !== newest?.version),
+  )
   if (!newest || !oldest) return null
   const name = `v${oldest.version} to v${newest.version}`
   return (
@@ -143,7 +145,11 @@ type ActionProps = VersionListProps & { readonly version: VersionChange }
 function RunVersion({ version: { version }, branch }: ActionProps) {
   const runId = useSignal<string | undefined>(undefined)
   const run = async () => {
-    const input = { val_id: branch.valId, version, ...(branch.isMain ? {} : { branch: branch.name }) }
+    const input = {
+      val_id: branch.valId,
+      version,
+      ...(branch.isMain ? {} : { branch: branch.name }),
+    }
     runId.value = (await api.createRun(input, { respondAsync: true })).id
   }
   return (

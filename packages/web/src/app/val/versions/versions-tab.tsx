@@ -50,9 +50,7 @@ export function NoBranch({ name }: { name: string }) {
   )
 }
 
-function History(
-  props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored" | "onDeleted">,
-) {
+function History(props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored" | "onDeleted">) {
   const { branch, isOwn } = props
   const { query } = currentLocation.value
   const file = query.get("file") ?? undefined
