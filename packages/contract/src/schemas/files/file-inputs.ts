@@ -78,8 +78,14 @@ export const createBranchBody = z.object({
   branchId: idParam.optional(),
 })
 
-/** Which version a branch is compared with; by default what it last had in common with its parent. */
-export const differenceQuery = z.object({ version: versionParam })
+/**
+ * What a branch is compared with: another branch, or a version. By default what it last had in common
+ * with its parent.
+ */
+export const differenceQuery = z.object({
+  version: versionParam.describe("Of the other branch if there is one, else of this branch"),
+  other_branch_id: idParam.optional().describe("By default its newest version"),
+})
 
 /** Which file is meant, to create or change it. */
 export const fileQuery = z.object({ path: filePath, ...branchParam })

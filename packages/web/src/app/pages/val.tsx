@@ -1,12 +1,14 @@
+import { ApiError } from "@hamlet/contract/client"
 import { useComputed } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
 import { EmptyState, useTitle } from "../../ui/page-states.tsx"
 import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
-import { currentLocation, guardNavigation, navigate, setQuery } from "../frame/location.ts"
+import { currentLocation, guardNavigation, navigate } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { RunsView } from "../runs/list/runs-view.tsx"
 import { session, viewer } from "../session/session.ts"
+import { BranchesTab } from "../val/branches/branches-tab.tsx"
 import { useCodeActions } from "../val/code/code-actions.ts"
 import { CodeButtons } from "../val/code/code-buttons.tsx"
 import { CodeTab } from "../val/code/code-tab.tsx"
@@ -21,7 +23,7 @@ import { ReadmeTab } from "../val/readme-tab.tsx"
 import { SettingsTab } from "../val/settings-tab.tsx"
 import { ValBar } from "../val/val-bar.tsx"
 import type { ValTabProps } from "../val/val-tab-props.ts"
-import { VersionsTab } from "../val/versions/versions-tab.tsx"
+import { NoBranch, VersionsTab } from "../val/versions/versions-tab.tsx"
 
 /** The page of a val. */
 export function Page({ username = "", valName = "", tab = "" }: PageProps) {
@@ -32,6 +34,8 @@ export function Page({ username = "", valName = "", tab = "" }: PageProps) {
   const val = useResource(`${username}/${valName} ${branch} ${viewer()?.id ?? ""}`, (signal) =>
     loadVal({ username, val_name: valName }, branch, signal),
   )
+  if (val.state.kind === "failed" && isMissingBranch(val.state.error))
+    return <NoBranch name={branch} />
   return (
     <Loaded of={val}>
       {(loaded) => <ValView key={loaded.branch.id} loaded={loaded} tab={tab} />}
@@ -43,6 +47,7 @@ const tabs = {
   "": CodeTab,
   readme: ReadmeTab,
   versions: VersionsTab,
+  branches: BranchesTab,
   runs: RunsTab,
   discussion: DiscussionTab,
   graph: GraphTab,
@@ -64,7 +69,6 @@ function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
   const { name, author } = editing.val.value
   const base = `/u/${author.username}/${name}`
   const pane = toPane(tab, editing.files.started.value?.type.value, isOwn)
-  useFileInAddress(editing)
   const showRun = () => {
     if (pane !== "run") navigate(`${base}/run${location.search}`)
   }
@@ -111,18 +115,6 @@ function open(loaded: LoadedVal, isOwn: boolean) {
   }
 }
 
-/** Keeps the shown file and `?file=` of the address the same. */
-function useFileInAddress({ files }: ValEditing): void {
-  const asked = currentLocation.value.query.get("file") ?? undefined
-  const current = files.current.value
-  const shown = current === files.entry.value ? undefined : current?.path.value
-  useEffect(() => {
-    const file = asked === undefined ? files.entry.peek() : files.find(asked)
-    if (file && file !== files.current.peek()) files.open(file)
-  }, [files, asked])
-  useEffect(() => setQuery({ file: shown }), [shown])
-}
-
 /** What is beside the code: at first, what makes the file run. */
 function toPane(tab: string, type: FileType | undefined, isOwn: boolean): ValTabProps["pane"] {
   if (tab === "run" || tab === "schedule" || tab === "mail") return tab
@@ -135,6 +127,10 @@ function isWithin(editing: ValEditing, path: string | undefined): boolean {
   const { author, name } = editing.val.peek()
   const base = `/u/${author.username}/${name}`
   return path === base || path?.startsWith(`${base}/`) === true
+}
+
+function isMissingBranch(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "branch_not_found"
 }
 
 function isTab(tab: string): tab is keyof typeof tabs {

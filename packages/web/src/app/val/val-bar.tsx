@@ -1,10 +1,14 @@
 import type { ComponentChildren } from "preact"
 import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
+import { setQuery } from "../frame/location.ts"
 import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
 import { CountButton } from "../parts/buttons/link-button.tsx"
 import { type LinkTab, LinkTabs } from "../parts/link-tabs.tsx"
 import { session } from "../session/session.ts"
+import { BranchMenu } from "./branches/branch-menu.tsx"
+import { toBranchQuery } from "./branches/use-branches.ts"
+import { mainBranch } from "./files/load-files.ts"
 import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -15,15 +19,19 @@ export function ValBar(
   },
 ) {
   const { editing, isOwn, base, tab, children } = props
-  const { name, author, privacy, type, version, referenceCount } = editing.val.value
+  const { name, author, privacy, type, referenceCount, branchCount } = editing.val.value
+  const branch = editing.branch.value
+  const toHref = (part: string) =>
+    `${base}${part === "" ? "" : `/${part}`}${toBranchQuery(branch.name)}`
   const tabs: readonly LinkTab[] = [
-    { href: base, label: "Code" },
-    { href: `${base}/readme`, label: "Readme" },
-    { href: `${base}/versions`, label: "Versions" },
-    { href: `${base}/runs`, label: "Runs" },
-    { href: `${base}/discussion`, label: "Discussion" },
-    { href: `${base}/graph`, label: "Graph", count: referenceCount },
-    ...(isOwn ? [{ href: `${base}/settings`, label: "Settings" }] : []),
+    { href: toHref(""), label: "Code" },
+    { href: toHref("readme"), label: "Readme" },
+    { href: toHref("versions"), label: "Versions" },
+    ...(branchCount > 1 ? [{ href: toHref("branches"), label: "Branches" }] : []),
+    { href: toHref("runs"), label: "Runs" },
+    { href: toHref("discussion"), label: "Discussion" },
+    { href: toHref("graph"), label: "Graph", count: referenceCount },
+    ...(isOwn ? [{ href: toHref("settings"), label: "Settings" }] : []),
   ]
   return (
     <header class="val-bar">
@@ -36,13 +44,14 @@ export function ValBar(
         <ForkedFrom editing={editing} />
       </div>
       <div class="row val-badges">
-        <a class="badge" href={`${base}/versions`} title="The current version">
-          v{version}
+        <a class="badge" href={toHref("versions")} title="The current version">
+          v{branch.version}
         </a>
+        <CurrentBranch editing={editing} isOwn={isOwn} />
         <TypeBadge type={type} />
         <PrivacyBadge privacy={privacy} />
       </div>
-      <LinkTabs label="Val" current={tab === "" ? base : `${base}/${tab}`} tabs={tabs} />
+      <LinkTabs label="Val" current={toHref(tab)} tabs={tabs} />
       <div class="val-bar-end">
         <span class="val-social">
           <ForkButton editing={editing} />
@@ -52,6 +61,16 @@ export function ValBar(
       </div>
     </header>
   )
+}
+
+function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn">) {
+  const { branch } = editing
+  const show = (name: string) =>
+    setQuery({
+      branch: name === mainBranch ? undefined : name,
+      ...{ file: undefined, line: undefined, from: undefined, to: undefined, show: undefined },
+    })
+  return <BranchMenu val={editing.val.value} branch={branch.value} isOwn={isOwn} onSwitch={show} />
 }
 
 function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
