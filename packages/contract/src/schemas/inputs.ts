@@ -17,6 +17,7 @@ import {
   valTypeInput,
   versionNumber,
 } from "./fields.ts"
+import { imageUrl } from "./image-url.ts"
 import { chars, email, list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
 
@@ -261,10 +262,15 @@ export const description = text(limits.descriptionCharsMax)
 
 /** The body to change a val without its code. */
 export const updateValBody = z
-  .object({ name: valName.optional(), description: description.optional(), ...optionalFields })
+  .object({
+    name: valName.optional(),
+    description: description.optional(),
+    imageUrl: imageUrl.optional(),
+    ...optionalFields,
+  })
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined),
-    "must have at least one of name, description, privacy, readme, type",
+    "must have at least one of name, description, imageUrl, privacy, readme, type",
   )
 
 /** The body of a new version. */
