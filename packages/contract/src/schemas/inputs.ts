@@ -17,9 +17,9 @@ import {
   valTypeInput,
   versionNumber,
 } from "./fields.ts"
-import { imageUrl } from "./image-url.ts"
 import { chars, email, list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
+import { presentation } from "./presentation.ts"
 
 /**
  * An integer parameter. Parameters arrive as text; `wire` in their meta is what the OpenAPI
@@ -255,19 +255,9 @@ export const formatCodeBody = z.object({
     .describe("The quotes around strings; double by default"),
 })
 
-/** What a val is for, in one line of its owner; an empty one is none. */
-export const description = text(limits.descriptionCharsMax)
-  .nullable()
-  .transform((value) => (value === "" ? null : value))
-
 /** The body to change a val without its code. */
 export const updateValBody = z
-  .object({
-    name: valName.optional(),
-    description: description.optional(),
-    imageUrl: imageUrl.optional(),
-    ...optionalFields,
-  })
+  .object({ name: valName.optional(), ...presentation, ...optionalFields })
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined),
     "must have at least one of name, description, imageUrl, privacy, readme, type",

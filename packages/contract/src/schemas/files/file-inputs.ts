@@ -12,8 +12,9 @@ import {
   valType,
   versionNumber,
 } from "../fields.ts"
-import { description, pageQuery } from "../inputs.ts"
+import { pageQuery } from "../inputs.ts"
 import { chars, list } from "../lengths.ts"
+import { description } from "../presentation.ts"
 
 /** The path of a file or directory. */
 export const filePath = chars(limits.filePathCharsMax, 1).superRefine((path, context) => {
