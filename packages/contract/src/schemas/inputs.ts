@@ -6,6 +6,7 @@ import {
   idParam,
   moment,
   omitParam,
+  presentation,
   privacy,
   scope,
   sourcesParam,
@@ -19,7 +20,6 @@ import {
 } from "./fields.ts"
 import { chars, email, list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
-import { presentation } from "./presentation.ts"
 
 /**
  * An integer parameter. Parameters arrive as text; `wire` in their meta is what the OpenAPI

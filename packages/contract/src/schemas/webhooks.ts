@@ -1,10 +1,9 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
 import { deliveryStatuses, eventTypes } from "../lists.ts"
-import { id, idParam, text, time, url, username, valName } from "./fields.ts"
+import { id, idParam, isWebAddress, text, time, url, username, valName } from "./fields.ts"
 import { pageQuery } from "./inputs.ts"
 import { chars, list } from "./lengths.ts"
-import { isWebAddress } from "./presentation.ts"
 
 /** What owners can be told about their vals. */
 export const eventType = z.enum(eventTypes)

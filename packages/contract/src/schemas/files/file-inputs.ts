@@ -4,6 +4,7 @@ import { limits } from "../../limits.ts"
 import { type Cursor, cursorParam } from "../cursor.ts"
 import {
   booleanParam,
+  description,
   idParam,
   moment,
   privacy,
@@ -14,7 +15,6 @@ import {
 } from "../fields.ts"
 import { pageQuery } from "../inputs.ts"
 import { chars, list } from "../lengths.ts"
-import { description } from "../presentation.ts"
 
 /** The path of a file or directory. */
 export const filePath = chars(limits.filePathCharsMax, 1).superRefine((path, context) => {

@@ -7,7 +7,7 @@ export const templates: readonly Template[] = [
   {
     key: "app",
     title: "Page with API",
-    summary: "A shopping list: a page, TypeScript in the browser, and an API with a database",
+    summary: "A shopping list: a page, its code in the browser, and an API with a database",
     icon: "http",
     group: "Web",
     files: 7,

@@ -112,7 +112,7 @@ await show()
 const publicStyleCss = `body { font: 17px/1.5 system-ui; max-width: 44rem; margin: 3rem auto; padding: 0 1rem }
 select { font: inherit; margin-left: .5rem }
 ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 1rem; padding: 0; list-style: none }
-li { padding-top: 5rem; border-top: 4.5rem solid var(--colour); padding: .4rem 0 }
+li { border-top: 4.5rem solid var(--colour); padding: .4rem 0 }
 `
 
 const readmeMd = `# Colours

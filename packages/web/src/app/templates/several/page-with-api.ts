@@ -9,13 +9,19 @@ export default async function (request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (pathname.startsWith("/api/items")) return await handleItems(request)
   if (pathname === "/") return await serveFile("client/index.html")
-  const isForBrowsers = /^\\/(client|shared)\\//.test(pathname)
-  if (!isForBrowsers) return new Response("Not found", { status: 404 })
+  if (!folders.some((folder) => pathname.startsWith(folder))) return notFound()
   try {
     return await serveFile(pathname)
   } catch {
-    return new Response("Not found", { status: 404 })
+    return notFound()
   }
+}
+
+/** What browsers may load. */
+const folders = ["/client/", "/shared/"]
+
+function notFound(): Response {
+  return new Response("Not found", { status: 404 })
 }
 `
 
@@ -143,8 +149,8 @@ form { display: flex; gap: .5rem }
 form input { flex: 1 }
 input, button { font: inherit; padding: .4rem .7rem }
 ul { padding: 0; list-style: none }
-li { display: flex; justify-content: space-between; padding: .3rem 0; border-bottom: 1px solid #8884 }
-label { display: flex; gap: .6rem; overflow-wrap: anywhere }
+li { display: flex; justify-content: space-between; align-items: center; padding: .3rem 0; border-bottom: 1px solid #8884 }
+label { display: flex; align-items: center; gap: .6rem; overflow-wrap: anywhere }
 label:has(:checked) { text-decoration: line-through; opacity: .6 }
 li button { border: 0; background: none; cursor: pointer }
 [role=alert] { color: #c33; min-height: 1.5em; margin: .4rem 0 }

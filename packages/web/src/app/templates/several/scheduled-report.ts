@@ -1,11 +1,11 @@
 import { type TemplateSource, toTemplateFile } from "../template.ts"
 
 const mainTs = `import { listReports } from "./lib/history.ts"
-import { toPage } from "./lib/render.ts"
+import { renderReports } from "./lib/render.ts"
 
 // The page with the latest reports. report.ts writes them.
 export default async function (): Promise<Response> {
-  return new Response(toPage(await listReports(30)), {
+  return new Response(renderReports(await listReports(30)), {
     headers: { "content-type": "text/html; charset=utf-8" },
   })
 }
@@ -104,7 +104,7 @@ export function toHtml(report: Report, before?: Report): string {
 }
 
 /** A page with reports. */
-export function toPage(reports: Report[]): string {
+export function renderReports(reports: Report[]): string {
   const rows = reports.map(
     ({ at, runs, errors, medianMs }) =>
       \`<tr><td>\${new Date(at).toISOString().slice(0, 16).replace("T", " ")}<td>\${runs}<td>\${errors}<td>\${medianMs} ms\`,
