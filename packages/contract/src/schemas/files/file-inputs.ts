@@ -4,6 +4,7 @@ import { limits } from "../../limits.ts"
 import { type Cursor, cursorParam } from "../cursor.ts"
 import {
   booleanParam,
+  description,
   idParam,
   moment,
   privacy,
@@ -12,7 +13,7 @@ import {
   valType,
   versionNumber,
 } from "../fields.ts"
-import { description, pageQuery } from "../inputs.ts"
+import { pageQuery } from "../inputs.ts"
 import { chars, list } from "../lengths.ts"
 
 /** The path of a file or directory. */

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { bindText, setTo } from "../../ui/bind.ts"
 import { SecretList } from "../account/secrets.tsx"
 import { api } from "../api.ts"
+import { ExportButton } from "../archive/export-button.tsx"
 import { usePages } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
@@ -12,6 +13,7 @@ import { Field, Select, valNameInput } from "../parts/forms/field.tsx"
 import { Form } from "../parts/forms/form.tsx"
 import { FormDialog } from "../parts/forms/form-dialog.tsx"
 import { Section } from "../parts/section.tsx"
+import { PictureSetting } from "./picture-setting.tsx"
 import { forgetHistory } from "./preview/request-history.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -55,7 +57,18 @@ export function SettingsTab({ editing }: ValTabProps) {
           onChange={(type) => change({ type })}
         />
       </Form>
+      <PictureSetting val={editing.val.value} onSave={(saved) => editing.refresh(saved)} />
       <ValSecrets valId={id} />
+      <Section title="Files">
+        <div class="form">
+          <p class="quiet">
+            All files of its newest version, with their types: “New val” can import them.
+          </p>
+          <div class="form-foot">
+            <ExportButton of={{ valId: id, name }} />
+          </div>
+        </div>
+      </Section>
       {privacy === "private" ? null : <Embed editing={editing} />}
       <DeleteVal id={id} name={name} onDelete={() => discard(editing)} />
     </>
