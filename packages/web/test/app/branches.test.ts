@@ -44,7 +44,7 @@ describeApp("branches", (app) => {
     await page.goto(val.path)
     const menu = page.getByRole("button", { name: "Branch main" })
     await menu.waitFor()
-    expect(await menu.innerText()).toBe("")
+    expect(await menu.allInnerTexts()).toEqual([""])
     expect(await page.getByRole("link", { name: "Branches" }).count()).toBe(0)
     await menu.focus()
     await page.keyboard.press("ArrowDown")
@@ -70,8 +70,8 @@ describeApp("branches", (app) => {
     await page.getByRole("menuitemradio", { name: "main" }).click()
     await page.waitForURL((url) => !url.search.includes("branch"))
     await eventually(
-      () => menu.innerText(),
-      (text) => expect(text).toBe("main"),
+      () => menu.allInnerTexts(),
+      (texts) => expect(texts).toEqual(["main"]),
     )
     await menu.click()
     await page.getByRole("menuitemradio", { name: "try.1" }).click()

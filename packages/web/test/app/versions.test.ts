@@ -219,7 +219,7 @@ describeApp("versions", (app) => {
       (found) => expect(found).toEqual(["v6", "v3 to v5", "v2", "v1"]),
     )
     const paths = versions.getByRole("list", { name: "Changed files" }).first()
-    expect((await paths.innerText()).split(/\s+/)).toEqual(
+    expect((await paths.allInnerTexts()).join(" ").split(/\s+/)).toEqual(
       "− deleted b.txt ~ changed c.txt → moved lib/moved.txt".split(" "),
     )
     const changed = page.getByRole("region", { name: "Changes", exact: true })

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { findPathProblem, segmentPattern } from "../../file-paths.ts"
+import { findPathProblem, segmentPattern } from "../../files/file-paths.ts"
 import { limits } from "../../limits.ts"
 import { type Cursor, cursorParam } from "../cursor.ts"
 import {

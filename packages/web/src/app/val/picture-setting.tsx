@@ -10,13 +10,13 @@ import { Section } from "../parts/section.tsx"
 type Val = Output<"getVal">
 
 /** The picture of a val in lists. */
-export function PictureSetting(props: { val: Val; onSave: (val: Val) => void }) {
+export function PictureSetting(props: { val: Val; onSave: () => Promise<void> }) {
   const { id, imageUrl } = props.val
   const { isBusy, run } = useAction()
   const input = useRef<HTMLInputElement>(null)
   const save = async (url: string | null) => {
     await api.updateVal({ val_id: id, imageUrl: url })
-    props.onSave(await api.getVal({ val_id: id }))
+    await props.onSave()
     showDone("Saved")
   }
   const shrink = async (file: File) => {

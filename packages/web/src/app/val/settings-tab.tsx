@@ -57,7 +57,7 @@ export function SettingsTab({ editing }: ValTabProps) {
           onChange={(type) => change({ type })}
         />
       </Form>
-      <PictureSetting val={editing.val.value} onSave={(saved) => editing.refresh(saved)} />
+      <PictureSetting val={editing.val.value} onSave={() => editing.refresh()} />
       <ValSecrets valId={id} />
       <Section title="Files">
         <div class="form">

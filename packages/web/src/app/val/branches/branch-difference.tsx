@@ -5,7 +5,7 @@ import { Loaded } from "../../data/loaded.tsx"
 import { useResource } from "../../data/resource.ts"
 import { readChoice } from "../../parts/forms/query-choice.tsx"
 import { diffLayouts, FileDiffs } from "../comparison/file-diffs.tsx"
-import type { Branch } from "./use-branches.ts"
+import type { ListedBranch } from "./use-branches.ts"
 
 type Difference = Output<"getBranchDifference">["data"][number]
 
@@ -15,8 +15,8 @@ type Difference = Output<"getBranchDifference">["data"][number]
  */
 export function BranchDifference(props: {
   readonly valId: string
-  readonly branch: Pick<Branch, "id" | "name">
-  readonly other: Pick<Branch, "id" | "name"> | undefined
+  readonly branch: Pick<ListedBranch, "id" | "name">
+  readonly other: Pick<ListedBranch, "id" | "name"> | undefined
   /** Another key is another state of the branches. */
   readonly loadKey: string
   /** Shown if nothing differs. */

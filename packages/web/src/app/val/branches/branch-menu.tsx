@@ -7,7 +7,7 @@ import { Menu, MenuItem } from "../../parts/buttons/menu.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
 import { mainBranch } from "../files/load-files.ts"
 import { DeleteBranchDialog, NewBranchDialog } from "./branch-dialogs.tsx"
-import { type Branch, toBranchQuery, useBranches } from "./use-branches.ts"
+import { type ListedBranch, toBranchQuery, useBranches } from "./use-branches.ts"
 
 interface BranchMenuProps {
   readonly val: {
@@ -105,7 +105,7 @@ function BranchItems(props: BranchMenuProps & { readonly onOpen: (what: Opened) 
 }
 
 function BranchItem(props: {
-  readonly branch: Pick<Branch, "name" | "version"> & Partial<Pick<Branch, "updatedAt">>
+  readonly branch: Pick<ListedBranch, "name" | "version"> & Partial<Pick<ListedBranch, "updatedAt">>
   readonly isCurrent?: boolean
   readonly onSwitch: (name: string) => void
 }) {

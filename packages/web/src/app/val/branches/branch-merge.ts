@@ -9,14 +9,14 @@ import {
   takeConflicts,
   toResolved,
 } from "./merge-state.ts"
-import type { Branch } from "./use-branches.ts"
+import type { ListedBranch } from "./use-branches.ts"
 
 /** Which branches are merged. */
 export interface MergePlan {
   readonly valId: string
-  readonly branch: Branch
+  readonly branch: ListedBranch
   /** The branch that it was made from. */
-  readonly parent: Branch
+  readonly parent: ListedBranch
   /** Which of the two gets the changes of the other. */
   readonly into: "parent" | "branch"
 }
@@ -114,7 +114,7 @@ function sendMerge(
 }
 
 async function loadPlan(plan: MergePlan): Promise<MergePlan> {
-  const load = ({ id }: Branch) => api.getBranch({ val_id: plan.valId, branch_id: id })
+  const load = ({ id }: ListedBranch) => api.getBranch({ val_id: plan.valId, branch_id: id })
   const [branch, parent] = await Promise.all([load(plan.branch), load(plan.parent)])
   return { ...plan, branch, parent }
 }

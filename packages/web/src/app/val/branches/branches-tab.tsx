@@ -24,7 +24,7 @@ import { DeleteBranchDialog, NewBranchDialog } from "./branch-dialogs.tsx"
 import { BranchDifference } from "./branch-difference.tsx"
 import { type BranchMerge, createBranchMerge, type MergePlan } from "./branch-merge.ts"
 import { MergePanel } from "./merge-panel.tsx"
-import { type Branch, readBranchName, toBranchQuery, useBranches } from "./use-branches.ts"
+import { type ListedBranch, readBranchName, toBranchQuery, useBranches } from "./use-branches.ts"
 
 /** The branches of a val: what differs between them, and merging. */
 export function BranchesTab({ editing, isOwn, base }: ValTabProps) {
@@ -50,7 +50,7 @@ export function BranchesTab({ editing, isOwn, base }: ValTabProps) {
 
 interface BranchesViewProps {
   readonly valId: string
-  readonly all: readonly Branch[]
+  readonly all: readonly ListedBranch[]
   readonly isOwn: boolean
   readonly base: string
   /** The merges that have begun. */
@@ -66,7 +66,7 @@ function BranchesView(props: BranchesViewProps) {
   // The page without a name shows the branch that was changed last.
   const newest = all
     .slice(1)
-    .reduce<Branch | undefined>(
+    .reduce<ListedBranch | undefined>(
       (last, one) => (last && last.updatedAt >= one.updatedAt ? last : one),
       undefined,
     )
@@ -127,7 +127,7 @@ function BranchesView(props: BranchesViewProps) {
 }
 
 function BranchRow(
-  props: BranchesViewProps & { readonly branch: Branch; readonly isShown: boolean },
+  props: BranchesViewProps & { readonly branch: ListedBranch; readonly isShown: boolean },
 ) {
   const { valId, all, branch, isShown, isOwn, base, onChange } = props
   const isDeleting = useSignal(false)
@@ -183,7 +183,7 @@ function forgetBranch(name: string, isShown: boolean): void {
 }
 
 /** What differs between a branch and another, and a merge with its parent. */
-function Comparison(props: BranchesViewProps & { readonly branch: Branch }) {
+function Comparison(props: BranchesViewProps & { readonly branch: ListedBranch }) {
   const { valId, all, branch, isOwn, base, merges, onChange } = props
   const merging = useSignal<BranchMerge | undefined>(undefined)
   const parent = all.find(({ id }) => id === branch.forkedBranchId)

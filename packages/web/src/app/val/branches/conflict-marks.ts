@@ -50,7 +50,7 @@ export interface MarkedConflict {
 }
 
 /** The conflicts that a text still contains, in order. A mark without the others is a line. */
-export function findConflicts(text: string, marks: ConflictMarks): readonly MarkedConflict[] {
+export function findMarkedConflicts(text: string, marks: ConflictMarks): readonly MarkedConflict[] {
   const found: MarkedConflict[] = []
   let [start, middle] = [-1, -1]
   for (const [index, line] of text.split("\n").entries()) {

@@ -1,5 +1,5 @@
 import type { ApiError, Input } from "@hamlet/contract/client"
-import { createMarks, findConflicts, toMarkedText } from "./conflict-marks.ts"
+import { createMarks, findMarkedConflicts, toMarkedText } from "./conflict-marks.ts"
 import { mergeTexts } from "./merge-texts.ts"
 
 /** The conflicts of a refused merge. */
@@ -74,7 +74,7 @@ function marksOf({ base, ours, theirs }: Conflict, names: MergeNames) {
 
 /** The conflicts that the text of a file still contains. */
 export function listOpen({ conflict, text }: ConflictState, names: MergeNames) {
-  return text === null ? [] : findConflicts(text, marksOf(conflict, names))
+  return text === null ? [] : findMarkedConflicts(text, marksOf(conflict, names))
 }
 
 type Resolved = NonNullable<Input<"mergeBranch">["resolved"]>

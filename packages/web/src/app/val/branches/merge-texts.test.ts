@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import {
   type ConflictChoice,
   createMarks,
-  findConflicts,
+  findMarkedConflicts,
   resolveConflict,
   toMarkedText,
 } from "./conflict-marks.ts"
@@ -100,12 +100,18 @@ describe("conflict marks", () => {
       const marks = createMarks(names, [base, ours, theirs])
       const resolveAll = (choice: ConflictChoice) => {
         let text = toMarkedText(segments, marks)
-        for (let [next] = findConflicts(text, marks); next; [next] = findConflicts(text, marks))
+        for (
+          let [next] = findMarkedConflicts(text, marks);
+          next;
+          [next] = findMarkedConflicts(text, marks)
+        )
           text = resolveConflict(text, next, choice)
         return text
       }
       const conflicts = segments.filter(({ kind }) => kind === "conflict")
-      expect(findConflicts(toMarkedText(segments, marks), marks)).toHaveLength(conflicts.length)
+      expect(findMarkedConflicts(toMarkedText(segments, marks), marks)).toHaveLength(
+        conflicts.length,
+      )
       for (const side of ["ours", "theirs"] as const) {
         const lines = segments.flatMap((one) => (one.kind === "agreed" ? one.lines : one[side]))
         expect(resolveAll(side)).toBe(lines.join("\n"))
@@ -122,9 +128,9 @@ describe("conflict marks", () => {
 
   test("that were edited are lines of the text", () => {
     const marks = createMarks(names, [])
-    expect(findConflicts(`${marks.start}\na\n${marks.end}`, marks)).toEqual([])
+    expect(findMarkedConflicts(`${marks.start}\na\n${marks.end}`, marks)).toEqual([])
     expect(
-      findConflicts([marks.start, marks.start, marks.middle, marks.end].join("\n"), marks),
+      findMarkedConflicts([marks.start, marks.start, marks.middle, marks.end].join("\n"), marks),
     ).toEqual([{ start: 1, middle: 2, end: 3 }])
   })
 })

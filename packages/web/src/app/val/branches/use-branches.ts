@@ -5,14 +5,14 @@ import { currentLocation } from "../../frame/location.ts"
 import { mainBranch } from "../files/load-files.ts"
 
 /** A branch as the API returns it. */
-export type Branch = Item<"listBranches">
+export type ListedBranch = Item<"listBranches">
 
 /** As many as a val may have. */
 const branchesMax = 100
 
 /** All branches of a val, `main` first; without an id, nothing is fetched. */
-export function useBranches(valId: string | undefined): UsedResource<readonly Branch[]> {
-  return useResource<readonly Branch[]>(valId && `branches of ${valId}`, async (signal) => {
+export function useBranches(valId: string | undefined): UsedResource<readonly ListedBranch[]> {
+  return useResource<readonly ListedBranch[]>(valId && `branches of ${valId}`, async (signal) => {
     const { data } = await api.listBranches({ val_id: valId ?? "", limit: branchesMax }, { signal })
     return data
   })

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test"
-import { compareFiles, summarize, type ValFile } from "./compared-file.ts"
+import type { ListedFile } from "../files/load-files.ts"
+import { compareFiles, summarize } from "./compared-file.ts"
 
-function toFile(id: string, path: string, version = 1, type: ValFile["type"] = "script"): ValFile {
+function toFile(
+  id: string,
+  path: string,
+  version = 1,
+  type: ListedFile["type"] = "script",
+): ListedFile {
   const name = path.split("/").at(-1) ?? path
   const links = { self: "", html: "", module: "" }
   return { id, path, name, type, version, updatedAt: "2026-01-01T00:00:00.000Z", links }

@@ -1,7 +1,5 @@
-import type { Item, Output } from "@hamlet/contract/client"
-
-/** A file of a branch, without its content. */
-export type ValFile = Item<"listFiles">
+import type { Output } from "@hamlet/contract/client"
+import type { ListedFile } from "../files/load-files.ts"
 
 /** How a file has changed. */
 export type ChangeKind = Output<"getBranchDifference">["data"][number]["kind"]
@@ -26,10 +24,10 @@ export interface FileTexts {
  * edited or moved, and knows the version in which it last changed: no text is needed.
  */
 export function compareFiles(
-  before: readonly ValFile[],
-  after: readonly ValFile[],
+  before: readonly ListedFile[],
+  after: readonly ListedFile[],
 ): readonly ComparedFile[] {
-  const isFile = ({ type }: ValFile) => type !== "directory"
+  const isFile = ({ type }: ListedFile) => type !== "directory"
   const now = new Map(after.filter(isFile).map((file) => [file.id, file]))
   const compared = before.filter(isFile).flatMap((file): ComparedFile[] => {
     const found = now.get(file.id)

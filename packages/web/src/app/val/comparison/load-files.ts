@@ -1,7 +1,7 @@
 import { api } from "../../api.ts"
 import { isNotFound } from "../../data/explain.ts"
-import { listAllFiles } from "../files/load-files.ts"
-import type { ComparedFile, FileTexts, ValFile } from "./compared-file.ts"
+import { type ListedFile, listAllFiles } from "../files/load-files.ts"
+import type { ComparedFile, FileTexts } from "./compared-file.ts"
 
 /** A version of a branch; undefined for no files at all. */
 export interface FilesAt {
@@ -14,7 +14,7 @@ export interface FilesAt {
 export async function loadFiles(
   { valId, branchId, version }: FilesAt,
   signal: AbortSignal,
-): Promise<readonly ValFile[] | undefined> {
+): Promise<readonly ListedFile[] | undefined> {
   if (version === undefined) return []
   try {
     return await listAllFiles(valId, { id: branchId, version }, signal)

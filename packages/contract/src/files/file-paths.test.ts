@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { limits } from "../limits.ts"
 import { findPathProblem, isInside, joinPath, toFileName, toParentPath } from "./file-paths.ts"
-import { limits } from "./limits.ts"
 
 describe("findPathProblem", () => {
   const name = "n".repeat(limits.fileNameCharsMax)

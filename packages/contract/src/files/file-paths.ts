@@ -1,5 +1,5 @@
 // Without the schemas: clients check a path before they send it.
-import { limits } from "./limits.ts"
+import { limits } from "../limits.ts"
 
 /** One segment of a path, and the name of a branch, whatever their length. */
 export const segmentPattern = /^[a-zA-Z0-9$[\]()\-_.]+$/

@@ -1,5 +1,5 @@
 // Without the schemas: clients show which file it is.
-import type { fileTypes } from "./lists.ts"
+import type { fileTypes } from "../lists.ts"
 
 type FileType = (typeof fileTypes)[number]
 

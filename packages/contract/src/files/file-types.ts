@@ -1,6 +1,7 @@
 // Without the schemas: clients show the type of a file before they send it.
+
+import type { fileTypes } from "../lists.ts"
 import { toFileName } from "./file-paths.ts"
-import type { fileTypes } from "./lists.ts"
 
 /** The type of a file that is no directory. */
 type ContentType = Exclude<(typeof fileTypes)[number], "directory">
