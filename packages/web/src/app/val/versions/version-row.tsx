@@ -157,7 +157,11 @@ function RunVersion({ version: { version }, branch }: ActionProps) {
       <LinkButton label={`Run version ${version}`} onClick={run}>
         Run
       </LinkButton>
-      {runId.value ? <a href={`/runs/${runId.value}`}>Open the run</a> : null}
+      {runId.value ? (
+        <a class="link-button" href={`/runs/${runId.value}`}>
+          Open the run
+        </a>
+      ) : null}
     </>
   )
 }
