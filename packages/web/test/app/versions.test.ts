@@ -268,6 +268,11 @@ describeApp("versions", (app) => {
     expect(await listPaths(admin, val.id)).toEqual(["c.txt", "d.txt", "lib/moved.txt", "main.tsx"])
     const read = await admin.client.getFileContent({ val_id: val.id, path: "c.txt" })
     expect(await read.text()).toBe("c.txt\n")
+    await versions.getByRole("button", { name: "Note of version 7" }).click()
+    const note = page.getByRole("dialog", { name: "Note of version 7" })
+    await note.getByLabel("Note").fill("As it was")
+    await note.getByRole("button", { name: "Save note" }).click()
+    await versions.getByText("As it was").waitFor()
     // A file that was deleted comes back.
     await versions.getByRole("link", { name: "All files" }).click()
     await versions.getByRole("link", { name: "v6", exact: true }).click()
