@@ -56,6 +56,7 @@ export const contract: ContractFacts = {
     getFile: "get /v2/files/{file_id} none json",
     listHistory: "get /v1/vals/{val_id}/history none json",
     restoreFiles: "post /v1/vals/{val_id}/versions/{version}/restore?branch_id json json",
+    putVersionNote: "put /v1/vals/{val_id}/versions/{version}/note?branch_id json none",
     changeFiles: "post /v1/vals/{val_id}/files?branch_id json json",
     getLike: "get /v1/vals/{val_id}/like none json",
     likeVal: "put /v1/vals/{val_id}/like none none",

@@ -92,6 +92,7 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   // The sample has nothing to merge, and main has another version.
   mergeBranch: { into: "parent", resolved: [{ path: "sample.txt", content: "sample" }] },
   restoreFiles: { path: "main.tsx", note: "sample" },
+  putVersionNote: { note: "sample" },
   createSession: { token: "sample" },
   putSchedule: { every: "200d" },
   readNotifications: {},

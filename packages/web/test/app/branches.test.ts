@@ -44,7 +44,7 @@ describeApp("branches", (app) => {
     await page.goto(val.path)
     const menu = page.getByRole("button", { name: "Branch main" })
     await menu.waitFor()
-    expect(await menu.allInnerTexts()).toEqual([""])
+    expect(await menu.textContent()).toBe("")
     expect(await page.getByRole("link", { name: "Branches" }).count()).toBe(0)
     await menu.focus()
     await page.keyboard.press("ArrowDown")
@@ -70,8 +70,8 @@ describeApp("branches", (app) => {
     await page.getByRole("menuitemradio", { name: "main" }).click()
     await page.waitForURL((url) => !url.search.includes("branch"))
     await eventually(
-      () => menu.allInnerTexts(),
-      (texts) => expect(texts).toEqual(["main"]),
+      () => menu.textContent(),
+      (text) => expect(text).toBe("main"),
     )
     await menu.click()
     await page.getByRole("menuitemradio", { name: "try.1" }).click()
@@ -104,16 +104,14 @@ describeApp("branches", (app) => {
     expect(await preview.getAttribute("href")).toMatch(/^http:\/\/[0-9a-f]{32}\./)
     await page.getByRole("menuitem", { name: "Compare and merge" }).click()
     const files = changes(page).getByRole("listitem")
-    const listFiles = async () =>
-      (await files.getByRole("button", { expanded: true }).allInnerTexts()).map((text) =>
-        text.replace(/\s+/g, " "),
-      )
-    await eventually(listFiles, (found) =>
-      expect(found).toEqual([
-        "− deleted gone.txt",
-        "+ added lib/new.txt",
-        "→ moved lib/old.txt → moved.txt",
-      ]),
+    await eventually(
+      () => files.getByRole("button", { expanded: true }).allTextContents(),
+      (found) =>
+        expect(found).toEqual([
+          "−deleted gone.txt",
+          "+added lib/new.txt",
+          "→moved lib/old.txt → moved.txt",
+        ]),
     )
     await changes(page).getByLabel("lib/new.txt: Changes on try").getByText("new").waitFor()
     await changes(page).getByText("Its text is the same.").waitFor()
@@ -262,7 +260,7 @@ describeApp("branches", (app) => {
       ],
     })
     await page.goto(`${val.path}/branches?branch=many`)
-    await changes(page).getByText("991 files: 991 added").waitFor()
+    await changes(page).getByText("991 files added").waitFor()
     const rows = changes(page).getByRole("button", { expanded: false })
     expect(await rows.count()).toBe(100)
     await rows.first().click()

@@ -219,9 +219,11 @@ describeApp("versions", (app) => {
       (found) => expect(found).toEqual(["v6", "v3 to v5", "v2", "v1"]),
     )
     const paths = versions.getByRole("list", { name: "Changed files" }).first()
-    expect((await paths.allInnerTexts()).join(" ").split(/\s+/)).toEqual(
-      "− deleted b.txt ~ changed c.txt → moved lib/moved.txt".split(" "),
-    )
+    expect(await paths.getByRole("listitem").allTextContents()).toEqual([
+      "−deleted b.txt",
+      "~changed c.txt",
+      "→moved lib/moved.txt",
+    ])
     const changed = page.getByRole("region", { name: "Changes", exact: true })
     await changed.getByText("3 files: 1 changed, 1 moved, 1 deleted").waitFor()
     await changed.getByText("lib/a.txt → lib/moved.txt").waitFor()
@@ -231,7 +233,7 @@ describeApp("versions", (app) => {
       .waitFor()
     await expectNoBarriers(page)
     await versions.getByRole("link", { name: "v3 to v5" }).click()
-    await changed.getByText("3 files: 3 added").waitFor()
+    await changed.getByText("3 files added").waitFor()
     await versions.getByRole("button", { name: "Show versions v3 to v5" }).click()
     await versions.getByRole("link", { name: "v4", exact: true }).click()
     await changed.getByLabel("Changes from version 3 to version 4").getByText("c.txt").waitFor()
@@ -266,6 +268,11 @@ describeApp("versions", (app) => {
     expect(await listPaths(admin, val.id)).toEqual(["c.txt", "d.txt", "lib/moved.txt", "main.tsx"])
     const read = await admin.client.getFileContent({ val_id: val.id, path: "c.txt" })
     expect(await read.text()).toBe("c.txt\n")
+    await versions.getByRole("button", { name: "Note of version 7" }).click()
+    const note = page.getByRole("dialog", { name: "Note of version 7" })
+    await note.getByLabel("Note").fill("As it was")
+    await note.getByRole("button", { name: "Save note" }).click()
+    await versions.getByText("As it was").waitFor()
     // A file that was deleted comes back.
     await versions.getByRole("link", { name: "All files" }).click()
     await versions.getByRole("link", { name: "v6", exact: true }).click()

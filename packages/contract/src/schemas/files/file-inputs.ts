@@ -172,6 +172,12 @@ export const restoreBody = z.object({
   note: text(limits.noteCharsMax).optional(),
 })
 
+/** The branch whose version is noted. */
+export const noteQuery = z.object(branchParam)
+
+/** What is said about a version; null for nothing. */
+export const noteBody = z.object({ note: text(limits.noteCharsMax).nullable() })
+
 /** The body of a merge. What is resolved holds whatever the two branches have at the path. */
 export const mergeBranchBody = z.object({
   into: z.enum(["parent", "branch"]).default("parent"),

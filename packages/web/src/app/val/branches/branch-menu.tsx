@@ -40,7 +40,7 @@ export function BranchMenu(props: BranchMenuProps) {
       <Menu
         label={`Branch ${branch.name}`}
         title={`Branch ${branch.name}`}
-        buttonClass={isNamed ? "bare badge branch-button" : "icon-button branch-quiet"}
+        buttonClass={isNamed ? "branch-button" : "icon-button"}
         button={
           <>
             <Icon name="branch" />

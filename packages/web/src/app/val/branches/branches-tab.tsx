@@ -150,10 +150,10 @@ function BranchRow(
       </span>
       <span class="wrap version-actions">
         {parent ? <span class="quiet">from {parent.name}</span> : null}
-        <a href={`${base}${toBranchQuery(branch.name)}`}>
+        <a class="link-button" href={`${base}${toBranchQuery(branch.name)}`}>
           Code<span class="visually-hidden"> of {branch.name}</span>
         </a>
-        <a href={`${base}/versions${toBranchQuery(branch.name)}`}>
+        <a class="link-button" href={`${base}/versions${toBranchQuery(branch.name)}`}>
           History<span class="visually-hidden"> of {branch.name}</span>
         </a>
         {isOwn && branch.name !== mainBranch ? (

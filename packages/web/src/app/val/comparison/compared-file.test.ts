@@ -36,6 +36,7 @@ describe("compareFiles", () => {
       { path: "old/moved.ts", newPath: "moved.ts", kind: "moved" },
     ])
     expect(summarize(compared)).toBe("4 files: 1 added, 1 changed, 1 moved, 1 deleted")
+    expect(summarize(compared.slice(0, 1))).toBe("1 file changed")
     expect(compareFiles(after, after)).toEqual([])
   })
 

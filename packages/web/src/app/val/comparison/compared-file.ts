@@ -61,13 +61,17 @@ export function toShownPath({ path, newPath }: ComparedFile): string {
   return newPath ?? path
 }
 
-const words = { added: "added", changed: "changed", moved: "moved", deleted: "deleted" } as const
+const kinds: readonly ChangeKind[] = ["added", "changed", "moved", "deleted"]
 
-/** "3 files: 1 added, 2 changed". */
+/** "2 files changed", or "3 files: 1 added, 2 changed". */
 export function summarize(files: readonly Pick<ComparedFile, "kind">[]): string {
-  const counts = (Object.keys(words) as ChangeKind[]).flatMap((kind) => {
+  const noun = `${files.length} ${files.length === 1 ? "file" : "files"}`
+  const counts = kinds.flatMap((kind) => {
     const count = files.filter((file) => file.kind === kind).length
-    return count === 0 ? [] : [`${count} ${words[kind]}`]
+    return count === 0 ? [] : [{ kind, count }]
   })
-  return `${files.length} ${files.length === 1 ? "file" : "files"}: ${counts.join(", ")}`
+  const [first] = counts
+  return counts.length === 1 && first
+    ? `${noun} ${first.kind}`
+    : `${noun}: ${counts.map(({ kind, count }) => `${count} ${kind}`).join(", ")}`
 }

@@ -191,7 +191,7 @@ function FileActions(
   return (
     <>
       {file === undefined ? (
-        <a href={toHrefWith({ file: shown, from: undefined, to: undefined })}>
+        <a class="link-button" href={toHrefWith({ file: shown, from: undefined, to: undefined })}>
           History<span class="visually-hidden"> of {shown}</span>
         </a>
       ) : null}

@@ -1,9 +1,11 @@
 import { useSignal } from "@preact/signals"
-import { setTo } from "../../../ui/bind.ts"
+import { bindText, setTo } from "../../../ui/bind.ts"
 import { api } from "../../api.ts"
 import { toHrefWith } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
 import { LinkButton } from "../../parts/buttons/link-button.tsx"
+import { Field } from "../../parts/forms/field.tsx"
+import { FormDialog } from "../../parts/forms/form-dialog.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
 import { session } from "../../session/session.ts"
 import { ChangeMark } from "../comparison/change-mark.tsx"
@@ -26,6 +28,7 @@ export interface VersionListProps {
   /** The files are those of another version, and unsaved text is set aside. */
   readonly onRestored: () => Promise<void>
   readonly onDeleted: () => Promise<void>
+  readonly onNoted: () => void
 }
 
 /** A version: its number, time, note, the paths that it has changed, and its actions. */
@@ -46,6 +49,7 @@ export function VersionRow(props: VersionListProps & { readonly version: Version
       {hasPaths ? <ChangedPaths version={version} /> : null}
       <span class="wrap version-actions">
         {session.value.kind === "signed-in" ? <RunVersion {...props} /> : null}
+        {isOwn ? <EditNote {...props} /> : null}
         {isOwn && !isCurrent ? <RestoreVersion {...props} /> : null}
         {isOwn && branch.isMain ? <DeleteVersion {...props} /> : null}
       </span>
@@ -157,7 +161,46 @@ function RunVersion({ version: { version }, branch }: ActionProps) {
       <LinkButton label={`Run version ${version}`} onClick={run}>
         Run
       </LinkButton>
-      {runId.value ? <a href={`/runs/${runId.value}`}>Open the run</a> : null}
+      {runId.value ? (
+        <a class="link-button" href={`/runs/${runId.value}`}>
+          Open the run
+        </a>
+      ) : null}
+    </>
+  )
+}
+
+/** Changes what is said about a version. */
+function EditNote({ version: { version, note }, branch, onNoted }: ActionProps) {
+  const isOpen = useSignal(false)
+  const text = useSignal("")
+  const open = () => {
+    text.value = note ?? ""
+    isOpen.value = true
+  }
+  const save = async () => {
+    const ids = { val_id: branch.valId, branch_id: branch.id, version }
+    await api.putVersionNote({ ...ids, note: text.peek().trim() || null })
+    isOpen.value = false
+    onNoted()
+  }
+  return (
+    <>
+      <LinkButton label={`Note of version ${version}`} onClick={open}>
+        Note
+      </LinkButton>
+      {isOpen.value ? (
+        <FormDialog
+          title={`Note of version ${version}`}
+          label="Save note"
+          onSubmit={save}
+          onClose={setTo(isOpen, false)}
+        >
+          <Field label="Note" hint="What has changed, and why. Leave it empty for none.">
+            <input class="input" maxLength={200} {...bindText(text)} />
+          </Field>
+        </FormDialog>
+      ) : null}
     </>
   )
 }

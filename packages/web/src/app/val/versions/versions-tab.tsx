@@ -47,6 +47,7 @@ function History(props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored"
   const onRestored = reloadAfter(props.onRestored)
   const list = {
     ...{ branch, isOwn, shown, onRestored, onDeleted: reloadAfter(props.onDeleted) },
+    onNoted: () => void versions.refresh(),
     before: new Map((loaded ?? []).flatMap(toPair)),
     hasPaths: file !== undefined || hasSeveralPaths(loaded ?? []),
   }
