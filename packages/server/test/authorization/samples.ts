@@ -115,6 +115,7 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     bio: `bio of ${unique}`,
     code: `export const sample = "${unique}"`,
     hosts: ["api.example.com"],
+    imageUrl: "https://example.com/sample.png",
     statement: `create table sample_${unique} (a)`,
     statements: [`create table sample_${unique} (a)`],
     vals: [{ name: `sample_${unique}`, versions: [{ code: "1" }] }],

@@ -36,6 +36,7 @@ export const pageCases: Readonly<
     },
     { name: "templates", path: "/templates", text: "Link shortener" },
     { name: "template", path: "/templates/guestbook", text: "Sign in to use it" },
+    { name: "template of several files", path: "/templates/app", text: "handleItems" },
     { name: "guide", path: "/guide", text: "Keep a secret" },
     { name: "user", path: "/u/ada", text: "Writes notes on engines" },
     { name: "val", path: ofVal(""), text: "Read only" },

@@ -15,7 +15,8 @@ export async function createValOf({ name, privacy, files }: NewVal): Promise<Out
   try {
     await api.changeFiles({ val_id: id, changes: [...files] })
   } catch (error) {
-    await api.deleteFolder({ val_id: id })
+    // The first failure is what the user should read.
+    await api.deleteFolder({ val_id: id }).catch(() => undefined)
     throw error
   }
   return api.getVal({ val_id: id })

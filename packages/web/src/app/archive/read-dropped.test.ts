@@ -51,7 +51,7 @@ describe("readDropped with an archive", () => {
         const read = await readDropped(asArchive(writeZip("shop", wanted)))
         expect(read).toEqual({ folder: "shop", files: wanted, skipped: [] })
       }),
-      { numRuns: 100 },
+      { numRuns: 20 },
     )
   })
 
@@ -195,7 +195,7 @@ describe("readDropped with an archive", () => {
         if (typeof read === "string") return
         for (const { content } of read.files) expect(good).toContain(content)
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     )
   })
 })
