@@ -120,7 +120,11 @@ function useFileInAddress({ files }: ValEditing): void {
     const file = asked === undefined ? files.entry.peek() : files.find(asked)
     if (file && file !== files.current.peek()) files.open(file)
   }, [files, asked])
-  useEffect(() => setQuery({ file: shown }), [shown])
+  // A line belongs to the file that was asked for.
+  useEffect(
+    () => setQuery({ file: shown, ...(shown === asked ? {} : { line: undefined }) }),
+    [shown],
+  )
 }
 
 /** What is beside the code: at first, what makes the file run. */
