@@ -40,6 +40,8 @@ export interface CodeEditorHandle {
   /** The first syntax error; null without one, undefined while the types are not loaded. */
   findSyntaxError(): Promise<CodeSyntaxError | null | undefined>
   openSearch(): void
+  /** Checks the types again: other files may have changed while it was hidden. */
+  checkAgain(): void
 }
 
 export interface CodeEditorProps {

@@ -11,12 +11,13 @@ import type {
   FormatCode,
   FormatOutcome,
 } from "../code-editor-props.ts"
+import { toPlainLines, withLineEndsOf } from "../line-ends.ts"
 import { textOf } from "../text-of.ts"
 import type { TypeService } from "../type-service/type-service.ts"
 import { basics } from "./basics.ts"
 import { type Change, findChanges } from "./find-changes.ts"
 import type { LanguageContext } from "./language/language-context.ts"
-import { typesOf } from "./language/types.ts"
+import { checkAgain, typesOf } from "./language/types.ts"
 import { loadLanguage } from "./languages.ts"
 import { themeOf } from "./theme.ts"
 
@@ -52,13 +53,12 @@ const byPage = Annotation.define<boolean>()
 
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const { language, path } = options
-  const [languagePart, readOnlyPart, labelPart, typesPart] = [
-    new Compartment(),
-    new Compartment(),
-    new Compartment(),
-    new Compartment(),
-  ]
+  const [languagePart, readOnlyPart] = [new Compartment(), new Compartment()]
+  const [labelPart, typesPart] = [new Compartment(), new Compartment()]
   let service: TypeService | undefined
+  // The lines of the document end in "\n"; the text keeps the line ends that it came with.
+  let given = options.text
+  const toText = (doc: { toString(): string }) => withLineEndsOf(given, textOf(doc))
 
   const attributesOf = (label: string) =>
     EditorView.contentAttributes.of({
@@ -72,7 +72,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   const view = new EditorView({
     parent,
     state: EditorState.create({
-      doc: options.text,
+      doc: toPlainLines(given),
       extensions: [
         themeOf(parent.ownerDocument),
         keys({ onSave: options.onSave, onRun: options.onRun, onFormat }),
@@ -85,7 +85,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
           const isTyped =
             update.docChanged &&
             !update.transactions.some((transaction) => transaction.annotation(byPage))
-          if (isTyped) options.onChange(textOf(update.state.doc))
+          if (isTyped) options.onChange(toText(update.state.doc))
         }),
       ],
     }),
@@ -101,14 +101,16 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   }
 
   return {
-    getText: () => textOf(view.state.doc),
+    getText: () => toText(view.state.doc),
     setText(text) {
-      const changes = findChanges(textOf(view.state.doc), text)
+      given = text
+      const changes = findChanges(textOf(view.state.doc), toPlainLines(text))
       if (changes.length > 0) view.dispatch({ changes, annotations: byPage.of(true) })
     },
     goToLine: (line, column) => goTo(view, line, column),
     focus: () => view.focus(),
     openSearch: () => void openSearchPanel(view),
+    checkAgain: () => checkAgain(view),
     format,
     findSyntaxError: async () => findSyntaxError(view, service, path),
     setReadOnly: (isReadOnly) =>

@@ -50,7 +50,11 @@ function FileEditor(props: ValTabProps & { readonly file: EditedFile }) {
   const handle = useRef<CodeEditorHandle | null>(null)
   const isCurrent = editing.files.current.value === file
   // Before the next key: it is meant for the file that is shown.
-  useLayoutEffect(() => (isCurrent ? actions.setEditor(handle) : undefined), [isCurrent])
+  useLayoutEffect(() => {
+    if (!isCurrent) return
+    actions.setEditor(handle)
+    handle.current?.checkAgain()
+  }, [isCurrent])
   // The text was changed outside the editor: a draft, a reset, or a save in another tab.
   useSignalEffect(() => {
     const text = file.text.value

@@ -79,7 +79,11 @@ function useFileInAddress({ files }: ValTabProps["editing"]): void {
     isFirst.current = false
     if (file && file !== files.current.peek()) files.open(file)
   }, [files, asked])
-  useEffect(() => setQuery({ file: shown }), [shown])
+  // A line belongs to the file that was asked for.
+  useEffect(
+    () => setQuery({ file: shown, ...(shown === asked ? {} : { line: undefined }) }),
+    [shown],
+  )
 }
 
 /** A definition in a file of a package or of the standard library, to read. */

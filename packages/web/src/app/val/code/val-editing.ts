@@ -6,7 +6,7 @@ import { api } from "../../api.ts"
 import {
   type FileConflict,
   findConflicts,
-  findTheirs,
+  matchFiles,
   type Resolution,
 } from "../files/conflicts.ts"
 import type { EditedFile } from "../files/edited-file.ts"
@@ -146,8 +146,8 @@ export class ValEditing {
    */
   async refresh(): Promise<void> {
     const newest = await this.#loadNewest()
-    this.#takeTheirs(await this.#findConflicts(newest))
-    await this.#rebase(newest)
+    do this.#takeTheirs(await this.#findConflicts(newest))
+    while (!(await this.#rebase(newest)))
   }
 
   /** Discards all drafts: the val was deleted. */
@@ -163,9 +163,9 @@ export class ValEditing {
     const conflicts = await this.#findConflicts(newest)
     // A save that is under way may be the reason.
     if (this.saving.peek().kind === "saving" || !this.#isNewer(newest)) return
+    const listed = matchFiles(this.files.all.peek(), newest.files)
     const isShownChanged = this.files.tabs.peek().some((file) => {
-      const saved = file.saved.peek()
-      const isSame = findTheirs(file, newest.files)?.version === saved?.version
+      const isSame = listed.get(file)?.version === file.saved.peek()?.version
       return !file.isDirty.peek() && !isSame
     })
     if (conflicts.length > 0 || isShownChanged) this.elsewhere.value = newest
@@ -174,9 +174,13 @@ export class ValEditing {
 
   /** Shows what was saved elsewhere: in place of unsaved text only after a question. */
   async showElsewhere(theirs: LoadedVal): Promise<void> {
-    const files = await this.#findConflicts(theirs)
-    if (files.length > 0) this.saving.value = { kind: "conflict", theirs, files }
-    else await this.#rebase(theirs)
+    do {
+      const files = await this.#findConflicts(theirs)
+      if (files.length > 0) {
+        this.saving.value = { kind: "conflict", theirs, files }
+        return
+      }
+    } while (!(await this.#rebase(theirs)))
   }
 
   /** The file that Run starts, as the API names it: where it is saved. */
@@ -283,6 +287,9 @@ export class ValEditing {
   /** Sends the changes once. Returns why it has failed. */
   async #attempt(note: string | undefined): Promise<unknown> {
     const { id: branch_id, version } = this.branch.peek()
+    const twice = this.files.findTwice()
+    if (twice !== undefined)
+      return new Error(`Cannot save: two files have the path "${twice}"; rename one of them`)
     const sent = this.files.changed.peek().map((file) => ({ file, edit: file.toEdit() }))
     const changes = [...toChanges(this.files.all.peek().map((file) => file.toEdit()))]
     const input = { val_id: this.val.peek().id, branch_id, changes, ...(note ? { note } : {}) }
@@ -302,7 +309,7 @@ export class ValEditing {
     batch(() => {
       for (const { file, edit } of sent) {
         if (edit.isDeleted) {
-          this.files.drop(file)
+          this.files.forget(file)
           continue
         }
         const before = file.saved.peek()
@@ -347,16 +354,18 @@ export class ValEditing {
   }
 
   /** Bases all files on a newer version. Unsaved changes stay; what is not changed here is replaced. */
-  async #rebase({ val, branch, files }: LoadedVal): Promise<void> {
-    await this.files.rebase(files, () => {
+  async #rebase({ val, branch, files }: LoadedVal): Promise<boolean> {
+    const isDone = await this.files.rebase(files, () => {
       this.val.value = val
       this.branch.value = branch
       if ((this.elsewhere.peek()?.branch.version ?? 0) <= branch.version)
         this.elsewhere.value = undefined
     })
+    if (!isDone) return false
     this.drafts.write()
     this.#check(this.files.tabs.peek())
     await this.drafts.findRecoverable()
+    return true
   }
 
   /** Looks for problems of saved files. Running them would show them too. */
