@@ -42,6 +42,7 @@ export interface EditorOptions {
 /** An editor on the page. */
 export interface Editor extends CodeEditorHandle {
   setReadOnly(isReadOnly: boolean): void
+  setWrapped(isWrapped: boolean): void
   setLabel(label: string): void
   setTypeService(service: TypeService | undefined): void
   stop(): void
@@ -52,7 +53,8 @@ const byPage = Annotation.define<boolean>()
 
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const { language, path } = options
-  const [languagePart, readOnlyPart, labelPart, typesPart] = [
+  const [languagePart, readOnlyPart, wrapPart, labelPart, typesPart] = [
+    new Compartment(),
     new Compartment(),
     new Compartment(),
     new Compartment(),
@@ -80,6 +82,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         typesPart.of([]),
         languagePart.of(loaded instanceof Promise ? [] : loaded),
         readOnlyPart.of(readOnlyOf(options.isReadOnly)),
+        wrapPart.of([]),
         labelPart.of(attributesOf(options.label)),
         EditorView.updateListener.of((update) => {
           const isTyped =
@@ -113,6 +116,8 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     findSyntaxError: async () => findSyntaxError(view, service, path),
     setReadOnly: (isReadOnly) =>
       view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
+    setWrapped: (isWrapped) =>
+      view.dispatch({ effects: wrapPart.reconfigure(isWrapped ? EditorView.lineWrapping : []) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),
     setTypeService(newService) {
       service = newService

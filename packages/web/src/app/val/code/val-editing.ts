@@ -37,6 +37,14 @@ export type SaveState =
       readonly files: readonly FileConflict[]
     }
 
+/** A file on a branch that has the unsaved files. */
+export interface Trial {
+  /** The file in the editor. */
+  readonly file: EditedFile
+  readonly branch: string
+  readonly listed: ListedFile
+}
+
 const limits = {
   /** How often a save follows versions that others save at the same time. */
   attemptsMax: 5,
@@ -56,6 +64,8 @@ export class ValEditing {
   /** Why the version that was just saved cannot run. */
   readonly problems: Signal<readonly SaveProblem[]> = signal([])
   readonly drafts: ValDrafts
+  /** In draft mode: where the unsaved state of a file can run. */
+  readonly trial: Signal<Trial | undefined> = signal(undefined)
   /** Asks the editor, which may not be loaded, about the file that it shows. */
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
@@ -179,10 +189,16 @@ export class ValEditing {
     else await this.#rebase(theirs)
   }
 
-  /** The file that Run starts, as the API names it: where it is saved. */
+  /** The file that Run starts, where it can run; undefined for one that was never saved. */
+  findStarted(): ListedFile | undefined {
+    return this.#findTrial()?.listed ?? this.files.started.value?.saved.value
+  }
+
+  /** The file that Run starts, as the API names it. */
   place(): { readonly file?: string; readonly branch: string } {
-    const path = this.files.started.value?.saved.value?.path
-    return { ...(path === undefined ? {} : { file: path }), branch: this.branch.value.name }
+    const path = this.findStarted()?.path
+    const branch = this.#findTrial()?.branch ?? this.branch.value.name
+    return { ...(path === undefined ? {} : { file: path }), branch }
   }
 
   /** Whether the saved version parses; if not, `problems` says why. */
@@ -202,6 +218,11 @@ export class ValEditing {
   stop(): void {
     this.#checking.abort()
     this.drafts.stop()
+  }
+
+  #findTrial(): Trial | undefined {
+    const trial = this.trial.value
+    return trial && trial.file === this.files.started.value ? trial : undefined
   }
 
   #readText(file: ListedFile): Promise<string> {
