@@ -67,7 +67,7 @@ export const contract: ContractFacts = {
     listValReferences: "get /v1/vals/{val_id}/references none json",
     listValDependencies: "get /v1/vals/{val_id}/dependencies none json",
     createRun: "post /v1/vals/{val_id}/runs json json",
-    sendTestEmail: "post /v1/vals/{val_id}/emails json json",
+    sendTestEmail: "post /v1/vals/{val_id}/emails?file&branch json json",
     callVal: "post /v1/run/{username}.{val_name} json json",
     callValByQuery: "get /v1/run/{username}.{val_name} none json",
     evalCode: "post /v1/eval json json",

@@ -53,6 +53,8 @@ export interface CodeEditorProps {
   /** The accessible name. */
   readonly label: string
   readonly readOnly?: boolean
+  /** Whether long lines of code are wrapped; those of prose always are. */
+  readonly isWrapped?: boolean
   /** Goes there whenever the object changes. */
   readonly goTo?: TextPosition | undefined
   readonly typeService?: TypeService | undefined

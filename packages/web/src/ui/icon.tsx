@@ -86,6 +86,7 @@ const drawings = {
   usage: lucide.Gauge,
   warning: lucide.TriangleAlert,
   webhook: lucide.Webhook,
+  wrap: lucide.WrapText,
 } as const satisfies Record<string, lucide.IconNode>
 
 /** The names of the icons. */

@@ -12,13 +12,16 @@ import { BranchesTab } from "../val/branches/branches-tab.tsx"
 import { useCodeActions } from "../val/code/code-actions.ts"
 import { CodeButtons } from "../val/code/code-buttons.tsx"
 import { CodeTab } from "../val/code/code-tab.tsx"
+import { prepareStart } from "../val/code/prepare-start.ts"
 import { ValEditing } from "../val/code/val-editing.ts"
 import { useValRun } from "../val/code/val-run.ts"
 import { DiscussionTab } from "../val/discussion-tab.tsx"
-import { type FileType, type LoadedVal, loadVal, mainBranch } from "../val/files/load-files.ts"
+import { DraftMode } from "../val/draft-mode/draft-mode.ts"
+import { type LoadedVal, loadVal, mainBranch } from "../val/files/load-files.ts"
 import { GraphTab } from "../val/graph-tab.tsx"
 import { RecentRuns } from "../val/panes/recent-runs.ts"
 import { ValRequests } from "../val/preview/val-requests.ts"
+import { ValProblems } from "../val/problems/val-problems.ts"
 import { ReadmeTab } from "../val/readme-tab.tsx"
 import { SettingsTab } from "../val/settings-tab.tsx"
 import { ValBar } from "../val/val-bar.tsx"
@@ -61,24 +64,27 @@ const tabs = {
 /** A val with its tabs. Unsaved input stays when the tab changes. */
 function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
   const isOwn = useComputed(() => viewer()?.id === loaded.val.author.id).value
-  const { editing, recent, requests } = useMemo(
+  const { editing, recent, requests, problems, draftMode } = useMemo(
     () => open(loaded, isOwn),
     [loaded.branch.id, isOwn],
   )
-  const run = useValRun(editing, isOwn)
+  const prepare = () => prepareStart(editing, draftMode, isOwn)
+  const run = useValRun(editing, prepare)
   const { name, author } = editing.val.value
   const base = `/u/${author.username}/${name}`
-  const pane = toPane(tab, editing.files.started.value?.type.value, isOwn)
+  const pane = toPane(tab, editing, isOwn)
   const showRun = () => {
     if (pane !== "run") navigate(`${base}/run${location.search}`)
   }
-  const actions = useCodeActions({ editing, run, requests, isOwn, showRun })
+  const actions = useCodeActions({ editing, run, requests, isOwn, prepare, showRun })
   useEffect(
     () => () => {
       editing.stop()
       requests.stop()
+      problems.stop()
+      draftMode.stop()
     },
-    [editing, requests],
+    [editing, requests, problems, draftMode],
   )
   useEffect(
     () => guardNavigation((path) => isWithin(editing, path) || !editing.mayLose()),
@@ -86,7 +92,19 @@ function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
   )
   if (!isTab(tab) || (["schedule", "settings"].includes(tab) && !isOwn)) return <NotFound />
   const Tab = tabs[tab]
-  const props = { editing, run, requests, recent, actions, isOwn, base, tab, pane }
+  const props = {
+    editing,
+    run,
+    requests,
+    recent,
+    problems,
+    draftMode,
+    actions,
+    isOwn,
+    base,
+    tab,
+    pane,
+  }
   const isCode = Tab === CodeTab
   return (
     <div class={`column val-page ${isCode ? "val-page-code" : ""}`}>
@@ -112,14 +130,20 @@ function open(loaded: LoadedVal, isOwn: boolean) {
     editing,
     recent,
     requests: new ValRequests(editing, isOwn ? recent : undefined),
+    problems: new ValProblems(editing),
+    draftMode: new DraftMode(editing),
   }
 }
 
 /** What is beside the code: at first, what makes the file run. */
-function toPane(tab: string, type: FileType | undefined, isOwn: boolean): ValTabProps["pane"] {
-  if (tab === "run" || tab === "schedule" || tab === "mail") return tab
+function toPane(tab: string, { files }: ValEditing, isOwn: boolean): ValTabProps["pane"] {
+  const type = files.started.value?.type.value
+  // The pane follows the file that Run starts, unless there is only one.
+  const isOnly = files.present.value.filter((file) => file.isCode).length < 2
+  if (tab === "run") return tab
+  if (isOnly && (tab === "schedule" || tab === "mail")) return tab
   if (type === "interval" && isOwn) return "schedule"
-  return type === "email" && isOwn ? "mail" : "run"
+  return type === "email" && (isOwn || tab === "mail") ? "mail" : "run"
 }
 
 /** Whether a path belongs to the same val, where unsaved input stays. */

@@ -4,7 +4,7 @@ import { foldKeymap } from "@codemirror/language"
 import { lintKeymap } from "@codemirror/lint"
 import { openSearchPanel, searchKeymap } from "@codemirror/search"
 import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state"
-import { EditorView, keymap } from "@codemirror/view"
+import { EditorView, keymap, type ViewUpdate } from "@codemirror/view"
 import type {
   CodeEditorHandle,
   EditorLanguage,
@@ -43,6 +43,7 @@ export interface EditorOptions {
 /** An editor on the page. */
 export interface Editor extends CodeEditorHandle {
   setReadOnly(isReadOnly: boolean): void
+  setWrapped(isWrapped: boolean): void
   setLabel(label: string): void
   setTypeService(service: TypeService | undefined): void
   stop(): void
@@ -54,7 +55,7 @@ const byPage = Annotation.define<boolean>()
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const { language, path } = options
   const [languagePart, readOnlyPart] = [new Compartment(), new Compartment()]
-  const [labelPart, typesPart] = [new Compartment(), new Compartment()]
+  const [wrapPart, labelPart, typesPart] = [new Compartment(), new Compartment(), new Compartment()]
   let service: TypeService | undefined
   // The lines of the document end in "\n"; the text keeps the line ends that it came with.
   let given = options.text
@@ -80,12 +81,10 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         typesPart.of([]),
         languagePart.of(loaded instanceof Promise ? [] : loaded),
         readOnlyPart.of(readOnlyOf(options.isReadOnly)),
+        wrapPart.of([]),
         labelPart.of(attributesOf(options.label)),
         EditorView.updateListener.of((update) => {
-          const isTyped =
-            update.docChanged &&
-            !update.transactions.some((transaction) => transaction.annotation(byPage))
-          if (isTyped) options.onChange(toText(update.state.doc))
+          if (isTyped(update)) options.onChange(toText(update.state.doc))
         }),
       ],
     }),
@@ -115,6 +114,8 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     findSyntaxError: async () => findSyntaxError(view, service, path),
     setReadOnly: (isReadOnly) =>
       view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
+    setWrapped: (isWrapped) =>
+      view.dispatch({ effects: wrapPart.reconfigure(isWrapped ? EditorView.lineWrapping : []) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),
     setTypeService(newService) {
       service = newService
@@ -128,6 +129,11 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     },
     stop: () => view.destroy(),
   }
+}
+
+/** Whether the user has changed the text, and not the page. */
+function isTyped({ docChanged, transactions }: ViewUpdate): boolean {
+  return docChanged && !transactions.some((transaction) => transaction.annotation(byPage))
 }
 
 async function findSyntaxError(

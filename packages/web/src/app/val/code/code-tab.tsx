@@ -16,10 +16,10 @@ import { useCodeCommands, useCodeKeys } from "./use-code-keys.ts"
 
 /** The code, beside it the result, and below it the logs. */
 export function CodeTab(props: ValTabProps) {
-  const { editing, isOwn, base, actions } = props
+  const { editing, isOwn, actions, draftMode } = props
   useFileInAddress(editing)
   useCodeKeys(actions)
-  useCodeCommands({ ...actions, isOwn, base })
+  useCodeCommands({ ...actions, editing, draftMode, isOwn })
   const { sidePercent, isSideOpen, drawerPercent } = layout.value
   const drawer =
     editing.files.started.value?.type.value === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"

@@ -37,6 +37,14 @@ export type SaveState =
       readonly files: readonly FileConflict[]
     }
 
+/** A file on a branch that has the unsaved files. */
+export interface Trial {
+  /** The file in the editor. */
+  readonly file: EditedFile
+  readonly branch: string
+  readonly listed: ListedFile
+}
+
 const limits = {
   /** How often a save follows versions that others save at the same time. */
   attemptsMax: 5,
@@ -56,6 +64,8 @@ export class ValEditing {
   /** Why the version that was just saved cannot run. */
   readonly problems: Signal<readonly SaveProblem[]> = signal([])
   readonly drafts: ValDrafts
+  /** In draft mode: where the unsaved state of a file can run. */
+  readonly trial: Signal<Trial | undefined> = signal(undefined)
   /** Asks the editor, which may not be loaded, about the file that it shows. */
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
@@ -76,7 +86,7 @@ export class ValEditing {
       () => this.drafts.write(),
     )
     this.isDirty = computed(() => this.files.changed.value.length > 0)
-    this.#takeKnownTexts()
+    this.files.takeTextsOf(val, branch)
     this.drafts = new ValDrafts(this.files, this.branch, isOwn)
     this.files.openFirst(path)
   }
@@ -183,10 +193,16 @@ export class ValEditing {
     } while (!(await this.#rebase(theirs)))
   }
 
-  /** The file that Run starts, as the API names it: where it is saved. */
+  /** The file that Run starts, where it can run; undefined for one that was never saved. */
+  findStarted(): ListedFile | undefined {
+    return this.#findTrial()?.listed ?? this.files.started.value?.saved.value
+  }
+
+  /** The file that Run starts, as the API names it. */
   place(): { readonly file?: string; readonly branch: string } {
-    const path = this.files.started.value?.saved.value?.path
-    return { ...(path === undefined ? {} : { file: path }), branch: this.branch.value.name }
+    const path = this.findStarted()?.path
+    const branch = this.#findTrial()?.branch ?? this.branch.value.name
+    return { ...(path === undefined ? {} : { file: path }), branch }
   }
 
   /** Whether the saved version parses; if not, `problems` says why. */
@@ -206,6 +222,11 @@ export class ValEditing {
   stop(): void {
     this.#checking.abort()
     this.drafts.stop()
+  }
+
+  #findTrial(): Trial | undefined {
+    const trial = this.trial.value
+    return trial && trial.file === this.files.started.value ? trial : undefined
   }
 
   #readText(file: ListedFile): Promise<string> {
@@ -231,18 +252,6 @@ export class ValEditing {
         if (theirs) file.take(theirs.listed, theirs.text)
         else this.files.drop(file)
     })
-  }
-
-  /** The val itself has the texts of two files of `main`. */
-  #takeKnownTexts(): void {
-    const { id, code, readme, version } = this.val.peek()
-    const branch = this.branch.peek()
-    if (branch.id !== id || branch.version !== version) return
-    for (const file of this.files.all.peek()) {
-      const saved = file.saved.peek()
-      const text = saved?.id === id ? code : saved?.path === readmePath ? readme : null
-      if (saved && text !== null && saved.type !== "directory") file.take(saved, text)
-    }
   }
 
   async #mayBeNewer(): Promise<boolean> {

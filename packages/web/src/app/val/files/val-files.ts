@@ -1,9 +1,9 @@
-import { findEntryFile } from "@hamlet/contract/entry-file"
+import { findEntryFile, readmePath } from "@hamlet/contract/entry-file"
 import { isInside } from "@hamlet/contract/file-paths"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { matchFiles } from "./conflicts.ts"
 import { EditedFile, type ReadText } from "./edited-file.ts"
-import type { FileType, ListedFile } from "./load-files.ts"
+import type { Branch, FileType, ListedFile, Val } from "./load-files.ts"
 
 /** The files of a branch as the user has arranged them, and those in tabs. Nothing is saved here. */
 export class ValFiles {
@@ -50,6 +50,16 @@ export class ValFiles {
         : this.entry.value
     })
     this.changed = computed(() => this.all.value.filter((file) => file.isDirty.value))
+  }
+
+  /** The val itself has the texts of two files of `main`. */
+  takeTextsOf({ id, code, readme, version }: Val, branch: Branch): void {
+    if (branch.id !== id || branch.version !== version) return
+    for (const file of this.all.peek()) {
+      const saved = file.saved.peek()
+      const text = saved?.id === id ? code : saved?.path === readmePath ? readme : null
+      if (saved && text !== null && saved.type !== "directory") file.take(saved, text)
+    }
   }
 
   /** The file at a path. */
