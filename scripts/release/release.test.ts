@@ -27,9 +27,9 @@ describe("a release", () => {
       "deploy/systemd/hamlet.service",
     ])
       expect(files).toContain(path)
-    expect(files.filter((path) => /\.test\.tsx?$|\/test\/|^bench\/|^docs\/images\//.test(path))).toEqual(
-      [],
-    )
+    expect(
+      files.filter((path) => /\.test\.tsx?$|\/test\/|^bench\/|^docs\/images\//.test(path)),
+    ).toEqual([])
   })
 
   test("contains every file that `npm start` imports", () => {
