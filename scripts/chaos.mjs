@@ -2,12 +2,14 @@
 // npm run chaos -- schedules: that of the test of schedules on several nodes.
 // npm run chaos -- files: random changes of files against a model, and kills of the server.
 // npm run chaos -- pause: a node that is paused for longer than its lease.
+// npm run chaos -- restarts: nodes behind a proxy that are restarted one after the other.
 import { runTests } from "./testing/run.mjs"
 
 const args = process.argv.slice(2)
 const [name, ...rest] = args
 if (name === "schedules") process.exitCode = await runSchedules(rest)
 else if (name === "files") process.exitCode = await runFiles(rest)
+else if (name === "restarts") process.exitCode = await runRestarts(rest)
 else if (name === "pause") process.exitCode = await runPause(rest)
 else process.exitCode = await runAll(args)
 
@@ -48,6 +50,15 @@ function runFiles([steps = "10000", kills = "100", ...args]) {
 /** @param {string[]} args */
 function runPause(args) {
   return runLong([...args, "./packages/server/test/chaos/paused-node.chaos.ts"], {})
+}
+
+/** @param {string[]} args */
+function runRestarts([restarts = "20", proxy = "haproxy", ...args]) {
+  assertCounts([restarts], "as in npm run chaos -- restarts 20 nginx")
+  return runLong([...args, "./packages/server/test/chaos/restarts.chaos.ts"], {
+    HAMLET_CHAOS_RESTARTS: restarts,
+    HAMLET_CHAOS_PROXY: proxy,
+  })
 }
 
 /**
