@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from "node:fs"
 import { join } from "node:path"
+import type { DatabaseHome } from "../storage/backup/owner-databases/owner-database-source.ts"
 import type { Config } from "../config/config.ts"
 import { AppError } from "../domain/app-error.ts"
 import type { CodeFormatter } from "../domain/modules/format-code.ts"
@@ -116,9 +117,13 @@ export function sqlitePath(config: Config): string {
   return join(config.dataDir, "hamlet.db")
 }
 
-/** The folder of users' own databases; undefined where the nodes share only PostgreSQL. */
-export function ownerFolder({ databaseUrl, dataDir, storage }: Config): string | undefined {
-  return databaseUrl !== undefined && !storage.isDataDirShared ? undefined : join(dataDir, "sqlite")
+/** Chooses the home of users' databases. There is none where the nodes share only PostgreSQL. */
+export function chooseDatabaseHome(config: Config): DatabaseHome {
+  const { databaseUrl, dataDir, storage, libsql } = config
+  if (libsql) return { kind: "libsql", server: libsql }
+  const isShared = databaseUrl !== undefined
+  if (isShared && !storage.isDataDirShared) return { kind: "none" }
+  return { kind: "files", folder: join(dataDir, "sqlite"), isShared }
 }
 
 function writeToStderr(text: string): void {

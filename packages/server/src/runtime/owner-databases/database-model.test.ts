@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
+import { describeEachHome, type TestOwner } from "./testing/database-testing.ts"
 
 type Value = null | number | string
 
@@ -76,8 +76,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 )
 
-test("DatabasePool returns the same results as plain SQLite for random statements", async () => {
-  await using databases = await openDatabases()
+describeEachHome("OwnerDatabases", (open, home) => {
+test("return the same results as plain SQLite for random statements", async () => {
+  await using databases = await open()
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 25 }), async (commands) => {
       const owner = databases.owner()
@@ -94,8 +95,9 @@ test("DatabasePool returns the same results as plain SQLite for random statement
       const all: Command = { kind: "batch", statements }
       expect(await ask(owner, all)).toEqual(askModel(model, all))
     }),
-    { numRuns: 25 },
+    { numRuns: home === "files" ? 25 : 8 },
   )
+})
 })
 
 /** What an answer says: rows and how many were changed, or why not. */

@@ -252,21 +252,31 @@ export class LibsqlDatabases implements OwnerDatabases {
       const { reply, baton } = await this.#retry(isRead, signal, () =>
         this.#streams.send(namespace, batch, options),
       )
-      const read = await this.#read(home.ownerId, call, reply)
-      this.#streams.release(namespace, baton, read[0].kind === "done")
-      return read
+      let isDone = false
+      try {
+        const read = await this.#read(home.ownerId, call, reply)
+        isDone = read[0].kind === "done"
+        return read
+      } finally {
+        this.#streams.release(namespace, baton, isDone)
+      }
     }
     const { reply, baton } = await this.#retry(false, signal, () =>
       this.#streams.hold(namespace, batch, options),
     )
-    const read = await this.#read(home.ownerId, call, reply)
-    if (baton === undefined) return read
-    const isDone = read[0].kind === "done"
-    const ended = await this.#streams.end(namespace, baton, isDone ? "commit" : "rollback", options)
-    if (!isDone || ended.kind !== "done") return isDone ? [lost, Buffer.alloc(0)] : read
-    // Foreign keys may be checked at the end only.
-    const failure = findFailure(ended)
-    return failure === undefined ? read : [failure, Buffer.alloc(0)]
+    let open = baton
+    try {
+      const read = await this.#read(home.ownerId, call, reply)
+      if (baton === undefined || read[0].kind !== "done") return read
+      open = undefined
+      const ended = await this.#streams.commit(namespace, baton, options)
+      // Foreign keys may be checked at the end only.
+      const failure = ended.kind === "done" ? findFailure(ended) : lost
+      return failure === undefined ? read : [failure, Buffer.alloc(0)]
+    } finally {
+      // Closing it ends the transaction without a change.
+      this.#streams.release(namespace, open, false)
+    }
   }
 
   #read(

@@ -65,21 +65,16 @@ export class LibsqlStreams {
     else this.#close(stream)
   }
 
-  /** Sends a request that leaves its transaction open, and later the end of it, on a new stream. */
+  /** Sends a request that leaves its transaction open, on a stream of its own. */
   async hold(namespace: string, request: string, options: SendOptions): Promise<StreamReply> {
     const reply = await this.#server.send(namespace, toBody(undefined, request), options)
     return { reply, baton: findBaton(reply) }
   }
 
-  /** Ends the transaction of a stream, and closes it. */
-  end(
-    namespace: string,
-    baton: string,
-    sql: "commit" | "rollback",
-    options: SendOptions,
-  ): Promise<LibsqlReply> {
-    const request = `{"type":"execute","stmt":{"sql":"${sql}"}},{"type":"close"}`
-    return this.#server.send(namespace, toBody(baton, request), options)
+  /** Commits the transaction of a stream, and closes it. */
+  commit(namespace: string, baton: string, options: SendOptions): Promise<LibsqlReply> {
+    const requests = '{"type":"execute","stmt":{"sql":"commit"}},{"type":"close"}'
+    return this.#server.send(namespace, toBody(baton, requests), options)
   }
 
   /** Closes the streams of a database: the next request opens it again. */

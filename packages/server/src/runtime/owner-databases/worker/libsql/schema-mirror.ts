@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 import type { SqlRequest, SqlStatement } from "../../../../domain/owner-databases.ts"
 import type { MirrorLimits } from "../../libsql/libsql-messages.ts"
-import { type Authorizer, createAuthorizer } from "../authorizer.ts"
+import { type Authorizer, createAuthorizer, noFiles } from "../authorizer.ts"
 import { isNamed, listArgs, toBindings } from "../bind-args.ts"
 import { openConnection } from "../open-connection.ts"
 import {
@@ -121,6 +121,8 @@ export class SchemaMirror {
     // The server would not stop there.
     if (sql.includes("\0")) throw new StatementError("it contains a zero character")
     const prepared = this.#prepare(sql, isInBatch)
+    // SQLite asks about it only when it runs.
+    if (/^vacuum\b/i.test(prepared.text)) throw new StatementError(`not authorized: ${noFiles}`)
     const values = listArgs(prepared.parameters, args)
     if (!isMixed(prepared)) return { ...prepared, values }
     const text = numberParameters(prepared.text, prepared.parameters)
