@@ -5,7 +5,10 @@ import { createCipher, findMissingKey, keyCheckName } from "../domain/secrets/ci
 import { findKeyFile } from "../storage/accounts/key-file.ts"
 import { toPostgresBackup } from "../storage/backup/databases/postgres.ts"
 import { toSqliteBackup } from "../storage/backup/databases/sqlite.ts"
-import { createFilePlace, createLibsqlPlace } from "../storage/backup/owner-databases/database-place.ts"
+import {
+  createFilePlace,
+  createLibsqlPlace,
+} from "../storage/backup/owner-databases/database-place.ts"
 import { createLoader, RestoreRefused } from "../storage/backup/restore/loader.ts"
 import {
   type Restored,

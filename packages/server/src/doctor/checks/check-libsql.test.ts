@@ -36,7 +36,11 @@ describe.if(hasLibsql("checkLibsql"))("checkLibsql", () => {
 
   test("names a wrong key without repeating it", async () => {
     const finding = await look({ ...server.env, HAMLET_LIBSQL_ADMIN_KEY: "albatross" })
-    expect(finding).toMatchObject(["failure", expect.any(String), "correct HAMLET_LIBSQL_ADMIN_KEY"])
+    expect(finding).toMatchObject([
+      "failure",
+      expect.any(String),
+      "correct HAMLET_LIBSQL_ADMIN_KEY",
+    ])
     expect(JSON.stringify(finding)).not.toContain("albatross")
   })
 

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts"
-import { createLibsqlServer, LibsqlUnavailable } from "../../shared/libsql/libsql-server.ts"
 import { registryNamespace } from "../../shared/libsql/libsql-registry.ts"
+import { createLibsqlServer, LibsqlUnavailable } from "../../shared/libsql/libsql-server.ts"
 import { type Finding, failure, fine, toReason, warning } from "../finding.ts"
 
 const check = "databases of users"

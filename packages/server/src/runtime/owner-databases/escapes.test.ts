@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { describeEachHome, type TestHome, type TestOwner } from "./testing/database-testing.ts"
+import { describeEachHome } from "../../../test/support/database-homes.ts"
+import type { TestHome, TestOwner } from "./testing/database-testing.ts"
 import { allowedFunctions, allowedModules } from "./worker/allowed-sql.ts"
 
 /**
@@ -199,7 +200,9 @@ describeEachHome("OwnerDatabases", (open, home) => {
       const owner = databases.owner()
       await owner.execute("create table t (a)")
       await owner.execute("create view v as select * from dbstat")
-      await owner.execute("create trigger tr after insert on t begin select load_extension('x'); end")
+      await owner.execute(
+        "create trigger tr after insert on t begin select load_extension('x'); end",
+      )
       expect(await owner.execute("select * from v")).toMatchObject({ kind: "failed" })
       expect(await owner.execute("insert into t values (1)")).toMatchObject({ kind: "failed" })
       expect(await owner.rows("select count(*) from t")).toEqual([[0]])

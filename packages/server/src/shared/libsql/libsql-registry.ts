@@ -32,7 +32,9 @@ export type LibsqlRegistry = ReturnType<typeof createLibsqlRegistry>
  */
 export function createLibsqlRegistry(server: LibsqlServer) {
   let hasTable = false
-  const run = async (statements: readonly LibsqlStatement[]): Promise<readonly LibsqlValue[][][]> => {
+  const run = async (
+    statements: readonly LibsqlStatement[],
+  ): Promise<readonly LibsqlValue[][][]> => {
     const first = hasTable ? [] : [{ sql: schema }]
     const rows = await server.execute(registryNamespace, [...first, ...statements])
     hasTable = rows !== undefined
@@ -102,8 +104,7 @@ function toDatabase(row: readonly LibsqlValue[]): RegisteredDatabase {
   return { ownerId, ...(valId === "" ? {} : { valId }), bytes: Number(bytes) }
 }
 
-/** A text as an argument of a statement. */
-export function toText(value: string): LibsqlValue {
+function toText(value: string): LibsqlValue {
   return { type: "text", value }
 }
 

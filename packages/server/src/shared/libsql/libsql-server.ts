@@ -116,7 +116,7 @@ export function createLibsqlServer({ url, adminUrl, key, adminKey }: LibsqlOptio
         signal,
         bytesMax: limits.bytesMax,
       })
-      return reply.kind === "no_namespace" ? undefined : readRows(reply).slice(0, -1)
+      return reply.kind === "no_namespace" ? undefined : readPipeline(reply).rows.slice(0, -1)
     },
     /** Creates a namespace, unless it exists. What it acknowledges is on disk. */
     async createNamespace(namespace: string, bytesMax: number): Promise<void> {
@@ -168,12 +168,10 @@ interface PipelineResponse {
   )[]
 }
 
-/** The rows of each request of a pipeline of our own. Throws the first error. */
-export function readRows(reply: LibsqlReply): readonly LibsqlValue[][][] {
-  return readPipeline(reply).rows
-}
-
-/** The same, with the key to the stream, if it is still open. */
+/**
+ * The rows of each request of a pipeline of our own, and the key to the stream, if it is still open.
+ * Throws the first error.
+ */
 export function readPipeline(reply: LibsqlReply): {
   readonly rows: readonly LibsqlValue[][][]
   readonly baton: string | undefined

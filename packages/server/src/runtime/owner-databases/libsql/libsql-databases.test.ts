@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { openLibsql } from "../../../../test/support/database-homes.ts"
 import {
   hasLibsql,
   type LibsqlProcess,
@@ -8,7 +9,7 @@ import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { AppError } from "../../../domain/app-error.ts"
 import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
-import { openLibsql, type TestOwner } from "../testing/database-testing.ts"
+import type { TestOwner } from "../testing/database-testing.ts"
 
 const endless =
   "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"

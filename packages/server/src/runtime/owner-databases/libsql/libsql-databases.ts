@@ -1,9 +1,8 @@
-import { fileURLToPath } from "node:url"
 import { AppError } from "../../../domain/app-error.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain/owner-databases.ts"
 import type { StorageHome } from "../../../domain/storage-home.ts"
 import { FairQueue, type Waiter } from "../../../shared/fair-queue.ts"
-import { parseOwnJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../../shared/json-text.ts"
 import {
   createLibsqlRegistry,
@@ -16,24 +15,15 @@ import {
   type LibsqlReply,
   type LibsqlServer,
   LibsqlUnavailable,
-  readRows,
+  readPipeline,
 } from "../../../shared/libsql/libsql-server.ts"
-import { toFrameParts } from "../../worker-processes/frames.ts"
-import { WorkerProcessPool } from "../../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../../worker-processes/worker-profile.ts"
 import { type LibsqlLimits, libsqlLimits, statementLimits } from "../database-limits.ts"
 import { assertIds, toRequestJson } from "../database-messages.ts"
-import {
-  type LibsqlWorkerReply,
-  type Plan,
-  type ReadCall,
-  splitMessage,
-  toMessage,
-} from "./libsql-messages.ts"
+import type { LibsqlWorkerReply, Plan, ReadCall } from "./libsql-messages.ts"
 import { LibsqlStreams } from "./libsql-streams.ts"
+import { endingOutcome, LibsqlWorkers, WorkerGone } from "./libsql-workers.ts"
 import { OwnerSizes } from "./owner-sizes.ts"
-
-const programPath = fileURLToPath(new URL("../worker/libsql/libsql-main.ts", import.meta.url))
 
 /** The server, and what databases and their statements may use. */
 export interface LibsqlDatabasesOptions {
@@ -49,13 +39,6 @@ export interface LibsqlDatabasesOptions {
 }
 
 type Job = Waiter<SentSqlRequest, SqlOutcome>
-
-/** A worker has no answer: it has ended, or too many requests wait for it. */
-class WorkerGone extends Error {
-  constructor(readonly outcome: SqlOutcome) {
-    super(outcome.kind)
-  }
-}
 
 /**
  * The databases of users and of vals on a libSQL server, one namespace each, which all nodes share.
@@ -75,7 +58,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   readonly #registry: LibsqlRegistry
   readonly #streams: LibsqlStreams
   readonly #sizes: OwnerSizes
-  readonly #workers: WorkerProcessPool
+  readonly #workers: LibsqlWorkers
   readonly #queue: FairQueue<SentSqlRequest, SqlOutcome>
   /** Requests under way, by owner. */
   readonly #running = new Map<string, number>()
@@ -86,7 +69,6 @@ export class LibsqlDatabases implements OwnerDatabases {
   #isStopped = false
 
   constructor(options: LibsqlDatabasesOptions) {
-    const { msMax, isolation, onWeak } = options
     this.#options = options
     this.#limits = { ...libsqlLimits, ...options.limits }
     this.#server = createLibsqlServer(options.server)
@@ -94,19 +76,12 @@ export class LibsqlDatabases implements OwnerDatabases {
     this.#streams = new LibsqlStreams(this.#server, this.#limits)
     this.#sizes = new OwnerSizes(this.#registry, this.#limits, options.onError)
     this.#queue = new FairQueue(this.#limits)
-    this.#workers = new WorkerProcessPool({
-      isolation,
-      onWeak,
-      program: programPath,
-      limits: { ...this.#limits, requestMsMax: msMax },
-      toSettings: () => ({ mirrorsMax: this.#limits.cachedOwnersMax }),
-      isRepeatable: true,
-    })
+    this.#workers = new LibsqlWorkers(options, this.#limits)
   }
 
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
     assertIds(request)
-    if (this.#isStopped) return ending
+    if (this.#isStopped) return endingOutcome
     const job = this.#queue.add(request.ownerId, request, { bytes: countBytes(request) })
     if (!job) return { kind: "overloaded" }
     this.#startJobs()
@@ -136,7 +111,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   /** Waits for the requests that run, up to `endMsMax`, and refuses all others. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const { resolve } of this.#queue.clear()) resolve(ending)
+    for (const { resolve } of this.#queue.clear()) resolve(endingOutcome)
     const late = setTimeout(() => this.#stopping.abort(new Error("stopped")), this.#limits.endMsMax)
     await Promise.all(this.#underWay)
     clearTimeout(late)
@@ -195,7 +170,7 @@ export class LibsqlDatabases implements OwnerDatabases {
       const pagesMax = this.#findPages(request, bytesMax)
       const room = pagesMax === undefined ? "" : `"pagesMax":${pagesMax},`
       const head = `{"kind":"plan",${room}"request":${toRequestJson({ ...request, bytesMax })}}`
-      const [plan, batch] = await this.#call(request.ownerId, head, schema)
+      const [plan, batch] = await this.#workers.call(request.ownerId, head, schema)
       schema = undefined
       let reply: LibsqlWorkerReply = plan
       let results: Buffer = batch
@@ -286,7 +261,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   ): Promise<readonly [LibsqlWorkerReply, Buffer]> {
     switch (reply.kind) {
       case "done":
-        return this.#call(ownerId, toOwnJson(call), reply.bytes)
+        return this.#workers.call(ownerId, toOwnJson(call), reply.bytes)
       case "no_namespace":
         return Promise.resolve([{ kind: "schema_needed" }, Buffer.alloc(0)])
       case "no_stream":
@@ -348,41 +323,10 @@ export class LibsqlDatabases implements OwnerDatabases {
     const [oldest = ""] = this.#limited.keys()
     if (this.#limited.size > this.#limits.ownersMax) this.#limited.delete(oldest)
   }
-
-  async #call(
-    ownerId: string,
-    head: string,
-    bytes?: Uint8Array,
-  ): Promise<readonly [LibsqlWorkerReply, Buffer]> {
-    const outcome = await this.#workers.run(ownerId, toFrameParts(toMessage(head, bytes)))
-    switch (outcome.kind) {
-      case "responded": {
-        const message = splitMessage(outcome.response)
-        return [parseOwnJson(message.head) as LibsqlWorkerReply, message.bytes]
-      }
-      case "overloaded":
-        throw new WorkerGone({ kind: "overloaded" })
-      case "stopped":
-        throw new WorkerGone(ending)
-    }
-    if (!outcome.isStarted)
-      throw new WorkerGone({
-        kind: "unavailable",
-        message: outcome.message ?? "its process did not start",
-      })
-    const reasons = {
-      timed_out: `it took longer than ${this.#options.msMax / 1000} s`,
-      out_of_memory: `it took more than ${this.#limits.memoryBytesMax} bytes of memory`,
-      crashed: "the process that ran it ended",
-    }
-    throw new WorkerGone({ kind: "failed", message: `interrupted: ${reasons[outcome.kind]}` })
-  }
 }
 
 /** The pages of a libSQL server have this size. */
 const pageBytes = 4096
-
-const ending: SqlOutcome = { kind: "unavailable", message: "the server is about to end" }
 
 const lost: LibsqlWorkerReply = {
   kind: "outcome",
@@ -415,7 +359,7 @@ function countBytes({ statements }: SentSqlRequest): number {
 /** Why the end of a transaction has failed. */
 function findFailure(reply: LibsqlReply): LibsqlWorkerReply | undefined {
   try {
-    readRows(reply)
+    readPipeline(reply)
     return undefined
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)

@@ -127,9 +127,7 @@ export class LibsqlStreams {
   /** The server closes it by itself after a while. */
   #close({ namespace, baton }: Stream): void {
     const options = { signal: AbortSignal.timeout(1_000), bytesMax: 10_000 }
-    this.#server
-      .send(namespace, toBody(baton, '{"type":"close"}'), options)
-      .catch(() => undefined)
+    this.#server.send(namespace, toBody(baton, '{"type":"close"}'), options).catch(() => undefined)
   }
 }
 

@@ -1,19 +1,16 @@
 // What the tests of the databases share.
-import { afterAll, beforeAll, describe } from "bun:test"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type {
   BatchMode,
+  OwnerDatabases,
   SqlOutcome,
   SqlRequest,
   SqlStatement,
 } from "../../../domain/owner-databases.ts"
-import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
-import { hasLibsql, type LibsqlProcess, startLibsql } from "../../../../test/support/processes/libsql-process.ts"
-import type { OwnerDatabases } from "../../../domain/owner-databases.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
-import { LibsqlDatabases } from "../libsql/libsql-databases.ts"
+import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
 
 type Args = SqlStatement["args"]
 
@@ -62,39 +59,6 @@ export interface TestHomeOptions {
 /** Opens databases of the home that the suite is about. */
 export type OpenHome = (options?: TestHomeOptions) => Promise<TestHome>
 
-/** A suite about databases that is the same on both homes. */
-export function describeEachHome(
-  title: string,
-  define: (open: OpenHome, home: "files" | "libSQL") => void,
-): void {
-  describe(`${title} (files)`, () => define(openDatabases, "files"))
-  describe.if(hasLibsql(title))(`${title} (libSQL)`, () => {
-    let server: LibsqlProcess
-    beforeAll(async () => {
-      server = await startLibsql()
-    })
-    afterAll(() => server[Symbol.asyncDispose]())
-    define((options) => openLibsql(server, options), "libSQL")
-  })
-}
-
-/** Opens databases on a libSQL server, with small limits by default. */
-export async function openLibsql(
-  { options: server }: LibsqlProcess,
-  options: TestHomeOptions = {},
-): Promise<TestHome & { readonly pool: LibsqlDatabases }> {
-  const pool = new LibsqlDatabases({
-    ...{ server, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isolation: "auto" },
-    onError: () => {},
-    ...options,
-  })
-  return {
-    pool,
-    owner: (id = Bun.randomUUIDv7(), valId) => createOwner(pool, id, valId),
-    [Symbol.asyncDispose]: () => pool.stop(),
-  }
-}
-
 /** Databases in a temporary folder. */
 export interface TestDatabases extends TestHome {
   readonly pool: DatabasePool
@@ -126,7 +90,12 @@ export async function openDatabases(
   }
 }
 
-function createOwner(pool: OwnerDatabases, id: string, valId: string | undefined): TestOwner {
+/** A user, or a val of a user. */
+export function createOwner(
+  pool: OwnerDatabases,
+  id: string,
+  valId: string | undefined,
+): TestOwner {
   const home = valId === undefined ? { ownerId: id } : { ownerId: id, valId }
   const run: TestOwner["run"] = (request) => pool.run({ ...home, ...request })
   const execute: TestOwner["execute"] = async (sql, args = [], canWrite = true) =>

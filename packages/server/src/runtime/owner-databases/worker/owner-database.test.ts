@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { describeEachHome } from "../../../../test/support/database-homes.ts"
 import { waitUntil } from "../../../../test/support/wait-until.ts"
-import {
-  describeEachHome,
-  openDatabases,
-  type TestHome,
-  type TestOwner,
-} from "../testing/database-testing.ts"
+import { openDatabases, type TestHome, type TestOwner } from "../testing/database-testing.ts"
 
 describeEachHome("OwnerDatabases", (open) => {
   let databases: TestHome
@@ -196,7 +192,9 @@ describeEachHome("OwnerDatabases", (open) => {
         const outcome = await owner.execute(sql, args as [])
         return "message" in outcome ? outcome.message : undefined
       }
-      expect(await message("select ?, ?", [1])).toBe("it has 2 parameters, and there are 1 arguments")
+      expect(await message("select ?, ?", [1])).toBe(
+        "it has 2 parameters, and there are 1 arguments",
+      )
       expect(await message("select 1", [1])).toBe("it has 0 parameters, and there are 1 arguments")
       expect(await message("select :name", {})).toBe("there is no argument for parameter :name")
       expect(await message("select :constructor", {})).toBe(
@@ -216,9 +214,9 @@ describeEachHome("OwnerDatabases", (open) => {
     test("may be as many as 32,766", async () => {
       const owner = databases.owner()
       const args = Array.from({ length: 32_766 }, (_, index) => index)
-      expect(
-        await owner.rows(`select 32765 in (${args.map(() => "?").join(",")})`, args),
-      ).toEqual([[1]])
+      expect(await owner.rows(`select 32765 in (${args.map(() => "?").join(",")})`, args)).toEqual([
+        [1],
+      ])
     })
   })
 
@@ -380,7 +378,9 @@ describeEachHome("OwnerDatabases", (open) => {
         ["play", 1],
         [null, 2],
       ])
-      expect(await owner.rows("select value from json_each('[1, 2]') where value > 1")).toEqual([[2]])
+      expect(await owner.rows("select value from json_each('[1, 2]') where value > 1")).toEqual([
+        [2],
+      ])
       await owner.execute("insert into places values (1, 0, 1, 0, 1)")
       expect(await owner.rows("select id from places where x0 < 5")).toEqual([[1]])
       expect(await owner.rows('select count(*) from posts where body like "words%"')).toEqual([[1]])

@@ -35,8 +35,7 @@ export function createPreparedStatements(
       kept.delete(sql)
       const prepared = known ?? compile(db, authorizer, limits, sql, isInBatch)
       // Definitions run only once.
-      const isKept =
-        (prepared.isRead || prepared.isChange) && sql.length <= limits.preparedCharsMax
+      const isKept = (prepared.isRead || prepared.isChange) && sql.length <= limits.preparedCharsMax
       if (isKept) kept.set(sql, prepared)
       const [oldest = ""] = kept.keys()
       if (kept.size > limits.preparedMax) kept.delete(oldest)

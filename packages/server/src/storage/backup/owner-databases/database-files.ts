@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { backup, DatabaseSync } from "node:sqlite"
 import type { StorageHome } from "../../../domain/storage-home.ts"
 import {
-  type OwnerDatabase,
   OwnerDatabaseDamaged,
   type OwnerDatabaseSource,
+  type SourceDatabase,
 } from "./owner-database-source.ts"
 
 const limits = {
@@ -38,7 +38,7 @@ export function createFileSource(folder: string): OwnerDatabaseSource {
  * The databases in the folder: those of users, and in a folder for each user those of the vals.
  * Empty where there is no such folder.
  */
-export function listOwnerDatabases(folder: string): readonly OwnerDatabase[] {
+export function listOwnerDatabases(folder: string): readonly SourceDatabase[] {
   return namesIn(folder).flatMap((name) => {
     const ownerId = toId(name)
     if (ownerId !== undefined) return [toFile(join(folder, name), { ownerId })]
@@ -55,7 +55,7 @@ function toId(name: string): string | undefined {
   return id !== name && idPattern.test(id) ? id : undefined
 }
 
-function toFile(path: string, home: StorageHome): OwnerDatabase {
+function toFile(path: string, home: StorageHome): SourceDatabase {
   return { ...home, place: path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }
 }
 
@@ -63,7 +63,7 @@ function toFile(path: string, home: StorageHome): OwnerDatabase {
  * Why a database cannot be read; undefined when it can. Reads only its first pages, so that checking
  * all of them costs little.
  */
-function findDamage({ place: path }: OwnerDatabase): string | undefined {
+function findDamage({ place: path }: SourceDatabase): string | undefined {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path, {
@@ -85,7 +85,7 @@ function findDamage({ place: path }: OwnerDatabase): string | undefined {
  * runs, and row ids stay the same.
  */
 async function* readOwnerDatabase(
-  file: OwnerDatabase,
+  file: SourceDatabase,
   folder: string,
   name: string,
 ): AsyncGenerator<Uint8Array, void> {
@@ -99,7 +99,7 @@ async function* readOwnerDatabase(
   }
 }
 
-async function copyDatabase(file: OwnerDatabase, to: string, name: string): Promise<void> {
+async function copyDatabase(file: SourceDatabase, to: string, name: string): Promise<void> {
   let source: DatabaseSync | undefined
   try {
     source = new DatabaseSync(file.place, {

@@ -49,8 +49,7 @@ export function createLibsqlPlace(options: LibsqlOptions): DatabasePlace {
   const registry = createLibsqlRegistry(server)
   return {
     name: "the libSQL server",
-    isEmpty: () =>
-      reach(async () => (await registry.listAll().next()).done === true),
+    isEmpty: () => reach(async () => (await registry.listAll().next()).done === true),
     place: (folder) =>
       reach(async () => {
         for (const database of listOwnerDatabases(folder)) {

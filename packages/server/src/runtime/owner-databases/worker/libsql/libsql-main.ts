@@ -1,7 +1,8 @@
 // The program of a worker for databases on a libSQL server. It has no network: it turns requests
 // into batches for the server to send, and the responses into results.
-import { serveFrames } from "../../../worker-processes/serve-frames.ts"
+
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
+import { serveFrames } from "../../../worker-processes/serve-frames.ts"
 import { statementLimits } from "../../database-limits.ts"
 import {
   type LibsqlCall,

@@ -151,9 +151,7 @@ export class SchemaMirror {
     const rest = statement.sourceSQL.slice(head?.length).trimEnd().replace(/;$/, "")
     // Without the rows, which may be many.
     const defining =
-      head === undefined
-        ? statement
-        : this.#db.prepare(`${head} select * from (${rest}\n) limit 0`)
+      head === undefined ? statement : this.#db.prepare(`${head} select * from (${rest}\n) limit 0`)
     this.#authorizer.guard(isInBatch, () => defining.all(...toBindings(parameters, values)))
     this.#statements.clear()
     this.#assertSize()
@@ -188,7 +186,7 @@ function isMixed({ parameters }: Prepared): boolean {
 function findMissingColumn(error: unknown): string | undefined {
   const message = error instanceof Error ? error.message : ""
   const [, quoted, plain] =
-    /^no such column: (?:"([^]*)" - should this be a string literal in single-quotes\?|([^]*))$/.exec(
+    /^no such column: (?:"(.*)" - should this be a string literal in single-quotes\?|(.*))$/s.exec(
       message,
     ) ?? []
   return quoted ?? plain
