@@ -52,13 +52,13 @@ export type DatabaseLimits = Readonly<typeof databaseLimits>
 export const libsqlLimits = {
   ...databaseLimits,
   /** Requests to the libSQL server at once, of all owners and of one. */
-  atOnceMax: 16,
+  atOnceMax: 12,
   atOncePerOwnerMax: 4,
   /**
    * One response of the libSQL server. Its JSON takes about three times as many bytes as ours, and
    * up to 15 times for small numbers.
    */
-  replyBytesMax: 25_165_824,
+  replyBytesMax: 16_777_216,
   /** Attempts of a request when the tables or the size of the database have changed meanwhile. */
   attemptsMax: 6,
   /** Pauses before what was not done, because the server could not be reached, is tried again. */

@@ -3,7 +3,6 @@ import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain
 import type { StorageHome } from "../../../domain/storage-home.ts"
 import { FairQueue, type Waiter } from "../../../shared/fair-queue.ts"
 import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
-import { isJsonText } from "../../../shared/json-text.ts"
 import {
   createLibsqlRegistry,
   type LibsqlRegistry,
@@ -38,7 +37,14 @@ export interface LibsqlDatabasesOptions {
   readonly limits?: Partial<LibsqlLimits>
 }
 
-type Job = Waiter<SentSqlRequest, SqlOutcome>
+/** A request that waits or runs. Its JSON may be megabytes, and is made once. */
+interface Request extends StorageHome {
+  readonly isSingle: boolean
+  readonly bytesMax: number
+  readonly json: string
+}
+
+type Job = Waiter<Request, SqlOutcome>
 
 /**
  * The databases of users and of vals on a libSQL server, one namespace each, which all nodes share.
@@ -59,7 +65,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   readonly #streams: LibsqlStreams
   readonly #sizes: OwnerSizes
   readonly #workers: LibsqlWorkers
-  readonly #queue: FairQueue<SentSqlRequest, SqlOutcome>
+  readonly #queue: FairQueue<Request, SqlOutcome>
   /** Requests under way, by owner. */
   readonly #running = new Map<string, number>()
   readonly #underWay = new Set<Promise<void>>()
@@ -82,7 +88,11 @@ export class LibsqlDatabases implements OwnerDatabases {
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
     assertIds(request)
     if (this.#isStopped) return endingOutcome
-    const job = this.#queue.add(request.ownerId, request, { bytes: countBytes(request) })
+    const { ownerId, valId, mode, bytesMax = this.#options.bytesMax } = request
+    const json = toRequestJson({ ...request, bytesMax })
+    const home = valId === undefined ? { ownerId } : { ownerId, valId }
+    const about = { ...home, isSingle: mode === "single", bytesMax, json }
+    const job = this.#queue.add(ownerId, about, { bytes: json.length })
     if (!job) return { kind: "overloaded" }
     this.#startJobs()
     return await job.promise
@@ -163,20 +173,20 @@ export class LibsqlDatabases implements OwnerDatabases {
   }
 
   /** Plans, sends and reads, and starts again when the tables or the size have changed. */
-  async #perform(request: SentSqlRequest, signal: AbortSignal): Promise<SqlOutcome> {
-    const bytesMax = request.bytesMax ?? this.#options.bytesMax
+  async #perform(request: Request, signal: AbortSignal): Promise<SqlOutcome> {
+    const { bytesMax, isSingle } = request
     let schema: Uint8Array | undefined
     for (let attempt = 0; attempt < this.#limits.attemptsMax; attempt++) {
       const pagesMax = this.#findPages(request, bytesMax)
       const room = pagesMax === undefined ? "" : `"pagesMax":${pagesMax},`
-      const head = `{"kind":"plan",${room}"request":${toRequestJson({ ...request, bytesMax })}}`
+      const head = `{"kind":"plan",${room}"request":${request.json}}`
       const [plan, batch] = await this.#workers.call(request.ownerId, head, schema)
       schema = undefined
       let reply: LibsqlWorkerReply = plan
       let results: Buffer = batch
       if (plan.kind === "planned") {
         const call: ReadCall = {
-          ...{ kind: "read", kinds: plan.kinds, isSingle: request.mode === "single", bytesMax },
+          ...{ kind: "read", kinds: plan.kinds, isSingle, bytesMax },
           ...(plan.isRead ? {} : { pagesMax: pagesMax ?? 0 }),
         }
         const sent = await this.#exchange(request, plan, batch.toString(), call, signal)
@@ -350,11 +360,6 @@ const schemaRequests = [
 ]
   .map((sql) => toOwnJson({ type: "execute", stmt: { sql } }))
   .join(",")
-
-function countBytes({ statements }: SentSqlRequest): number {
-  if (isJsonText(statements)) return statements.json.length
-  return statements.reduce((sum, { sql, args }) => sum + sql.length + toOwnJson(args).length, 0)
-}
 
 /** Why the end of a transaction has failed. */
 function findFailure(reply: LibsqlReply): LibsqlWorkerReply | undefined {
