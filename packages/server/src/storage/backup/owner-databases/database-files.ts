@@ -1,9 +1,13 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { open } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { backup, DatabaseSync } from "node:sqlite"
-import { AppError } from "../../domain/app-error.ts"
-import type { StorageHome } from "../../domain/storage-home.ts"
+import type { StorageHome } from "../../../domain/storage-home.ts"
+import {
+  OwnerDatabaseDamaged,
+  type OwnerDatabaseSource,
+  type SourceDatabase,
+} from "./owner-database-source.ts"
 
 const limits = {
   /** Bytes read at a time. */
@@ -15,19 +19,26 @@ const limits = {
 }
 
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const copyPrefix = ".backup-"
+/** What the folder of a copy is called. */
+export const copyPrefix = ".backup-"
 
-/** The database file of a user, or of one val of the user. */
-export interface OwnerDatabaseFile extends StorageHome {
-  readonly path: string
-  readonly bytes: number
+/** The databases in a folder. */
+export function createFileSource(folder: string): OwnerDatabaseSource {
+  return {
+    async *list() {
+      yield* listOwnerDatabases(folder)
+    },
+    findDamage: (database) => Promise.resolve(findDamage(database)),
+    read: (database, name) => readOwnerDatabase(database, folder, name),
+    removeLeftovers: () => removeLeftovers(folder),
+  }
 }
 
 /**
  * The databases in the folder: those of users, and in a folder for each user those of the vals.
  * Empty where there is no such folder.
  */
-export function listOwnerDatabases(folder: string): readonly OwnerDatabaseFile[] {
+export function listOwnerDatabases(folder: string): readonly SourceDatabase[] {
   return namesIn(folder).flatMap((name) => {
     const ownerId = toId(name)
     if (ownerId !== undefined) return [toFile(join(folder, name), { ownerId })]
@@ -44,15 +55,15 @@ function toId(name: string): string | undefined {
   return id !== name && idPattern.test(id) ? id : undefined
 }
 
-function toFile(path: string, home: StorageHome): OwnerDatabaseFile {
-  return { ...home, path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }
+function toFile(path: string, home: StorageHome): SourceDatabase {
+  return { ...home, place: path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }
 }
 
 /**
  * Why a database cannot be read; undefined when it can. Reads only its first pages, so that checking
  * all of them costs little.
  */
-export function findDamage({ path }: OwnerDatabaseFile): string | undefined {
+function findDamage({ place: path }: SourceDatabase): string | undefined {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path, {
@@ -69,22 +80,12 @@ export function findDamage({ path }: OwnerDatabaseFile): string | undefined {
   }
 }
 
-/** A database that cannot be backed up. `name` is that of its user or its val. */
-export class OwnerDatabaseDamaged extends AppError {
-  constructor(file: OwnerDatabaseFile, name: string, reason: string) {
-    super(
-      "database_damaged",
-      `Cannot back up the database of ${file.valId === undefined ? "user" : "val"} "${name}": ${reason} (${basename(file.path)}); with skipDamaged the backup leaves it out`,
-    )
-  }
-}
-
 /**
  * The bytes of a database as it is at one moment. SQLite copies it page by page: no code of the user
  * runs, and row ids stay the same.
  */
-export async function* readOwnerDatabase(
-  file: OwnerDatabaseFile,
+async function* readOwnerDatabase(
+  file: SourceDatabase,
   folder: string,
   name: string,
 ): AsyncGenerator<Uint8Array, void> {
@@ -98,10 +99,10 @@ export async function* readOwnerDatabase(
   }
 }
 
-async function copyDatabase(file: OwnerDatabaseFile, to: string, name: string): Promise<void> {
+async function copyDatabase(file: SourceDatabase, to: string, name: string): Promise<void> {
   let source: DatabaseSync | undefined
   try {
-    source = new DatabaseSync(file.path, {
+    source = new DatabaseSync(file.place, {
       timeout: limits.busyMsMax,
       allowExtension: false,
       defensive: true,
@@ -119,7 +120,8 @@ async function copyDatabase(file: OwnerDatabaseFile, to: string, name: string): 
   }
 }
 
-async function* readFile(path: string): AsyncGenerator<Uint8Array, void> {
+/** The bytes of a file, in pieces. */
+export async function* readFile(path: string): AsyncGenerator<Uint8Array, void> {
   const file = await open(path)
   try {
     for (;;) {
