@@ -111,7 +111,10 @@ export async function pullTree(
   for (const step of sortSteps(toDo)) {
     if (deps.isStopping()) break
     if (step.kind === "forget") files.delete(step.path)
-    if (step.kind === "note" && step.theirs) files.set(step.path, step.theirs)
+    if (step.kind === "note" && step.theirs) {
+      if (step.before !== undefined) files.delete(step.before)
+      files.set(step.path, step.theirs)
+    }
     if (!isFolderStep(step)) continue
     tally.hasConflict ||= !isForced && ["conflict", "rescue"].includes(step.kind)
     try {
