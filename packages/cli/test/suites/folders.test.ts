@@ -303,7 +303,7 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     const refused = await ada.in("branch", "merge", ".", "draft")
     expect([refused.exit, refused.stderr]).toEqual([
       5,
-      'Cannot merge: both branches have changed the same lines of "main.tsx"; merge them in the web app, or take one side with "--take"\n',
+      'Cannot merge: both branches have changed the same lines of "main.tsx"; merge them in the folder of main or in the web app, or take one side with "--take"\n',
     ])
     expect((await readVal(ada, ada.id))["main.tsx"]).toBe("main\n")
     await ada.inApp("branch", "merge", ".", "draft", "--take", "theirs")

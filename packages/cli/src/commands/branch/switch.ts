@@ -5,6 +5,7 @@ import { createTreeScanner } from "../../checkout/scan-tree.ts"
 import { compareTree, pullTree } from "../../checkout/sync-tree.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
+import { assertNotMerging } from "../../merging/merge-state.ts"
 import { findBranch } from "../../names/find-branch.ts"
 import { sweepFolder } from "../../watch/actions/replace-file.ts"
 import { lockFolder } from "../../watch/lock-folder.ts"
@@ -30,6 +31,7 @@ not have move to .hamlet/trash.`,
     const unlock = lockFolder(folder)
     try {
       sweepFolder(folder)
+      assertNotMerging(folder)
       const deps = withoutWrites(createTreeDeps(context, open))
       const scanner = createTreeScanner(folder, 0)
       if (!force) assertSaved((await compareTree(deps, scanner.scan(checkout.files.keys()))).steps)
