@@ -92,7 +92,7 @@ describe("branch merge in the folder of a val", () => {
       { version: before + 2, isNewVersion: false },
     ])
     expect((await ada.in("branch", "merge", "--abort")).exit).toBe(2)
-  }, 60_000)
+  }, 120_000)
 
   test("--abort restores the files; half resolved ones move to the trash", async () => {
     const ada = await withConflicts(stage(), "merge2")
@@ -108,7 +108,7 @@ describe("branch merge in the folder of a val", () => {
     expect((await ada.in("branch", "merge", "draft", "--take", "theirs")).exit).toBe(0)
     expect(readTree(ada.app)).toEqual(await readVal(ada, ada.id))
     expect(readTree(ada.app)["main.tsx"]).toBe("ONE\ntwo\nthree\nfour\ndraft\n")
-  }, 60_000)
+  }, 120_000)
 
   test("a branch is brought up to date by naming its parent, or with --from-parent", async () => {
     const ada = await withConflicts(stage(), "merge3")
@@ -126,7 +126,7 @@ describe("branch merge in the folder of a val", () => {
     expect(read(ada, "app/main.tsx")).toBe("ONE\ntwo\nthree\nfour\ndraft\n")
     expect((await ada.in("branch", "merge", "nothing")).exit).toBe(4)
     expect((await ada.hamlet(["branch", "merge", "draft"])).exit).toBe(2)
-  }, 60_000)
+  }, 120_000)
 
   test("decisions do not overwrite what was saved meanwhile; a lost answer is no failure", async () => {
     const ada = await withConflicts(stage(), "merge4")
@@ -158,5 +158,5 @@ describe("branch merge in the folder of a val", () => {
     expect(readTree(options.cwd)).toEqual(await readVal(ada, ada.id))
     expect(read(ada, "through/main.tsx")).toBe("both\n")
     expect(existsSync(join(options.cwd, ".hamlet/merge.json"))).toBe(false)
-  }, 60_000)
+  }, 120_000)
 })

@@ -51,7 +51,7 @@ describe("commands in the folder of one val", () => {
     const isListed = async () => (await messages("--all")).includes("from elsewhere")
     await until(isListed, "the run of the other val is listed")
     expect(await messages("-n", "99")).not.toContain("from elsewhere")
-  }, 60_000)
+  }, 120_000)
 
   test("branch, file and env need no name of the val there, and elsewhere they do", async () => {
     const ada = await withApp(stage(), "own2")
@@ -81,5 +81,5 @@ describe("commands in the folder of one val", () => {
     expect(await ada.inApp("branch", "create", "--help")).toStartWith(
       "Usage: hamlet branch create [options] [val] <branch>\n",
     )
-  }, 60_000)
+  }, 120_000)
 })
