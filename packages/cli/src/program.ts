@@ -181,9 +181,35 @@ function toUsageError(error: CommanderError, command: Command): Error {
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/\.$/, "")
   const names = toAncestry(command).map((one) => one.name())
+  const [, word = ""] = /^unknown command '([a-z]+)'/.exec(problem) ?? []
+  const known = names.length === 1 ? familiarWords[word] : undefined
   return new CliError("usage", `Cannot parse the command line: ${problem}`, {
-    advice: `"${[...names.reverse(), "--help"].join(" ")}" shows the usage`,
+    advice:
+      known === undefined
+        ? `"${[...names.reverse(), "--help"].join(" ")}" shows the usage`
+        : `use "hamlet ${known}"`,
   })
+}
+
+/** Commands that people know from Git and from the client of Val Town, and what they are here. */
+const familiarWords: Readonly<Record<string, string>> = {
+  browse: "val open",
+  checkout: "branch switch",
+  clone: "val clone",
+  create: "val push --create",
+  delete: "val rm",
+  diff: "val diff",
+  fetch: "val status",
+  list: "val list",
+  log: "version list",
+  merge: "branch merge",
+  pull: "val pull",
+  push: "val push",
+  remix: "val fork",
+  status: "val status",
+  switch: "branch switch",
+  tail: "logs -f",
+  watch: "val watch",
 }
 
 /** The command and its parents. */

@@ -146,6 +146,40 @@ describe("val watch, with folders of vals", () => {
   }, 60_000)
 })
 
+describe("progress of a clone", () => {
+  const stage = useStage()
+
+  test("is a line that is erased at a terminal, and nothing in a pipe", async () => {
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.ts`, `${n}`]))
+    const ada = await withApp(stage(), "progress1", files)
+    await using gate = openGate(stage().url)
+    const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }
+    const held = gate.hold(/GET .*content/, "before")
+    await using watched = ada.atTerminal(["val", "clone", "progress1/app", "seen"], { env })
+    await held.isHeld
+    // All others are there, and the line says so.
+    await watched.waitFor(/Downloading.*39/)
+    held.release()
+    const { exit, stdout } = await watched.ended()
+    expect([exit, /\r +\r[^\r]*Wrote seen/.test(stdout)]).toEqual([0, true])
+    // A failure is not printed behind the line.
+    const lost = gate.hold(/GET .*content/, "before")
+    await using failing = ada.atTerminal(["val", "clone", "progress1/app", "failed"], { env })
+    await lost.isHeld
+    await failing.waitFor(/Downloading.*39/)
+    await gate.shut()
+    lost.drop()
+    expect((await failing.ended()).stdout).toMatch(/\r +\r[^\r]*Cannot/)
+    await gate.open()
+
+    const slow = gate.hold(/GET .*content/, "before")
+    await using piped = ada.start(["val", "clone", "progress1/app", "piped"], { env })
+    await slow.isHeld
+    slow.release()
+    expect(await piped.ended()).toEqual({ exit: 0, stdout: "piped\n", stderr: "" })
+  }, 120_000)
+})
+
 describe("a repository of 300 files", () => {
   test("is pushed, changed, pulled and watched while server and client are killed", async () => {
     await using stage = await openStage()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { write } from "../support/folder.ts"
 import { useStage } from "../support/shared-stage.ts"
 import { withApp } from "../support/trees.ts"
 import { until } from "../support/until.ts"
@@ -80,6 +81,38 @@ describe("commands in the folder of one val", () => {
     }
     expect(await ada.inApp("branch", "create", "--help")).toStartWith(
       "Usage: hamlet branch create [options] [val] <branch>\n",
+    )
+  }, 120_000)
+
+  test("branch switch -c takes changes along; version list and diff mean the branch and the place", async () => {
+    const ada = await withApp(stage(), "own3")
+    write(ada, "app/lib/a.ts", "changed\n")
+    write(ada, "app/main.tsx", "changed\n")
+    await ada.inApp("branch", "switch", "-c", "draft")
+    expect(await ada.inApp("val", "status")).toBe(
+      "folder\tsaved\tlib/a.ts\t\nfolder\tsaved\tmain.tsx\t\n",
+    )
+    const inLib = { cwd: `${ada.folder}/app/lib` }
+    for (const [args, options] of [
+      [["val", "diff", "a.ts"], inLib],
+      [["val", "diff", "."], inLib],
+      [["val", "diff", "lib"], { cwd: `${ada.folder}/app` }],
+    ] as const)
+      expect((await ada.print(args, options)).split("\n").slice(0, 2)).toEqual([
+        "--- a/lib/a.ts",
+        "+++ b/lib/a.ts",
+      ])
+    await ada.inApp("val", "push", "-m", "on draft")
+    const rows = async (...args: string[]) =>
+      (await ada.inApp("version", "list", ...args))
+        .trim()
+        .split("\n")
+        .map((row) => row.split("\t"))
+    expect((await rows())[0]).toEqual(["1", expect.any(String), "2", "on draft"])
+    expect((await rows("--file", "lib/b.ts")).map(([version]) => version)).toEqual(["0"])
+    expect((await rows("--branch", "main"))[0]?.slice(0, 2)).toEqual(["*", "1"])
+    expect((await ada.in("push")).stderr).toBe(
+      "Cannot parse the command line: unknown command 'push'; use \"hamlet val push\"\n",
     )
   }, 120_000)
 })
