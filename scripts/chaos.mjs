@@ -1,6 +1,7 @@
 // npm run chaos: the long versions of the chaos, stream and backup tests, without a time limit.
 // npm run chaos -- schedules: that of the test of schedules on several nodes.
 // npm run chaos -- files: random changes of files against a model, and kills of the server.
+// npm run chaos -- folders: a folder of 300 files, and kills of the server and of the command line.
 // npm run chaos -- pause: a node that is paused for longer than its lease.
 // npm run chaos -- restarts: nodes behind a proxy that are restarted one after the other.
 import { runTests } from "./testing/run.mjs"
@@ -10,6 +11,7 @@ const [name, ...rest] = args
 if (name === "schedules") process.exitCode = await runSchedules(rest)
 else if (name === "files") process.exitCode = await runFiles(rest)
 else if (name === "restarts") process.exitCode = await runRestarts(rest)
+else if (name === "folders") process.exitCode = await runFolders(rest)
 else if (name === "pause") process.exitCode = await runPause(rest)
 else process.exitCode = await runAll(args)
 
@@ -48,6 +50,14 @@ function runFiles([steps = "10000", kills = "100", ...args]) {
 }
 
 /** @param {string[]} args */
+function runFolders([kills = "100", ...args]) {
+  assertCounts([kills], "of kills, as in npm run chaos -- folders 100")
+  return runLong([...args, "./packages/cli/test/chaos/folders.chaos.ts"], {
+    HAMLET_CHAOS_KILLS: kills,
+  })
+}
+
+/** @param {string[]} args */
 function runPause(args) {
   return runLong([...args, "./packages/server/test/chaos/paused-node.chaos.ts"], {})
 }
@@ -77,6 +87,6 @@ function runLong(args, env) {
 function assertCounts(counts, usage) {
   const wrong = counts.find((count) => !/^\d+$/.test(count))
   if (wrong === undefined) return
-  console.error(`Cannot understand "${wrong}": give two whole numbers, ${usage}`)
+  console.error(`Cannot understand "${wrong}": give whole numbers, ${usage}`)
   process.exit(2)
 }

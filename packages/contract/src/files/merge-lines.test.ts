@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { mergeLines } from "./merge-lines.ts"
+import { mergeLines, mergeParts } from "./merge-lines.ts"
 
 const editsMax = 2_000
 const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("")
@@ -142,6 +142,36 @@ describe("mergeLines, for all texts", () => {
         if (merged !== undefined) expect(merge(toText(theirs), merged, toText(theirs))).toBe(merged)
       }),
       seed,
+    )
+  })
+
+  test("shows every line that a side has added, in a conflict or beside it", () => {
+    // Each side's own lines are unique.
+    const side = (name: string) =>
+      fc.array(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(name)), { maxLength: 20 })
+    const toSide = (items: readonly (number | string)[]) =>
+      items.map((item, at) => (typeof item === "number" ? `line ${item}` : `${item} ${at}`))
+    const base = Array.from({ length: 10 }, (_, at) => `line ${at}`)
+    fc.assert(
+      fc.property(side("ours"), side("theirs"), fc.constantFrom(0, 3, editsMax), (a, b, edits) => {
+        const [ours, theirs] = [toSide(a), toSide(b)]
+        const texts = { base: toText(base), ours: toText(ours), theirs: toText(theirs) }
+        const { parts } = mergeParts(texts, edits)
+        const take = (own: "ours" | "theirs") =>
+          parts.map((part) => (part.isConflict ? part[own] : part.text)).join("")
+        const isNew = (one: string) => !one.startsWith("line")
+        for (const [name, lines] of Object.entries({ ours, theirs }))
+          expect(take(name as "ours").split("\n").filter((one) => one.startsWith(name))).toEqual(
+            lines.filter(isNew),
+          )
+        // What both have kept is there, whichever side is taken.
+        const kept = base.filter((one) => ours.includes(one) && theirs.includes(one))
+        for (const one of kept) expect(take("ours") + take("theirs")).toContain(`${one}\n`)
+        expect(mergeLines(texts, edits).text === undefined).toBe(
+          parts.some(({ isConflict }) => isConflict),
+        )
+      }),
+      { ...seed, numRuns: 500 },
     )
   })
 })

@@ -19,7 +19,22 @@ export interface MergedLines {
  * conflict unless they are equal. A side with more than `editsMax` lines added and removed counts as
  * one change, from its first changed line to its last: that takes less time, and conflicts more often.
  */
-export function mergeLines({ base, ours, theirs }: ThreeTexts, editsMax: number): MergedLines {
+export function mergeLines(texts: ThreeTexts, editsMax: number): MergedLines {
+  const { parts, steps } = mergeParts(texts, editsMax)
+  const merged = parts.map((part) => (part.isConflict ? undefined : part.text))
+  return { text: merged.includes(undefined) ? undefined : merged.join(""), steps }
+}
+
+/** A part of a merged text: lines that are clear, or what each side has made of the same lines. */
+export type MergedPart =
+  | { readonly isConflict: false; readonly text: string }
+  | { readonly isConflict: true; readonly ours: string; readonly theirs: string }
+
+/** Merges as `mergeLines` does, and shows conflicts in their place. */
+export function mergeParts(
+  { base, ours, theirs }: ThreeTexts,
+  editsMax: number,
+): { readonly parts: readonly MergedPart[]; readonly steps: number } {
   const numbers = new Map<string, number>()
   const lines: string[] = []
   // Lines become numbers, so that comparing two of them takes the same time for long ones.
@@ -33,9 +48,14 @@ export function mergeLines({ base, ours, theirs }: ThreeTexts, editsMax: number)
   const before = read(base)
   const left = compareLines(before, read(ours), editsMax)
   const right = compareLines(before, read(theirs), editsMax)
-  const merged = mergeChanges(before, left.changes, right.changes)
-  const text = merged?.map((line) => lines[line]).join("")
-  return { text, steps: left.steps + right.steps }
+  const toText = (some: readonly number[]) => some.map((line) => lines[line]).join("")
+  const parts = mergeChanges(before, left.changes, right.changes).map(
+    (part): MergedPart =>
+      part.isConflict
+        ? { isConflict: true, ours: toText(part.ours), theirs: toText(part.theirs) }
+        : { isConflict: false, text: toText(part.lines) },
+  )
+  return { parts, steps: left.steps + right.steps }
 }
 
 /** The lines from `start` to before `end` become others. */
@@ -80,28 +100,68 @@ function toOneChange(before: readonly number[], after: readonly number[]): Chang
   return { start, end: before.length - kept, lines: after.slice(start, after.length - kept) }
 }
 
-/** The lines with the changes of both sides; undefined if two of them conflict. */
+type Part =
+  | { readonly isConflict: false; readonly lines: readonly number[] }
+  | {
+      readonly isConflict: true
+      readonly ours: readonly number[]
+      readonly theirs: readonly number[]
+    }
+
+/** The lines with the changes of both sides. Changes that touch each other are one conflict. */
 function mergeChanges(
   before: readonly number[],
   ours: readonly Change[],
   theirs: readonly Change[],
-): readonly number[] | undefined {
-  const merged: (readonly number[])[] = []
+): readonly Part[] {
+  const parts: Part[] = []
   let at = 0
   let [left, right] = [0, 0]
   while (left < ours.length || right < theirs.length) {
-    const [mine, other] = [ours[left], theirs[right]]
-    const doTouch = mine && other && mine.start <= other.end && other.start <= mine.end
-    if (doTouch && !isSame(mine, other)) return undefined
-    const next = !other || (mine && mine.start <= other.start) ? mine : other
-    if (!next) break
-    if (next === mine || doTouch) left++
-    if (next === other || doTouch) right++
-    merged.push(before.slice(at, next.start), next.lines)
-    at = next.end
+    const [fromLeft, fromRight] = [left, right]
+    let end = Math.min(ours[left]?.start ?? before.length, theirs[right]?.start ?? before.length)
+    const start = end
+    for (let isGrowing = true; isGrowing; ) {
+      const next = [ours[left], theirs[right]].findIndex((one) => one && one.start <= end)
+      isGrowing = next >= 0
+      const change = next === 0 ? ours[left++] : next === 1 ? theirs[right++] : undefined
+      end = Math.max(end, change?.end ?? end)
+    }
+    const mine = ours.slice(fromLeft, left)
+    const other = theirs.slice(fromRight, right)
+    parts.push({ isConflict: false, lines: before.slice(at, start) })
+    const [a, b] = [mine, other].map((changes) => applyChanges(before, changes, start, end))
+    if (!a || !b) break
+    if (mine.length === 0) parts.push({ isConflict: false, lines: b })
+    else if (other.length === 0 || areSame(mine, other)) parts.push({ isConflict: false, lines: a })
+    else parts.push({ isConflict: true, ours: a, theirs: b })
+    at = end
   }
-  merged.push(before.slice(at))
-  return merged.flat()
+  parts.push({ isConflict: false, lines: before.slice(at) })
+  return parts
+}
+
+/** The lines from `start` to before `end`, with the changes of one side. */
+function applyChanges(
+  before: readonly number[],
+  changes: readonly Change[],
+  start: number,
+  end: number,
+): readonly number[] {
+  const parts: (readonly number[])[] = []
+  let at = start
+  for (const change of changes) {
+    parts.push(before.slice(at, change.start), change.lines)
+    at = change.end
+  }
+  parts.push(before.slice(at, end))
+  return parts.flat()
+}
+
+function areSame(left: readonly Change[], right: readonly Change[]): boolean {
+  const [one] = left
+  const [other] = right
+  return left.length === 1 && right.length === 1 && !!one && !!other && isSame(one, other)
 }
 
 function isSame(left: Change, right: Change): boolean {
