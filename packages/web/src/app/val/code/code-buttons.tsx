@@ -4,6 +4,8 @@ import { CopyButton } from "../../../ui/copy-button.tsx"
 import { IconButton } from "../../../ui/icon.tsx"
 import { explain } from "../../data/explain.ts"
 import { Button } from "../../parts/buttons/button.tsx"
+import { ChangesButton } from "../files/changes-dialog.tsx"
+import { FilesButton } from "../files/tree/file-rail.tsx"
 import { changeLayout, layout } from "../panes/layout.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
@@ -18,9 +20,11 @@ export function CodeButtons(props: Props) {
     <div class="val-buttons">
       <span class="val-tools">
         <EditorTools {...props} />
+        <FilesButton editing={editing} isOwn={isOwn} />
         <PaneToggles editing={editing} />
       </span>
       {isOwn ? <SaveStatus editing={editing} /> : <span class="quiet">Read only</span>}
+      {isOwn ? <ChangesButton editing={editing} /> : null}
       {isOwn ? (
         <Button
           kind="quiet small"

@@ -1,7 +1,10 @@
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
 import { navigate } from "../../frame/location.ts"
 import { setFormatOnSave, shouldFormatOnSave } from "../editor/format-on-save.ts"
+import { listFileCommands } from "../files/use-file-commands.ts"
+import type { ValTabProps } from "../val-tab-props.ts"
+import { useControlKeys } from "./use-control-keys.ts"
 
 interface CodeActions {
   save(): Promise<void>
@@ -9,37 +12,22 @@ interface CodeActions {
 }
 
 /** Makes the shortcuts of the editor work on the whole page. */
-export function useCodeKeys(actions: CodeActions): void {
-  const latest = useRef(actions)
-  latest.current = actions
-  // Before the page is seen: a key that is pressed then is not lost.
-  useLayoutEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const isOurs = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
-      const action = { s: latest.current.save, enter: latest.current.start }[
-        event.key.toLowerCase()
-      ]
-      if (!isOurs || !action || event.defaultPrevented || document.querySelector("dialog[open]"))
-        return
-      event.preventDefault()
-      void action()
-    }
-    addEventListener("keydown", onKeyDown)
-    return () => removeEventListener("keydown", onKeyDown)
-  }, [])
+export function useCodeKeys({ save, start }: CodeActions): void {
+  useControlKeys({ s: save, enter: start })
 }
 
 /** Adds the commands of the code to the palette. */
 export function useCodeCommands(
   props: CodeActions & {
     format(): Promise<void>
+    readonly editing: ValTabProps["editing"]
     readonly isOwn: boolean
     readonly base: string
   },
 ): void {
   const latest = useRef(props)
   latest.current = props
-  const { isOwn, base } = props
+  const { editing, isOwn, base } = props
   const isFormattingOnSave = shouldFormatOnSave.value
   useEffect(() => {
     const go = (label: string, icon: PaletteCommand["icon"], part: string): PaletteCommand => ({
@@ -64,6 +52,7 @@ export function useCodeCommands(
     pageCommands.value = [
       { label: "Run", icon: "play", keys: "Ctrl Enter", run: () => void latest.current.start() },
       ...(isOwn ? own : []),
+      ...listFileCommands(editing, isOwn),
       go("Readme of this val", "comment", "readme"),
       go("Versions of this val", "history", "versions"),
       go("Runs of this val", "play", "runs"),
@@ -72,5 +61,5 @@ export function useCodeCommands(
     return () => {
       pageCommands.value = []
     }
-  }, [isOwn, base, isFormattingOnSave])
+  }, [editing, isOwn, base, isFormattingOnSave])
 }
