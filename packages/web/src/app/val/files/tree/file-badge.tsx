@@ -48,7 +48,7 @@ export function FileBadge({ file, marks }: { file: EditedFile; marks: FileMarks 
   const mark = findMark(file, marks)
   if (!mark) return null
   return (
-    <span class="tree-badge" title={mark.label}>
+    <span class="tree-badge" title={mark.label} aria-hidden="true">
       {mark.text}
       <Icon name={mark.icon} />
     </span>

@@ -83,7 +83,11 @@ export function TreeRowView(props: Props) {
 /** What is unsaved about a file. */
 function Change({ row: { file, isDeleted, isFolder } }: Pick<Props, "row">) {
   if (!file || isDeleted) return null
-  if (!file.saved.value) return <span class="tree-new">new</span>
+  if (!file.saved.value) return (
+      <span class="tree-new" aria-hidden="true">
+        new
+      </span>
+    )
   return file.isDirty.value && !isFolder ? <span class="tree-dot" /> : null
 }
 
