@@ -9,6 +9,7 @@ import { describeMachine } from "./harness/machine.ts"
 import { countMissed, toMarkdown } from "./harness/report.ts"
 import { queue } from "./queue/queue.ts"
 import { egress } from "./reach/egress.ts"
+import { libsql } from "./reach/libsql.ts"
 import { packages } from "./reach/packages.ts"
 import { sockets } from "./reach/sockets.ts"
 import { storage } from "./reach/storage.ts"
@@ -47,6 +48,7 @@ const benchmarks: readonly Benchmark[] = [
   egress,
   sockets,
   storage,
+  libsql,
   queue,
   pages,
   editor,

@@ -1,13 +1,17 @@
 // npm run chaos: the long versions of the chaos, stream and backup tests, without a time limit.
 // npm run chaos -- schedules: that of the test of schedules on several nodes.
 // npm run chaos -- files: random changes of files against a model, and kills of the server.
+// npm run chaos -- folders: a folder of 300 files, and kills of the server and of the command line.
 // npm run chaos -- pause: a node that is paused for longer than its lease.
+// npm run chaos -- restarts: nodes behind a proxy that are restarted one after the other.
 import { runTests } from "./testing/run.mjs"
 
 const args = process.argv.slice(2)
 const [name, ...rest] = args
 if (name === "schedules") process.exitCode = await runSchedules(rest)
 else if (name === "files") process.exitCode = await runFiles(rest)
+else if (name === "restarts") process.exitCode = await runRestarts(rest)
+else if (name === "folders") process.exitCode = await runFolders(rest)
 else if (name === "pause") process.exitCode = await runPause(rest)
 else process.exitCode = await runAll(args)
 
@@ -46,8 +50,25 @@ function runFiles([steps = "10000", kills = "100", ...args]) {
 }
 
 /** @param {string[]} args */
+function runFolders([kills = "100", ...args]) {
+  assertCounts([kills], "of kills, as in npm run chaos -- folders 100")
+  return runLong([...args, "./packages/cli/test/chaos/folders.chaos.ts"], {
+    HAMLET_CHAOS_KILLS: kills,
+  })
+}
+
+/** @param {string[]} args */
 function runPause(args) {
   return runLong([...args, "./packages/server/test/chaos/paused-node.chaos.ts"], {})
+}
+
+/** @param {string[]} args */
+function runRestarts([restarts = "20", proxy = "haproxy", ...args]) {
+  assertCounts([restarts], "as in npm run chaos -- restarts 20 nginx")
+  return runLong([...args, "./packages/server/test/chaos/restarts.chaos.ts"], {
+    HAMLET_CHAOS_RESTARTS: restarts,
+    HAMLET_CHAOS_PROXY: proxy,
+  })
 }
 
 /**
@@ -66,6 +87,6 @@ function runLong(args, env) {
 function assertCounts(counts, usage) {
   const wrong = counts.find((count) => !/^\d+$/.test(count))
   if (wrong === undefined) return
-  console.error(`Cannot understand "${wrong}": give two whole numbers, ${usage}`)
+  console.error(`Cannot understand "${wrong}": give whole numbers, ${usage}`)
   process.exit(2)
 }

@@ -116,3 +116,23 @@ export default async (request: Request) => {
 }
 `
 }
+
+/** Uses the database of the standard library: `/read`, `/write` or `/batch`. */
+export function toDatabaseCode(baseUrl: string): string {
+  return `import { sqlite } from "${baseUrl}/std/sqlite"
+${measuring}
+const insert = (id: number) => ({ sql: "insert into things (name) values (?)", args: ["thing " + id] })
+export default async (request: Request) => {
+  await sqlite.batch(["drop table if exists things", "create table things (id integer primary key, name text)"])
+  await sqlite.batch(Array.from({ length: 500 }, (_, id) => insert(id)))
+  const { pathname } = new URL(request.url)
+  let id = 0
+  return measure(() => {
+    id++
+    if (pathname === "/write") return sqlite.execute(insert(id))
+    if (pathname === "/batch") return sqlite.batch(Array.from({ length: 20 }, () => insert(id)))
+    return sqlite.execute({ sql: "select name from things where id = ?", args: [(id % 500) + 1] })
+  })
+}
+`
+}

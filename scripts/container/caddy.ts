@@ -9,6 +9,8 @@ const variables = {
   HAMLET_DOMAIN: "hamlet.localhost",
   VALS_DOMAIN: "vals.localhost",
   POSTGRES_PASSWORD: "secret",
+  S3_PASSWORD: "secret",
+  HAMLET_SECRET_KEY: Buffer.alloc(32, 5).toString("base64"),
   DNS_PROVIDER: "provider",
   DNS_TOKEN: "token",
 }
@@ -41,8 +43,10 @@ export async function startCaddy(
   const global = `{\n\tadmin off\n\tlocal_certs\n\tskip_install_trust\n\thttp_port ${ports.http}\n\thttps_port ${ports.https}\n}\n`
   const path = join(folder, "Caddyfile")
   const text = source.replace(dnsLine, "issuer internal")
-  writeFileSync(path, global + text.replace("hamlet:8080", `127.0.0.1:${ports.server}`))
-  const env = { ...process.env, ...variables, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  writeFileSync(path, global + text)
+  const folders = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const nodes = { HAMLET_NODES: `127.0.0.1:${ports.server}` }
+  const env = { ...process.env, ...variables, ...nodes, ...folders }
   await mustRun(["caddy", "validate", "--adapter", "caddyfile", "--config", path], env)
   const child = Bun.spawn(["caddy", "run", "--adapter", "caddyfile", "--config", path], {
     env,

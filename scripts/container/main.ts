@@ -12,7 +12,7 @@ const imageBytesMax = 300_000_000
 const image = "localhost/hamlet"
 const code = `export default (request: Request) => new Response("hello from " + new URL(request.url).host + new URL(request.url).pathname)`
 const notTried = [
-  "pulling the published images (Node, PostgreSQL, Caddy) and building Caddy with a DNS module",
+  "pulling the published images (Node, PostgreSQL, SeaweedFS, libSQL, Caddy) and building Caddy with a DNS module",
   "a certificate of a public authority",
   "Docker, and the other architecture",
 ]
@@ -29,6 +29,7 @@ const settings = {
   HAMLET_BASE_URL: `https://hamlet.localhost:${ports.https}`,
   HAMLET_VALS_DOMAIN: `vals.localhost:${ports.https}`,
   HAMLET_ADDRESS_HEADER: "x-forwarded-for",
+  HAMLET_METRICS_PORT: "0",
 }
 
 try {
@@ -92,7 +93,7 @@ async function use(server: ServerContainer, flags: readonly string[]): Promise<v
   expectEqual("the isolation", ready.isolation, "bubblewrap")
   expectEqual("the warnings", ready.warnings.join(), "")
   report(`it runs, isolated by ${ready.isolation}`)
-  for (const path of ["/", "/docs"]) {
+  for (const path of ["/", "/docs", "/docs/vals.md"]) {
     const response = await fetch(server.url + path)
     expectEqual(`the status of ${path}`, response.status, 200)
   }

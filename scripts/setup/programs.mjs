@@ -46,11 +46,13 @@ export function findChromium() {
 }
 
 /**
- * Distributions install it in a folder that is only on the PATH of root.
+ * Distributions install servers in a folder that is only on the PATH of root.
+ * @param {string} name
  * @returns {string | undefined}
  */
-export function findNginx() {
-  return findOnPath("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find(isProgram)
+export function findServer(name) {
+  const folders = ["/usr/sbin", "/usr/local/sbin"]
+  return findOnPath(name) ?? folders.map((folder) => join(folder, name)).find(isProgram)
 }
 
 /**

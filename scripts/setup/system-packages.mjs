@@ -4,10 +4,10 @@ import {
   findChromium,
   findHeadlessShell,
   findLibfaketime,
-  findNginx,
   findOnPath,
   findPerlTls,
   findPostgresBin,
+  findServer,
 } from "./programs.mjs"
 
 /**
@@ -56,8 +56,32 @@ export const requirements = {
   nginx: {
     name: "nginx",
     debianPackage: "nginx",
-    suites: "the suite of the proxy recipe",
-    find: findNginx,
+    suites: "the suites of the proxy recipe and of several nodes behind a proxy",
+    find: () => findServer("nginx"),
+  },
+  haproxy: {
+    name: "HAProxy",
+    debianPackage: "haproxy",
+    suites: "the suite of several nodes behind a proxy",
+    find: () => findServer("haproxy"),
+  },
+  caddy: {
+    name: "Caddy",
+    debianPackage: "caddy",
+    suites: "the suite of several nodes behind a proxy",
+    find: () => findOnPath("caddy"),
+  },
+  promtool: {
+    name: "promtool",
+    debianPackage: "prometheus",
+    suites: "the check of the alerts in deploy/",
+    find: () => findOnPath("promtool"),
+  },
+  systemdAnalyze: {
+    name: "systemd-analyze",
+    debianPackage: "systemd",
+    suites: "the check of the units in deploy/",
+    find: () => findOnPath("systemd-analyze"),
   },
   swaks: {
     name: "swaks",

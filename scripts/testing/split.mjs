@@ -62,6 +62,7 @@ const secondsHints = {
   "packages/server/test/process/queue.test.ts": 17,
   "packages/server/test/process/refusals.test.ts": 25,
   "packages/server/test/process/restore.test.ts": 19,
+  "packages/server/test/process/routing.test.ts": 14,
   "packages/server/test/process/secret-key.test.ts": 20,
   "packages/server/test/process/signals.test.ts": 16,
   "packages/server/test/process/start.test.ts": 30,

@@ -15,6 +15,8 @@ interface Reading {
   readonly isMandatory?: true
   /** The option that it excludes. */
   readonly conflicts?: string
+  /** A val that can be left out in the folder of one. */
+  readonly isOwnVal?: true
 }
 
 /**
@@ -120,6 +122,11 @@ export function declare(command: Command, definition: CommandDefinition): void {
   }
   if (definition.allowsUnknownOptions || definition.isPassThrough) command.allowUnknownOption()
   if (definition.isPassThrough) command.passThroughOptions()
+}
+
+/** Whether its val can be left out in the folder of one. */
+export function takesOwnVal({ takes = {} }: Pick<CommandDefinition, "takes">): boolean {
+  return Object.values(takes).some((given) => typeof given !== "string" && given.isOwnVal === true)
 }
 
 function toOption(flags: string, reading: Reading): Option {

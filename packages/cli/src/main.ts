@@ -3,7 +3,7 @@ import { createContext } from "./context.ts"
 import { type ExitName, exitCodes } from "./exit-codes.ts"
 import { toFailure } from "./failure.ts"
 import { watchInterruption } from "./interruption.ts"
-import { createProgram, type RunCommand } from "./program.ts"
+import { createProgram, MissingValError, type RunCommand } from "./program.ts"
 import { openStreams } from "./streams.ts"
 import { hasColour } from "./terminal/colour.ts"
 import { toVisible } from "./terminal/visible.ts"
@@ -35,18 +35,26 @@ async function main(args: readonly string[]): Promise<ExitName> {
       isAllowed,
       env: process.env,
     })
-    const program = await createProgram({
-      wanted: args,
-      runCommand,
-      streams,
-      hasColour: isHelpPainted,
+    const parse = async (words: readonly string[]) => {
+      const options = { wanted: words, runCommand, streams, hasColour: isHelpPainted }
+      const program = await createProgram(options)
+      if (words.length === 0) program.outputHelp()
+      else await program.parseAsync([...words], { from: "user" })
+    }
+    await parse(args).catch(async (error: unknown) => {
+      if (!(error instanceof MissingValError) || !(await isInCheckout())) throw error
+      await parse(error.withOwnVal(args))
     })
-    if (args.length === 0) program.outputHelp()
-    else await program.parseAsync([...args], { from: "user" })
     return exit ?? "ok"
   } catch (error) {
     return report(error)
   }
+}
+
+async function isInCheckout(): Promise<boolean> {
+  // Imported late: few command lines need it.
+  const { findCheckoutFolder } = await import("./checkout/checkout-state.ts")
+  return findCheckoutFolder(".") !== undefined
 }
 
 function report(error: unknown): ExitName {

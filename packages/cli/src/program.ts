@@ -1,7 +1,7 @@
 import { Command, type CommanderError, Option } from "commander"
 import manifest from "../package.json" with { type: "json" }
 import { CliError } from "./cli-error.ts"
-import { type CommandDefinition, declare, type Verbs } from "./command.ts"
+import { type CommandDefinition, declare, takesOwnVal, type Verbs } from "./command.ts"
 import type { CommonOptions } from "./context.ts"
 import type { Streams } from "./streams.ts"
 import { type Group, isGroup, tree } from "./tree.ts"
@@ -90,7 +90,7 @@ async function addGroup(
     await addLeaf(parent, name, leaf, words === "all" || verb === name, runCommand)
   const isVerb = verb !== undefined && Object.hasOwn(verbs, verb)
   if (defaultVerb && !isVerb)
-    await applyDefinition(parent.usage("[options] <val> [args...]"), defaultVerb, runCommand)
+    await applyDefinition(parent, defaultVerb, runCommand)
   else addCommonOptions(parent)
 }
 
@@ -117,9 +117,44 @@ async function applyDefinition(
   const description = definition.description?.replaceAll(/\s*\n\s*/g, " ")
   command.description([`${leaf.summary}.`, description].filter(Boolean).join("\n\n"))
   declare(command, definition)
+  if (takesOwnVal(definition)) allowOwnVal(command)
   if (!definition.isPassThrough) addCommonOptions(command)
   command.addHelpText("after", toExamples(definition))
   command.action(() => runCommand(definition, toCommon(command), toOptions(command)))
+}
+
+/** The val is missing. In the folder of one val, that one is meant: `.` in its place. */
+export class MissingValError extends CliError {
+  constructor(
+    cause: CliError,
+    readonly command: readonly string[],
+  ) {
+    super(cause.exit, cause.message, { advice: cause.advice, cause })
+  }
+
+  /** The words of the command line, with the val of the folder. */
+  withOwnVal(args: readonly string[]): readonly string[] {
+    let at = 0
+    for (const word of this.command) at = args.indexOf(word, at) + 1
+    return args.toSpliced(at, 0, ".")
+  }
+}
+
+/** Says in the help that the val can be left out, and throws an error of its own if it is. */
+function allowOwnVal(command: Command): void {
+  const names = command.registeredArguments.map((argument, index) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`
+    return argument.required && index > 0 ? `<${name}>` : `[${name}]`
+  })
+  command.usage(["[options]", ...names].join(" "))
+  command.exitOverride((error) => {
+    const failure = toUsageError(error, command)
+    if (error.code !== "commander.missingArgument" || !(failure instanceof CliError)) throw failure
+    const [, ...path] = toAncestry(command)
+      .map((one) => one.name())
+      .reverse()
+    throw new MissingValError(failure, path)
+  })
 }
 
 /** Settings that every command shares. */
@@ -146,9 +181,35 @@ function toUsageError(error: CommanderError, command: Command): Error {
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/\.$/, "")
   const names = toAncestry(command).map((one) => one.name())
+  const [, word = ""] = /^unknown command '([a-z]+)'/.exec(problem) ?? []
+  const known = names.length === 1 ? familiarWords[word] : undefined
   return new CliError("usage", `Cannot parse the command line: ${problem}`, {
-    advice: `"${[...names.reverse(), "--help"].join(" ")}" shows the usage`,
+    advice:
+      known === undefined
+        ? `"${[...names.reverse(), "--help"].join(" ")}" shows the usage`
+        : `use "hamlet ${known}"`,
   })
+}
+
+/** Commands that people know from Git and from the client of Val Town, and what they are here. */
+const familiarWords: Readonly<Record<string, string>> = {
+  browse: "val open",
+  checkout: "branch switch",
+  clone: "val clone",
+  create: "val push --create",
+  delete: "val rm",
+  diff: "val diff",
+  fetch: "val status",
+  list: "val list",
+  log: "version list",
+  merge: "branch merge",
+  pull: "val pull",
+  push: "val push",
+  remix: "val fork",
+  status: "val status",
+  switch: "branch switch",
+  tail: "logs -f",
+  watch: "val watch",
 }
 
 /** The command and its parents. */

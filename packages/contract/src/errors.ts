@@ -146,7 +146,7 @@ const meanings = {
   },
   501: {
     sqlite_unavailable:
-      "Users have no SQLite databases on this server: it stores its data in PostgreSQL, and its nodes share no data folder.",
+      "Users have no SQLite databases on this server: it stores its data in PostgreSQL, and its nodes share neither a libSQL server nor a data folder.",
     mail_unavailable: "The server cannot send mail: its operator has not set HAMLET_SMTP_URL.",
     openai_unavailable:
       "The server offers no language models: its operator has set neither HAMLET_OPENAI_URL nor HAMLET_OPENAI_KEY.",
@@ -170,7 +170,7 @@ const meanings = {
     web_app_unavailable:
       "The server could not build its web app; its log has the reason. The API is not affected.",
     database_unavailable:
-      "The database is unavailable, or a newer version of Hamlet has migrated it and this node no longer writes.",
+      "The database, or the libSQL server of users' databases, is unavailable, or a newer version of Hamlet has migrated it and this node no longer writes.",
     secret_key_missing:
       "A secret is encrypted with a key that this node does not have; the message and the log name the key.",
     storage_unavailable: "The bucket that stores large blobs is unavailable.",

@@ -1,5 +1,6 @@
 export * from "./errors.ts"
-export * from "./file-paths.ts"
+export * from "./files/file-paths.ts"
+export * from "./files/file-types.ts"
 export * from "./limits.ts"
 export * from "./openapi/openapi.ts"
 export * from "./route.ts"

@@ -88,6 +88,7 @@ export const limits = {
   importCommentsMax: 10_000,
   importAuthorCharsMax: 200,
   descriptionCharsMax: 64,
+  imageUrlCharsMax: 4_000,
   branchNameCharsMax: 48,
   branchesPerValMax: 100,
   fileNameCharsMax: 80,

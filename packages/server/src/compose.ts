@@ -175,7 +175,7 @@ function buildParts(foundation: Foundation, replacements: Replacements, own: Own
     vals,
     runs,
     outboundMail,
-    inboundMail: composeInboundMail(foundation, stores, limits, vals.vals, runs),
+    inboundMail: composeInboundMail(foundation, stores, limits, runs),
     schedules: composeSchedules(foundation, stores, vals.vals, queue),
     webhooks: composeWebhooks(
       foundation,

@@ -339,6 +339,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { data } = await client.listVersions({ val_id, limit: 1 })
     expect(data).toMatchObject([{ code: "1", note: "back" }])
   },
+  async putVersionNote({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    expect(await client.putVersionNote({ val_id, version: 1, note: "first" })).toBeUndefined()
+    const { data } = await client.listVersions({ val_id, limit: 1 })
+    expect(data).toMatchObject([{ note: "first" }])
+  },
   async listFiles({ client, sample }) {
     const { data } = await client.listFiles({ val_id: sample.library.id, path: "" })
     expect(data[1]).toMatchObject({ id: sample.library.id, path: "main.tsx" })

@@ -157,7 +157,10 @@ const questions: Record<GetRoute, readonly string[]> = {
     pages,
   ),
   getBranch: vals.map((id) => `/v2/vals/${id}/branches/${id}`),
-  getBranchDifference: ofVals(`/branches/${examples.publicVal}/diff`),
+  getBranchDifference: combine(ofVals(`/branches/${examples.publicVal}/diff`), [
+    "",
+    `other_branch_id=${examples.publicVal}`,
+  ]),
   listHistory: combine(ofVals("/history"), ["", "path=main.tsx", "limit=100"]),
   listFiles: vals.map((id) => `/v2/vals/${id}/files?path=&recursive=true`),
   getFileContent: vals.map((id) => `/v2/vals/${id}/files/content?path=main.tsx`),

@@ -304,6 +304,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     )
     expect(restored).toEqual({ version: 1, isNewVersion: false })
   },
+  async putVersionNote({ client }) {
+    const { id } = await addVal(client)
+    await client.put(`/v1/vals/${id}/versions/1/note`, { body: { note: "first" } })
+    const found = await list(client, "listHistory", `/v1/vals/${id}/history`)
+    expect(found.map((it) => it.note)).toEqual(["first"])
+  },
   async listFiles({ client }) {
     const { id } = await addVal(client)
     const path = `/v2/vals/${id}/files`

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Output } from "@hamlet/contract/client"
+import { findPathProblem } from "@hamlet/contract/file-paths"
 import { type AppStage, openAppStage, type Person } from "../dev/app-stage.ts"
 import { templates } from "../src/app/templates/catalog.ts"
+import { fileTemplates } from "../src/app/templates/file-templates.ts"
 import { sources } from "../src/app/templates/sources.ts"
 import type { TemplateSource } from "../src/app/templates/template.ts"
 import { noteNotRun } from "./support/describe-in-browser.ts"
 import { eventually } from "./support/eventually.ts"
 
-type Val = Output<"createVal">
+type Val = Output<"getVal">
 
 /** A registry on a busy machine takes long; nothing else here does. */
 const limits = { lockMs: 120_000, testMs: 240_000, pauseMs: 100 }
@@ -28,21 +30,36 @@ describe("templates", () => {
   test("have their code, and no other code is there", () => {
     expect(Object.keys(sources).toSorted()).toEqual(templates.map(({ key }) => key).toSorted())
     expect(Object.keys(proofs).toSorted()).toEqual(Object.keys(sources).toSorted())
-    for (const { code } of Object.values(sources)) {
-      // Other servers may be unreachable, or gone.
-      expect(code).not.toMatch(/from "https?:/)
-      expect(code.split("\n").length).toBeLessThan(120)
+    for (const { files } of Object.values(sources))
+      for (const { path, content } of files) {
+        expect(findPathProblem(path)).toBeUndefined()
+        // Other servers may be unreachable, or gone.
+        expect(content).not.toMatch(/(?:from|src=|href=) ?"https?:/)
+        expect(content.split("\n").length).toBeLessThan(120)
+      }
+    expect(templates.map(({ key, files = 1 }) => [key, files])).toEqual(
+      templates.map(({ key }) => [key, sources[key]?.files.length ?? 0]),
+    )
+  })
+
+  test("a file from a template has a path, and its type from it", () => {
+    expect(fileTemplates.map(({ type }) => type)).toEqual([
+      ...(["script", "http", "interval", "email", "script", "http", "script"] as const),
+      ...(["file", "file", "file"] as const),
+    ])
+    for (const { path, content } of fileTemplates) {
+      expect(findPathProblem(path)).toBeUndefined()
+      expect(content).toEndWith("\n")
     }
   })
 
-  for (const { key, title, type } of templates) {
+  for (const { key, title } of templates) {
     const source = sources[key] as TemplateSource
     test(
       `${title} works as it is`,
       async () => {
         if (source.usesPackages && !hasRegistry) return
-        const { name, code, privacy } = source
-        const val = await ada.client.createVal({ name, code, privacy, type })
+        const val = await create(source, ada)
         const { state, imports } = await waitForLock(val, ada)
         expect({ state, errors: imports.flatMap(({ error }) => error ?? []) }).toEqual({
           state: source.usesPackages ? "ready" : "none",
@@ -54,6 +71,17 @@ describe("templates", () => {
     )
   }
 })
+
+/** Does what the app does. */
+async function create({ name, privacy, files, schedules }: TemplateSource, { client }: Person) {
+  const { id } = await client.createFolder({ name, privacy })
+  const { version, warnings } = await client.changeFiles({ val_id: id, changes: [...files] })
+  expect({ version, warnings }).toEqual({ version: 1, warnings: [] })
+  for (const schedule of schedules ?? []) await client.putSchedule({ val_id: id, ...schedule })
+  const val = await client.getVal({ val_id: id })
+  expect(val.type).toBe(files[0]?.type as Val["type"])
+  return val
+}
 
 async function waitForLock({ id }: Val, { client }: Person) {
   for (const until = Date.now() + limits.lockMs; ; await Bun.sleep(limits.pauseMs)) {
@@ -90,8 +118,6 @@ const proofs: Readonly<Record<string, (val: Val, who: Person) => Promise<void>>>
     expect((returnValue as { rolls: unknown[] }).rolls).toHaveLength(4)
   },
   async report({ id }, { client }) {
-    const { cron } = sources.report as TemplateSource
-    await client.putSchedule({ val_id: id, cron: cron ?? "" })
     const { status, returnValue, error } = await client.createRun({ val_id: id })
     expect({ status, error }).toEqual({ status: "succeeded", error: null })
     expect(returnValue).toMatch(/^Since yesterday: \d+ runs, \d+ failed/)
@@ -161,6 +187,66 @@ const proofs: Readonly<Record<string, (val: Val, who: Person) => Promise<void>>>
     const feed = await open(val, "/feed.xml")
     expect(feed.headers.get("content-type")).toStartWith("application/rss+xml")
     expect(await feed.text()).toContain("XML &#38; still useful")
+  },
+  async app(val) {
+    const items = () => open(val, "/api/items").then((response) => response.json())
+    const send = (method: string, path: string, body: unknown) =>
+      open(val, `/api/items${path}`, { method, body: JSON.stringify(body) })
+    expect(await (await open(val)).text()).toContain('src="/client/app.ts"')
+    for (const path of ["/client/app.ts", "/shared/item.ts"]) {
+      const script = await open(val, path)
+      expect(script.headers.get("content-type")).toStartWith("text/javascript")
+      expect(await script.text()).not.toContain(": string")
+    }
+    for (const path of ["/main.ts", "/README.md", "/client/none.ts"])
+      expect([path, (await open(val, path)).status]).toEqual([path, 404])
+    expect((await send("POST", "", { name: "tea" })).status).toBe(201)
+    expect((await send("POST", "", { name: " " })).status).toBe(400)
+    expect((await send("POST", "", 1)).status).toBe(400)
+    await send("PUT", "/1", { isDone: true })
+    expect(await items()).toEqual([{ id: 1, name: "tea", isDone: true }])
+    await send("DELETE", "/1", {})
+    expect(await items()).toEqual([])
+  },
+  async hono(val) {
+    expect(await (await open(val)).text()).toContain('src="/app.js"')
+    expect((await open(val, "/style.css")).headers.get("content-type")).toStartWith("text/css")
+    expect((await open(val, "/main.ts")).status).toBe(404)
+    expect(await (await open(val, "/api/colours?mood=warm")).json()).toHaveLength(3)
+    expect(await (await open(val, "/api/colours/moss")).json()).toMatchObject({ hex: "#5c7a3d" })
+    expect((await open(val, "/api/colours/none")).status).toBe(404)
+    const random = await open(val, "/api/colours/random")
+    expect(random.headers.get("access-control-allow-origin")).toBe("*")
+    expect(await random.json()).toHaveProperty("mood")
+  },
+  async reports(val, { client }) {
+    expect(await (await open(val)).text()).toContain("There is none yet")
+    const run = () => client.createRun({ val_id: val.id, file: "report.ts" })
+    const { status, returnValue, error } = await run()
+    expect({ status, error }).toEqual({ status: "succeeded", error: null })
+    expect(returnValue).toMatch(/^Since yesterday: \d+ runs\n\d+ failed\n/)
+    expect((await run()).returnValue).toMatch(/^Since yesterday: \d+ runs/)
+    expect((await (await open(val)).text()).split("<tr>")).toHaveLength(4)
+    const { cron } = await client.getSchedule({ val_id: val.id, file: "report.ts" })
+    expect(cron).toBe("0 7 * * *")
+  },
+  async signup(val, { client }) {
+    const ada = { name: "=Ada, <b>", email: "Ada@example.com", seats: "2" }
+    expect(await (await open(val)).text()).toContain("40 seats are left")
+    expect((await open(val, "/style.css")).headers.get("content-type")).toStartWith("text/css")
+    const wrong = await postForm(val, { ...ada, seats: "9", email: '"><script>' })
+    expect(wrong.status).toBe(400)
+    const page = await wrong.text()
+    expect(page).toContain("Choose 1 to 5 seats")
+    expect(page).not.toContain("<script>")
+    expect((await postForm(val, ada)).status).toBe(303)
+    expect((await postForm(val, ada)).status).toBe(409)
+    expect(await (await open(val, "/?done")).text()).toContain("38 seats are left")
+    const run = (file: string) => client.createRun({ val_id: val.id, file })
+    expect((await run("export.ts")).returnValue).toStartWith(
+      `name,email,seats,at\r\n"'=Ada, <b>",ada@example.com,2,`,
+    )
+    expect((await run("cleanup.ts")).returnValue).toBe("0 sign-ups deleted")
   },
   async mcp(val) {
     const call = async (method: string, params: object) => {

@@ -1,4 +1,5 @@
 import type { Output } from "@hamlet/contract/client"
+import type { ArchivedBranch } from "../history/archived-history.ts"
 import type { Val } from "../names/find-val.ts"
 import type { SourceFile } from "./write-branch.ts"
 
@@ -12,7 +13,10 @@ export const manifestPath = "manifest.json"
  * The version of the format. It increases when older programs would read an archive wrongly: those
  * that know only 1 would leave out the files of a val with several.
  */
-export const formatVersion = 2
+export const formatVersion = 3
+
+/** The format of an archive without history, which programs before 3 read too. */
+export const formatWithoutHistory = 2
 
 /** Describes an archive: its server, its owner and its size. */
 export interface Manifest {
@@ -42,6 +46,8 @@ export interface ArchivedVal {
   readonly likeCount: number
   /** Of the newest version of `main`, if there are more than code and readme. */
   readonly files?: readonly SourceFile[]
+  /** All versions of all branches, if asked for. */
+  readonly branches?: readonly ArchivedBranch[]
   readonly versions: readonly {
     readonly version: number
     readonly code: string
@@ -64,12 +70,13 @@ export function toArchivedVal(
   val: Val,
   versions: readonly Version[],
   comments: readonly Comment[],
-  files?: readonly SourceFile[],
+  { files, branches }: Pick<ArchivedVal, "files" | "branches">,
 ): ArchivedVal {
   const { name, type, privacy, readme, createdAt, updatedAt, likeCount } = val
   return {
     ...{ name, type, privacy, readme, createdAt, updatedAt, likeCount },
     ...(files && { files }),
+    ...(branches && { branches }),
     versions: versions
       .map(({ version, code, createdAt }) => ({ version, code, createdAt }))
       .reverse(),

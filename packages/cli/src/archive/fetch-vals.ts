@@ -1,6 +1,7 @@
 import { ApiError, type Client } from "@hamlet/contract/client"
 import { hasMoreFiles } from "../checkout/account-trees.ts"
 import { CliError } from "../cli-error.ts"
+import { fetchHistory } from "../history/fetch-history.ts"
 import { limits } from "../limits.ts"
 import type { Val } from "../names/find-val.ts"
 import { type ArchivedVal, toArchivedVal } from "./archive-format.ts"
@@ -11,11 +12,12 @@ import { fetchBranchFiles } from "./fetch-files.ts"
 export async function* fetchArchivedVals(
   client: Client,
   vals: AsyncIterable<Val>,
+  hasHistory: boolean,
 ): AsyncGenerator<ArchivedVal> {
   const fetching: Promise<ArchivedVal | undefined>[] = []
   const next = async () => fetching.shift()
   for await (const val of withoutRepeats(vals)) {
-    const fetched = fetchVal(client, val)
+    const fetched = fetchVal(client, val, hasHistory)
     // The failure is reported when this val's turn comes; until then it is not unhandled.
     fetched.catch(() => {})
     fetching.push(fetched)
@@ -39,7 +41,11 @@ async function* withoutRepeats(vals: AsyncIterable<Val>): AsyncGenerator<Val> {
 }
 
 /** Undefined when the val was deleted meanwhile. */
-async function fetchVal(client: Client, val: Val): Promise<ArchivedVal | undefined> {
+async function fetchVal(
+  client: Client,
+  val: Val,
+  hasHistory: boolean,
+): Promise<ArchivedVal | undefined> {
   const page = { val_id: val.id, limit: limits.pageItemsMax }
   try {
     const versions =
@@ -49,7 +55,11 @@ async function fetchVal(client: Client, val: Val): Promise<ArchivedVal | undefin
     const files = (await hasMoreFiles(client, val))
       ? await fetchBranchFiles(client, val.id, val, refuse(val))
       : undefined
-    return toArchivedVal(val, versions, comments, files)
+    const branches = hasHistory ? await fetchHistory(client, val) : undefined
+    return toArchivedVal(val, versions, comments, {
+      ...(files && { files }),
+      ...(branches && { branches }),
+    })
   } catch (error) {
     if (error instanceof ApiError && error.code === "val_not_found") return undefined
     throw error

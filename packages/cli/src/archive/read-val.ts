@@ -2,6 +2,7 @@ import type { Input } from "@hamlet/contract/client"
 import { fileTypes, privacies } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
 import { isValName, parseFile } from "../files/front-matter.ts"
+import { type ArchivedBranch, readBranches } from "../history/archived-history.ts"
 import { toText } from "../terminal/read-input.ts"
 import { toBaseName } from "./import-source.ts"
 import type { SourceFile } from "./write-branch.ts"
@@ -28,6 +29,15 @@ export function readFiles(path: string, bytes: Uint8Array): readonly SourceFile[
   if (!Array.isArray(files) || !files.every(isSourceFile))
     throw refuse(path, 'its "files" is not a list of files')
   return files
+}
+
+/** The history of an archived val, if the archive has it. */
+export function readHistory(
+  path: string,
+  bytes: Uint8Array,
+): readonly ArchivedBranch[] | undefined {
+  if (!path.endsWith(".json")) return undefined
+  return readBranches(path, parseObject(path, toText(bytes, `"${path}"`)).branches)
 }
 
 function isSourceFile(value: unknown): value is SourceFile {
@@ -131,11 +141,13 @@ function toVersions(path: string, fields: Fields): ImportedVal["versions"] {
       .find((time) => time !== undefined)
     return [toVersion(path, { ...fields, createdAt })]
   }
+  if (Array.isArray(fields.versions) && fields.versions.length === 0 && fields.branches)
+    return [{ code: "\n" }]
   if (!Array.isArray(fields.versions) || fields.versions.length === 0)
     throw refuse(path, 'its "versions" is not a list of versions')
   // A val with several files may have had none with code in some versions; at least one is needed,
   // and the files replace it.
-  const versions = Array.isArray(fields.files)
+  const versions = Array.isArray(fields.files) || Array.isArray(fields.branches)
     ? fields.versions.filter((one: unknown) => isFields(one) && one.code !== "")
     : fields.versions
   if (versions.length === 0) return [{ code: "\n" }]

@@ -7,8 +7,11 @@ import { findCheckoutFolder, loadCheckout } from "./checkout-state.ts"
 import { assertServer } from "./open-checkout.ts"
 import type { Branch } from "./remote-tree.ts"
 
-/** How the help describes an argument that names a val, or the folder of one. */
-export const targetHelp = 'name of the val, or "." for that of the folder you are in'
+/** An argument that names a val. In the folder of one val it can be left out. */
+export const ownVal = {
+  help: "name of the val (default: that of the folder you are in)",
+  isOwnVal: true,
+} as const
 
 /** A val, and the branch that its folder has if it was named by that. */
 export interface Target {
@@ -37,4 +40,12 @@ export async function findTargetBranch(
   const { val, branchName } = await findTarget(connection, text)
   const branch = await findBranch(connection.client, val.id, name ?? branchName)
   return { val, branch, client: connection.client }
+}
+
+/** Whether a text is the path of a file or a folder of the val whose folder this is. */
+export function isOwnPath(text: string): boolean {
+  const folder = findCheckoutFolder(".")
+  if (folder === undefined || text === ".") return false
+  const paths = [...loadCheckout(folder).files.keys()]
+  return paths.some((path) => path === text || path.startsWith(`${text}/`))
 }

@@ -1,5 +1,6 @@
 import { renameSync } from "node:fs"
 import { join } from "node:path"
+import { mergeLines } from "@hamlet/contract/merge-lines"
 import { hashText } from "../files/val-file.ts"
 import { readFound } from "../watch/actions/action.ts"
 import { reportConflict } from "../watch/actions/file-actions.ts"
@@ -28,50 +29,76 @@ export interface FolderStepDeps {
   readonly isForced: boolean
   /** The text of a file on the server. */
   getText(path: string): Promise<string>
+  /** The recorded text of a file; undefined if there is none, or it is gone. */
+  findBaseText(path: string): Promise<string | undefined>
   report(event: SyncEvent): void
 }
 
-/** Performs a step. Returns whether it is done; not if the file has changed meanwhile. */
-export async function performFolderStep(deps: FolderStepDeps, step: FolderStep): Promise<boolean> {
+/** The result of a step: `raced` if the file has changed meanwhile, and nothing was done. */
+export type FolderStepResult = "done" | "conflict" | "raced"
+
+/** Performs a step. */
+export async function performFolderStep(
+  deps: FolderStepDeps,
+  step: FolderStep,
+): Promise<FolderStepResult> {
   const { folder, files } = deps
   const { path, here, hash, before, theirs } = step
   const val = { ...deps.checkout.val, version: deps.version }
   if (here !== undefined) assertPlainParents(folder, here)
   if (step.kind === "trash" || step.kind === "rescue") return discard(deps, step)
-  if (!theirs) return false
+  if (!theirs) return "raced"
   assertPlainParents(folder, path)
   const text = step.kind === "carry" ? undefined : await deps.getText(path)
   const isMoved = here !== undefined && here !== path && here === before
   const target = isMoved || here === undefined ? path : here
+  let result: FolderStepResult = "done"
+  let action: SyncEvent["action"] = isMoved ? (text === undefined ? "moved" : "renamed") : "wrote"
   if (here !== undefined && hash !== undefined) {
     const found = readFound(folder, { path: here, hash })
-    if (found === undefined) return false
-    if (isMoved && !moveHere(folder, here, path, hash)) return false
+    if (found === undefined) return "raced"
+    const base = step.kind === "conflict" ? await deps.findBaseText(before ?? path) : undefined
+    const merged = deps.isForced ? undefined : merge(base, found, text)
+    if (isMoved && !moveHere(folder, here, path, hash)) return "raced"
     if (step.kind === "conflict") {
-      if (deps.isForced) writeToTrash(folder, target.replaceAll("/", "-"), found)
-      else reportConflict(deps, target, found, val)
+      if (deps.isForced || merged !== undefined)
+        writeToTrash(folder, target.replaceAll("/", "-"), found)
+      else {
+        reportConflict(deps, target, found, val)
+        result = "conflict"
+      }
     }
-    if (text !== undefined && !replace(deps, target, hash, text, val)) return false
-  } else if (text !== undefined && makeFile(folder, path, text) === "raced") return false
+    if (merged !== undefined) action = "merged"
+    const next = merged ?? text
+    if (next !== undefined && !replace(deps, target, hash, next, val)) return "raced"
+  } else if (text !== undefined && makeFile(folder, path, text) === "raced") return "raced"
   if (before !== undefined) files.delete(before)
   // A file that was moved here is still recorded at their path: the next round sees the move.
   files.set(path, theirs)
-  if (step.kind !== "conflict" || deps.isForced)
-    deps.report({
-      action: isMoved ? (text === undefined ? "moved" : "renamed") : "wrote",
-      file: target,
-      other: isMoved ? here : undefined,
-      val,
-    })
-  return true
+  if (result === "done")
+    deps.report({ action, file: target, other: isMoved ? here : undefined, val })
+  return result
+}
+
+/** Lines that a side may add and remove; a side with more is one change. */
+const editsMax = 2_000
+
+/** The text with the changes of both sides; undefined if they are about the same lines. */
+function merge(
+  base: string | undefined,
+  ours: string,
+  theirs: string | undefined,
+): string | undefined {
+  if (base === undefined || theirs === undefined) return undefined
+  return mergeLines({ base, ours, theirs }, editsMax).text
 }
 
 function discard(
   { folder, files, checkout, isForced, report }: FolderStepDeps,
   { kind, path, here = path, hash = "" }: FolderStep,
-): boolean {
+): FolderStepResult {
   const text = readFound(folder, { path: here, hash })
-  if (text === undefined) return false
+  if (text === undefined) return "raced"
   const { id, name } = checkout.val
   const isKept = kind === "rescue" && !isForced
   const conflict = isKept ? writeConflictFile(folder, here, text) : undefined
@@ -88,7 +115,7 @@ function discard(
       other: conflict,
       text: `Cannot save "${here}": the file was deleted from ${name}; its text is in "${conflict}"`,
     })
-  return true
+  return isKept ? "conflict" : "done"
 }
 
 function replace(

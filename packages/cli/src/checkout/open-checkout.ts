@@ -70,17 +70,15 @@ export function createTreeDeps(
 /** Shows the progress of a download that is long enough to wait for. */
 export function createOnFetch(context: Pick<Context, "output" | "interruption">): OnFetch {
   let progress: Progress | undefined
-  let left = 0
   return {
     begin(total) {
-      left = total
       if (total >= filesShown)
         progress = createProgress(context, { label: "Downloading", unit: "files", total })
     },
-    add() {
-      progress?.add(1)
-      left -= 1
-      if (left === 0) progress?.stop()
+    add: () => progress?.add(1),
+    end() {
+      progress?.stop()
+      progress = undefined
     },
   }
 }

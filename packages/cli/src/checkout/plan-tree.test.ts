@@ -69,6 +69,29 @@ describe("planTree", () => {
       [["carry", "b"]],
     ],
     [
+      "the same move",
+      { base: { a }, here: { b: "A" }, theirs: { b: { ...a, version: 2 } } },
+      [["note", "b"]],
+    ],
+    [
+      "the same move and the same change",
+      { base: { a }, here: { b: "B" }, theirs: { b: changed } },
+      [["note", "b"]],
+    ],
+    [
+      "the same move, our change",
+      { base: { a }, here: { b: "X" }, theirs: { b: { ...a, version: 2 } } },
+      [
+        ["note", "b"],
+        ["save", "b"],
+      ],
+    ],
+    [
+      "the same move, two changes",
+      { base: { a }, here: { b: "X" }, theirs: { b: changed } },
+      [["conflict", "b"]],
+    ],
+    [
       "a file that was made anew",
       { base: { a }, here: { a: "A" }, theirs: { a: file("2", "A", 2) } },
       [["note", "a"]],

@@ -21,6 +21,8 @@ import type { TreeScan } from "./scan-tree.ts"
  *   known  changed    changed    conflict: the file's text goes to a conflict file
  *   known  changed    moved      carry: move the file, and keep its text
  *   known  moved      unchanged  move
+ *   known  moved      moved      note: to the same path, as in a push that was not recorded; save if
+ *                                the text has changed too
  *   known  moved      changed    write: a change of theirs comes first
  *   known  –          unchanged  delete
  *   known  –          changed    write: a change outweighs a deletion
@@ -36,6 +38,8 @@ export type Step = RecordStep | FolderStep | ValStep
 export interface RecordStep {
   readonly kind: "note" | "forget"
   readonly path: string
+  /** The recorded path, if it is not theirs. */
+  readonly before?: string | undefined
   readonly theirs?: BaseFile
 }
 
@@ -89,7 +93,9 @@ export function planTree({ base, scan, remote }: TreeSides): TreePlan {
     if (theirPath !== undefined) done.add(theirPath)
     // It is being written, or cannot be read.
     if (scan.blocked.has(path)) continue
-    const here = scan.files.has(path) ? path : moves.get(path)
+    const here = scan.files.has(path)
+      ? path
+      : (moves.get(path) ?? takeMoved(fresh, path, theirPath, scan))
     const known = { path, file, here, hash: here === undefined ? undefined : scan.files.get(here) }
     const theirs = theirPath === undefined ? undefined : remote.files.get(theirPath)
     if (theirPath === undefined || !theirs) steps.push(decideDeleted(known))
@@ -150,13 +156,31 @@ function decideKnown(
   const sides = { path: theirPath, here, hash, before, theirs }
   if (here === undefined)
     return isSame ? [...record, { kind: "delete", path }] : [{ kind: "write", ...sides }]
+  // The same change twice, or one that was not recorded.
+  if (!isSame && here === theirPath && hash === theirs.hash)
+    return [{ kind: "note", path: theirPath, before, theirs }]
+  if (here === theirPath && before !== undefined && !isTheirText)
+    return [
+      { kind: "note", path: theirPath, before, theirs },
+      { kind: "save", path: theirPath, hash },
+    ]
   if (hash === file.hash) {
     if (!isSame) return [{ kind: "write", ...sides }]
     return here === path ? record : [...record, { kind: "move", path, newPath: here }]
   }
   if (isSame) return [...record, { kind: "save", path, hash }]
-  if (hash === theirs.hash && before === undefined) return [{ kind: "note", path, theirs }]
   return [{ kind: isTheirText ? "conflict" : "carry", ...sides }]
+}
+
+/** A new file at the path that they have moved it to: it was moved here too, and then changed. */
+function takeMoved(
+  fresh: Map<string, string>,
+  path: string,
+  theirPath: string | undefined,
+  { missing }: TreeSides["scan"],
+): string | undefined {
+  if (theirPath === undefined || theirPath === path || !missing.has(path)) return undefined
+  return fresh.delete(theirPath) ? theirPath : undefined
 }
 
 /** Maps a missing path to the new file with its text. Ambiguous matches are ignored. */

@@ -21,10 +21,11 @@ export interface RemoteTree {
 /** Fetches the content of a file of a tree. */
 export type FetchText = (path: string) => Promise<string>
 
-/** Called with the number of files that are fetched, and after each of them. */
+/** Called with the number of files that are fetched, after each of them, and however it ends. */
 export interface OnFetch {
   begin(total: number): void
   add(): void
+  end(): void
 }
 
 /** The branch of a folder, as it is on the server. */
@@ -87,10 +88,14 @@ export async function fetchTree(
   const fetchText = createFetchText(client, checkout, version)
   const fresh = [...listed].filter(([, file]) => !known.has(`${file.id} ${file.version}`))
   onFetch.begin(fresh.length)
-  await forEachAtOnce(fresh, async ([path]) => {
-    texts.set(path, await fetchText(path))
-    onFetch.add()
-  })
+  try {
+    await forEachAtOnce(fresh, async ([path]) => {
+      texts.set(path, await fetchText(path))
+      onFetch.add()
+    })
+  } finally {
+    onFetch.end()
+  }
   const files = [...listed].map(([path, file]) => {
     const text = texts.get(path)
     const hash = text === undefined ? known.get(`${file.id} ${file.version}`) : hashText(text)

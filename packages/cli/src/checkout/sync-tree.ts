@@ -1,5 +1,6 @@
 import { ApiError, type Client } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
+import { hashText } from "../files/val-file.ts"
 import type { SyncEvent } from "../watch/sync-event.ts"
 import { type SyncResult, toSyncFailure } from "../watch/sync-result.ts"
 import {
@@ -99,6 +100,7 @@ export async function pullTree(
     ...deps,
     ...{ checkout, files, isForced, version: remote.version },
     getText: async (path: string) => remote.texts.get(path) ?? fetchText(path),
+    findBaseText: (path: string) => findBaseText(deps.client, checkout, path),
   }
   const pending = steps.flatMap((step) =>
     isFolderStep(step) && step.theirs ? [[step.path, step.theirs] as const] : [],
@@ -111,13 +113,16 @@ export async function pullTree(
   for (const step of sortSteps(toDo)) {
     if (deps.isStopping()) break
     if (step.kind === "forget") files.delete(step.path)
-    if (step.kind === "note" && step.theirs) files.set(step.path, step.theirs)
+    if (step.kind === "note" && step.theirs) {
+      if (step.before !== undefined) files.delete(step.before)
+      files.set(step.path, step.theirs)
+    }
     if (!isFolderStep(step)) continue
-    tally.hasConflict ||= !isForced && ["conflict", "rescue"].includes(step.kind)
     try {
-      const isDone = await performFolderStep(stepDeps, step)
-      tally.hasActed ||= isDone
-      tally.isRaced ||= !isDone
+      const result = await performFolderStep(stepDeps, step)
+      tally.hasActed ||= result !== "raced"
+      tally.isRaced ||= result === "raced"
+      tally.hasConflict ||= result === "conflict"
     } catch (error) {
       addProblem(deps, tally, error, step.path)
     }
@@ -125,6 +130,24 @@ export async function pullTree(
   const next = { ...checkout, version: toRecordedVersion(files, remote), files }
   if (pending.length > 0 || isChanged(checkout, next)) saveCheckout(deps.folder, next)
   return { ...tally, checkout: next }
+}
+
+/** The recorded text of a file, if its version still exists. */
+async function findBaseText(
+  client: Client,
+  checkout: Checkout,
+  path: string,
+): Promise<string | undefined> {
+  const file = checkout.files.get(path)
+  if (!file) return undefined
+  try {
+    const text = await createFetchText(client, checkout, file.version)(path)
+    // Of another branch, if the folder has just changed to this one.
+    return hashText(text) === file.hash ? text : undefined
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
 }
 
 /** The version of a tree, if all its files are recorded. */

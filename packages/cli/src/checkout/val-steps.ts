@@ -1,9 +1,9 @@
 import type { Client, Input, Output } from "@hamlet/contract/client"
-import { toFileName } from "@hamlet/contract/file-paths"
+import { findNamedType } from "@hamlet/contract/file-types"
 import { limits } from "@hamlet/contract/limits"
 import { CliError } from "../cli-error.ts"
 import { readFound } from "../watch/actions/action.ts"
-import type { BaseFile, Checkout, FileType } from "./checkout-state.ts"
+import type { BaseFile, Checkout } from "./checkout-state.ts"
 import type { ValStep } from "./plan-tree.ts"
 import type { RemoteTree } from "./remote-tree.ts"
 
@@ -113,21 +113,8 @@ function toChanges(
     ...moves,
     ...[...deleted, ...empty.sort().reverse()].map((path) => ({ path, delete: true }) as const),
     ...[...texts].map(([path, content]) => {
-      const type = files.has(path) ? undefined : toNewType(path)
+      const type = files.has(path) ? undefined : findNamedType(path)
       return type === undefined ? { path, content } : { path, content, type }
     }),
   ]
-}
-
-/** The type that the name of a new file says: `inbox.email.ts`, `http.tsx`. */
-function toNewType(path: string): Exclude<FileType, "directory"> | undefined {
-  const [, word = ""] = /(?:^|\.)(http|cron|interval|email)\.[jt]sx?$/.exec(toFileName(path)) ?? []
-  return types[word]
-}
-
-const types: Readonly<Record<string, Exclude<FileType, "directory">>> = {
-  http: "http",
-  cron: "interval",
-  interval: "interval",
-  email: "email",
 }

@@ -1,7 +1,9 @@
 import { openArchiveFile } from "../archive/archive-file.ts"
 import {
   type ArchiveCounts,
+  type ArchivedVal,
   formatVersion,
+  formatWithoutHistory,
   type Manifest,
   manifestPath,
   toValPath,
@@ -20,25 +22,30 @@ import { toSize } from "../terminal/progress-line.ts"
 export const command = defineCommand({
   description: `Writes a zip file with one JSON file per val: all versions with their code, readme, settings, comments
 and timestamps. Exports all your vals if you name none. Secrets, blobs and runs are not included, and of
-likes only the number. The file exists complete or not at all.`,
+likes only the number. Of a val with several files it has the versions of its code and the newest files of main;
+--history adds every version of all files and branches. The file exists complete or not at all.`,
   examples: [
     ["hamlet export vals.zip", "all your vals"],
     ["hamlet export some.zip hello ada/page", "two vals"],
+    ["hamlet export blog.zip blog --history", "a val with all branches and versions of its files"],
     ["hamlet export - | ssh backup 'cat > vals.zip'", "to standard output"],
   ],
   takes: {
     "<file>": 'file to write, or "-" for standard output',
     "[vals...]": "vals to export",
+    "--history": "every version of all files and branches",
     "--force": "overwrite an existing file",
   },
-  async run(context, { file, vals, force = false }) {
+  async run(context, { file, vals, history = false, force = false }) {
     const connection = await context.connect()
     const { username } = await connection.me()
     await using target = await openArchiveFile(context, file, force)
     const zip = createZipWriter(target)
-    const counts = await addVals(context, connection, zip, vals)
+    const counts = await addVals(context, connection, zip, vals, history)
     const manifest: Manifest = {
-      ...{ format: "hamlet-archive", formatVersion, server: connection.server.url, user: username },
+      format: "hamlet-archive",
+      formatVersion: history ? formatVersion : formatWithoutHistory,
+      ...{ server: connection.server.url, user: username },
       ...{ exportedAt: new Date().toISOString(), counts },
     }
     await zip.add(manifestPath, toJson(manifest))
@@ -53,6 +60,7 @@ async function addVals(
   connection: Connection,
   zip: ZipWriter,
   names: readonly string[],
+  history: boolean,
 ): Promise<ArchiveCounts> {
   const counts = { vals: 0, versions: 0, comments: 0 }
   const taken = new Set<string>()
@@ -61,7 +69,8 @@ async function addVals(
     unit: "vals",
     total: names.length || undefined,
   })
-  for await (const val of fetchArchivedVals(connection.client, findVals(connection, names))) {
+  const { client } = connection
+  for await (const val of fetchArchivedVals(client, findVals(connection, names), history)) {
     if (taken.has(val.name.toLowerCase()))
       throw new CliError("usage", `Cannot put two vals named "${val.name}" into one archive`, {
         advice: "export them to two archives",
@@ -69,11 +78,15 @@ async function addVals(
     taken.add(val.name.toLowerCase())
     await zip.add(toValPath(val.name), toJson(val))
     counts.vals += 1
-    counts.versions += val.versions.length
+    counts.versions += countVersions(val)
     counts.comments += val.comments.length
     progress.add(1)
   }
   return counts
+}
+
+function countVersions({ versions, branches }: ArchivedVal): number {
+  return branches?.reduce((sum, branch) => sum + branch.versions.length, 0) ?? versions.length
 }
 
 async function* findVals(connection: Connection, names: readonly string[]): AsyncGenerator<Val> {

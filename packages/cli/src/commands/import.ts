@@ -2,14 +2,20 @@ import { InvalidArgumentError } from "commander"
 import { transferLimits } from "../archive/archive-limits.ts"
 import { createReport } from "../archive/import-report.ts"
 import { type ImportSource, openImportSource } from "../archive/import-source.ts"
-import { type ImportedVal, readFiles, readVal } from "../archive/read-val.ts"
+import { type ImportedVal, readFiles, readHistory, readVal } from "../archive/read-val.ts"
 import { type ScannedSource, scanSource } from "../archive/scan-source.ts"
-import { type ImportResult, type OutgoingVal, sendVals } from "../archive/send-vals.ts"
+import {
+  type ImportResult,
+  type OutgoingVal,
+  type SendOptions,
+  sendVals,
+} from "../archive/send-vals.ts"
 import { writeBranch } from "../archive/write-branch.ts"
 import { hasMoreFiles } from "../checkout/account-trees.ts"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import { toFailure } from "../failure.ts"
+import { replayHistory } from "../history/replay-history.ts"
 import { type Connection, connectTo } from "../servers/connection.ts"
 import { createProgress } from "../terminal/progress.ts"
 import { importFromValTown } from "../valtown/import-vals.ts"
@@ -85,6 +91,11 @@ branches. Values of environment variables and schedules cannot be read; it lists
         report.add(path, result)
         if (!options.dryRun && result.id !== undefined) done.push({ path, result })
       })
+      if (options.versions === undefined)
+        for (const { path } of scanned.vals) {
+          const result = await importHistory(connection, source, path, sent, scanned.user)
+          if (result) report.add(path, result)
+        }
       for (const { path, result } of done) {
         const message = await importFiles(connection, source, path, result)
         if (message !== undefined) report.add(path, { name: null, status: "failed", message })
@@ -136,6 +147,29 @@ async function importFiles(
   }
 }
 
+/** Imports a val whose history the archive has; undefined for another. */
+async function importHistory(
+  connection: Connection,
+  source: ImportSource,
+  path: string,
+  options: SendOptions,
+  user: string | undefined,
+): Promise<ImportResult | undefined> {
+  const bytes = await source.read(path)
+  const branches = readHistory(path, bytes)
+  if (!branches) return undefined
+  const val = readVal(path, bytes)
+  const { username } = await connection.me()
+  try {
+    const own = toOwnComments(val, user, username)
+    return await replayHistory(connection, { ...val, ...own }, branches, options)
+  } catch (error) {
+    const failure = toFailure(error)
+    if (!failure || failure.exit === "unavailable") throw error
+    return { name: val.name, status: "failed", message: failure.text }
+  }
+}
+
 interface Reader {
   readonly username: string
   readonly versions: number | undefined
@@ -147,7 +181,10 @@ async function* toOutgoing(
   reader: Reader,
 ): AsyncGenerator<OutgoingVal> {
   for (const { path, imports } of vals) {
-    const val = readVal(path, await source.read(path))
+    const bytes = await source.read(path)
+    // Imported save by save, unless only the newest versions are asked for.
+    if (reader.versions === undefined && readHistory(path, bytes)) continue
+    const val = readVal(path, bytes)
     const versions =
       reader.versions === undefined ? val.versions : val.versions.slice(-reader.versions)
     yield { path, imports, val: { ...val, versions, ...toOwnComments(val, user, reader.username) } }

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from "commander"
+import { findCheckoutFolder } from "../checkout/checkout-state.ts"
+import { findTarget } from "../checkout/find-target.ts"
 import { defineCommand } from "../command.ts"
 import { limits } from "../limits.ts"
-import { findWholeVal } from "../names/find-val.ts"
 import type { Output } from "../output/output.ts"
 import { type LogLine, toClock, toPainted } from "../runs/log-lines.ts"
 import { type RunWatcherDeps, showLatest, watchRuns } from "../runs/run-watcher.ts"
@@ -11,7 +12,7 @@ import { toOneLine } from "../terminal/visible.ts"
 
 export const command = defineCommand({
   description: `Shows the logs of the latest runs, oldest first, and the errors of failed runs. With --follow, also shows
-every new run until Ctrl-C.`,
+every new run until Ctrl-C. In the folder of one val, those of that val.`,
   examples: [
     ["hamlet logs", "logs of the latest runs on your account"],
     ["hamlet logs -f", "follow new runs too"],
@@ -19,7 +20,8 @@ every new run until Ctrl-C.`,
     ["hamlet logs blog --file jobs/clean.ts", "logs of the runs of one file"],
   ],
   takes: {
-    "[val]": "only runs of this val",
+    "[val]": "only runs of this val (default: that of the folder you are in)",
+    "--all": "runs of all your vals, also in the folder of one",
     "--file <path>": "only runs of this file",
     "--branch <branch>": "only runs of this branch",
     "-f, --follow": "follow new runs",
@@ -29,9 +31,11 @@ every new run until Ctrl-C.`,
       default: limits.latestRunsDefault,
     },
   },
-  async run({ connect, output }, { val, file, branch, follow, runs }) {
+  async run({ connect, output }, { val, all, file, branch, follow, runs }) {
     const connection = await connect()
-    const valId = val === undefined ? undefined : (await findWholeVal(connection, val)).id
+    const isOwn = val === undefined && !all && findCheckoutFolder(".") !== undefined
+    const text = isOwn ? "." : val
+    const valId = text === undefined ? undefined : (await findTarget(connection, text)).val.id
     const deps = toWatcherDeps(connection, output, { valId, file, branch })
     if (follow) await watchRuns(deps, runs)
     else await showLatest(deps, runs)
@@ -62,8 +66,10 @@ function toWatcherDeps(
 ): RunWatcherDeps {
   return {
     client,
-    listRuns(since, limit) {
-      const query = { limit, since }
+    listRuns(since, count) {
+      // Few of the listed runs may be of the file.
+      const isFiltered = place.file !== undefined || place.branch !== undefined
+      const query = { limit: isFiltered ? limits.pageItemsMax : count, since }
       const runs =
         valId === undefined
           ? client.items("listMyRuns", query)

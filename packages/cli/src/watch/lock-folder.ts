@@ -17,7 +17,7 @@ export function lockFolder(folder: string): () => void {
   } catch (cause) {
     const isBusy = (cause as { code?: string }).code === "SQLITE_BUSY"
     const problem = isBusy ? "another process is watching it" : (cause as Error).message
-    throw new CliError(isBusy ? "conflict" : "failed", `Cannot watch "${folder}": ${problem}`, {
+    throw new CliError(isBusy ? "conflict" : "failed", `Cannot use "${folder}": ${problem}`, {
       cause,
     })
   }

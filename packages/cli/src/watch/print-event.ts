@@ -66,6 +66,7 @@ const looks: Readonly<
   created: { mark: "↑", paint: "green" },
   saved: { mark: "↑", paint: "green" },
   wrote: { mark: "↓", paint: "cyan" },
+  merged: { mark: "↕", paint: "cyan" },
   renamed: { mark: "→", paint: "cyan" },
   moved: { mark: "→", paint: "cyan" },
   left: { mark: "–", paint: "yellow" },

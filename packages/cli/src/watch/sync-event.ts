@@ -4,6 +4,7 @@ export interface SyncEvent {
     | "created"
     | "saved"
     | "wrote"
+    | "merged"
     | "renamed"
     | "moved"
     | "left"

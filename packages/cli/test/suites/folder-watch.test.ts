@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { list, read, write } from "../support/folder.ts"
 import { openGate } from "../support/gate.ts"
+import { changeRepository, toRepository } from "../support/repository.ts"
 import { useStage } from "../support/shared-stage.ts"
 import { openStage } from "../support/stage.ts"
 import {
@@ -14,6 +15,7 @@ import {
   writeTree,
 } from "../support/trees.ts"
 import { until } from "../support/until.ts"
+import { createRandom } from "../support/watch-world.ts"
 
 describe("val watch, with folders of vals", () => {
   const stage = useStage()
@@ -102,6 +104,8 @@ describe("val watch, with folders of vals", () => {
     const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }
     await ada.print(["val", "clone", "sync4/app", "through"], { env })
     write(ada, "through/main.tsx", "mine\n")
+    renameSync(join(ada.folder, "through/lib/a.ts"), join(ada.folder, "through/a.ts"))
+    rmSync(join(ada.folder, "through/lib/b.ts"))
     const held = gate.hold(/POST .*files/, "after")
     await using pushing = ada.start(["val", "push", "--dir", "through"], { env })
     await held.isHeld
@@ -142,51 +146,82 @@ describe("val watch, with folders of vals", () => {
   }, 60_000)
 })
 
-describe("a tree of 300 files", () => {
+describe("progress of a clone", () => {
+  const stage = useStage()
+
+  test("is a line that is erased at a terminal, and nothing in a pipe", async () => {
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.ts`, `${n}`]))
+    const ada = await withApp(stage(), "progress1", files)
+    await using gate = openGate(stage().url)
+    const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }
+    const held = gate.hold(/GET .*content/, "before")
+    await using watched = ada.atTerminal(["val", "clone", "progress1/app", "seen"], { env })
+    await held.isHeld
+    // All others are there, and the line says so.
+    await watched.waitFor(/Downloading.*39/)
+    held.release()
+    const { exit, stdout } = await watched.ended()
+    expect([exit, /\r +\r[^\r]*Wrote seen/.test(stdout)]).toEqual([0, true])
+    // A failure is not printed behind the line.
+    const lost = gate.hold(/GET .*content/, "before")
+    await using failing = ada.atTerminal(["val", "clone", "progress1/app", "failed"], { env })
+    await lost.isHeld
+    await failing.waitFor(/Downloading.*39/)
+    await gate.shut()
+    lost.drop()
+    expect((await failing.ended()).stdout).toMatch(/\r +\r[^\r]*Cannot/)
+    await gate.open()
+
+    const slow = gate.hold(/GET .*content/, "before")
+    await using piped = ada.start(["val", "clone", "progress1/app", "piped"], { env })
+    await slow.isHeld
+    slow.release()
+    expect(await piped.ended()).toEqual({ exit: 0, stdout: "piped\n", stderr: "" })
+  }, 120_000)
+})
+
+describe("a repository of 300 files", () => {
   test("is pushed, changed, pulled and watched while server and client are killed", async () => {
     await using stage = await openStage()
     const ada = await stage.person("ada")
     const [here, there] = [join(ada.folder, "here"), join(ada.folder, "there")]
     mkdirSync(here)
-    const files = Object.fromEntries(
-      Array.from({ length: 300 }, (_, n) => [
-        `${["src", "src/lib", "docs", "test/cases"][n % 4]}/${n}.${["ts", "tsx", "md", "json"][n % 4]}`,
-        `${n} é\r\n`.repeat(n % 40),
-      ]),
-    )
+    const files = toRepository()
     writeTree(here, files)
+    const paths = Object.keys(files)
+    expect(paths).toHaveLength(300)
     await ada.print(["val", "push", "--create", "tree", "--dir", "here"])
     await ada.print(["val", "clone", "ada/tree", "there"])
     expectSameTrees(here, there)
     const { id } = await ada.client.getValByName({ username: "ada", val_name: "tree" })
     const versionOf = async () =>
       (await ada.client.getBranch({ val_id: id, branch_id: id })).version
+    expect([await versionOf(), await readVal(ada, id)]).toEqual([1, readTree(here)])
 
     // The server is killed during a push: all of it was saved, or nothing.
+    const random = createRandom(25)
     for (let round = 0; round < 2; round++) {
-      for (const path of Object.keys(files).slice(0, 100))
-        appendFileSync(join(here, path), `${round}`)
+      const whole = readTree(here)
       const before = await versionOf()
+      changeRepository(here, paths.splice(0, 60), random, `push${round}`)
       await using pushing = ada.start(["val", "push", "--dir", "here"])
       await stage.killServer()
       await pushing.ended()
+      const saved = (await versionOf()) > before
+      expect(await readVal(ada, id)).toEqual(saved ? readTree(here) : whole)
       await ada.print(["val", "push", "--dir", "here"])
       expect(await versionOf()).toBe(before + 1)
       expect(await readVal(ada, id)).toEqual(readTree(here))
     }
 
-    // Watched on both sides, while an editor saves by rename, and all three are killed.
+    // Watched on both sides, while editors save, and all three are killed.
     for (let round = 0; round < 3; round++) {
-      await using one = ada.start(["val", "watch", "here"])
-      await using other = ada.start(["val", "watch", "there"])
+      await using one = ada.start(["val", "watch", "here", "--delete"])
+      await using other = ada.start(["val", "watch", "there", "--delete"])
       await Promise.all([one.waitFor(/Watching/), other.waitFor(/Watching/)])
-      for (const path of Object.keys(files).slice(round * 20, round * 20 + 20)) {
-        writeFileSync(join(here, `${path}.tmp~`), `round ${round}\n`)
-        renameSync(join(here, `${path}.tmp~`), join(here, path))
-      }
-      const last = Object.keys(files)[round * 20] ?? ""
+      changeRepository(here, paths.splice(0, 20), random, `watch${round}`)
       if (round === 0)
-        await until(async () => (await readVal(ada, id))[last] === "round 0\n", "saved")
+        await until(() => Bun.deepEquals(readTree(there), readTree(here)), "both are the same")
       if (round === 1) await stage.killServer()
       one.signal("SIGKILL")
       other.signal("SIGKILL")
@@ -194,10 +229,18 @@ describe("a tree of 300 files", () => {
     }
     renameSync(join(here, "docs"), join(here, "texts"))
     await ada.print(["val", "push", "--dir", "here"])
+    await ada.print(["file", "type", "ada/tree", "Makefile", "script"])
     await ada.print(["val", "pull", "--dir", "there"])
     expectSameTrees(here, there)
     expect(await readVal(ada, id)).toEqual(readTree(here))
     expect(await ada.print(["val", "status", "--dir", "there"])).toBe("")
+    // A type is not in the folder: the next push and pull keep it.
+    appendFileSync(join(there, "Makefile"), "more\n")
+    await ada.print(["val", "push", "--dir", "there"])
+    await ada.print(["val", "pull", "--dir", "here"])
+    expectSameTrees(here, there)
+    const [makefile] = (await ada.client.listFiles({ val_id: id, path: "Makefile" })).data
+    expect(makefile?.type).toBe("script")
   }, 240_000)
 })
 

@@ -77,6 +77,33 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     expect((await readVal(ada, ada.id))["main.tsx"]).toBe("mine\n")
   })
 
+  test("pull merges changes of different lines of one file; its previous text is in the trash", async () => {
+    const lines = ["one", "two", "three", "four", "five", ""]
+    const toText = (...changes: readonly [at: number, line: string][]) =>
+      lines.map((line, n) => changes.find(([at]) => at === n)?.[1] ?? line).join("\n")
+    const ada = await withApp(stage(), "tree14", { "a.ts": toText(), "b.ts": toText() })
+    const here = { "a.ts": toText([0, "mine"]), "b.ts": toText([0, "mine"]) }
+    writeTree(join(ada.folder, "app"), here)
+    await ada.client.changeFiles({
+      val_id: ada.id,
+      changes: [
+        { path: "a.ts", content: toText([4, "theirs"]) },
+        { path: "b.ts", newPath: "c.ts", content: toText([3, "theirs"]) },
+      ],
+    })
+    expect(await ada.inApp("val", "pull")).toBe(
+      "merged\ta.ts\tapp@2\t\nmerged\tc.ts\tapp@2\tb.ts\n",
+    )
+    const merged = {
+      "a.ts": toText([0, "mine"], [4, "theirs"]),
+      "c.ts": toText([0, "mine"], [3, "theirs"]),
+    }
+    expect(readTree(join(ada.folder, "app"))).toEqual(merged)
+    expect(listTrash({ ...ada, folder: join(ada.folder, "app") })).toEqual(["a.ts", "c.ts"])
+    await ada.inApp("val", "push")
+    expect(await readVal(ada, ada.id)).toEqual(merged)
+  })
+
   test("deletions and moves on the server are applied; a changed file is rescued or carried along", async () => {
     const ada = await withApp(stage(), "tree3")
     write(ada, "app/lib/a.ts", "mine\n")
@@ -303,7 +330,7 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     const refused = await ada.in("branch", "merge", ".", "draft")
     expect([refused.exit, refused.stderr]).toEqual([
       5,
-      'Cannot merge: both branches have changed the same lines of "main.tsx"; merge them in the web app, or take one side with "--take"\n',
+      'Cannot merge: both branches have changed the same lines of "main.tsx"; merge them in the folder of main or in the web app, or take one side with "--take"\n',
     ])
     expect((await readVal(ada, ada.id))["main.tsx"]).toBe("main\n")
     await ada.inApp("branch", "merge", ".", "draft", "--take", "theirs")

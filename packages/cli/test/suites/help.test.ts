@@ -13,6 +13,11 @@ for (const [noun, node] of Object.entries(tree)) {
 }
 const document = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
 
+/** Commands without the common options. */
+const withoutJson: Readonly<Record<string, string>> = {
+  serve: "all options are those of the server",
+}
+
 describe("help", () => {
   const stage = useStage()
 
@@ -41,6 +46,13 @@ describe("help", () => {
       ["version", "help", "diff"],
     ])
       expect(await stage().admin.print(args)).toBe(text)
+  })
+
+  test("every command has --json, or a reason why not", async () => {
+    for (const path of commands) {
+      const reason = withoutJson[path.join(" ")]
+      expect([path, (await readHelp(path)).includes("--json ")]).toEqual([path, !reason])
+    }
   })
 
   describe("docs/cli.md", () => {

@@ -46,32 +46,35 @@ export function openGate(target: string): Gate {
       hostname: "127.0.0.1",
       // A request may be held for as long as a test takes.
       idleTimeout: 0,
-      async fetch(request) {
+      async fetch(request): Promise<Response> {
         const { pathname, search } = new URL(request.url)
         const line = `${request.method} ${pathname}`
         seen.push(line)
         if (!(await pass(line, "before"))) return new Response(null, { status: 502 })
         const body = request.body ? await request.bytes() : null
-        const answer = await fetch(target + pathname + search, {
-          method: request.method,
-          headers: request.headers,
-          body,
-        })
-        const bytes = await answer.bytes()
+        const answer = await forward(target + pathname + search, request, body)
+        if (!answer) return new Response(null, { status: 502 })
+        const bytes = await answer.bytes().catch(() => undefined)
+        if (!bytes) return new Response(null, { status: 502 })
+        const isPage = answer.headers.get("content-type")?.includes("json")
         await pass(line, "after")
         const isEmpty = answer.status === 204 || answer.status === 304
-        return new Response(isEmpty ? null : bytes, {
+        return new Response(isEmpty ? null : isPage ? throughGate(bytes) : bytes, {
           status: answer.status,
           headers: answer.headers,
         })
       },
     })
+  /** The next page comes through the gate too. */
+  const throughGate = (bytes: Uint8Array): string =>
+    new TextDecoder().decode(bytes).replace(`"next":"${target}/`, `"next":"${toUrl()}/`)
+  const toUrl = (): string => `http://127.0.0.1:${port}`
   let server = serve(0)
   const port = server.port ?? 0
   const closed = createServer((socket) => socket.resetAndDestroy())
   const close = () => new Promise<void>((resolve) => closed.close(() => resolve()))
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: toUrl(),
     seen,
     async shut() {
       await server.stop(true)
@@ -93,5 +96,18 @@ export function openGate(target: string): Gate {
     async [Symbol.asyncDispose]() {
       await (closed.listening ? close() : server.stop(true))
     },
+  }
+}
+
+/** Undefined if the server has been killed. */
+async function forward(
+  url: string,
+  { method, headers }: Request,
+  body: Uint8Array<ArrayBuffer> | null,
+): Promise<Response | undefined> {
+  try {
+    return await fetch(url, { method, headers, body })
+  } catch {
+    return undefined
   }
 }

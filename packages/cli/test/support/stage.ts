@@ -56,8 +56,8 @@ export interface Stage extends AsyncDisposable {
   killServer(): Promise<void>
 }
 
-/** Starts a server and signs its first user in. */
-export async function openStage(): Promise<Stage> {
+/** Starts a server and signs its first user in. Its database is a file, unless a URL is given. */
+export async function openStage(databaseUrl?: string): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-cli-"))
   const settings = {
     HAMLET_DATA_DIR: join(folder, "data"),
@@ -75,6 +75,7 @@ export async function openStage(): Promise<Stage> {
     HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
     // A val that runs until it is cancelled must not time out before, on a busy machine.
     HAMLET_RUN_SECONDS_MAX: "600",
+    ...(databaseUrl !== undefined && { HAMLET_DATABASE_URL: databaseUrl }),
   }
   let program = startServer(folder, env)
   const isReady = /listens at (\S+)[\s\S]*docs {2,}\S+\n/

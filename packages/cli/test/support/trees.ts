@@ -11,8 +11,13 @@ export function readTree(folder: string): Record<string, string> {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .filter((path) => !path.startsWith(".hamlet/"))
   return Object.fromEntries(
-    paths.sort().map((path) => [path, readFileSync(join(folder, path), "utf8")]),
+    paths.sort().map((path) => [path, decode(readFileSync(join(folder, path)))]),
   )
+}
+
+/** A text for each sequence of bytes: a byte order mark stays, and what is not UTF-8 is refused. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
 }
 
 /** Writes files into a folder. */
@@ -66,9 +71,13 @@ export async function readVal({ client }: Person, id: string, branch = id): Prom
   const { version } = await client.getBranch({ val_id: id, branch_id: branch })
   const query = { val_id: id, branch_id: branch, version }
   const files = client.items("listFiles", { ...query, path: "", recursive: true, limit: 100 })
-  const texts: Record<string, string> = {}
+  const texts: Promise<readonly [string, string]>[] = []
   for await (const { path, type } of files)
     if (type !== "directory")
-      texts[path] = await (await client.getFileContent({ ...query, path })).text()
-  return texts
+      texts.push(
+        client
+          .getFileContent({ ...query, path })
+          .then(async (response) => [path, decode(await response.bytes())]),
+      )
+  return Object.fromEntries(await Promise.all(texts))
 }

@@ -1,6 +1,12 @@
 import { type RouteDefinition, route } from "../route.ts"
 import { testEmailBody } from "../schemas/email.ts"
-import { callArgsQuery, callValBody, createRunBody, evalCodeBody } from "../schemas/inputs.ts"
+import {
+  callArgsQuery,
+  callValBody,
+  createRunBody,
+  evalCodeBody,
+  placeQuery,
+} from "../schemas/inputs.ts"
 import { returnValue } from "../schemas/records.ts"
 import { replayRunBody } from "../schemas/runs/replay-input.ts"
 import { runCancellation, runDetail, runLogs } from "../schemas/runs/run-records.ts"
@@ -46,12 +52,22 @@ export const runRoutes = {
     ],
   }),
   sendTestEmail: route("Runs", "post /v1/vals/{val_id}/emails", {
-    summary: "Send a mail to a val of type email, to try it; returns its run, which has not ended",
+    summary:
+      "Send a mail to a val of type email, or to a file of it, to try it; returns its run, which has not ended",
     scope: "run:write",
     valAccess: "own",
+    query: placeQuery,
     body: testEmailBody,
     responses: { 202: runDetail },
-    errors: ["not_email", "mail_refused", "too_many_runs", "secret_key_missing"],
+    errors: [
+      "branch_not_found",
+      "file_not_found",
+      "not_code",
+      "not_email",
+      "mail_refused",
+      "too_many_runs",
+      "secret_key_missing",
+    ],
   }),
   callVal: route("Runs", "post /v1/run/{username}.{val_name}", {
     ...call,

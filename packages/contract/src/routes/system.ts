@@ -61,8 +61,10 @@ export const systemRoutes = {
     errors: ["database_unavailable", "sandbox_unavailable", "overloaded"],
   }),
   getMetrics: route("System", "get /metrics", {
-    summary: "Counters in Prometheus text format",
+    summary:
+      "Counters in Prometheus text format, on a port or with a token that the operator chose",
     auth: "none",
     responses: { 200: ["text/plain"] },
+    errors: ["unauthenticated", "invalid_token", "route_not_found"],
   }),
 }

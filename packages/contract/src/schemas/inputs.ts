@@ -6,6 +6,7 @@ import {
   idParam,
   moment,
   omitParam,
+  presentation,
   privacy,
   scope,
   sourcesParam,
@@ -254,17 +255,12 @@ export const formatCodeBody = z.object({
     .describe("The quotes around strings; double by default"),
 })
 
-/** What a val is for, in one line of its owner; an empty one is none. */
-export const description = text(limits.descriptionCharsMax)
-  .nullable()
-  .transform((value) => (value === "" ? null : value))
-
 /** The body to change a val without its code. */
 export const updateValBody = z
-  .object({ name: valName.optional(), description: description.optional(), ...optionalFields })
+  .object({ name: valName.optional(), ...presentation, ...optionalFields })
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined),
-    "must have at least one of name, description, privacy, readme, type",
+    "must have at least one of name, description, imageUrl, privacy, readme, type",
   )
 
 /** The body of a new version. */

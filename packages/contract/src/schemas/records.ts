@@ -52,6 +52,8 @@ export const val = z
     id,
     name: valName,
     description: z.string().nullable().describe("One line of its owner about it"),
+    // Only if it has one.
+    imageUrl: z.string().optional(),
     // 0 until it gets a file.
     version: z.int().min(0),
     // Of the entry file; empty if there is none.

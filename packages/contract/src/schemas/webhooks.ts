@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
 import { deliveryStatuses, eventTypes } from "../lists.ts"
-import { id, idParam, text, time, url, username, valName } from "./fields.ts"
+import { id, idParam, isWebAddress, text, time, url, username, valName } from "./fields.ts"
 import { pageQuery } from "./inputs.ts"
 import { chars, list } from "./lengths.ts"
 
@@ -56,16 +56,9 @@ export const webhook = z
 export const newWebhook = webhook.extend({ secret: z.string() }).meta({ id: "NewWebhook" })
 
 const targetUrl = chars(limits.webhookUrlCharsMax, 1).refine(
-  isTargetUrl,
+  (value) => isWebAddress(value) && !value.includes("#"),
   "must be an absolute http or https URL without a user name or a fragment",
 )
-
-/** Characters that every URL parser treats alike, and none that it would drop. */
-function isTargetUrl(value: string): boolean {
-  if (!/^https?:\/\/[\x21-\x7e]+$/i.test(value) || value.includes("#")) return false
-  const parsed = URL.parse(value)
-  return parsed !== null && parsed.username === "" && parsed.password === ""
-}
 
 const events = list(eventType, eventType.options.length, 1).transform((all) => [...new Set(all)])
 const description = text(limits.webhookDescriptionCharsMax).nullable()

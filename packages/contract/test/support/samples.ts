@@ -24,6 +24,7 @@ const byName: Readonly<Record<string, unknown>> = {
   variable: "hello_1",
   code: 'export default "é\u2028😀"\n',
   hosts: ["api.example.com:443"],
+  imageUrl: "data:image/png;base64,iVBORw0KGgo=",
   method: "PATCH",
   path: "/a?b=%20",
   headers: [["x-a", "1"]],

@@ -5,6 +5,10 @@ import { createCipher, findMissingKey, keyCheckName } from "../domain/secrets/ci
 import { findKeyFile } from "../storage/accounts/key-file.ts"
 import { toPostgresBackup } from "../storage/backup/databases/postgres.ts"
 import { toSqliteBackup } from "../storage/backup/databases/sqlite.ts"
+import {
+  createFilePlace,
+  createLibsqlPlace,
+} from "../storage/backup/owner-databases/database-place.ts"
 import { createLoader, RestoreRefused } from "../storage/backup/restore/loader.ts"
 import {
   type Restored,
@@ -62,14 +66,17 @@ export async function restore(args: readonly string[], env: Environment): Promis
   }
 }
 
-function openTarget({ dataDir, databaseUrl, storage }: Config): RestoreTarget {
+function openTarget({ dataDir, databaseUrl, storage, libsql }: Config): RestoreTarget {
   const database =
     databaseUrl === undefined
       ? toSqliteBackup(join(dataDir, "hamlet.db"))
       : toPostgresBackup(databaseUrl)
   return {
     loader: createLoader(database),
-    files: createRestoreFiles(dataDir, join(dataDir, "sqlite")),
+    files: createRestoreFiles(
+      dataDir,
+      libsql ? createLibsqlPlace(libsql) : createFilePlace(join(dataDir, "sqlite")),
+    ),
     migrations,
     bucket: storage.s3 && createBucketContent(storage.s3, storage.blobBytesMax),
   }
@@ -124,15 +131,16 @@ async function toKeyNotes({
 }
 
 function toNotes(
-  { databaseUrl, dataDir, storage }: Config,
+  { databaseUrl, dataDir, storage, libsql }: Config,
   { summary, ownerDatabases }: Restored,
 ): readonly string[] {
   const { missing, damaged } = summary.trailer
-  const isUnused = ownerDatabases > 0 && databaseUrl !== undefined && !storage.isDataDirShared
+  const isUnused =
+    ownerDatabases > 0 && !libsql && databaseUrl !== undefined && !storage.isDataDirShared
   return [
     ...(isUnused
       ? [
-          `The databases of ${ownerDatabases} users are in ${join(dataDir, "sqlite")}, and are used only with HAMLET_DATA_DIR_SHARED=yes`,
+          `The databases of ${ownerDatabases} users are in ${join(dataDir, "sqlite")}, and are used only with HAMLET_DATA_DIR_SHARED=yes; or restore with HAMLET_LIBSQL_URL`,
         ]
       : []),
     ...(damaged.length > 0

@@ -13,7 +13,7 @@ import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
-import { explainListening, listen } from "./listen.ts"
+import { explainListening, listen, listenForMetrics } from "./listen.ts"
 
 const limits = {
   stopMsMax: 10_000,
@@ -37,16 +37,18 @@ export async function serve(flags: readonly string[], env: Environment): Promise
   const config = loadConfig(env, [...flags, "--port", String(server.port)], {
     isOnTerminal: process.stderr.isTTY,
   })
+  let metricsServer: Bun.Server<undefined> | undefined
   try {
+    metricsServer = listenForMetrics(config, starting.promise)
     const started = await start(config)
     const { hamlet, first } = started
     starting.resolve(hamlet)
     hamlet.nouns.queue.start()
     hamlet.parts.webhooks.worker.start()
-    logStart(config, started)
+    logStart(config, started, metricsServer?.port)
     printWelcome(config, started, await makeSignInLink(config, hamlet, first))
   } catch (error) {
-    await server.stop(true)
+    await Promise.all([server.stop(true), metricsServer?.stop(true)])
     throw error
   }
 }
@@ -158,6 +160,7 @@ async function makeSignInLink(
 function logStart(
   config: Config,
   { hamlet, isolation, mailPort }: Awaited<ReturnType<typeof start>>,
+  metricsPort: number | undefined,
 ): void {
   hamlet.log.info("started", {
     version: hamlet.nouns.api.version,
@@ -166,6 +169,7 @@ function logStart(
     database: hamlet.database,
     isolation: isolation.level,
     mailPort,
+    metricsPort,
   })
 }
 

@@ -20,7 +20,7 @@ import type { Cipher } from "../domain/secrets/cipher.ts"
 import { createSecrets } from "../domain/secrets/secrets.ts"
 import { AccountWatch } from "../jobs/account-watch.ts"
 import { Counter } from "../shared/counter.ts"
-import type { Foundation } from "./foundation.ts"
+import { chooseDatabaseHome, type Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
 
 /** What a request may take beyond its run: the wait for a run slot, and the database. */
@@ -65,7 +65,7 @@ export function composeAccounts(
     runner,
     onErrorOf("account watch"),
   )
-  const hasNoSqlite = config.databaseUrl !== undefined && !config.storage.isDataDirShared
+  const hasNoSqlite = chooseDatabaseHome(config).kind === "none"
   const requestMsMax = config.runs.runMsMax + requestMsBeyondRun
   return {
     runTokens,

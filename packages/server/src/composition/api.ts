@@ -30,6 +30,10 @@ export function createApi(
     version: packageJson.version,
     sessionCookie: createSessionCookie(config.baseUrl),
     valsDomain: config.valsDomain,
+    metricsAccess: {
+      hasOwnPort: config.metricsPort !== undefined,
+      token: config.metricsToken,
+    },
     bodyBytesMax: config.bodyBytesMax,
     mailBodyBytesMax: Math.max(config.bodyBytesMax, config.emails.bytesMax),
     hasAddressesInLog: config.hasAddressesInLog,

@@ -7,6 +7,7 @@ import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
 import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
+import type { DatabaseHome } from "../storage/backup/owner-databases/owner-database-source.ts"
 import type { Database } from "../storage/database/database.ts"
 import { findCompleteSince, type MigrationProgress, migrate } from "../storage/database/migrate.ts"
 import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/schema-guard.ts"
@@ -116,9 +117,13 @@ export function sqlitePath(config: Config): string {
   return join(config.dataDir, "hamlet.db")
 }
 
-/** The folder of users' own databases; undefined where the nodes share only PostgreSQL. */
-export function ownerFolder({ databaseUrl, dataDir, storage }: Config): string | undefined {
-  return databaseUrl !== undefined && !storage.isDataDirShared ? undefined : join(dataDir, "sqlite")
+/** Chooses the home of users' databases. There is none where the nodes share only PostgreSQL. */
+export function chooseDatabaseHome(config: Config): DatabaseHome {
+  const { databaseUrl, dataDir, storage, libsql } = config
+  if (libsql) return { kind: "libsql", server: libsql }
+  const isShared = databaseUrl !== undefined
+  if (isShared && !storage.isDataDirShared) return { kind: "none" }
+  return { kind: "files", folder: join(dataDir, "sqlite"), isShared }
 }
 
 function writeToStderr(text: string): void {

@@ -9,7 +9,6 @@ import {
 } from "../domain/mail/outbound/deliver-email.ts"
 import { createOutgoingMail, type MailSettings } from "../domain/mail/outbound/send-email.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
-import type { Vals } from "../domain/vals/vals.ts"
 import { ClaimWorker } from "../jobs/claim-worker.ts"
 import { type MailLogFields, MailServer } from "../mail/inbound/mail-server.ts"
 import { createSmtpTransport } from "../mail/outbound/smtp-transport.ts"
@@ -36,8 +35,7 @@ export function composeInboundMail(
   foundation: Foundation,
   stores: Stores,
   { allowances }: Limits,
-  vals: Vals,
-  { runs, queue, queueRoom }: ReturnType<typeof composeRuns>,
+  { runs, calls, queue, queueRoom }: ReturnType<typeof composeRuns>,
 ) {
   const { config, now, onErrorOf } = foundation
   const { domain } = config.emails
@@ -70,7 +68,7 @@ export function composeInboundMail(
     foundation,
   )
   const testMails = createTestMails(
-    vals,
+    calls,
     runs,
     stores.users,
     mailReader,

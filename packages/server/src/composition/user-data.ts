@@ -5,14 +5,20 @@ import { createBlobs } from "../domain/blobs/blobs.ts"
 import { createUploads } from "../domain/blobs/uploads.ts"
 import { createConnections } from "../domain/connections.ts"
 import { createChat, createChatAllowance } from "../domain/openai.ts"
-import { createSqlite, noOwnerDatabases, type SqlRequest } from "../domain/owner-databases.ts"
+import {
+  createSqlite,
+  noOwnerDatabases,
+  type OwnerDatabases,
+  type SentSqlRequest,
+} from "../domain/owner-databases.ts"
 import type { StorageHome } from "../domain/storage-home.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
 import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
+import { LibsqlDatabases } from "../runtime/owner-databases/libsql/libsql-databases.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
 import type { Database } from "../storage/database/database.ts"
 import type { Limits } from "./accounts.ts"
-import { type Foundation, ownerFolder, sqlitePath } from "./foundation.ts"
+import { chooseDatabaseHome, type Foundation, sqlitePath } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
 
 /** What vals store, blobs and SQLite databases, and the language models that they use. */
@@ -38,19 +44,29 @@ function openOwnerDatabases(
   config: Config,
   db: { ping(): Promise<void> },
   onError: (error: unknown) => void,
-) {
-  const folder = ownerFolder(config)
-  if (folder === undefined) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
-  const { databaseUrl, storage, isolation } = config
-  const isShared = databaseUrl !== undefined
-  const { sqliteBytesMax: bytesMax, sqliteMsMax: msMax } = storage
+): OwnerDatabases & { stop(): Promise<void> } {
+  const home = chooseDatabaseHome(config)
+  const { sqliteBytesMax: bytesMax, sqliteMsMax: msMax } = config.storage
   const onWeak = (message: string) => onError(new Error(message))
-  const pool = new DatabasePool({ folder, bytesMax, msMax, isShared, isolation, onWeak })
-  // They lie beside the server's database: without that folder, an acknowledged write is lost.
-  const assertPresent = isShared ? undefined : oncePerTurn(() => db.ping())
+  const options = { bytesMax, msMax, isolation: config.isolation, onWeak }
+  switch (home.kind) {
+    case "none":
+      return { ...noOwnerDatabases, stop: () => Promise.resolve() }
+    case "libsql":
+      return new LibsqlDatabases({ ...options, server: home.server, onError })
+    case "files": {
+      const pool = new DatabasePool({ ...options, ...home })
+      return home.isShared ? pool : whilePresent(pool, () => db.ping())
+    }
+  }
+}
+
+/** They lie beside the server's database: without that folder, an acknowledged write is lost. */
+function whilePresent(pool: DatabasePool, ping: () => Promise<void>) {
+  const assertPresent = oncePerTurn(ping)
   return {
-    async run(request: SqlRequest) {
-      await assertPresent?.()
+    async run(request: SentSqlRequest) {
+      await assertPresent()
       return await pool.run(request)
     },
     sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
@@ -77,7 +93,7 @@ function createBackups(config: Config, db: Database, now: () => number): Backups
   const options = {
     sqlitePath: sqlitePath(config),
     databaseUrl: config.databaseUrl,
-    ownerFolder: ownerFolder(config),
+    ownerDatabases: chooseDatabaseHome(config),
     bucket: config.storage.s3,
     objectBytesMax: config.storage.blobBytesMax,
     serverVersion: packageJson.version,

@@ -1,6 +1,7 @@
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { loadDependencyConfig, loadEgressConfig } from "./egress.ts"
+import { loadLibsqlConfig } from "./libsql.ts"
 import { loadEmailConfig, loadMailConfig } from "./mail.ts"
 import { loadOidcConfig } from "./oidc.ts"
 import { loadOpenAiConfig } from "./openai.ts"
@@ -60,6 +61,8 @@ export function loadConfig(
     egress: loadEgressConfig(read, isPublic),
     dependencies: loadDependencyConfig(read),
     storage: readTable(storageSettings, read),
+    /** Undefined for no libSQL server. */
+    libsql: loadLibsqlConfig(read),
     allowances: readTable(allowanceSettings, read, isPublic),
     openAi: loadOpenAiConfig(read, isPublic),
     emails: loadEmailConfig(read, new URL(baseUrl).hostname),

@@ -1,4 +1,5 @@
 import { dependencySettings, egressSettings } from "./egress.ts"
+import { libsqlSettings } from "./libsql.ts"
 import { emailSettings, mailSettings, smtpSettings } from "./mail.ts"
 import { oidcSettings } from "./oidc.ts"
 import { openAiSettings } from "./openai.ts"
@@ -16,6 +17,7 @@ export const options: readonly Setting<unknown>[] = [
   egressSettings,
   dependencySettings,
   storageSettings,
+  libsqlSettings,
   allowanceSettings,
   openAiSettings,
   emailSettings,

@@ -14,6 +14,14 @@ export const placeSettings = {
     max: 65_535,
     meaning: "Port to listen on; `0` means any free port.",
   }),
+  metricsPort: integer({
+    env: "HAMLET_METRICS_PORT",
+    default: "",
+    min: 0,
+    max: 65_535,
+    meaning:
+      "Port for `/metrics` alone, on the same address; the other port then responds 404 there. `0` means any free port. Empty: `/metrics` is on the port of the server.",
+  }),
   dataDir: text({
     env: "HAMLET_DATA_DIR",
     default: "./data",
@@ -82,6 +90,14 @@ export const accessSettings = {
     isSecret: true,
     meaning:
       "Token of the first user, 32 to 200 visible ASCII characters, for automation. A changed value replaces the token at the next start: the previous token and its sessions become invalid. Empty: the first start creates a token and prints it once.",
+  }),
+  metricsToken: text({
+    env: "HAMLET_METRICS_TOKEN",
+    accept: /^[\x21-\x7e]{32,200}$/,
+    reason: "it must be 32 to 200 visible ASCII characters",
+    isSecret: true,
+    meaning:
+      "Token that `/metrics` requires, as `Authorization: Bearer`, 32 to 200 visible ASCII characters. It opens nothing else. Empty: `/metrics` needs no token.",
   }),
   sessionDays: integer({
     env: "HAMLET_SESSION_DAYS",

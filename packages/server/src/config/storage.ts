@@ -42,7 +42,7 @@ export const storageSettings = {
   isDataDirShared: toggle({
     env: "HAMLET_DATA_DIR_SHARED",
     meaning:
-      "`yes` if all nodes share the files in the data folder. With PostgreSQL, users have SQLite databases only then.",
+      "`yes` if all nodes share the files in the data folder. With PostgreSQL, users have SQLite databases only then, or with HAMLET_LIBSQL_URL.",
   }),
 }
 

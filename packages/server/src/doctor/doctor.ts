@@ -4,6 +4,7 @@ import { checkDataFolder } from "./checks/check-data-folder.ts"
 import { checkDatabase } from "./checks/check-database.ts"
 import { checkExposure } from "./checks/check-exposure.ts"
 import { checkIsolation } from "./checks/check-isolation.ts"
+import { checkLibsql } from "./checks/check-libsql.ts"
 import { checkClock, checkMemory, checkOpenFiles } from "./checks/check-machine.ts"
 import { checkMail } from "./checks/check-mail.ts"
 import { checkNames } from "./checks/check-names.ts"
@@ -26,6 +27,7 @@ const checks: readonly Check[] = [
   { name: "cgroups", run: checkCgroups },
   { name: "data folder", run: checkDataFolder },
   { name: "database", run: checkDatabase },
+  { name: "databases of users", run: checkLibsql },
   { name: "clock", run: checkClock },
   { name: "port", run: checkPort },
   { name: "exposure", run: checkExposure },

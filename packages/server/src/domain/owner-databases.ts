@@ -112,12 +112,15 @@ export function createSqlite(databases: OwnerDatabases, quotas: QuotaBook) {
   }
 }
 
-/** For a server whose nodes share no data folder: each node would have different databases. */
+/**
+ * For a server whose nodes share neither a libSQL server nor a data folder: each node would have
+ * different databases.
+ */
 export const noOwnerDatabases: OwnerDatabases = {
   async run() {
     throw new AppError(
       "sqlite_unavailable",
-      "Cannot run SQL: this server keeps its data in PostgreSQL, and its nodes have no data folder in common (HAMLET_DATA_DIR_SHARED)",
+      "Cannot run SQL: this server keeps its data in PostgreSQL, and its nodes share neither a libSQL server (HAMLET_LIBSQL_URL) nor a data folder (HAMLET_DATA_DIR_SHARED)",
     )
   },
   sizeOf: () => Promise.resolve(0),

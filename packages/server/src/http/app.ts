@@ -10,6 +10,7 @@ import { createEndpoints, type Endpoint } from "./endpoints.ts"
 import { createHandlers } from "./handlers.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
 import { createMetrics } from "./ops/metrics.ts"
+import { assertMetricsToken, hasMetrics } from "./ops/metrics-access.ts"
 import { isDocsFilePath, serveDocsFile } from "./pages/docs-page.ts"
 import { isWebAppPath, serveWebApp } from "./pages/web-app.ts"
 import { handleRoute } from "./pipeline.ts"
@@ -152,8 +153,11 @@ function createResponder(
       )
     if (endpoint) return respondAtEndpoint(endpoint, context)
     if (!match || !name) return respondOutsideTable(nouns, context)
-    // Operators hide the metrics with their proxy.
-    if (name === "getMetrics" && connection.isVal) throw notFound(context.path)
+    if (name === "getMetrics") {
+      const { metricsAccess } = nouns.api
+      if (!hasMetrics(metricsAccess, connection)) throw notFound(context.path)
+      assertMetricsToken(metricsAccess, request)
+    }
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()

@@ -76,6 +76,7 @@ import type { McpPool } from "./mcp/mcp-pool.ts"
 import type { DatabaseCounts } from "./ops/database-metrics.ts"
 import type { Log } from "./ops/log.ts"
 import type { MailCounts } from "./ops/metrics.ts"
+import type { MetricsAccess } from "./ops/metrics-access.ts"
 import type { DocPages } from "./pages/doc-pages.ts"
 import type { DocsPage, WebApp } from "./pages/page-files.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
@@ -161,6 +162,7 @@ export interface ApiParts {
   readonly log: Log
   /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
+  readonly metricsAccess: MetricsAccess
   readonly bodyBytesMax: number
   /** The same for requests that contain a mail. */
   readonly mailBodyBytesMax: number

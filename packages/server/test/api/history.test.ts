@@ -5,6 +5,7 @@ import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 describeApi("api/history", (suite) => {
   describe("GET /v1/vals/{val_id}/history", () => defineHistory(suite))
   describe("POST /v1/vals/{val_id}/versions/{version}/restore", () => defineRestore(suite))
+  describe("PUT /v1/vals/{val_id}/versions/{version}/note", () => defineNote(suite))
 })
 
 type Change = Readonly<Record<string, unknown>>
@@ -183,5 +184,46 @@ function defineRestore(suite: ApiSuite): void {
     const old = await post(3, {}, { "if-match": '"3"' })
     expect(refusalOf(old)).toEqual([412, "version_conflict"])
     expect(await read()).toEqual({ LIB: "x", "a.ts": "A", "c.ts": "c" })
+  })
+}
+
+function defineNote(suite: ApiSuite): void {
+  const { call, addUser } = suite
+  test("changes what is said about a version of a branch, and nothing else", async () => {
+    const { ada, id, history, read } = await openVal(suite)
+    const made = await call("POST", `/v2/vals/${id}/branches`, { as: ada, body: { name: "try" } })
+    const branchId: string = expectStatus(made, 201).json.id
+    const before = await history()
+    const texts = await read()
+    const put = (version: number, note: unknown, query = "", as = ada) =>
+      call("PUT", `/v1/vals/${id}/versions/${version}/note${query}`, { as, body: { note } })
+    expectStatus(await put(2, "first"), 204)
+    expectStatus(await put(3, null), 204)
+    const notes = async (query = "") =>
+      (await history(query)).data.map((one: { note: string | null }) => one.note)
+    expect(await notes()).toEqual([null, null, "first", null])
+    expectStatus(await put(0, "begun", `?branch_id=${branchId}`), 204)
+    expect(await notes(`branch_id=${branchId}`)).toEqual(["begun"])
+    expect(await read()).toEqual(texts)
+    expectStatus(await put(2, null), 204)
+    expectStatus(await put(3, "tidy"), 204)
+    expect(await history()).toEqual(before)
+    const bob = await addUser()
+    const other = await openVal(suite)
+    const answers = [
+      await put(9, "x"),
+      await put(2, "x", `?branch_id=${other.id}`),
+      await put(2, "x", "", bob),
+      await put(2, "x".repeat(201)),
+      await put(2, 7),
+    ]
+    expect(answers.map(refusalOf)).toEqual([
+      [404, "version_not_found"],
+      [404, "branch_not_found"],
+      [403, "not_owner"],
+      [400, "invalid_request"],
+      [400, "invalid_request"],
+    ])
+    expect(await history()).toEqual(before)
   })
 }

@@ -179,6 +179,26 @@ describeEachDatabase("api/search-files", (open) => {
     expect([await search("quokka2"), await search("bilby")]).toEqual([[[val.name, "b.ts"]], []])
   })
 
+  test("housekeeping indexes the files of a val that becomes public, once", async () => {
+    const val = await create({ privacy: "private" })
+    await save(val, [{ path: "lib.ts", content: "const vicuna = 1" }])
+    const change = async (privacy: string) =>
+      expectStatus(await api.call("PUT", `/v1/vals/${val.id}`, { as: ada, body: { privacy } }), 204)
+    const listIndexed = () =>
+      db.read(
+        sql`select path from search_texts where val_id = ${val.id} and is_public = 1 order by path`,
+      )
+    expect(await listIndexed()).toEqual([])
+    await change("public")
+    await indexRest()
+    expect(await listIndexed()).toEqual([{ path: "" }, { path: "lib.ts" }])
+    await change("private")
+    await change("public")
+    expect(await db.read(sql`select * from search_backlog where val_id = ${val.id}`)).toEqual([])
+    expect(await listIndexed()).toEqual([{ path: "" }, { path: "lib.ts" }])
+    expect(await search("vicuna")).toEqual([[val.name, "lib.ts"]])
+  })
+
   test("housekeeping adds the files that an earlier release has not indexed", async () => {
     const val = await create({ code: "const dugong0 = 1" })
     await save(val, [{ path: "lib.ts", content: "const dugong1 = 1" }])

@@ -16,6 +16,7 @@ import {
   type TestDatabase,
 } from "../support/databases.ts"
 import { toEndedRun } from "../support/fakes/ended-run.ts"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "../support/processes/libsql-process.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
 export type ValView = z.infer<typeof val>
@@ -54,10 +55,30 @@ export function describeSqliteApi(
   describeSqlite(title, (open) => defineApi(open, define, env))
 }
 
+/** An API suite whose users have their databases on a libSQL server, which nodes share. */
+export function describeLibsqlApi(
+  title: string,
+  define: (suite: ApiSuite) => void,
+  env: Record<string, string> = {},
+): void {
+  const name = `${title}, with a libSQL server`
+  if (!hasLibsql(name)) return
+  describePostgres(name, (open) => {
+    const servers: LibsqlProcess[] = []
+    const start = async () => {
+      const server = await startLibsql()
+      servers.push(server)
+      return { ...env, ...server.env }
+    }
+    defineApi(open, define, start)
+    afterAll(() => Promise.all(servers.map((server) => server[Symbol.asyncDispose]())))
+  })
+}
+
 function defineApi(
   open: OpenDatabase,
   define: (suite: ApiSuite) => void,
-  env: Record<string, string>,
+  env: Record<string, string> | (() => Promise<Record<string, string>>),
 ): void {
   let api: TestApi | undefined
   let database: TestDatabase | undefined
@@ -67,10 +88,11 @@ function defineApi(
     return opened(api).addUser(`person${people}`)
   }
   beforeAll(async () => {
+    const settings = typeof env === "function" ? await env() : env
     api = await openApi(async (options) => {
       database = await open(options)
       return database
-    }, env)
+    }, settings)
   })
   afterAll(() => api?.close())
   define({

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { Validator } from "@seriousme/openapi-schema-validator"
+import { listenForMetrics } from "../../src/commands/listen.ts"
+import { loadConfig } from "../../src/config/config.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
-import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+import { describeEachDatabase, describeSqlite, type TestDatabase } from "../support/databases.ts"
 import { idleStatus } from "../support/fakes/idle-status.ts"
 import { describeApi, refusalOf } from "./suite.ts"
 
@@ -183,6 +185,60 @@ describeApi("api/system", (suite) => {
       await suite.api.hamlet.app.request(`${testBaseUrl}/v1/vals`, { method: "PROPFIND" })
       expect((await call("GET", "/metrics")).text).not.toContain("PROPFIND")
     })
+  })
+})
+
+describeSqlite("api/system with protected metrics", (open) => {
+  const token = "a-token-of-the-metrics-0123456789-abcdef"
+
+  test("GET /metrics needs the token of HAMLET_METRICS_TOKEN, and that token opens nothing else", async () => {
+    const api = await openApi(open, { HAMLET_METRICS_TOKEN: token })
+    try {
+      const refused = [undefined, api.admin, `${token}0`, token.slice(1)]
+      const statuses = []
+      for (const as of refused) statuses.push(refusalOf(await api.call("GET", "/metrics", { as })))
+      expect(statuses).toEqual([
+        [401, "unauthenticated"],
+        [401, "invalid_token"],
+        [401, "invalid_token"],
+        [401, "invalid_token"],
+      ])
+      const basic = { authorization: `Basic ${token}` }
+      expect(refusalOf(await api.call("GET", "/metrics", { headers: basic }))[0]).toBe(401)
+      const { text } = expectStatus(await api.call("GET", "/metrics", { as: token }), 200)
+      expect(text).toContain("hamlet_http_requests_total")
+      expect(refusalOf(await api.call("GET", "/v1/me", { as: token }))[0]).toBe(401)
+    } finally {
+      await api.close()
+    }
+  })
+
+  test("with HAMLET_METRICS_PORT, that port has GET /metrics and nothing else, and the other port has all but that", async () => {
+    const env = { HAMLET_METRICS_PORT: "0", HAMLET_METRICS_TOKEN: token }
+    const api = await openApi(open, env)
+    const server = listenForMetrics(loadConfig(env, []), Promise.resolve(api.hamlet))
+    try {
+      const read = async (path: string, init: RequestInit = {}) => {
+        const headers = { authorization: `Bearer ${token}` }
+        const response = await fetch(new URL(path, server?.url), { headers, ...init })
+        return [response.status, (await response.text()).includes("hamlet_queue_runs")]
+      }
+      expect(await read("/metrics")).toEqual([200, true])
+      expect(await read("/metrics?x")).toEqual([200, true])
+      expect(await read("/metrics", { headers: {} })).toEqual([401, false])
+      expect(await read("/metrics", { method: "POST", body: "x" })).toEqual([405, false])
+      for (const path of ["/", "/metrics/", "/v1/me", "/readyz", "/v1/vals"])
+        expect([path, ...(await read(path))]).toEqual([path, 404, false])
+      for (const as of [undefined, token])
+        expect(refusalOf(await api.call("GET", "/metrics", { as }))).toEqual([
+          404,
+          "route_not_found",
+        ])
+      expectStatus(await api.call("GET", "/readyz"), 200)
+    } finally {
+      await server?.stop(true)
+      await api.close()
+    }
   })
 })
 

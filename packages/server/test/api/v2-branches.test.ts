@@ -253,4 +253,36 @@ function defineDifference(suite: ApiSuite): void {
       "branch_not_found",
     ])
   })
+
+  test("is what another branch has otherwise, whichever was made from which", async () => {
+    const { ada, made, path, branch, write } = await openBranch(suite)
+    const sibling = (await add(suite, ada, path, { name: "other" })).json
+    await write(branch.id, "new.ts", "of the branch")
+    await write(sibling.id, "new.ts", "of the other")
+    const changes = [{ path: "main.tsx", newPath: "src/main.tsx" }]
+    const at = `/v1/vals/${made.id}/files?branch_id=${branch.id}`
+    expectStatus(await call("POST", at, { as: ada, body: { changes } }), 200)
+    const compare = async (branchId: string, otherId: string) => {
+      const route = `/v1/vals/${made.id}/branches/${branchId}/diff?other_branch_id=${otherId}`
+      return expectStatus(await call("GET", route), 200).json.data
+    }
+    const text = "of the branch"
+    expect(await compare(branch.id, made.id)).toEqual([
+      { path: "main.tsx", newPath: "src/main.tsx", kind: "moved", before: "1", after: "1" },
+      { path: "new.ts", newPath: null, kind: "added", before: null, after: text },
+    ])
+    expect(await compare(made.id, branch.id)).toEqual([
+      { path: "new.ts", newPath: null, kind: "deleted", before: text, after: null },
+      { path: "src/main.tsx", newPath: "main.tsx", kind: "moved", before: "1", after: "1" },
+    ])
+    expect(await compare(branch.id, sibling.id)).toEqual([
+      { path: "main.tsx", newPath: "src/main.tsx", kind: "moved", before: "1", after: "1" },
+      { path: "new.ts", newPath: null, kind: "changed", before: "of the other", after: text },
+    ])
+    expect(await compare(branch.id, branch.id)).toEqual([])
+    expect(await compare(made.id, `${branch.id}&version=0`)).toEqual([])
+    const others = await openBranch(suite)
+    const foreign = `${path.replace("v2", "v1")}/${branch.id}/diff?other_branch_id=${others.branch.id}`
+    expect(refusalOf(await call("GET", foreign))).toEqual([404, "branch_not_found"])
+  })
 }

@@ -9,6 +9,7 @@ describeApi("api/v2-vals", (suite) => {
   describe("POST /v2/vals", () => defineCreate(suite))
   describe("GET /v2/vals", () => defineList(suite))
   describe("one val", () => defineOne(suite))
+  describe("pictures", () => definePictures(suite))
   describe("names", () => defineNames(suite))
   describe("organisations", () => defineOrgs(suite))
 })
@@ -97,6 +98,59 @@ function defineList(suite: ApiSuite): void {
     expect(json.data).toMatchObject([{ id, author: { id: ada.id } }])
     expect(json.data[0]).not.toHaveProperty("code")
     expect(refusalOf(await call("GET", "/v2/me/vals"))).toEqual([401, "unauthenticated"])
+  })
+}
+
+function definePictures(suite: ApiSuite): void {
+  const { call } = suite
+  const png = "data:image/png;base64,iVBORw0KGgo="
+
+  test("PUT /v1/vals/{id} sets and removes it, every view has it, and a fork keeps it", async () => {
+    const ada = await suite.addUser()
+    const { id, name } = await suite.val(ada, { privacy: "public" })
+    const put = async (imageUrl: string | null) =>
+      expectStatus(await call("PUT", `/v1/vals/${id}`, { as: ada, body: { imageUrl } }), 204)
+    const read = async (path: string) => expectStatus(await call("GET", path), 200).json
+    expect(await read(`/v1/vals/${id}`)).not.toHaveProperty("imageUrl")
+    for (const imageUrl of [png, "https://example.com/a.png?size=64#top"]) {
+      await put(imageUrl)
+      expect(await read(`/v1/vals/${id}`)).toMatchObject({ imageUrl, version: 1 })
+      expect(await read(`/v2/vals/${id}`)).toMatchObject({ imageUrl })
+      expect((await read(`/v1/vals?userId=${ada.id}`)).data).toMatchObject([{ imageUrl }])
+      expect((await read(`/v1/search/vals?query=${name}`)).data).toMatchObject([{ imageUrl }])
+    }
+    const fork = await call("POST", `/v1/vals/${id}/fork`, { as: ada, body: { name: "copy" } })
+    expect(fork.json.imageUrl).toStartWith("https://example.com/")
+    for (const none of [null, ""]) {
+      await put(png)
+      await put(none)
+      expect(await read(`/v1/vals/${id}`)).not.toHaveProperty("imageUrl")
+      expect(await read(`/v2/vals/${id}`)).toMatchObject({ imageUrl: null })
+    }
+  })
+
+  test("refuses what is not the address of a picture, or too long", async () => {
+    const ada = await suite.addUser()
+    const { id } = await suite.val(ada)
+    for (const imageUrl of [
+      "javascript:alert(1)",
+      "data:image/svg+xml;base64,PHN2Zz4=",
+      "data:text/html;base64,PHN2Zz4=",
+      "data:image/png;base64,",
+      "data:image/png;base64,a b",
+      'data:image/png;base64,AAAA" onerror="x',
+      "https://user:secret@example.com/a.png",
+      "https://example.com/a b.png",
+      "//example.com/a.png",
+      "ftp://example.com/a.png",
+      "https://",
+      `https://example.com/${"x".repeat(4_000)}`,
+      `data:image/png;base64,${"A".repeat(4_000)}`,
+      1,
+    ])
+      expect(
+        refusalOf(await call("PUT", `/v1/vals/${id}`, { as: ada, body: { imageUrl } })),
+      ).toEqual([400, "invalid_request"])
   })
 }
 

@@ -92,6 +92,7 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   // The sample has nothing to merge, and main has another version.
   mergeBranch: { into: "parent", resolved: [{ path: "sample.txt", content: "sample" }] },
   restoreFiles: { path: "main.tsx", note: "sample" },
+  putVersionNote: { note: "sample" },
   createSession: { token: "sample" },
   putSchedule: { every: "200d" },
   readNotifications: {},
@@ -114,6 +115,7 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     bio: `bio of ${unique}`,
     code: `export const sample = "${unique}"`,
     hosts: ["api.example.com"],
+    imageUrl: "https://example.com/sample.png",
     statement: `create table sample_${unique} (a)`,
     statements: [`create table sample_${unique} (a)`],
     vals: [{ name: `sample_${unique}`, versions: [{ code: "1" }] }],

@@ -2,8 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { type BackupSummary, createBackupChecker } from "@hamlet/contract/backup"
+import type { LibsqlOptions } from "../../src/shared/libsql/libsql-server.ts"
 import { toPostgresBackup } from "../../src/storage/backup/databases/postgres.ts"
 import { toSqliteBackup } from "../../src/storage/backup/databases/sqlite.ts"
+import {
+  createFilePlace,
+  createLibsqlPlace,
+} from "../../src/storage/backup/owner-databases/database-place.ts"
 import { createLoader } from "../../src/storage/backup/restore/loader.ts"
 import { type Restored, restoreBackup } from "../../src/storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "../../src/storage/backup/restore/restore-files.ts"
@@ -34,7 +39,11 @@ export interface RestoreTarget {
   readonly folder: string
   restore(
     bytes: Uint8Array,
-    options?: { readonly bucket?: ContentStore; readonly migrations?: readonly Migration[] },
+    options?: {
+      readonly bucket?: ContentStore
+      readonly migrations?: readonly Migration[]
+      readonly libsql?: LibsqlOptions
+    },
   ): Promise<Restored>
   /** What was restored, opened as a test opens a database. */
   open(): Promise<TestDatabase>
@@ -52,11 +61,14 @@ export async function createRestoreTarget(kind: "SQLite" | "PostgreSQL"): Promis
   const path = join(folder, "data", "hamlet.db")
   return {
     folder: dirname(path),
-    async restore(bytes, { bucket, migrations = current } = {}) {
+    async restore(bytes, { bucket, migrations = current, libsql } = {}) {
       const file = join(folder, "file.backup")
       await writeFile(file, bytes)
       const loader = createLoader(url === undefined ? toSqliteBackup(path) : toPostgresBackup(url))
-      const files = createRestoreFiles(dirname(path), join(dirname(path), "sqlite"))
+      const files = createRestoreFiles(
+        dirname(path),
+        libsql ? createLibsqlPlace(libsql) : createFilePlace(join(dirname(path), "sqlite")),
+      )
       return restoreBackup(
         file,
         { loader, files, bucket, migrations },

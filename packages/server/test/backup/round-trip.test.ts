@@ -37,7 +37,10 @@ describeEachDatabase("backup and restore", (open) => {
     branchId = made.json.id
     const file = { as, body: { type: "file", content: fox } }
     await api.call("POST", `${path}/files?path=a/b.txt&branch_id=${branchId}`, file)
-    await api.call("PUT", `/v1/vals/${data.library.id}`, { as, body: { description: fox } })
+    await api.call("PUT", `/v1/vals/${data.library.id}`, {
+      as,
+      body: { description: fox, imageUrl: "data:image/png;base64,iVBORw0KGgo=" },
+    })
   })
   afterEach(async () => {
     for (const one of apis.splice(0)) await one.close()

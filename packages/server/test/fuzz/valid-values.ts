@@ -124,6 +124,13 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   if (name === "statement" || name === "statements" || name === "sql") return soundSql
   if (name === "every") return soundDuration
   if (name === "timeZone") return soundTimeZone
+  if (name === "imageUrl")
+    return fc.oneof(
+      fc.constantFrom("", "https://example.com/a.png#b", "HTTP://[2001:db8::1]:80/"),
+      fc
+        .base64String({ minLength: 4, maxLength: 40 })
+        .map((picture) => `data:image/png;base64,${picture}`),
+    )
   if (name === "base64") return fc.base64String({ maxLength: 40 })
   // The query of the page on which a user allows a program, not the text of a search.
   if (name === "query" && schema.maxLength === limits.authorizationQueryCharsMax)

@@ -104,4 +104,24 @@ function define(): void {
     expect(replayed.returnValue).toEqual(run.returnValue as never)
     expect(replayed.parentId).toBe(run.id)
   })
+
+  test("tries a file of a val that is not its entry file", async () => {
+    const val = await client.createVal({ code: "export default 1" })
+    const { files } = await client.changeFiles({
+      val_id: val.id,
+      changes: [{ path: "inbox.ts", type: "email", content: "export default (mail) => mail.to" }],
+    })
+    const sent = await client.sendTestEmail({ val_id: val.id, file: "inbox.ts", text: "hi" })
+    expect(await end(sent.id)).toMatchObject({
+      file: { path: "inbox.ts" },
+      returnValue: [files[0]?.links.email],
+    })
+    const refused = [
+      [{}, "not_email"],
+      [{ file: "none.ts" }, "file_not_found"],
+      [{ branch: "none" }, "branch_not_found"],
+    ] as const
+    for (const [place, code] of refused)
+      expect(client.sendTestEmail({ val_id: val.id, ...place })).rejects.toMatchObject({ code })
+  })
 }

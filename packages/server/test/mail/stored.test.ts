@@ -73,7 +73,7 @@ describeEachDatabase("stored mail", (open) => {
       const request = { userId: ada.id, key: "k", content: ["post", "/", "x"] }
       const send = (isLost: boolean) =>
         nouns.idempotency.respondOnce(request, async () => {
-          const run = await nouns.testMails.send(caller, json.id, { text })
+          const run = await nouns.testMails.send(caller, json.id, {}, { text })
           if (isLost) throw new Error("the server was killed")
           return { status: 200, headers: {}, body: run.id }
         })

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { connect } from "node:tls"
 import { createClient } from "@hamlet/contract/client"
 import { loadConfig } from "../../src/config/config.ts"
 import { checkExposure } from "../../src/doctor/checks/check-exposure.ts"
@@ -10,6 +9,11 @@ import { type Authority, createAuthority } from "../support/certificates.ts"
 import { notRun } from "../support/databases.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
+import {
+  createProxyClient,
+  type ProxyClient,
+  waitForPort,
+} from "../support/proxies/proxy-client.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
@@ -177,13 +181,8 @@ const vals = {
   }`,
 }
 
-interface Proxy extends AsyncDisposable {
+interface Proxy extends AsyncDisposable, ProxyClient {
   readonly plainPort: number
-  fetch(host: string, path: string, init?: RequestInit): Promise<Response>
-  /** Sends a request with exactly this target, and gives all of the response. */
-  send(host: string, target: string): Promise<string>
-  /** Sends a text over a WebSocket, and gives what comes back. */
-  echo(host: string, text: string): Promise<string>
 }
 
 async function openProxy(serverPort: number): Promise<Proxy> {
@@ -206,39 +205,9 @@ async function openProxy(serverPort: number): Promise<Proxy> {
     waitForPort(port),
     child.exited.then(async () => Promise.reject(new Error(await said))),
   ])
-  const { ca } = authority
   return {
+    ...createProxyClient(port, authority.ca),
     plainPort,
-    fetch: (name, path, init = {}) =>
-      fetch(`https://127.0.0.1:${port}${path}`, {
-        ...init,
-        redirect: "manual",
-        headers: { ...(init.headers as Record<string, string>), host: name },
-        tls: { ca, serverName: name, checkServerIdentity },
-      } as RequestInit),
-    send(name, target) {
-      const { promise, resolve, reject } = Promise.withResolvers<string>()
-      const request = `GET ${target} HTTP/1.1\r\nhost: ${name}\r\nconnection: close\r\n\r\n`
-      let received = ""
-      const socket = connect({ host: "127.0.0.1", port, ca, servername: host, checkServerIdentity })
-      socket.on("secureConnect", () => socket.write(request))
-      socket.on("data", (bytes: Buffer) => {
-        received += bytes.toString()
-      })
-      socket.on("close", () => resolve(received))
-      socket.on("error", reject)
-      return promise
-    },
-    async echo(name, text) {
-      const options = { headers: { host: name }, tls: { ca, rejectUnauthorized: false } }
-      const socket = new WebSocket(`wss://127.0.0.1:${port}/`, options as unknown as string)
-      const { promise, resolve, reject } = Promise.withResolvers<string>()
-      socket.onopen = () => socket.send(text)
-      socket.onmessage = ({ data }) => resolve(String(data))
-      socket.onclose = ({ code, reason }) =>
-        reject(new Error(`the socket was closed: ${code} ${reason}`))
-      return await promise.finally(() => socket.close())
-    },
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM")
       await child.exited
@@ -246,8 +215,6 @@ async function openProxy(serverPort: number): Promise<Proxy> {
     },
   }
 }
-
-const checkServerIdentity = () => undefined
 
 interface Ports {
   readonly serverPort: number
@@ -273,16 +240,4 @@ function toConfiguration(
   const places = kinds.map((kind) => `${kind}_temp_path ${join(folder, "temp", kind)};`).join("\n")
   const user = process.getuid?.() === 0 ? "user root;" : ""
   return `daemon off; master_process off; pid ${folder}/pid; ${user}\nevents {}\nhttp {\naccess_log off;\n${places}\n${recipe}\n}\n`
-}
-
-async function waitForPort(port: number): Promise<void> {
-  await waitUntil(async () => {
-    try {
-      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } })
-      socket.end()
-      return true
-    } catch {
-      return false
-    }
-  })
 }

@@ -40,6 +40,8 @@ export interface CodeEditorHandle {
   /** The first syntax error; null without one, undefined while the types are not loaded. */
   findSyntaxError(): Promise<CodeSyntaxError | null | undefined>
   openSearch(): void
+  /** Checks the types again: other files may have changed while it was hidden. */
+  checkAgain(): void
 }
 
 export interface CodeEditorProps {
@@ -51,6 +53,8 @@ export interface CodeEditorProps {
   /** The accessible name. */
   readonly label: string
   readonly readOnly?: boolean
+  /** Whether long lines of code are wrapped; those of prose always are. */
+  readonly isWrapped?: boolean
   /** Goes there whenever the object changes. */
   readonly goTo?: TextPosition | undefined
   readonly typeService?: TypeService | undefined

@@ -17,7 +17,16 @@ export function CodeEditor(props: CodeEditorProps) {
 }
 
 function Document(props: CodeEditorProps) {
-  const { handle, readOnly = false, label, goTo, typeService, path, locked } = props
+  const {
+    handle,
+    readOnly = false,
+    isWrapped = false,
+    label,
+    goTo,
+    typeService,
+    path,
+    locked,
+  } = props
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const hintId = useId()
@@ -56,6 +65,7 @@ function Document(props: CodeEditorProps) {
 
   // In layout effects, so that they apply before the next key.
   useLayoutEffect(() => editor.current?.setReadOnly(readOnly), [readOnly])
+  useLayoutEffect(() => editor.current?.setWrapped(isWrapped), [isWrapped])
   useLayoutEffect(() => editor.current?.setLabel(label), [label])
   useEffect(() => editor.current?.setTypeService(typeService), [typeService])
   const { valId, version } = locked ?? {}

@@ -19,10 +19,12 @@ const drawings = {
   account: lucide.UserRound,
   back: lucide.ChevronLeft,
   bell: lucide.Bell,
+  branch: lucide.GitBranch,
   check: lucide.Check,
   chevron: lucide.ChevronRight,
   close: lucide.X,
   comment: lucide.MessageSquare,
+  compare: lucide.GitCompareArrows,
   copy: lucide.Copy,
   dark: lucide.Moon,
   data: lucide.Database,
@@ -53,6 +55,7 @@ const drawings = {
   mail: lucide.Mail,
   mark,
   menu: lucide.Menu,
+  merge: lucide.GitMerge,
   more: lucide.Ellipsis,
   package: lucide.Package,
   panelBottom: lucide.PanelBottom,
@@ -87,6 +90,7 @@ const drawings = {
   usage: lucide.Gauge,
   warning: lucide.TriangleAlert,
   webhook: lucide.Webhook,
+  wrap: lucide.WrapText,
 } as const satisfies Record<string, lucide.IconNode>
 
 /** The names of the icons. */

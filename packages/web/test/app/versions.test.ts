@@ -176,4 +176,133 @@ describeApp("versions", (app) => {
     expect(await visitor.page.getByRole("button", { name: /version/ }).count()).toBe(0)
     expect([...own.problems, ...visitor.problems]).toEqual([])
   })
+
+  /** Six versions: two files, a push of three, an edit with a note. */
+  async function makeFiles(owner: Person, branchId?: string, id?: string) {
+    const made = id ?? (await makeVal(owner, { code: "export default 1\n" })).id
+    const change = (
+      changes: Parameters<typeof owner.client.changeFiles>[0]["changes"],
+      note = "",
+    ) =>
+      owner.client.changeFiles({
+        ...{ val_id: made, changes, ...(note === "" ? {} : { note }) },
+        ...(branchId === undefined ? {} : { branch_id: branchId }),
+      })
+    await change([{ path: "lib/a.txt", content: "first\n" }], "Add a library")
+    for (const path of ["b.txt", "c.txt", "d.txt"]) await change([{ path, content: `${path}\n` }])
+    await change(
+      [
+        { path: "lib/a.txt", newPath: "lib/moved.txt", content: "second\n" },
+        { path: "b.txt", delete: true },
+        { path: "c.txt", content: "changed\n" },
+      ],
+      "Tidy up",
+    )
+    const val = await owner.client.getVal({ val_id: made })
+    return { ...val, versionsPath: `/u/${owner.username}/${val.name}/versions` }
+  }
+
+  const listPaths = async (owner: Person, val_id: string, branch_id = val_id) => {
+    const { data } = await owner.client.listFiles({ val_id, branch_id, path: "", recursive: true })
+    return data.flatMap(({ path, type }) => (type === "directory" ? [] : [path]))
+  }
+
+  test("of several files say what each has changed, and a push is one row", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app.stage.admin)
+    await page.goto(val.versionsPath)
+    const versions = page.getByRole("region", { name: "Versions" })
+    await versions.getByText("Tidy up").waitFor()
+    await eventually(
+      () => versions.locator(".table-name").allTextContents(),
+      (found) => expect(found).toEqual(["v6", "v3 to v5", "v2", "v1"]),
+    )
+    const paths = versions.getByRole("list", { name: "Changed files" }).first()
+    expect(await paths.getByRole("listitem").allTextContents()).toEqual([
+      "−deleted b.txt",
+      "~changed c.txt",
+      "→moved lib/moved.txt",
+    ])
+    const changed = page.getByRole("region", { name: "Changes", exact: true })
+    await changed.getByText("3 files: 1 changed, 1 moved, 1 deleted").waitFor()
+    await changed.getByText("lib/a.txt → lib/moved.txt").waitFor()
+    await changed
+      .getByLabel("lib/moved.txt: Changes from version 5 to version 6")
+      .getByText("second")
+      .waitFor()
+    await expectNoBarriers(page)
+    await versions.getByRole("link", { name: "v3 to v5" }).click()
+    await changed.getByText("3 files added").waitFor()
+    await versions.getByRole("button", { name: "Show versions v3 to v5" }).click()
+    await versions.getByRole("link", { name: "v4", exact: true }).click()
+    await changed.getByLabel("Changes from version 3 to version 4").getByText("c.txt").waitFor()
+    await changed.getByRole("link", { name: "Compare v4 with the newest" }).click()
+    await changed.getByText("4 files: 1 added, 1 changed, 1 moved, 1 deleted").waitFor()
+    await changed.getByRole("link", { name: "Compare v6 with the version before" }).click()
+    await changed.getByText("3 files:").waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("of one file are listed alone, and it is restored without the others", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const { admin } = app.stage
+    const val = await makeFiles(admin)
+    await page.goto(val.versionsPath)
+    const versions = page.getByRole("region", { name: "Versions" })
+    const changed = page.getByRole("region", { name: "Changes", exact: true })
+    await versions.getByRole("link", { name: "c.txt" }).first().click()
+    await versions.getByText("Versions that changed c.txt").waitFor()
+    await eventually(
+      () => versions.locator(".table-name").allTextContents(),
+      (found) => expect(found).toEqual(["v6", "v4"]),
+    )
+    await changed.getByLabel("Changes from version 4 to version 6").getByText("changed").waitFor()
+    await changed.getByRole("button", { name: "Restore v4 of c.txt" }).click()
+    await page
+      .getByRole("dialog", { name: "Restore v4 of c.txt?" })
+      .getByRole("button", { name: "Restore the file" })
+      .click()
+    await versions.getByText("Restored c.txt of version 4").waitFor()
+    expect(await listPaths(admin, val.id)).toEqual(["c.txt", "d.txt", "lib/moved.txt", "main.tsx"])
+    const read = await admin.client.getFileContent({ val_id: val.id, path: "c.txt" })
+    expect(await read.text()).toBe("c.txt\n")
+    await versions.getByRole("button", { name: "Note of version 7" }).click()
+    const note = page.getByRole("dialog", { name: "Note of version 7" })
+    await note.getByLabel("Note").fill("As it was")
+    await note.getByRole("button", { name: "Save note" }).click()
+    await versions.getByText("As it was").waitFor()
+    // A file that was deleted comes back.
+    await versions.getByRole("link", { name: "All files" }).click()
+    await versions.getByRole("link", { name: "v6", exact: true }).click()
+    await changed.getByRole("button", { name: "Restore v5 of b.txt" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Restore the file" }).click()
+    await findVersion(page, 8).waitFor()
+    expect(await listPaths(admin, val.id)).toContain("b.txt")
+    expect(own.problems).toEqual([])
+  })
+
+  test("of a branch are restored there, and main stays as it is", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const { admin } = app.stage
+    const { id } = await makeVal(admin, { code: "export default 1\n" })
+    const branch = await admin.client.createBranch({ val_id: id, name: "try" })
+    const val = await makeFiles(admin, branch.id, id)
+    await page.goto(`${val.versionsPath}?branch=try`)
+    await page.getByRole("button", { name: "Restore version 1", exact: true }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Restore all files" }).click()
+    const versions = page.getByRole("region", { name: "Versions" })
+    await versions.getByText("Restored version 1").waitFor()
+    await versions.getByRole("listitem").first().getByText("current").waitFor()
+    expect(await listPaths(admin, id, branch.id)).toEqual(["lib/a.txt", "main.tsx"])
+    expect(await listPaths(admin, id)).toEqual(["main.tsx"])
+    expect(await page.getByRole("button", { name: /^Delete version/ }).count()).toBe(0)
+    await page.route("**/restore*", (route) => route.abort())
+    await page.getByRole("button", { name: "Restore version 5", exact: true }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Restore all files" }).click()
+    await page.getByText("The server does not respond").first().waitFor()
+    expect(own.problems).toEqual([])
+  })
 })

@@ -36,6 +36,7 @@ export const pageCases: Readonly<
     },
     { name: "templates", path: "/templates", text: "Link shortener" },
     { name: "template", path: "/templates/guestbook", text: "Sign in to use it" },
+    { name: "template of several files", path: "/templates/app", text: "handleItems" },
     { name: "guide", path: "/guide", text: "Keep a secret" },
     { name: "user", path: "/u/ada", text: "Writes notes on engines" },
     { name: "val", path: ofVal(""), text: "Read only" },
@@ -59,6 +60,25 @@ export const pageCases: Readonly<
     { name: "val with a preview", path: "/u/ada/page", text: "new Response" },
     { name: "val, readme", path: ofVal("/readme"), text: "What it does" },
     { name: "val, versions", path: ofVal("/versions"), text: "current" },
+    { name: "val, versions of files", path: "/u/ada/branched/versions", text: "v4 to v6" },
+    { name: "val, branches", path: "/u/ada/branched/branches", text: "of the branch" },
+    { name: "val, no branches", path: "/u/ada/page/branches", text: "There is only main" },
+    {
+      name: "val, menu of branches",
+      path: "/u/ada/branched",
+      text: "New branch from main",
+      before: (page) => page.getByRole("button", { name: "Branch main" }).click(),
+    },
+    {
+      name: "val, merge with a conflict",
+      path: "/u/ada/branched/branches",
+      text: "1 to decide",
+      before: async (page) => {
+        await page.getByRole("button", { name: "Merge into main…" }).click()
+        await page.getByRole("button", { name: "Merge into main", exact: true }).click()
+        await page.getByRole("textbox", { name: /^Result of/ }).waitFor()
+      },
+    },
     { name: "val, runs", path: ofVal("/runs"), text: "no number was given" },
     { name: "val, discussion", path: ofVal("/discussion"), text: "Thanks!" },
     { name: "val, graph", path: ofVal("/graph"), text: "Imported by" },

@@ -12,7 +12,7 @@ export interface SeededPages {
   readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud" | "mail" | "request", string>>
 }
 
-// The longest names: 48 characters for a val, 30 for a user.
+// The longest names: 48 characters for a val or a branch, 30 for a user.
 const longName = "a_val_whose_name_is_as_long_as_names_can_be_x123"
 const longUser = "somebody_with_a_name_of_30_chr"
 
@@ -42,6 +42,23 @@ const squares = await fetch("https://example.com/a/very/long/address/that/does/n
 > A quote, and a word without an end: ${"endless".repeat(30)}
 `
 
+/** A val whose branch has changes, one of which conflicts with `main`. */
+async function seedBranches({ client }: Person): Promise<void> {
+  const { id } = await client.createVal({ name: "branched", code: "export default 1\n" })
+  const path = `${"directory/".repeat(5)}notes.txt`
+  const write = (branchId: string, content: string) =>
+    client.changeFiles({
+      ...{ val_id: id, branch_id: branchId, note: "endless".repeat(20) },
+      changes: [{ path, content }],
+    })
+  await write(id, "first\n")
+  const branch = await client.createBranch({ val_id: id, name: longName })
+  await write(branch.id, `of the branch ${"endless".repeat(30)}\n`)
+  await write(id, "of main\n")
+  for (const other of ["a.txt", "b.txt", "moved.txt"])
+    await client.createFile({ val_id: id, path: other, type: "file", content: "pushed" })
+}
+
 /** Creates content for every page. */
 export async function seedPages(stage: AppStage): Promise<SeededPages> {
   const [ada, other, newcomer] = [
@@ -50,6 +67,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
     await stage.person("newcomer"),
   ]
   const { client } = ada
+  await seedBranches(ada)
   const val = await client.createVal({
     name: longName,
     code: "export default 1\n",

@@ -5,6 +5,7 @@ import { createTreeScanner } from "../../checkout/scan-tree.ts"
 import { compareTree, pullTree } from "../../checkout/sync-tree.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
+import { assertNotMerging } from "../../merging/merge-state.ts"
 import { findBranch } from "../../names/find-branch.ts"
 import { sweepFolder } from "../../watch/actions/replace-file.ts"
 import { lockFolder } from "../../watch/lock-folder.ts"
@@ -16,23 +17,29 @@ export const command = defineCommand({
 not have move to .hamlet/trash.`,
   examples: [
     ["hamlet branch switch draft", "change this folder to the branch draft"],
+    ["hamlet branch switch -c try", "create a branch, and take changes that are not saved there"],
     ["hamlet branch switch main --force", "discard changes, to .hamlet/trash"],
   ],
   takes: {
     "<branch>": "name of the branch",
+    "-c, --create": "create the branch from that of the folder; changes of the folder stay",
     "-d, --dir <folder>": { help: "folder of the val", default: "." },
     "--force": "discard changes of the folder, to .hamlet/trash",
   },
-  async run(context, { branch: name, dir, force = false }) {
+  async run(context, { branch: name, create = false, dir, force = false }) {
     const open = await openCheckout(context, dir)
     const { folder, checkout, client } = open
-    const { id } = await findBranch(client, checkout.val.id, name)
     const unlock = lockFolder(folder)
     try {
       sweepFolder(folder)
+      assertNotMerging(folder)
+      const { val, branch } = checkout
+      const { id } = create
+        ? await client.createBranch({ val_id: val.id, name, branchId: branch.id })
+        : await findBranch(client, val.id, name)
       const deps = withoutWrites(createTreeDeps(context, open))
       const scanner = createTreeScanner(folder, 0)
-      if (!force) assertSaved((await compareTree(deps, scanner.scan(checkout.files.keys()))).steps)
+      if (!force && !create) assertSaved((await compareTree(deps, scanner.scan(checkout.files.keys()))).steps)
       // First: if this is interrupted, the files must not be saved to the branch that they left.
       saveCheckout(folder, { ...checkout, branch: { id, name }, version: null })
       const compared = await compareTree(deps, scanner.scan(checkout.files.keys()))

@@ -1,4 +1,4 @@
-import { findTarget, findTargetBranch, targetHelp } from "../../checkout/find-target.ts"
+import { findTarget, findTargetBranch, ownVal } from "../../checkout/find-target.ts"
 import { defineCommand, type Verbs } from "../../command.ts"
 import { findBranch } from "../../names/find-branch.ts"
 import { toFullName } from "../../names/find-val.ts"
@@ -6,7 +6,7 @@ import { toVersionNumber } from "../../names/version-number.ts"
 import { printDiff } from "../../output/print-diff.ts"
 import { confirm, confirmOption, defineCall, defineList, listOptions } from "../../shapes.ts"
 
-const takesBranch = { "<val>": targetHelp, "<branch>": "name of the branch" } as const
+const takesBranch = { "<val>": ownVal, "<branch>": "name of the branch" } as const
 
 export const verbs: Verbs = {
   list: defineList({
@@ -15,7 +15,7 @@ export const verbs: Verbs = {
       ["hamlet branch list blog", "list the branches of a val"],
       ["hamlet branch list .", "those of the val whose folder you are in"],
     ],
-    takes: { "<val>": targetHelp, ...listOptions },
+    takes: { "<val>": ownVal, ...listOptions },
     async items(session, { val: text }, page) {
       const { val } = await findTarget(session, text)
       return session.client.items("listBranches", { val_id: val.id, ...page })

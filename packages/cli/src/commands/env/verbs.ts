@@ -1,12 +1,12 @@
 import { ApiError } from "@hamlet/contract/client"
-import { findTarget, targetHelp } from "../../checkout/find-target.ts"
+import { findTarget, ownVal } from "../../checkout/find-target.ts"
 import { CliError } from "../../cli-error.ts"
 import type { Verbs } from "../../command.ts"
 import { confirm, confirmOption, defineCall, defineList, listOptions } from "../../shapes.ts"
 import { askHidden, canAsk } from "../../terminal/ask.ts"
 import { readInput } from "../../terminal/read-input.ts"
 
-const takesVal = { "<val>": targetHelp } as const
+const takesVal = { "<val>": ownVal } as const
 
 /** The secrets of one val, under the name and with the rules that clients of files know. */
 export const verbs: Verbs = {

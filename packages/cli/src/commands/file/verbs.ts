@@ -1,13 +1,13 @@
 import { fileTypes } from "@hamlet/contract/lists"
-import { findTargetBranch, targetHelp } from "../../checkout/find-target.ts"
+import { findTargetBranch, isOwnPath, ownVal } from "../../checkout/find-target.ts"
 import { createFetchText } from "../../checkout/remote-tree.ts"
 import { defineCommand, type Verbs } from "../../command.ts"
 import { toFullName } from "../../names/find-val.ts"
 import { toVersionNumber } from "../../names/version-number.ts"
 import { confirm, confirmOption, defineCall, defineList, listOptions } from "../../shapes.ts"
 
-const takesVal = { "<val>": targetHelp } as const
-const branchOption = { "-b, --branch <branch>": "branch of the val (default: main)" } as const
+const takesVal = { "<val>": ownVal } as const
+const branchOption = { "-b, --branch <branch>": "branch of the val (default: main, or that of the folder)" } as const
 const versionOption = {
   "--version <version>": { help: "as they were in this version", parse: toVersionNumber },
 } as const
@@ -63,7 +63,10 @@ export const verbs: Verbs = {
     summary: "Delete files of a val",
     description:
       "Deletes files, and folders with all that is in them, in one version. Older versions keep them.",
-    examples: [["hamlet file rm blog old.ts drafts --yes", "delete a file and a folder"]],
+    examples: [
+      ["hamlet file rm blog old.ts drafts --yes", "delete a file and a folder"],
+      ["hamlet file rm old.ts", "the same, in the folder of the val"],
+    ],
     takes: {
       ...takesVal,
       "<paths...>": "paths of files or folders",
@@ -71,7 +74,10 @@ export const verbs: Verbs = {
       ...noteOption,
       ...confirmOption,
     },
-    async call(session, { val: text, paths, branch: name, message, yes }) {
+    async call(session, { val: first, paths: others, branch: name, message, yes }) {
+      // In the folder of one val, its files need no name of the val.
+      const isPath = isOwnPath(first)
+      const [text, paths] = isPath ? [".", [first, ...others]] : [first, others]
       const { val, branch, client } = await findTargetBranch(session, text, name)
       await confirm(`Delete ${paths.join(", ")} of ${toFullName(val)}?`, { yes })
       const changes = paths.map((path) => ({ path, delete: true }) as const)

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative, resolve } from "node:path"
 import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
 import { isValStep, planTree } from "../../checkout/plan-tree.ts"
 import { createFetchText } from "../../checkout/remote-tree.ts"
@@ -16,7 +16,7 @@ export const command = defineCommand({
     ["hamlet val diff --remote", "how the folder differs from the newest version"],
   ],
   takes: {
-    "[paths...]": "only these files",
+    "[paths...]": "only these files, or what is in these folders",
     "-d, --dir <folder>": { help: "folder of the val", default: "." },
     "--remote": "compare with the newest version",
   },
@@ -29,6 +29,8 @@ export const command = defineCommand({
     const missing = new Set([...base.keys()].filter((path) => !scan.files.has(path)))
     const sides = { base, scan: { ...scan, missing }, remote: { files: base } }
     const { version } = compared.remote
+    // Paths of the val, or as seen from here.
+    const wanted = paths.flatMap((path) => [path, relative(folder, resolve(path))])
     // Files of the recorded state may be of different versions, each of which still exists.
     const fetchText = (path: string) =>
       createFetchText(
@@ -39,10 +41,15 @@ export const command = defineCommand({
     for (const step of planTree(sides).steps) {
       if (!isValStep(step)) continue
       const { kind, path, newPath = path } = step
-      if (paths.length > 0 && !paths.some((one) => one === path || one === newPath)) continue
+      if (paths.length > 0 && !wanted.some((one) => isAt(path, one) || isAt(newPath, one))) continue
       const before = kind === "create" ? null : await fetchText(path)
       const after = kind === "delete" ? null : readFileSync(join(folder, newPath), "utf8")
       printDiff(context.output, { path, newPath, before, after })
     }
   },
 })
+
+function isAt(path: string, wanted: string): boolean {
+  const place = wanted.replace(/\/+$/, "")
+  return place === "" || path === place || path.startsWith(`${place}/`)
+}

@@ -10,6 +10,7 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { type FolderState, openFolderState } from "../../files/folder-state.ts"
 import { type PulledVal, pullVal } from "../../files/pull-val.ts"
+import { assertNotMerging } from "../../merging/merge-state.ts"
 import { findVal } from "../../names/find-val.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
 import type { Output } from "../../output/output.ts"
@@ -73,6 +74,7 @@ async function pullCheckout(
   const unlock = lockFolder(open.folder)
   try {
     sweepFolder(open.folder)
+    assertNotMerging(open.folder)
     const deps = createTreeDeps(context, open)
     const scan = createTreeScanner(open.folder, 0).scan(open.checkout.files.keys())
     const compared = await compareTree(deps, scan)

@@ -26,6 +26,7 @@ import type { ExitName } from "../../exit-codes.ts"
 import { type FolderState, openFolderState } from "../../files/folder-state.ts"
 import { pushFile } from "../../files/push-file.ts"
 import { limits } from "../../limits.ts"
+import { assertNotMerging } from "../../merging/merge-state.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
 import { type Privacy, toSaved } from "../../vals.ts"
 import { sweepFolder } from "../../watch/actions/replace-file.ts"
@@ -138,6 +139,7 @@ async function pushCheckout(
   const unlock = lockFolder(open.folder)
   try {
     sweepFolder(open.folder)
+    assertNotMerging(open.folder)
     const changes: object[] = []
     let hasProblem = false
     const { report, ...deps } = createTreeDeps(context, open)

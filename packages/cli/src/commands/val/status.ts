@@ -5,6 +5,7 @@ import { isValStep, type Step } from "../../checkout/plan-tree.ts"
 import { createTreeScanner } from "../../checkout/scan-tree.ts"
 import { compareTree } from "../../checkout/sync-tree.ts"
 import { defineCommand } from "../../command.ts"
+import { findMerge } from "../../merging/merge-state.ts"
 
 export const command = defineCommand({
   description: `Compares the folder of one val with its branch: what "hamlet val push" would save, what "hamlet val pull"
@@ -20,6 +21,11 @@ would write, and what cannot be saved.`,
     const deps = createTreeDeps(context, open)
     const scan = createTreeScanner(open.folder, 0).scan(open.checkout.files.keys())
     const { checkout, remote, steps, problems } = await compareTree(deps, scan)
+    const merge = findMerge(open.folder)
+    if (merge)
+      output.note(
+        `Merging ${merge.theirs} into ${merge.ours}: conflicts in ${merge.files.map(({ path }) => path).join(", ")}; "hamlet branch merge --continue" or "--abort" ends it`,
+      )
     const rows = steps.flatMap(toRow)
     if (output.mode === "human")
       output.line(

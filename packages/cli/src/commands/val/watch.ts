@@ -6,6 +6,7 @@ import { assertServer, createOnFetch } from "../../checkout/open-checkout.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { ExitName } from "../../exit-codes.ts"
+import { assertNotMerging } from "../../merging/merge-state.ts"
 import type { Connection } from "../../servers/connection.ts"
 import { createAccountFolder } from "../../watch/account-folder.ts"
 import { sweepFolder } from "../../watch/actions/replace-file.ts"
@@ -74,6 +75,7 @@ function createWatcher(deps: CheckoutFolderDeps, connection: Connection) {
   const { client, server } = connection
   if (isCheckoutFolder(deps.folder)) {
     assertServer(deps.folder, loadCheckout(deps.folder), connection)
+    assertNotMerging(deps.folder)
     return new FolderWatcher(createCheckoutFolder(deps))
   }
   const getOwner = createOwnerLookup(async () => server.user ?? (await client.getMe()))

@@ -1,6 +1,10 @@
+import type { Output } from "@hamlet/contract/client"
+import { findTarget, ownVal } from "../../checkout/find-target.ts"
 import { defineCommand, type Verbs } from "../../command.ts"
-import { findWholeVal, toFullName } from "../../names/find-val.ts"
+import { findBranch } from "../../names/find-branch.ts"
+import { toFullName } from "../../names/find-val.ts"
 import { findNamedVersion, findValVersion, toVersionNumber } from "../../names/version-number.ts"
+import type { Column } from "../../output/list.ts"
 import { confirm, confirmOption, defineCall, listOptions, showList, toPage } from "../../shapes.ts"
 import { toSaved } from "../../vals.ts"
 
@@ -10,18 +14,46 @@ const takesVersion = {
   "[version]": { help: "number of the version", parse: toVersionNumber },
 } as const
 
+type VersionChange = Output<"listHistory">["data"][number]
+
+const historyColumns: readonly Column<VersionChange>[] = [
+  { title: "version", value: ({ version }) => version, paint: (colour) => colour.bold },
+  { title: "saved", value: ({ createdAt }) => createdAt, isTime: true },
+  {
+    title: "files",
+    value: ({ changes, hasMoreChanges }) => `${changes.length}${hasMoreChanges ? "+" : ""}`,
+  },
+  { title: "note", value: ({ note }) => note },
+]
+
 export const verbs: Verbs = {
   list: defineCommand({
     summary: "List the versions of a val",
-    description: "Newest first; * marks the current version.",
+    description: `Newest first; * marks the current version. With --file or --branch, lists the versions of a branch
+and how many files each of them has changed. In the folder of one val, those of its branch.`,
     examples: [
       ["hamlet version list hello", "list the versions of a val"],
+      ["hamlet version list blog --file lib/db.ts", "those that have changed a file"],
       ["hamlet version list hello --all --json", "all versions with their code"],
     ],
-    takes: { ...takesVal, ...listOptions },
+    takes: {
+      "<val>": ownVal,
+      "--file <path>": "only those that changed this file",
+      "--branch <branch>": "branch of the val (default: main, or that of the folder)",
+      ...listOptions,
+    },
     async run({ connect, output }, options) {
       const connection = await connect()
-      const val = await findWholeVal(connection, options.val)
+      const { val, branchName = "main" } = await findTarget(connection, options.val)
+      const { file, branch = branchName } = options
+      if (file !== undefined || branch !== "main") {
+        const { id } = await findBranch(connection.client, val.id, branch)
+        const query = { val_id: val.id, branch_id: id, path: file, ...toPage(options) }
+        return showList(output, connection.client.items("listHistory", query), options, {
+          empty: "No versions",
+          columns: historyColumns,
+        })
+      }
       const query = { val_id: val.id, ...toPage(options) }
       await showList(output, connection.client.items("listVersions", query), options, {
         empty: "No versions",
@@ -31,6 +63,7 @@ export const verbs: Verbs = {
           { title: "saved", value: ({ createdAt }) => createdAt, isTime: true },
           { title: "ran", value: ({ runStartAt }) => runStartAt, isTime: true },
           { title: "lines", value: ({ code }) => code.replace(/\n$/, "").split("\n").length },
+          { title: "note", value: ({ note }) => note },
         ],
       })
     },

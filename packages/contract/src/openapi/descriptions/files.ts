@@ -1,6 +1,7 @@
 /** Vals as folders, branches and files. */
 export const fileDescriptions = {
-  imageUrl: "A picture of it; always null on this server",
+  imageUrl:
+    "A picture of it: an address, or a small picture itself as a `data:` URL; null if it has none",
   orgId: "The owner: the caller's own id, because this server has no organisations",
   org_id: "The id of the organisation",
   "Membership.role": "What the user may do there",

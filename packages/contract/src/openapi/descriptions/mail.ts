@@ -19,6 +19,8 @@ export const mailDescriptions: Readonly<Record<string, string>> = {
   "sendEmail.headers": "Further headers, such as `X-Priority`",
   "sendEmail.to": "The recipients; without any, the caller",
   "sendTestEmail.from": "The sender; by default the caller",
+  "sendTestEmail.file": "The path of the file; by default the entry file",
+  "sendTestEmail.branch": "The name of the branch; by default `main`",
   "AcceptedEmail.message": "What happens next",
   "Email.kind": "Who sent it: a val, a request with a token, or the server itself",
   "Email.to": "All recipients, those of `cc` and `bcc` included",

@@ -43,7 +43,7 @@ export const branchRoutes = {
   }),
   getBranchDifference: route("Branches", "get /v1/vals/{val_id}/branches/{branch_id}/diff", {
     summary:
-      "What has changed on a branch since it was made or last merged, or since one of its versions",
+      "What has changed on a branch since it was made or last merged, since one of its versions, or compared with another branch",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",

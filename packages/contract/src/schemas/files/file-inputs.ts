@@ -1,9 +1,10 @@
 import { z } from "zod"
-import { findPathProblem, segmentPattern } from "../../file-paths.ts"
+import { findPathProblem, segmentPattern } from "../../files/file-paths.ts"
 import { limits } from "../../limits.ts"
 import { type Cursor, cursorParam } from "../cursor.ts"
 import {
   booleanParam,
+  description,
   idParam,
   moment,
   privacy,
@@ -12,7 +13,7 @@ import {
   valType,
   versionNumber,
 } from "../fields.ts"
-import { description, pageQuery } from "../inputs.ts"
+import { pageQuery } from "../inputs.ts"
 import { chars, list } from "../lengths.ts"
 
 /** The path of a file or directory. */
@@ -78,8 +79,14 @@ export const createBranchBody = z.object({
   branchId: idParam.optional(),
 })
 
-/** Which version a branch is compared with; by default what it last had in common with its parent. */
-export const differenceQuery = z.object({ version: versionParam })
+/**
+ * What a branch is compared with: another branch, or a version. By default what it last had in common
+ * with its parent.
+ */
+export const differenceQuery = z.object({
+  version: versionParam.describe("Of the other branch if there is one, else of this branch"),
+  other_branch_id: idParam.optional().describe("By default its newest version"),
+})
 
 /** Which file is meant, to create or change it. */
 export const fileQuery = z.object({ path: filePath, ...branchParam })
@@ -164,6 +171,12 @@ export const restoreBody = z.object({
   path: filePath.optional(),
   note: text(limits.noteCharsMax).optional(),
 })
+
+/** The branch whose version is noted. */
+export const noteQuery = z.object(branchParam)
+
+/** What is said about a version; null for nothing. */
+export const noteBody = z.object({ note: text(limits.noteCharsMax).nullable() })
 
 /** The body of a merge. What is resolved holds whatever the two branches have at the path. */
 export const mergeBranchBody = z.object({

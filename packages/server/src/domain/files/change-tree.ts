@@ -1,5 +1,6 @@
 import { limits as wireLimits } from "@hamlet/contract"
-import { findPathProblem, isInside, toFileName, toParentPath } from "@hamlet/contract/file-paths"
+import { findPathProblem, isInside, toParentPath } from "@hamlet/contract/file-paths"
+import { guessFileType } from "@hamlet/contract/file-types"
 import { AppError } from "../app-error.ts"
 import type { ListPackages } from "../modules/imports/text-packages.ts"
 import type { ValImport } from "../vals/val-source.ts"
@@ -171,7 +172,7 @@ function put(draft: Draft, { path, type, content, isNew, restored }: Change<"put
   const found = draft.get(path)
   if (!found) {
     const { fileId, origin } = restored ?? { fileId: draft.newId(), origin: undefined }
-    draft.add(path, { fileId, type: type ?? guessType(path), content, origin })
+    draft.add(path, { fileId, type: type ?? guessFileType(path), content, origin })
     return
   }
   if (isNew) throw fileExists(path)
@@ -218,11 +219,6 @@ function remove(draft: Draft, tree: Tree, path: string, isRecursive: boolean): v
       `Cannot delete ${path === "" ? "the root" : `"${path}"`}: it contains files; delete it with recursive=true`,
     )
   for (const file of [...inside, ...(found ? [found] : [])]) draft.delete(file.path)
-}
-
-/** The type of a new file by its name: code is a script until it is told what starts it. */
-export function guessType(path: string): FileType {
-  return /\.[tj]sx?$/.test(toFileName(path)) ? "script" : "file"
 }
 
 function isChanged({ path, type, content, origin }: PlannedFile): boolean {

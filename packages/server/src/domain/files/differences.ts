@@ -13,30 +13,54 @@ export interface FileDifference {
   readonly after: string | null
 }
 
+/** What a branch is compared with. */
+export interface ComparedWith {
+  /** A version of the other branch, or of the branch itself. */
+  readonly version?: number | undefined
+  readonly otherId?: string | undefined
+}
+
 /** The rules of differences. */
 export type Differences = ReturnType<typeof createDifferences>
 
 /** Creates the rules of differences. */
 export function createDifferences(files: Files) {
+  const getOther = async (
+    caller: Caller | undefined,
+    valId: string,
+    branchId: string,
+    version: number | undefined,
+  ) => {
+    const { tree } = await files.getTree(caller, valId, { branchId, version })
+    return { branchId, tree, origins: new Map<string, string>() }
+  }
+  /** Either may be a copy of the other, or both of a third. */
+  const getOrigins = async (branchId: string, otherId: string) => {
+    const bases = await Promise.all([branchId, otherId].map(files.getBase))
+    return new Map(bases.flatMap(({ origins }) => [...origins]))
+  }
   return {
     /**
-     * What has changed on a branch since one of its versions. By default it is compared with what it
-     * last had in common with its parent: this is what a merge takes over.
+     * What has changed on a branch since one of its versions, or compared with another branch. By
+     * default it is compared with what it last had in common with its parent: this is what a merge
+     * takes over.
      */
     async list(
       caller: Caller | undefined,
       valId: string,
       branchId: string,
-      version?: number,
+      { version, otherId }: ComparedWith = {},
     ): Promise<AsyncGenerator<FileDifference>> {
       const after = await files.getTree(caller, valId, { branchId })
       const before =
-        version === undefined
+        version === undefined && otherId === undefined
           ? await files.getBase(branchId)
-          : { branchId, ...(await files.getTree(caller, valId, { branchId, version })) }
+          : await getOther(caller, valId, otherId ?? branchId, version)
       const isOneBranch = before.branchId === branchId
-      const origins = "origins" in before ? before.origins : new Map<string, string>()
-      const pairs = pairFiles(before.tree.files, after.tree.files, origins)
+      const isOther = otherId !== undefined && !isOneBranch
+      const origins = isOther ? await getOrigins(branchId, otherId) : before.origins
+      const byId = pairFiles(before.tree.files, after.tree.files, origins)
+      const pairs = isOther ? pairByPath(byId) : byId
       const read = (id: string, file: TreeFile | undefined) =>
         file ? files.readText(id, file) : Promise.resolve(null)
       // One text at a time: together they may be 20 MB.
@@ -86,6 +110,21 @@ function pairFiles(
   })
   const added = [...now.values()].map((file) => ({ before: undefined, after: file }))
   return [...pairs, ...added].sort(byPath)
+}
+
+/** A file that was made on both branches at one path is one file. */
+function pairByPath(pairs: readonly FilePair[]): readonly FilePair[] {
+  const added = new Map(
+    pairs.flatMap(({ before, after }) => (after && !before ? [[after.path, after] as const] : [])),
+  )
+  const taken = new Set<TreeFile>()
+  const paired = pairs.map((pair): FilePair => {
+    const after = pair.before && !pair.after ? added.get(pair.before.path) : undefined
+    if (!after) return pair
+    taken.add(after)
+    return { before: pair.before, after }
+  })
+  return paired.filter(({ before, after }) => before || !after || !taken.has(after))
 }
 
 function byPath(left: FilePair, right: FilePair): number {

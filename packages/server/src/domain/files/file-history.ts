@@ -5,6 +5,7 @@ import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Sources } from "../vals/val-source.ts"
 import { assertOwner, type Vals } from "../vals/vals.ts"
+import { versionNotFound } from "../vals/versions.ts"
 import { branchNotFound } from "./branches.ts"
 import {
   changeTree,
@@ -48,6 +49,13 @@ export interface HistoryStore {
     path: string | undefined,
     page: PageRequest,
   ): Promise<Page<VersionChange>>
+  /** Changes the note of a version. */
+  setNote(
+    valId: string,
+    branchId: string,
+    version: number,
+    note: string | null,
+  ): Promise<"done" | "no_branch" | "no_version">
 }
 
 /** What is restored, and where. */
@@ -58,6 +66,11 @@ export interface RestoreInput {
   readonly path?: string | undefined
   readonly note?: string | undefined
   readonly ifMatch?: number | undefined
+}
+
+/** What is said about a version. */
+export interface NoteInput extends Pick<RestoreInput, "branchId" | "version"> {
+  readonly note: string | null
 }
 
 const limits = {
@@ -86,6 +99,14 @@ export function createFileHistory(
     ): Promise<Page<VersionChange>> {
       const { branch } = await files.getTree(caller, valId, { branchId: query.branchId })
       return store.listChanges(branch.id, query.path, query)
+    },
+    /** Changes what is said about a version. Its files never change. */
+    async setNote(caller: Caller, valId: string, input: NoteInput): Promise<void> {
+      assertOwner(await vals.get(caller, valId), caller)
+      const { branchId = valId, version, note } = input
+      const result = await store.setNote(valId, branchId, version, note)
+      if (result === "no_branch") throw branchNotFound(branchId)
+      if (result === "no_version") throw versionNotFound(version)
     },
     /** Makes files what they were in a version, as the next version. They keep their ids. */
     async restore(caller: Caller, valId: string, input: RestoreInput): Promise<SavedFiles> {

@@ -1,3 +1,4 @@
+import { guessFileType } from "@hamlet/contract/file-types"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -13,7 +14,6 @@ import {
   changeTree,
   type FileChange,
   fileNotFound,
-  guessType,
   type NewText,
   type PlannedTree,
 } from "./change-tree.ts"
@@ -231,7 +231,7 @@ async function readTargets(sources: Sources, caller: Caller, text: string): Prom
 /** By its name too: a file may become code later without a new text. */
 function mayBeCode(input: FileChangeInput): boolean {
   if (input.kind === "delete") return false
-  return isCode(input.type ?? null) || guessType(toNewPath(input)) === "script"
+  return isCode(input.type ?? null) || guessFileType(toNewPath(input)) === "script"
 }
 
 function isNested(input: FileChangeInput): boolean {

@@ -124,6 +124,7 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     likeCount: 0,
     referenceCount: 0,
     forkCount: 0,
+    imageUrl: null,
     fileCount: 1,
     branchCount: 1,
     forkedFrom: null,

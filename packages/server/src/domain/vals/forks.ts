@@ -89,6 +89,7 @@ export function createForks(
           type: original.type,
           readme: original.readme,
           description: original.description,
+          imageUrl: original.imageUrl,
           source,
           forkOf: { id: original.id, version: original.version },
         }

@@ -28,6 +28,8 @@ export interface Val {
   readonly isOwnerSuspended: boolean
   readonly name: string
   readonly description: string | null
+  /** An address, or a small picture itself. */
+  readonly imageUrl: string | null
   readonly privacy: Privacy
   readonly type: ValType
   readonly readme: string | null
@@ -90,6 +92,7 @@ export interface ValChange {
   readonly type?: ValType | undefined
   readonly readme?: string | null | undefined
   readonly description?: string | null | undefined
+  readonly imageUrl?: string | null | undefined
   /** New code. Code that equals the current version's creates no new version. */
   readonly source?: ValSource | undefined
 }

@@ -9,7 +9,6 @@ import { createView, toTimeText } from "./view.ts"
 
 /** A val without its files. */
 export const toFolderView = createView(folder, (it: Val, links: Links) => ({
-  imageUrl: null,
   author: { id: it.ownerId, type: "user" as const, username: it.ownerName },
   links: { self: links.folder(it.id), html: links.folderPage(it.ownerName, it.name) },
 }))

@@ -1,4 +1,4 @@
-import { toMailAddress } from "../../domain/mail/inbound/mail-address.ts"
+import { toFileMailAddress, toMailAddress } from "../../domain/mail/inbound/mail-address.ts"
 
 /** Absolute URLs. They are built from the configured base URL, never from a Host header. */
 export interface Links {
@@ -61,7 +61,7 @@ export function createLinks(baseUrl: string, valsDomain: string, mailDomain?: st
     },
     fileEndpoint: (id) => labelled(id.replaceAll("-", "")),
     fileMailAddress: (id) =>
-      mailDomain === undefined ? undefined : `${id.replaceAll("-", "")}@${mailDomain}`,
+      mailDomain === undefined ? undefined : toFileMailAddress(mailDomain, id),
     mailAddress: (val) => (mailDomain === undefined ? undefined : toMailAddress(mailDomain, val)),
     labelled,
   }

@@ -16,6 +16,7 @@ const val: Val = {
   type: "http",
   readme: null,
   description: null,
+  imageUrl: null,
   version: 3,
   code: "1",
   file: { id: "", path: "main.tsx", since: 3, branchId: "", branchName: "main", isEntry: true },

@@ -107,6 +107,7 @@ export function toValView(
     id: it.id,
     name: it.name,
     description: it.description,
+    ...(it.imageUrl === null ? {} : { imageUrl: it.imageUrl }),
     version: it.version,
     code: it.code,
     readme: it.readme,

@@ -46,8 +46,9 @@ export function runHandlers(nouns: Nouns) {
         )
       return respondRun(nouns, caller, await calls.start(caller, params.val_id, { args, ...place }))
     },
-    sendTestEmail: async ({ caller, params, body }) => {
-      const run = await testMails.send(caller, params.val_id, body)
+    sendTestEmail: async ({ caller, params, query, body }) => {
+      const place = { path: query.file, branch: query.branch }
+      const run = await testMails.send(caller, params.val_id, place, body)
       return json(202, await viewRun(nouns, caller, run), {
         location: nouns.api.links.run(run.id),
       })

@@ -47,3 +47,34 @@ export const databaseLimits = {
 }
 
 export type DatabaseLimits = Readonly<typeof databaseLimits>
+
+/** What the databases on a libSQL server may use of this server. */
+export const libsqlLimits = {
+  ...databaseLimits,
+  /** Requests to the libSQL server at once, of all owners and of one. */
+  atOnceMax: 12,
+  atOncePerOwnerMax: 4,
+  /**
+   * One response of the libSQL server. Its JSON takes about three times as many bytes as ours, and
+   * up to 15 times for small numbers.
+   */
+  replyBytesMax: 16_777_216,
+  /** Attempts of a request when the tables or the size of the database have changed meanwhile. */
+  attemptsMax: 6,
+  /** Pauses before what was not done, because the server could not be reached, is tried again. */
+  retryMs: [50, 250] as readonly number[],
+  /** How long a connection to a database is kept for the next request. The server ends it at 10 s. */
+  streamIdleMsMax: 3_000,
+  /** The connections that are kept. The libSQL server has 128 by default, for all nodes. */
+  streamsMax: 16,
+  /** How long the sizes of a user's databases are believed: other nodes change them too. */
+  sizesMsMax: 5_000,
+  /** How late new sizes are recorded. */
+  recordMs: 1_000,
+  /** The users whose sizes are kept. */
+  ownersMax: 1_000,
+  // A plan may be as large as a request, with the names of the values' types.
+  responseBytesMax: 4 * statementLimits.valueBytesMax,
+}
+
+export type LibsqlLimits = Readonly<typeof libsqlLimits>

@@ -1,3 +1,7 @@
+import type { SentSqlRequest } from "../../domain/owner-databases.ts"
+import type { StorageHome } from "../../domain/storage-home.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { isJsonText } from "../../shared/json-text.ts"
 import type { DatabaseSettings } from "./worker/open-connection.ts"
 
 /** What a database process gets when it starts. */
@@ -15,3 +19,22 @@ export interface DatabaseProcessSettings extends DatabaseSettings {
 export const doneMark = "d"
 /** Another SqlOutcome follows. */
 export const outcomeMark = "o"
+
+/** The JSON of a request. Statements that came as JSON are inserted as they are. */
+export function toRequestJson({ statements, ...rest }: SentSqlRequest): string {
+  if (!isJsonText(statements)) return toOwnJson({ ...rest, statements })
+  return `${toOwnJson(rest).slice(0, -1)},"statements":${statements.json}}`
+}
+
+/** Ids are made by the server, and become names of files and of namespaces. */
+const idPattern = /^[0-9a-f-]{36}$/
+
+/** Throws if an id is not an id, which is a mistake of ours. */
+export function assertIds(
+  { ownerId, valId = ownerId }: StorageHome,
+  verb: "find" | "delete" = "find",
+): void {
+  for (const id of [ownerId, valId])
+    if (!idPattern.test(id))
+      throw new Error(`Cannot ${verb} the database of "${id}": this is not an id`)
+}

@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
+import { describeEachHome } from "../../../test/support/database-homes.ts"
+import type { TestOwner } from "./testing/database-testing.ts"
 
 type Value = null | number | string
 
@@ -76,26 +77,28 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 )
 
-test("DatabasePool returns the same results as plain SQLite for random statements", async () => {
-  await using databases = await openDatabases()
-  await fc.assert(
-    fc.asyncProperty(fc.array(command, { maxLength: 25 }), async (commands) => {
-      const owner = databases.owner()
-      await owner.batch(schema)
-      using model = new Database(":memory:")
-      model.run("pragma foreign_keys = on")
-      for (const sql of schema) model.run(sql)
-      for (const one of commands)
-        expect([one, await ask(owner, one)]).toEqual([one, askModel(model, one)])
-      const statements = ["t", "log"].map((table) => ({
-        sql: `select * from ${table} order by 1, 2`,
-        args: [],
-      }))
-      const all: Command = { kind: "batch", statements }
-      expect(await ask(owner, all)).toEqual(askModel(model, all))
-    }),
-    { numRuns: 25 },
-  )
+describeEachHome("OwnerDatabases", (open, home) => {
+  test("return the same results as plain SQLite for random statements", async () => {
+    await using databases = await open()
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 25 }), async (commands) => {
+        const owner = databases.owner()
+        await owner.batch(schema)
+        using model = new Database(":memory:")
+        model.run("pragma foreign_keys = on")
+        for (const sql of schema) model.run(sql)
+        for (const one of commands)
+          expect([one, await ask(owner, one)]).toEqual([one, askModel(model, one)])
+        const statements = ["t", "log"].map((table) => ({
+          sql: `select * from ${table} order by 1, 2`,
+          args: [],
+        }))
+        const all: Command = { kind: "batch", statements }
+        expect(await ask(owner, all)).toEqual(askModel(model, all))
+      }),
+      { numRuns: home === "files" ? 25 : 8 },
+    )
+  })
 })
 
 /** What an answer says: rows and how many were changed, or why not. */

@@ -2,13 +2,17 @@ import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { isJsonText } from "../../shared/json-text.ts"
+import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { toFrame } from "../worker-processes/frames.ts"
 import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
-import { type DatabaseProcessSettings, doneMark } from "./database-messages.ts"
+import {
+  assertIds,
+  type DatabaseProcessSettings,
+  doneMark,
+  toRequestJson,
+} from "./database-messages.ts"
 import { countOwnedBytes, fileEnds, toDatabasePath, toValFolder } from "./database-paths.ts"
 
 const programPath = fileURLToPath(new URL("./worker/database-main.ts", import.meta.url))
@@ -61,9 +65,9 @@ export class DatabasePool implements OwnerDatabases {
   }
 
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
-    assertIds(request, "find")
+    assertIds(request)
     try {
-      const frame = toFrame(toJson(request))
+      const frame = toFrame(toRequestJson(request))
       return this.#toOutcome(await this.#processes.run(request.ownerId, [frame]))
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
@@ -72,7 +76,7 @@ export class DatabasePool implements OwnerDatabases {
   }
 
   sizeOf(ownerId: string): Promise<number> {
-    assertIds({ ownerId }, "find")
+    assertIds({ ownerId })
     return countOwnedBytes(this.#options.folder, ownerId)
   }
 
@@ -122,21 +126,6 @@ export class DatabasePool implements OwnerDatabases {
     }
     return { kind: "failed", message: `interrupted: ${reasons[outcome.kind]}` }
   }
-}
-
-/** Ids are made by the server, and become names of files. */
-const idPattern = /^[0-9a-f-]{36}$/
-
-function assertIds({ ownerId, valId = ownerId }: StorageHome, verb: "find" | "delete"): void {
-  for (const id of [ownerId, valId])
-    if (!idPattern.test(id))
-      throw new Error(`Cannot ${verb} the database of "${id}": this is not an id`)
-}
-
-/** Statements that came as JSON are inserted as they are. */
-function toJson({ statements, ...rest }: SentSqlRequest): string {
-  if (!isJsonText(statements)) return toOwnJson({ ...rest, statements })
-  return `${toOwnJson(rest).slice(0, -1)},"statements":${statements.json}}`
 }
 
 /** The JSON of results is forwarded without being parsed. */

@@ -5,6 +5,7 @@ import type { BackupSource } from "../../domain/backups.ts"
 import { holdObjects } from "../blobs/objects.ts"
 import type { Bucket } from "../blobs/s3-objects.ts"
 import type { Database } from "../database/database.ts"
+import type { DatabaseHome } from "./owner-databases/owner-database-source.ts"
 import { readAhead } from "./spool.ts"
 
 /** The data that the thread starts with. */
@@ -14,7 +15,8 @@ export interface BackupThreadOptions {
   readonly databaseUrl: string | undefined
   readonly bucket: Bucket | undefined
   readonly objectBytesMax: number
-  readonly ownerFolder: string | undefined
+  readonly ownerDatabases: DatabaseHome
+  readonly dataDir: string
   readonly serverVersion: string
   readonly skipDamaged: boolean
 }
@@ -37,7 +39,7 @@ const limits = {
 /** Backups of the database, the bucket and the databases of users. */
 export function createBackupSource(
   db: Database,
-  { dataDir, ...options }: Omit<BackupThreadOptions, "skipDamaged"> & { readonly dataDir: string },
+  options: Omit<BackupThreadOptions, "skipDamaged">,
   now: () => number,
 ): BackupSource {
   return {
@@ -49,7 +51,9 @@ export function createBackupSource(
       const renewal =
         options.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
       try {
-        yield* readAhead(readThreaded({ ...options, skipDamaged }, signal), { folder: dataDir })
+        yield* readAhead(readThreaded({ ...options, skipDamaged }, signal), {
+          folder: options.dataDir,
+        })
       } finally {
         clearInterval(renewal)
       }

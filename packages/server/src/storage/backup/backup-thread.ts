@@ -5,6 +5,9 @@ import { createBucketContent } from "../blobs/s3-objects.ts"
 import type { BackupReply, BackupThreadOptions } from "./backup-source.ts"
 import { toPostgresBackup } from "./databases/postgres.ts"
 import { toSqliteBackup } from "./databases/sqlite.ts"
+import { createFileSource } from "./owner-databases/database-files.ts"
+import { createLibsqlSource } from "./owner-databases/libsql-source.ts"
+import type { OwnerDatabaseSource } from "./owner-databases/owner-database-source.ts"
 import { writeBackup } from "./write-backup.ts"
 
 // The thread of a backup: reading, compressing and hashing a database keeps a CPU busy, and the main
@@ -34,11 +37,26 @@ async function* run(): AsyncGenerator<Uint8Array, void> {
         ...options,
         snapshot,
         bucket: bucket && createBucketContent(bucket, objectBytesMax),
+        ownerDatabases: openSource(options),
         now: Date.now,
       }),
     )
   } finally {
     await snapshot.stop()
+  }
+}
+
+function openSource({
+  ownerDatabases: home,
+  dataDir,
+}: BackupThreadOptions): OwnerDatabaseSource | undefined {
+  switch (home.kind) {
+    case "none":
+      return undefined
+    case "files":
+      return createFileSource(home.folder)
+    case "libsql":
+      return createLibsqlSource(home.server, dataDir)
   }
 }
 

@@ -4,24 +4,20 @@ import type { ObjectPlace } from "../../domain/blobs/objects.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
 import type { ContentStore } from "../blobs/object-chunks.ts"
 import { sql } from "../database/sql.ts"
-import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
+import { backupTables, ownerDatabases as ownerSection, type Treatment } from "./backup-tables.ts"
 import { type BackupConnection, readRows, type SnapshotRow } from "./databases/backup-database.ts"
 import { FrameWriter } from "./format/frame-writer.ts"
 import {
-  findDamage,
-  listOwnerDatabases,
   OwnerDatabaseDamaged,
-  type OwnerDatabaseFile,
-  readOwnerDatabase,
-  removeLeftovers,
-} from "./owner-database-files.ts"
+  type OwnerDatabaseSource,
+} from "./owner-databases/owner-database-source.ts"
 
 /** The sources of a backup. */
 export interface BackupSources {
   readonly snapshot: BackupConnection
   readonly bucket: ContentStore | undefined
-  /** The folder of users' databases; undefined where the server has none. */
-  readonly ownerFolder: string | undefined
+  /** Undefined where users have no databases. */
+  readonly ownerDatabases: OwnerDatabaseSource | undefined
   readonly serverVersion: string
   /** Leaves out the databases of users that cannot be read, and lists them in the trailer. */
   readonly skipDamaged: boolean
@@ -69,7 +65,7 @@ export async function* writeBackup(sources: BackupSources): AsyncGenerator<Uint8
 async function planSections({
   snapshot,
   bucket,
-  ownerFolder,
+  ownerDatabases,
   skipDamaged,
 }: BackupSources): Promise<readonly Section[]> {
   const { dialect } = snapshot
@@ -95,23 +91,28 @@ async function planSections({
       treatment.kind === "objects" ? await countContent(snapshot) : await estimate(snapshot, name)
     sections.push({ name, treatment, columns, items })
   }
-  const files = ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)
-  if (!skipDamaged) await assertReadable(snapshot, files)
-  const items = files.reduce((sum, { bytes }) => sum + contentItems(bytes), 0)
-  return [...sections, { name: ownerDatabases, treatment: undefined, columns: [], items }]
+  const items = ownerDatabases ? await planDatabases(snapshot, ownerDatabases, skipDamaged) : 0
+  return [...sections, { name: ownerSection, treatment: undefined, columns: [], items }]
 }
 
-/** Checked before the first byte: a client gets no reason for a response that is cut off. */
-async function assertReadable(
+/**
+ * The items of the databases of users. They are checked before the first byte: a client gets no
+ * reason for a response that is cut off.
+ */
+async function planDatabases(
   snapshot: BackupConnection,
-  files: readonly OwnerDatabaseFile[],
-): Promise<void> {
-  for (const file of files) {
-    const reason = findDamage(file)
-    const name = reason === undefined ? undefined : await findName(snapshot, file)
+  source: OwnerDatabaseSource,
+  skipDamaged: boolean,
+): Promise<number> {
+  let items = 0
+  for await (const database of source.list()) {
+    items += contentItems(database.bytes)
+    const reason = skipDamaged ? undefined : await source.findDamage(database)
+    const name = reason === undefined ? undefined : await findName(snapshot, database)
     if (reason !== undefined && name !== undefined)
-      throw new OwnerDatabaseDamaged(file, name, reason)
+      throw new OwnerDatabaseDamaged(database, name, reason)
   }
+  return items
 }
 
 /** Undefined for a user or a val that was created after the snapshot, or was deleted before. */
@@ -244,23 +245,23 @@ async function* writeObjects(
 }
 
 async function* writeOwnerDatabases(
-  { snapshot, ownerFolder, skipDamaged }: BackupSources,
+  { snapshot, ownerDatabases, skipDamaged }: BackupSources,
   writer: FrameWriter,
   index: number,
   { damaged }: Losses,
 ): AsyncGenerator<Uint8Array, void> {
-  if (ownerFolder === undefined) return
-  removeLeftovers(ownerFolder)
-  for (const file of listOwnerDatabases(ownerFolder)) {
-    const name = await findName(snapshot, file)
+  if (!ownerDatabases) return
+  ownerDatabases.removeLeftovers()
+  for await (const database of ownerDatabases.list()) {
+    const name = await findName(snapshot, database)
     if (name === undefined) continue
     try {
       let at = 0
-      for await (const piece of readOwnerDatabase(file, ownerFolder, name)) {
+      for await (const piece of ownerDatabases.read(database, name)) {
         yield writer.data(
           index,
           contentItems(piece.length),
-          { id: file.valId ?? file.ownerId, at },
+          { id: database.valId ?? database.ownerId, at },
           [piece],
         )
         at += piece.length

@@ -9,7 +9,7 @@ import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { type PathRow, selectPaths, toPathStates } from "./branch-rows.ts"
 import { type BranchRow, branchColumns, toBranch, withEntryFile } from "./branches.ts"
-import { listChanges } from "./history.ts"
+import { listChanges, writeNote } from "./history.ts"
 import { type BaseRow, type OriginRow, selectBase, selectOrigins, toOrigins } from "./merges.ts"
 import { saveFiles } from "./save-files.ts"
 
@@ -41,6 +41,8 @@ export function createFileStore(
 ): FileStore & FileSaveStore & HistoryStore {
   return {
     listChanges: (branchId, path, page) => listChanges(db, branchId, path, page),
+    setNote: (valId, branchId, version, note) =>
+      db.write(() => writeNote(valId, branchId, version, note)),
     listPaths: createListPaths(db),
     async hasVersion(branchId, version) {
       const found = await db.read(

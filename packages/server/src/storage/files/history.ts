@@ -1,6 +1,6 @@
 import type { PathChange, VersionChange } from "../../domain/files/file-history.ts"
 import type { Page, PageRequest } from "../../domain/paging.ts"
-import type { Database } from "../database/database.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { nothing, raw, sql } from "../database/sql.ts"
 import { selectAllPaths } from "./branch-rows.ts"
@@ -56,6 +56,22 @@ export async function listChanges(
     }
   }
   return toPage(versions, page, toChange, (row) => [row.version])
+}
+
+/** Changes the note of a version. */
+export function* writeNote(
+  valId: string,
+  branchId: string,
+  version: number,
+  note: string | null,
+): Script<"done" | "no_branch" | "no_version"> {
+  const branch = yield* firstRow(
+    sql`select 1 from branches where id = ${branchId} and val_id = ${valId}`,
+  )
+  if (!branch) return "no_branch"
+  const changed = yield* firstRow(sql`
+    update versions set note = ${note} where branch_id = ${branchId} and version = ${version} returning version`)
+  return changed ? "done" : "no_version"
 }
 
 /** Searches each path of the branch for states of these versions: the key begins with the path. */

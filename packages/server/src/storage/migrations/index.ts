@@ -13,6 +13,7 @@ import { scheduleFiles } from "./0036-schedule-files.ts"
 import { valStorage } from "./0037-val-storage.ts"
 import { searchedFiles } from "./0038-searched-files.ts"
 import { merges } from "./0039-merges.ts"
+import { pictures } from "./0040-pictures.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   valStorage,
   searchedFiles,
   merges,
+  pictures,
 ]

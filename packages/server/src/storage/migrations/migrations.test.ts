@@ -60,6 +60,10 @@ const landed = {
     sqlite: "a543270a3af721fd37c29bb72b3c88624e727d2d7926a5e909dd8c7111adc425",
     postgres: "b34681f1284d9b37046844ea3e7c5d8b0ae2d69439555da857f742d79e961089",
   },
+  "40 pictures": {
+    sqlite: "795ff2323ca5305067787d1028e4fb977b184eaf3cee04257fcfc42fe58e43c3",
+    postgres: "bdfe43b3ba00e9f632eada01d9f9c528e1caa7abd2720d8425b997162c4b10ed",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

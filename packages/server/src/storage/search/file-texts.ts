@@ -90,13 +90,19 @@ export function writeFileTexts(
   return step
 }
 
-/** The texts that there are; those that differ from the files have no version. */
+/** The texts that there are; those that differ from the files, or are not indexed, have no version. */
 function* findKnown(valId: string, files: SearchedFiles): Statements<SearchedFiles> {
-  const found = yield* rows<FileText>(
-    sql`select path, body from search_texts where val_id = ${valId} and path <> ''`,
+  const found = yield* rows<FileText & { readonly is_public: number }>(
+    sql`select path, body, is_public from search_texts where val_id = ${valId}`,
   )
-  const known = new Map(found.map(({ path }) => [path, { since: -1, bytes: 0 }]))
-  const bodies = new Map(found.map(({ path, body }) => [path, body]))
+  const own = found.find(({ path }) => path === "")
+  const others = found.filter(({ path }) => path !== "")
+  const known = new Map(others.map(({ path }) => [path, { since: -1, bytes: 0 }]))
+  const bodies = new Map(
+    others.flatMap(({ path, body, is_public }) =>
+      is_public === own?.is_public ? [[path, body]] : [],
+    ),
+  )
   for (const some of inBatches([...files]))
     for (const { path, body } of yield* readTexts(valId, some)) {
       const file = files.get(path)

@@ -13,8 +13,8 @@ export interface SearchIndex {
   /** Indexes all texts after they were inserted without the index. */
   readonly fill: readonly string[]
   /**
-   * Replaces the text of a val itself, and makes the texts of its other files as public as it is.
-   * Does nothing if the val was deleted.
+   * Replaces the text of a val itself, and makes the texts of its other files as public as it is, or
+   * leaves that to housekeeping. Does nothing if the val was deleted.
    */
   replace(text: SearchText): Statements<void>
   /** Replaces the text of another file of a val, if it has one. */

@@ -10,7 +10,8 @@ import { findChangedPart } from "../search/trigram-diff.ts"
  * the index would be three times as large, and a phrase of frequent trigrams would take seconds.
  * Triggers keep them up to date, except for a new body, which is the most frequent change: indexing
  * only the changed part takes a tenth of the time, and a statement with triggers makes FTS5 flush
- * its index.
+ * its index. A val that is no longer public stays in the index (`is_public` is 1), and the search
+ * leaves it out: its owner may change it back and forth, and each time would take a second.
  */
 export const sqliteSearchIndex: SearchIndex = {
   // The `rebuild` command of FTS5 would index the vals that are not public too.
@@ -24,23 +25,32 @@ export const sqliteSearchIndex: SearchIndex = {
     )
     if (!before) return
     const { key } = before
-    if ((before.is_public === 1) !== isPublic)
-      yield sql`update search_texts set is_public = ${isPublic ? 1 : 0} where val_id = ${valId} and path <> ''`
-    if ((before.is_public === 1) !== isPublic || before.name !== name) {
-      yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
+    const isIndexed = before.is_public === 1
+    if ((isPublic && !isIndexed) || before.name !== name) {
+      yield sql`update search_texts set is_public = ${isPublic || isIndexed ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
     } else if (before.body !== body) {
       yield sql`update search_texts set body = ${body} where key = ${key}`
       // As SQLite has stored it: UTF-8 has no lone surrogates.
-      if (isPublic) yield* reindexBody(key, before.body, body.toWellFormed())
+      if (isIndexed) yield* reindexBody(key, before.body, body.toWellFormed())
     }
+    // Indexing all files of a val takes a second, and other requests wait meanwhile.
+    if (isPublic && !isIndexed)
+      yield sql`insert into search_backlog (val_id) select val_id from search_texts where val_id = ${valId} and path <> '' and is_public = 0 limit 1 on conflict do nothing`
   },
   *replaceBody(valId, path, body) {
-    const before = yield* firstRow<TextRow>(
-      sql`select key, is_public, name, body from search_texts where val_id = ${valId} and path = ${path}`,
+    const before = yield* firstRow<TextRow & { readonly is_val_public: number }>(
+      sql`select t.key, t.is_public, t.name, t.body, v.is_public as is_val_public
+        from search_texts t join search_texts v on v.val_id = t.val_id and v.path = ''
+        where t.val_id = ${valId} and t.path = ${path}`,
     )
-    if (!before || before.body === body) return
-    yield sql`update search_texts set body = ${body} where key = ${before.key}`
-    if (before.is_public === 1) yield* reindexBody(before.key, before.body, body)
+    if (!before) return
+    const { key } = before
+    if (before.is_public < before.is_val_public)
+      yield sql`update search_texts set is_public = 1, body = ${body} where key = ${key}`
+    else if (before.body !== body) {
+      yield sql`update search_texts set body = ${body} where key = ${key}`
+      if (before.is_public === 1) yield* reindexBody(key, before.body, body)
+    }
   },
   find(column, folded, countMax) {
     const index = raw(`search_${column}`)

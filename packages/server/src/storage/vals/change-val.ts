@@ -223,6 +223,7 @@ function applyChange(before: Val, change: ValChange, at: number): Val {
     updatedAt: Math.max(at, before.updatedAt),
     name: change.name ?? before.name,
     description: change.description === undefined ? before.description : change.description,
+    imageUrl: change.imageUrl === undefined ? before.imageUrl : change.imageUrl,
     privacy: change.privacy ?? before.privacy,
     type: change.type ?? before.type,
     readme: change.readme === undefined ? before.readme : change.readme,
@@ -233,7 +234,8 @@ function hasSameSettings(before: Val, after: Val): boolean {
   return (
     before.name === after.name &&
     before.privacy === after.privacy &&
-    before.description === after.description
+    before.description === after.description &&
+    before.imageUrl === after.imageUrl
   )
 }
 
@@ -258,9 +260,10 @@ function nameTaken(name: string): AppError {
 }
 
 /** The time of a save of files is that of its branch, so such a save does not write the val. */
-function writeSettings({ id, name, privacy, description, updatedAt }: Val): Statement {
+function writeSettings(val: Val): Statement {
+  const { id, name, privacy, description, imageUrl, updatedAt } = val
   return sql`update vals set name = ${name}, name_key = ${toValNameKey(name)}, privacy = ${privacy}, description = ${description},
-    updated_at = ${updatedAt} where id = ${id}`
+    image_url = ${imageUrl}, updated_at = ${updatedAt} where id = ${id}`
 }
 
 /** Returns the new reference count of the val, and the vals that it did not depend on before. */

@@ -60,8 +60,8 @@ export function* insertVal(
   const origin = val.forkOf?.id
   yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow(sql`
-    insert into vals (id, owner_id, name, name_key, description, privacy, created_at, updated_at, forked_from_id, forked_from_version)
-    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.description ?? null}, ${val.privacy}, ${createdAt}, ${updatedAt},
+    insert into vals (id, owner_id, name, name_key, description, image_url, privacy, created_at, updated_at, forked_from_id, forked_from_version)
+    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.description ?? null}, ${val.imageUrl ?? null}, ${val.privacy}, ${createdAt}, ${updatedAt},
       ${origin ?? null}, ${val.forkOf?.version ?? null})
     on conflict (owner_id, name_key) do nothing returning id`)
   if (!inserted) return false

@@ -23,6 +23,7 @@ export interface ValRow {
   readonly owner_suspended_at: number | string | null
   readonly name: string
   readonly description: string | null
+  readonly image_url: string | null
   readonly privacy: Privacy
   readonly type: ValType
   readonly readme: string | null
@@ -93,7 +94,7 @@ export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): State
 
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
-  u.suspended_at as owner_suspended_at, v.name, v.description, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
+  u.suspended_at as owner_suspended_at, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
   n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at, ${updatedAt.text},
   v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
   o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
@@ -143,6 +144,7 @@ export function toVal(row: ValRow): Val {
     isOwnerSuspended: row.owner_suspended_at !== null,
     name: row.name,
     description: row.description,
+    imageUrl: row.image_url,
     privacy: row.privacy,
     type: row.type,
     readme: row.readme,

@@ -114,6 +114,7 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
     (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("put") }),
     (valId) => get(`/v1/vals/${valId}/history?limit=100`),
   ],
+  putVersionNote: ["body"],
   restoreFiles: ["body", (valId) => toBody("POST", `/v1/vals/${valId}/versions/1/restore`, {})],
   listFiles: [(valId) => get(`/v2/vals/${valId}/files?path=&recursive=true&limit=100`)],
   createFile: [

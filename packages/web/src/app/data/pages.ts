@@ -132,7 +132,11 @@ function withoutDuplicates<Element>(items: readonly Element[]): readonly Element
 }
 
 function toId(item: unknown): unknown {
-  const { id, val } = item as { readonly id?: string; readonly val?: { readonly id: string } }
-  // A val has at most one schedule, which has no id of its own.
-  return id ?? val?.id ?? item
+  const { id, val, version } = item as {
+    readonly id?: string
+    readonly val?: { readonly id: string }
+    readonly version?: number
+  }
+  // A val has at most one schedule, which has no id of its own; nor has a version.
+  return id ?? val?.id ?? version ?? item
 }

@@ -40,12 +40,18 @@ export function navigate(
  * undefined value removes its parameter.
  */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
-  const url = new URL(location.href)
+  navigate(toHrefWith(changes), { replace: true })
+}
+
+/** The address of this page with other query parameters. */
+export function toHrefWith(changes: Readonly<Record<string, string | undefined>>): string {
+  const { path, query, hash } = currentLocation.value
+  const changed = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined || value === "") url.searchParams.delete(name)
-    else url.searchParams.set(name, value)
+    if (value === undefined || value === "") changed.delete(name)
+    else changed.set(name, value)
   }
-  navigate(url.href, { replace: true })
+  return toHref({ path, query: changed, hash })
 }
 
 /** Handles links, the history and the closing of the tab from now on. */

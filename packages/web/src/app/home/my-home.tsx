@@ -10,14 +10,13 @@ import { Button } from "../parts/buttons/button.tsx"
 import { QuerySelect, readChoice } from "../parts/forms/query-choice.tsx"
 import { SearchBox } from "../search/search-box.tsx"
 import type { Me } from "../session/session.ts"
-import { templates } from "../templates/catalog.ts"
+import { starters } from "../templates/starters.ts"
 import { TemplateCards } from "../templates/template-cards.tsx"
 import { HomeAside } from "./home-aside.tsx"
 import { MyVals, type ValNews } from "./my-vals.tsx"
 
 const limits = {
   valsAtOnce: 100,
-  templatesFirst: 6,
   queryCharsMax: 512,
   activityMs: 5_000,
   schedulesMs: 30_000,
@@ -83,7 +82,7 @@ function FirstSteps({ name }: { name: string }) {
         A val is a small program with a name. Start with one of these and change it, or read{" "}
         <a href="/guide">your first hour</a>.
       </p>
-      <TemplateCards templates={templates.slice(0, limits.templatesFirst)} />
+      <TemplateCards templates={starters} />
       <p>
         <a href="/templates">All templates</a>
       </p>

@@ -2,6 +2,7 @@ import type { Item, Output } from "@hamlet/contract/client"
 import { Icon } from "../../ui/icon.tsx"
 import { PrivacyBadge, StatusBadge, TypeBadge } from "../parts/badges.tsx"
 import { DataTable } from "../parts/lists/data-table.tsx"
+import { ValPicture } from "../parts/lists/val-picture.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
 
 type Val = Item<"listMyVals">
@@ -66,6 +67,7 @@ function NameAndPlace({ val, news }: { val: Val; news: ValNews }) {
   return (
     <>
       <span class="row my-val-name">
+        <ValPicture url={val.imageUrl} />
         <a class="table-name row-link" href={path}>
           {val.name}
         </a>

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { bindChoice, bindText } from "../../ui/bind.ts"
 import { api } from "../api.ts"
+import { DropZone } from "../archive/drop-zone.tsx"
 import { currentLocation, navigate } from "../frame/location.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
 import { Field, Select, valNameInput } from "../parts/forms/field.tsx"
@@ -46,6 +47,9 @@ export function Page() {
           </p>
         ) : null}
       </Form>
+      <Section title="Or bring your files">
+        <DropZone />
+      </Section>
       <Section title="Or start with a template" end={<a href="/templates">Try them first</a>}>
         <TemplateCards templates={templates} />
       </Section>

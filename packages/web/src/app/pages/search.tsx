@@ -7,6 +7,7 @@ import { TypeBadge } from "../parts/badges.tsx"
 import { readChoice } from "../parts/forms/query-choice.tsx"
 import { QuerySegments } from "../parts/forms/segments.tsx"
 import { ValList } from "../parts/lists/val-list.tsx"
+import { ValPicture } from "../parts/lists/val-picture.tsx"
 import { findHitLines, type HitLine, markHits } from "../search/find-hits.ts"
 import { SearchBox } from "../search/search-box.tsx"
 
@@ -90,6 +91,7 @@ function SearchHits(props: { vals: readonly Item<"searchVals">[]; query: string 
         return (
           <li key={val.id} class="val-item">
             <div class="row wrap val-item-head">
+              <ValPicture url={val.imageUrl} />
               <a class="table-name" href={`/u/${val.author.username}/${val.name}`}>
                 <span class="quiet">{val.author.username}/</span>
                 <Marked parts={markHits(val.name, query)} />

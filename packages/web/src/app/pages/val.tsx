@@ -1,27 +1,32 @@
+import { ApiError } from "@hamlet/contract/client"
 import { useComputed } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
 import { EmptyState, useTitle } from "../../ui/page-states.tsx"
 import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
-import { currentLocation, guardNavigation, navigate, setQuery } from "../frame/location.ts"
+import { currentLocation, guardNavigation, navigate } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { RunsView } from "../runs/list/runs-view.tsx"
 import { session, viewer } from "../session/session.ts"
+import { BranchesTab } from "../val/branches/branches-tab.tsx"
 import { useCodeActions } from "../val/code/code-actions.ts"
 import { CodeButtons } from "../val/code/code-buttons.tsx"
 import { CodeTab } from "../val/code/code-tab.tsx"
+import { prepareStart } from "../val/code/prepare-start.ts"
 import { ValEditing } from "../val/code/val-editing.ts"
 import { useValRun } from "../val/code/val-run.ts"
 import { DiscussionTab } from "../val/discussion-tab.tsx"
-import { type FileType, type LoadedVal, loadVal, mainBranch } from "../val/files/load-files.ts"
+import { DraftMode } from "../val/draft-mode/draft-mode.ts"
+import { type LoadedVal, loadVal, mainBranch } from "../val/files/load-files.ts"
 import { GraphTab } from "../val/graph-tab.tsx"
 import { RecentRuns } from "../val/panes/recent-runs.ts"
 import { ValRequests } from "../val/preview/val-requests.ts"
+import { ValProblems } from "../val/problems/val-problems.ts"
 import { ReadmeTab } from "../val/readme-tab.tsx"
 import { SettingsTab } from "../val/settings-tab.tsx"
 import { ValBar } from "../val/val-bar.tsx"
 import type { ValTabProps } from "../val/val-tab-props.ts"
-import { VersionsTab } from "../val/versions/versions-tab.tsx"
+import { NoBranch, VersionsTab } from "../val/versions/versions-tab.tsx"
 
 /** The page of a val. */
 export function Page({ username = "", valName = "", tab = "" }: PageProps) {
@@ -32,6 +37,8 @@ export function Page({ username = "", valName = "", tab = "" }: PageProps) {
   const val = useResource(`${username}/${valName} ${branch} ${viewer()?.id ?? ""}`, (signal) =>
     loadVal({ username, val_name: valName }, branch, signal),
   )
+  if (val.state.kind === "failed" && isMissingBranch(val.state.error))
+    return <NoBranch name={branch} />
   return (
     <Loaded of={val}>
       {(loaded) => <ValView key={loaded.branch.id} loaded={loaded} tab={tab} />}
@@ -43,6 +50,7 @@ const tabs = {
   "": CodeTab,
   readme: ReadmeTab,
   versions: VersionsTab,
+  branches: BranchesTab,
   runs: RunsTab,
   discussion: DiscussionTab,
   graph: GraphTab,
@@ -56,25 +64,27 @@ const tabs = {
 /** A val with its tabs. Unsaved input stays when the tab changes. */
 function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
   const isOwn = useComputed(() => viewer()?.id === loaded.val.author.id).value
-  const { editing, recent, requests } = useMemo(
+  const { editing, recent, requests, problems, draftMode } = useMemo(
     () => open(loaded, isOwn),
     [loaded.branch.id, isOwn],
   )
-  const run = useValRun(editing, isOwn)
+  const prepare = () => prepareStart(editing, draftMode, isOwn)
+  const run = useValRun(editing, prepare)
   const { name, author } = editing.val.value
   const base = `/u/${author.username}/${name}`
-  const pane = toPane(tab, editing.files.started.value?.type.value, isOwn)
-  useFileInAddress(editing)
+  const pane = toPane(tab, editing, isOwn)
   const showRun = () => {
     if (pane !== "run") navigate(`${base}/run${location.search}`)
   }
-  const actions = useCodeActions({ editing, run, requests, isOwn, showRun })
+  const actions = useCodeActions({ editing, run, requests, isOwn, prepare, showRun })
   useEffect(
     () => () => {
       editing.stop()
       requests.stop()
+      problems.stop()
+      draftMode.stop()
     },
-    [editing, requests],
+    [editing, requests, problems, draftMode],
   )
   useEffect(
     () => guardNavigation((path) => isWithin(editing, path) || !editing.mayLose()),
@@ -82,7 +92,19 @@ function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
   )
   if (!isTab(tab) || (["schedule", "settings"].includes(tab) && !isOwn)) return <NotFound />
   const Tab = tabs[tab]
-  const props = { editing, run, requests, recent, actions, isOwn, base, tab, pane }
+  const props = {
+    editing,
+    run,
+    requests,
+    recent,
+    problems,
+    draftMode,
+    actions,
+    isOwn,
+    base,
+    tab,
+    pane,
+  }
   const isCode = Tab === CodeTab
   return (
     <div class={`column val-page ${isCode ? "val-page-code" : ""}`}>
@@ -108,26 +130,20 @@ function open(loaded: LoadedVal, isOwn: boolean) {
     editing,
     recent,
     requests: new ValRequests(editing, isOwn ? recent : undefined),
+    problems: new ValProblems(editing),
+    draftMode: new DraftMode(editing),
   }
 }
 
-/** Keeps the shown file and `?file=` of the address the same. */
-function useFileInAddress({ files }: ValEditing): void {
-  const asked = currentLocation.value.query.get("file") ?? undefined
-  const current = files.current.value
-  const shown = current === files.entry.value ? undefined : current?.path.value
-  useEffect(() => {
-    const file = asked === undefined ? files.entry.peek() : files.find(asked)
-    if (file && file !== files.current.peek()) files.open(file)
-  }, [files, asked])
-  useEffect(() => setQuery({ file: shown }), [shown])
-}
-
 /** What is beside the code: at first, what makes the file run. */
-function toPane(tab: string, type: FileType | undefined, isOwn: boolean): ValTabProps["pane"] {
-  if (tab === "run" || tab === "schedule" || tab === "mail") return tab
+function toPane(tab: string, { files }: ValEditing, isOwn: boolean): ValTabProps["pane"] {
+  const type = files.started.value?.type.value
+  // The pane follows the file that Run starts, unless there is only one.
+  const isOnly = files.present.value.filter((file) => file.isCode).length < 2
+  if (tab === "run") return tab
+  if (isOnly && (tab === "schedule" || tab === "mail")) return tab
   if (type === "interval" && isOwn) return "schedule"
-  return type === "email" && isOwn ? "mail" : "run"
+  return type === "email" && (isOwn || tab === "mail") ? "mail" : "run"
 }
 
 /** Whether a path belongs to the same val, where unsaved input stays. */
@@ -135,6 +151,10 @@ function isWithin(editing: ValEditing, path: string | undefined): boolean {
   const { author, name } = editing.val.peek()
   const base = `/u/${author.username}/${name}`
   return path === base || path?.startsWith(`${base}/`) === true
+}
+
+function isMissingBranch(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "branch_not_found"
 }
 
 function isTab(tab: string): tab is keyof typeof tabs {

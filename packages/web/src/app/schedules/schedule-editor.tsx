@@ -32,14 +32,21 @@ const catchUps = [
   { value: "one", label: "Run once when the server is back" },
 ] as const
 
-/** Edits the schedule of a val; shows what the expression means while it is typed. */
+/** Which file a schedule is of, as the API names it. */
+export interface SchedulePlace {
+  readonly file?: string
+  readonly branch: string
+}
+
+/** Edits the schedule of a file; shows what the expression means while it is typed. */
 export function ScheduleEditor(props: {
   readonly valId: string
+  readonly place: SchedulePlace
   /** Undefined before the first one is saved. */
   readonly schedule: Schedule | undefined
   readonly onSaved: (schedule: Schedule) => void
 }) {
-  const { valId, schedule, onSaved } = props
+  const { valId, place, schedule, onSaved } = props
   const draft = useSignal<Draft>(toDraft(schedule))
   const preview = useSchedulePreview(draft.value)
   const change = (changes: Partial<Draft>) => {
@@ -48,7 +55,7 @@ export function ScheduleEditor(props: {
   const save = async () => {
     const { overlap, catchUp } = draft.value
     const timing = toTimingInput(draft.value)
-    onSaved(await api.putSchedule({ val_id: valId, ...timing, overlap, catchUp }))
+    onSaved(await api.putSchedule({ val_id: valId, ...place, ...timing, overlap, catchUp }))
     showDone("The schedule is saved")
   }
   const isChanged = !schedule || toKey(draft.value) !== toKey(toDraft(schedule))

@@ -1,4 +1,4 @@
-import type { TemplateSource } from "./template.ts"
+import { type TemplateSource, toOnlyFile } from "./template.ts"
 
 const script = `// The default export is called with the arguments of the run.
 export default function roll(sides = 6, times = 3): { rolls: number[]; sum: number } {
@@ -75,8 +75,13 @@ export default async function (request: Request): Promise<Response> {
 
 /** Templates of vals that start by themselves, or that programs call. */
 export const automationSources: Readonly<Record<string, TemplateSource>> = {
-  script: { name: "dice", privacy: "private", code: script },
-  report: { name: "daily_report", privacy: "private", code: report, cron: "0 7 * * *" },
-  inbox: { name: "inbox", privacy: "unlisted", code: inbox },
-  mcp: { name: "tools", privacy: "unlisted", code: mcp, usesPackages: true },
+  script: { name: "dice", privacy: "private", files: toOnlyFile("script", script) },
+  report: {
+    name: "daily_report",
+    privacy: "private",
+    files: toOnlyFile("interval", report),
+    schedules: [{ file: "main.tsx", cron: "0 7 * * *" }],
+  },
+  inbox: { name: "inbox", privacy: "unlisted", files: toOnlyFile("email", inbox) },
+  mcp: { name: "tools", privacy: "unlisted", files: toOnlyFile("http", mcp), usesPackages: true },
 }

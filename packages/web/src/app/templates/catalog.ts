@@ -1,54 +1,40 @@
+import { starters } from "./starters.ts"
 import type { Template } from "./template.ts"
 
-/** All templates; the first six are offered to a new user. */
+/** All templates. */
 export const templates: readonly Template[] = [
+  ...starters,
   {
-    key: "page",
-    title: "Web page",
-    summary: "Has a web address that you can share",
+    key: "app",
+    title: "Page with API",
+    summary: "A shopping list: a page, its code in the browser, and an API with a database",
     icon: "http",
     group: "Web",
-    type: "http",
+    files: 7,
   },
   {
-    key: "guestbook",
-    title: "Form with SQLite",
-    summary: "A guestbook: a form, a table, and what visitors wrote",
-    icon: "data",
-    group: "Data",
-    type: "http",
-  },
-  {
-    key: "script",
-    title: "Script",
-    summary: "A function that you run here, from the API or from another val",
-    icon: "script",
-    group: "Automation",
-    type: "script",
-  },
-  {
-    key: "report",
-    title: "Daily report",
-    summary: "Counts the runs of your account each morning, and mails you the numbers",
-    icon: "timer",
-    group: "Automation",
-    type: "interval",
-  },
-  {
-    key: "chat",
-    title: "Chat",
-    summary: "WebSockets: everyone who has the page open sees each message at once",
-    icon: "comment",
+    key: "hono",
+    title: "Hono app",
+    summary: "Routes in files of their own, static files, and data from a JSON file",
+    icon: "package",
     group: "Web",
-    type: "http",
+    files: 8,
   },
   {
-    key: "shortener",
-    title: "Link shortener",
-    summary: "Short links that redirect, with a count of their visits",
-    icon: "link",
+    key: "signup",
+    title: "Sign-up form",
+    summary: "A form that checks what it gets, a table, an export and a nightly clean-up",
+    icon: "table",
     group: "Data",
-    type: "http",
+    files: 8,
+  },
+  {
+    key: "reports",
+    title: "Reports by mail",
+    summary: "Collects numbers each morning, mails them, and keeps them on a page",
+    icon: "mail",
+    group: "Automation",
+    files: 6,
   },
   {
     key: "api",
@@ -56,7 +42,6 @@ export const templates: readonly Template[] = [
     summary: "Keeps a counter in a blob and responds with JSON",
     icon: "script",
     group: "Data",
-    type: "http",
   },
   {
     key: "webhook",
@@ -64,7 +49,6 @@ export const templates: readonly Template[] = [
     summary: "Checks the signature of what other services send, and keeps the latest",
     icon: "webhook",
     group: "Data",
-    type: "http",
   },
   {
     key: "inbox",
@@ -72,7 +56,6 @@ export const templates: readonly Template[] = [
     summary: "Runs when a mail arrives at its address, and keeps it in a table",
     icon: "mail",
     group: "Automation",
-    type: "email",
   },
   {
     key: "zod",
@@ -80,7 +63,6 @@ export const templates: readonly Template[] = [
     summary: "Validates JSON with a package from npm, and says what is wrong with it",
     icon: "package",
     group: "Data",
-    type: "http",
   },
   {
     key: "react",
@@ -88,7 +70,6 @@ export const templates: readonly Template[] = [
     summary: "Components in TSX, rendered on the server",
     icon: "package",
     group: "Web",
-    type: "http",
   },
   {
     key: "rss",
@@ -96,7 +77,6 @@ export const templates: readonly Template[] = [
     summary: "Posts as a page and as a feed that readers subscribe to",
     icon: "feed",
     group: "Web",
-    type: "http",
   },
   {
     key: "mcp",
@@ -104,7 +84,6 @@ export const templates: readonly Template[] = [
     summary: "Tools that an assistant can call at an address of your own",
     icon: "tools",
     group: "Automation",
-    type: "http",
   },
 ]
 

@@ -1,5 +1,6 @@
 import { ApiError, type Output } from "@hamlet/contract/client"
 import { api } from "../api.ts"
+import { createValOf } from "../archive/create-val.ts"
 import { navigate } from "../frame/location.ts"
 import { showError } from "../frame/toast-list.ts"
 import type { Template, TemplateSource } from "./template.ts"
@@ -17,14 +18,13 @@ export async function openFromTemplate(template: Template): Promise<void> {
 }
 
 /** Creates a val from a template. A name that is taken gets a number. */
-export async function createFromTemplate(template: Template): Promise<Output<"createVal">> {
+export async function createFromTemplate(template: Template): Promise<Output<"getVal">> {
   const source = await loadSource(template.key)
   for (let number = 1; number <= limits.triesMax; number += 1) {
-    const val = await create(template, source, toName(source.name, number))
+    const val = await create(source, toName(source.name, number))
     if (!val) continue
-    const { every, cron } = source
-    if (every !== undefined) await api.putSchedule({ val_id: val.id, every })
-    if (cron !== undefined) await api.putSchedule({ val_id: val.id, cron, timeZone: timeZone() })
+    for (const schedule of source.schedules ?? [])
+      await api.putSchedule({ val_id: val.id, ...schedule, timeZone: timeZone() })
     return val
   }
   throw new Error(`Cannot create val "${source.name}": too many of your vals have that name`)
@@ -39,10 +39,9 @@ function toName(name: string, number: number): string {
   return name.slice(0, limits.nameCharsMax - end.length) + end
 }
 
-async function create({ type }: Template, source: TemplateSource, name: string) {
-  const { code, readme = null, privacy } = source
+async function create({ files, privacy }: TemplateSource, name: string) {
   try {
-    return await api.createVal({ name, code, type, readme, privacy })
+    return await createValOf({ name, files, privacy })
   } catch (error) {
     if (error instanceof ApiError && error.code === "name_taken") return undefined
     throw error

@@ -1,4 +1,4 @@
-import type { TemplateSource } from "./template.ts"
+import { type TemplateSource, toOnlyFile } from "./template.ts"
 
 const api = `import { blob } from "/std/blob"
 
@@ -186,9 +186,9 @@ export default async function (request: Request): Promise<Response> {
 
 /** Templates with data. */
 export const dataSources: Readonly<Record<string, TemplateSource>> = {
-  api: { name: "counter", privacy: "unlisted", code: api },
-  guestbook: { name: "guestbook", privacy: "unlisted", code: guestbook },
-  shortener: { name: "links", privacy: "unlisted", code: shortener },
-  webhook: { name: "receiver", privacy: "unlisted", code: webhook },
-  zod: { name: "orders", privacy: "unlisted", code: zod, usesPackages: true },
+  api: { name: "counter", privacy: "unlisted", files: toOnlyFile("http", api) },
+  guestbook: { name: "guestbook", privacy: "unlisted", files: toOnlyFile("http", guestbook) },
+  shortener: { name: "links", privacy: "unlisted", files: toOnlyFile("http", shortener) },
+  webhook: { name: "receiver", privacy: "unlisted", files: toOnlyFile("http", webhook) },
+  zod: { name: "orders", privacy: "unlisted", files: toOnlyFile("http", zod), usesPackages: true },
 }

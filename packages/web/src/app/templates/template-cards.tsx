@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../ui/icon.tsx"
-import { openFromTemplate } from "./create-from-template.ts"
 import type { Template } from "./template.ts"
 
 /** Templates that become vals with one click. */
@@ -8,6 +7,7 @@ export function TemplateCards({ templates }: { templates: readonly Template[] })
   const busyKey = useSignal<string | undefined>(undefined)
   const create = async (template: Template) => {
     busyKey.value = template.key
+    const { openFromTemplate } = await import("./create-from-template.ts")
     await openFromTemplate(template)
     busyKey.value = undefined
   }
@@ -34,12 +34,13 @@ export function TemplateCards({ templates }: { templates: readonly Template[] })
 
 /** What a card says about a template. */
 export function TemplateFace(props: { readonly template: Template; readonly summary: string }) {
-  const { icon, title } = props.template
+  const { icon, title, files } = props.template
   return (
     <>
       <span class="row template-title">
         <Icon name={icon} />
         {title}
+        {files ? <span class="template-files">{files} files</span> : null}
       </span>
       <span class="template-summary">{props.summary}</span>
     </>

@@ -10,7 +10,7 @@ import { usePoll } from "../data/poll.ts"
 import { useResource } from "../data/resource.ts"
 import { StatusBadge } from "../parts/badges.tsx"
 
-type Val = Output<"createVal">
+type Val = Output<"getVal">
 
 const limits = { pollMs: 500, waitMsMax: 60_000 }
 

@@ -1,4 +1,4 @@
-import type { TemplateSource } from "./template.ts"
+import { type TemplateSource, toOnlyFile } from "./template.ts"
 
 const page = `// An HTTP val is a function from a Request to a Response.
 export default function (request: Request): Response {
@@ -181,8 +181,13 @@ function escape(text: string): string {
 
 /** Templates of pages. */
 export const webSources: Readonly<Record<string, TemplateSource>> = {
-  page: { name: "hello", privacy: "unlisted", code: page },
-  chat: { name: "chat", privacy: "unlisted", code: chat },
-  react: { name: "tasks", privacy: "unlisted", code: react, usesPackages: true },
-  rss: { name: "notes", privacy: "unlisted", code: rss },
+  page: { name: "hello", privacy: "unlisted", files: toOnlyFile("http", page) },
+  chat: { name: "chat", privacy: "unlisted", files: toOnlyFile("http", chat) },
+  react: {
+    name: "tasks",
+    privacy: "unlisted",
+    files: toOnlyFile("http", react),
+    usesPackages: true,
+  },
+  rss: { name: "notes", privacy: "unlisted", files: toOnlyFile("http", rss) },
 }

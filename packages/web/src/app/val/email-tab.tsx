@@ -16,9 +16,13 @@ import { RunErrorView } from "../runs/run-error-view.tsx"
 import { currentUser } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** The mail address of an email val, and a form for a test message. */
-export function EmailTab({ editing, isOwn }: ValTabProps) {
-  const { id, emailAddress, privacy } = editing.val.value
+/** The mail address of the file that Run starts, and a form for a test message. */
+export function EmailTab({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn">) {
+  const { privacy } = editing.val.value
+  const started = editing.findStarted()
+  const emailAddress = started?.links.email
+  if (started?.type !== "email")
+    return <p class="quiet">The file has a mail address when it is saved.</p>
   return (
     <div class="mail">
       {emailAddress === undefined ? (
@@ -46,14 +50,14 @@ export function EmailTab({ editing, isOwn }: ValTabProps) {
           <p>
             <a href="/mail/incoming">All mail that your vals have received</a>
           </p>
-          <TestMessage valId={id} />
+          <TestMessage editing={editing} />
         </>
       ) : null}
     </div>
   )
 }
 
-function TestMessage({ valId }: { valId: string }) {
+function TestMessage({ editing }: Pick<ValTabProps, "editing">) {
   const from = useSignal(currentUser()?.email ?? "")
   const subject = useSignal("Test")
   const text = useSignal("Hello")
@@ -63,7 +67,8 @@ function TestMessage({ valId }: { valId: string }) {
     runId.value = undefined
     const attachments = await readAttachments(files.value)
     const { id } = await api.sendTestEmail({
-      val_id: valId,
+      val_id: editing.val.peek().id,
+      ...editing.place(),
       ...(from.value.trim() === "" ? {} : { from: from.value.trim() }),
       subject: subject.value,
       text: text.value,

@@ -1,4 +1,3 @@
-import { ApiError } from "@hamlet/contract/client"
 import { Bars } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
@@ -7,24 +6,39 @@ import { useResource } from "../data/resource.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { Mark } from "../parts/badges.tsx"
 import { Button } from "../parts/buttons/button.tsx"
-import { ScheduleEditor } from "../schedules/schedule-editor.tsx"
+import { ScheduleEditor, type SchedulePlace } from "../schedules/schedule-editor.tsx"
 import { LastOutcome, ScheduleBadge, toFailures } from "../schedules/schedule-marks.tsx"
 import type { Schedule } from "../schedules/timing.ts"
+import { findSchedule } from "./panes/file-schedules.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 const pollMs = 2_000
 
-/** The schedule of an interval val. */
-export function ScheduleTab({ editing }: ValTabProps) {
+/** The schedule of the file that Run starts. */
+export function ScheduleTab(
+  props: Pick<ValTabProps, "editing"> & {
+    readonly onChange?: (schedule: Schedule | undefined) => void
+  },
+) {
+  const { editing, onChange } = props
   const { id } = editing.val.value
-  const schedule = useResource(`schedule ${id}`, (signal) => findSchedule(id, signal))
+  const place = editing.place()
+  const schedule = useResource(`schedule ${id} ${place.branch} ${place.file}`, (signal) =>
+    findSchedule(id, place, signal),
+  )
   usePoll(pollMs, schedule.reload)
+  const set = (changed: Schedule | undefined) => {
+    schedule.set(changed)
+    onChange?.(changed)
+  }
+  if (editing.findStarted() === undefined)
+    return <p class="quiet">The file is new. It has a schedule when it is saved.</p>
   return (
     <Loaded of={schedule} skeleton={<Bars count={6} />}>
       {(found) => (
         <>
           {found ? (
-            <ScheduleState schedule={found} onChange={schedule.set} />
+            <ScheduleState schedule={found} place={place} onChange={set} />
           ) : (
             <p class="row wrap schedule-none">
               <Mark of={["No schedule", "cancelled"]} />
@@ -34,8 +48,9 @@ export function ScheduleTab({ editing }: ValTabProps) {
           <ScheduleEditor
             key={found ? "saved" : "new"}
             valId={id}
+            place={place}
             schedule={found}
-            onSaved={schedule.set}
+            onSaved={set}
           />
         </>
       )}
@@ -43,28 +58,20 @@ export function ScheduleTab({ editing }: ValTabProps) {
   )
 }
 
-async function findSchedule(valId: string, signal: AbortSignal): Promise<Schedule | undefined> {
-  try {
-    return await api.getSchedule({ val_id: valId }, { signal })
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "schedule_not_found") return undefined
-    throw error
-  }
-}
-
 function ScheduleState(props: {
   readonly schedule: Schedule
+  readonly place: SchedulePlace
   readonly onChange: (schedule: Schedule | undefined) => void
 }) {
-  const { schedule, onChange } = props
+  const { schedule, place, onChange } = props
   const { isPaused, isFailing, pausedReason, val } = schedule
   const pause = async () => {
-    onChange(await api.putSchedule({ val_id: val.id, isPaused: !isPaused }))
+    onChange(await api.putSchedule({ val_id: val.id, ...place, isPaused: !isPaused }))
     showDone(isPaused ? "The schedule runs again" : "The schedule is paused")
   }
   const remove = async () => {
     if (!confirm("Remove the schedule? The val and its runs stay.")) return
-    await api.deleteSchedule({ val_id: val.id })
+    await api.deleteSchedule({ val_id: val.id, ...place })
     onChange(undefined)
     showDone("The schedule is removed")
   }

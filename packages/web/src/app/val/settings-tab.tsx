@@ -3,16 +3,17 @@ import { useLayoutEffect } from "preact/hooks"
 import { bindText, setTo } from "../../ui/bind.ts"
 import { SecretList } from "../account/secrets.tsx"
 import { api } from "../api.ts"
+import { ExportButton } from "../archive/export-button.tsx"
 import { usePages } from "../data/pages.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
 import { Button } from "../parts/buttons/button.tsx"
-import { CopyText } from "../parts/buttons/copy-text.tsx"
 import { Field, Select, valNameInput } from "../parts/forms/field.tsx"
 import { Form } from "../parts/forms/form.tsx"
 import { FormDialog } from "../parts/forms/form-dialog.tsx"
 import { Section } from "../parts/section.tsx"
+import { PictureSetting } from "./picture-setting.tsx"
 import { forgetHistory } from "./preview/request-history.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -30,7 +31,9 @@ export function SettingsTab({ editing }: ValTabProps) {
     const saved = await api.getVal({ val_id: id })
     await editing.refresh()
     showDone("Saved")
-    navigate(`/u/${saved.author.username}/${saved.name}/settings`, { replace: true })
+    navigate(`/u/${saved.author.username}/${saved.name}/settings${location.search}`, {
+      replace: true,
+    })
   }
   return (
     <>
@@ -56,8 +59,18 @@ export function SettingsTab({ editing }: ValTabProps) {
           onChange={(type) => change({ type })}
         />
       </Form>
+      <PictureSetting val={editing.val.value} onSave={() => editing.refresh()} />
       <ValSecrets valId={id} />
-      {privacy === "private" ? null : <Embed editing={editing} />}
+      <Section title="Files">
+        <div class="form">
+          <p class="quiet">
+            All files of its newest version, with their types: “New val” can import them.
+          </p>
+          <div class="form-foot">
+            <ExportButton of={{ valId: id, name }} />
+          </div>
+        </div>
+      </Section>
       <DeleteVal id={id} name={name} onDelete={() => discard(editing)} />
     </>
   )
@@ -67,23 +80,6 @@ export function SettingsTab({ editing }: ValTabProps) {
 async function discard(editing: ValTabProps["editing"]): Promise<void> {
   forgetHistory(editing.val.peek().id)
   await editing.discardAll()
-}
-
-/** The line that shows the code of the val in another page. */
-function Embed({ editing }: Pick<ValTabProps, "editing">) {
-  const { name, author } = editing.val.value
-  const address = `${location.origin}/embed/${author.username}/${name}`
-  const line = `<iframe src="${address}" title="${name}" width="100%" height="400"></iframe>`
-  return (
-    <Section title="Show the code in another page">
-      <CopyText text={line} label="Copy the line" />
-      <p>
-        <a href={address} target="_blank" rel="noopener noreferrer">
-          See what it looks like
-        </a>
-      </p>
-    </Section>
-  )
 }
 
 function DeleteVal(props: { id: string; name: string; onDelete: () => Promise<void> }) {

@@ -1,30 +1,35 @@
 import type { ComponentChildren } from "preact"
+import type { IconName } from "../../ui/icon.tsx"
+import { useMedia } from "../../ui/use-media.ts"
 import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
-import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
+
+import { setQuery } from "../frame/location.ts"
 import { CountButton } from "../parts/buttons/link-button.tsx"
 import { type LinkTab, LinkTabs } from "../parts/link-tabs.tsx"
 import { session } from "../session/session.ts"
+import { MoreMenu } from "./bar/more-menu.tsx"
+import { ShareButton } from "./bar/share-button.tsx"
+import { VersionMenu } from "./bar/version-menu.tsx"
+import { BranchMenu } from "./branches/branch-menu.tsx"
+import { mainBranch } from "./files/load-files.ts"
+
 import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
+import { toHref } from "./to-href.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
+
+/** Narrower than this, most tabs are in the menu. */
+const narrow = "(width < 1100px)"
 
 /** The name and the tabs of a val in one bar, and at its end what belongs to the tab. */
 export function ValBar(
-  props: Pick<ValTabProps, "editing" | "isOwn" | "base" | "tab"> & {
+  props: Pick<ValTabProps, "editing" | "actions" | "draftMode" | "isOwn" | "tab"> & {
     readonly children: ComponentChildren
   },
 ) {
-  const { editing, isOwn, base, tab, children } = props
-  const { name, author, privacy, type, version, referenceCount } = editing.val.value
-  const tabs: readonly LinkTab[] = [
-    { href: base, label: "Code" },
-    { href: `${base}/readme`, label: "Readme" },
-    { href: `${base}/versions`, label: "Versions" },
-    { href: `${base}/runs`, label: "Runs" },
-    { href: `${base}/discussion`, label: "Discussion" },
-    { href: `${base}/graph`, label: "Graph", count: referenceCount },
-    ...(isOwn ? [{ href: `${base}/settings`, label: "Settings" }] : []),
-  ]
+  const { editing, isOwn, tab, children } = props
+  const { name, author } = editing.val.value
+  const { shown, folded } = useTabs(props)
   return (
     <header class="val-bar">
       <div class="column val-name">
@@ -36,15 +41,14 @@ export function ValBar(
         <ForkedFrom editing={editing} />
       </div>
       <div class="row val-badges">
-        <a class="badge" href={`${base}/versions`} title="The current version">
-          v{version}
-        </a>
-        <TypeBadge type={type} />
-        <PrivacyBadge privacy={privacy} />
+        <CurrentBranch editing={editing} isOwn={isOwn} />
+        <VersionMenu editing={editing} />
+        <ShareButton editing={editing} isOwn={isOwn} />
       </div>
-      <LinkTabs label="Val" current={tab === "" ? base : `${base}/${tab}`} tabs={tabs} />
+      <LinkTabs label="Val" current={toHref(editing, tab)} tabs={shown} />
       <div class="val-bar-end">
         <span class="val-social">
+          <MoreMenu {...props} tabs={folded} />
           <ForkButton editing={editing} />
           <LikeButton editing={editing} />
         </span>
@@ -52,6 +56,46 @@ export function ValBar(
       </div>
     </header>
   )
+}
+
+function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn">) {
+  const { branch } = editing
+  const show = (name: string) =>
+    setQuery({
+      branch: name === mainBranch ? undefined : name,
+      ...{ file: undefined, line: undefined, from: undefined, to: undefined, show: undefined },
+    })
+  return <BranchMenu val={editing.val.value} branch={branch.value} isOwn={isOwn} onSwitch={show} />
+}
+
+/** The tabs in the bar, and those in the menu. The current one is always in the bar. */
+function useTabs(props: Pick<ValTabProps, "editing" | "isOwn" | "tab">) {
+  const { editing, isOwn, tab } = props
+  const isNarrow = useMedia(narrow)
+  const { referenceCount, branchCount } = editing.val.value
+  const toTab = (part: string, label: string, icon: IconName): LinkTab => ({
+    href: toHref(editing, part),
+    label,
+    ...(isNarrow ? { icon } : {}),
+  })
+  const first: readonly LinkTab[] = [
+    { href: toHref(editing), label: "Code" },
+    { href: toHref(editing, "readme"), label: "Readme" },
+  ]
+  const others: readonly LinkTab[] = [
+    toTab("versions", "Versions", "history"),
+    ...(branchCount > 1 ? [toTab("branches", "Branches", "branch")] : []),
+    toTab("runs", "Runs", "runs"),
+    toTab("discussion", "Discussion", "comment"),
+    { ...toTab("graph", "Graph", "graph"), count: referenceCount },
+    ...(isOwn ? [toTab("settings", "Settings", "settings")] : []),
+  ]
+  if (!isNarrow) return { shown: [...first, ...others], folded: [] }
+  const current = toHref(editing, tab)
+  return {
+    shown: [...first, ...others.filter(({ href }) => href === current)],
+    folded: others.filter(({ href }) => href !== current),
+  }
 }
 
 function LikeButton({ editing }: Pick<ValTabProps, "editing">) {

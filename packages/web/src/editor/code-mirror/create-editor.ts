@@ -4,19 +4,20 @@ import { foldKeymap } from "@codemirror/language"
 import { lintKeymap } from "@codemirror/lint"
 import { openSearchPanel, searchKeymap } from "@codemirror/search"
 import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state"
-import { EditorView, keymap } from "@codemirror/view"
+import { EditorView, keymap, type ViewUpdate } from "@codemirror/view"
 import type {
   CodeEditorHandle,
   EditorLanguage,
   FormatCode,
   FormatOutcome,
 } from "../code-editor-props.ts"
+import { toPlainLines, withLineEndsOf } from "../line-ends.ts"
 import { textOf } from "../text-of.ts"
 import type { TypeService } from "../type-service/type-service.ts"
 import { basics } from "./basics.ts"
 import { type Change, findChanges } from "./find-changes.ts"
 import type { LanguageContext } from "./language/language-context.ts"
-import { typesOf } from "./language/types.ts"
+import { checkAgain, typesOf } from "./language/types.ts"
 import { loadLanguage } from "./languages.ts"
 import { themeOf } from "./theme.ts"
 
@@ -42,6 +43,7 @@ export interface EditorOptions {
 /** An editor on the page. */
 export interface Editor extends CodeEditorHandle {
   setReadOnly(isReadOnly: boolean): void
+  setWrapped(isWrapped: boolean): void
   setLabel(label: string): void
   setTypeService(service: TypeService | undefined): void
   stop(): void
@@ -52,13 +54,12 @@ const byPage = Annotation.define<boolean>()
 
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const { language, path } = options
-  const [languagePart, readOnlyPart, labelPart, typesPart] = [
-    new Compartment(),
-    new Compartment(),
-    new Compartment(),
-    new Compartment(),
-  ]
+  const [languagePart, readOnlyPart] = [new Compartment(), new Compartment()]
+  const [wrapPart, labelPart, typesPart] = [new Compartment(), new Compartment(), new Compartment()]
   let service: TypeService | undefined
+  // The lines of the document end in "\n"; the text keeps the line ends that it came with.
+  let given = options.text
+  const toText = (doc: { toString(): string }) => withLineEndsOf(given, textOf(doc))
 
   const attributesOf = (label: string) =>
     EditorView.contentAttributes.of({
@@ -72,7 +73,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   const view = new EditorView({
     parent,
     state: EditorState.create({
-      doc: options.text,
+      doc: toPlainLines(given),
       extensions: [
         themeOf(parent.ownerDocument),
         keys({ onSave: options.onSave, onRun: options.onRun, onFormat }),
@@ -80,12 +81,10 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         typesPart.of([]),
         languagePart.of(loaded instanceof Promise ? [] : loaded),
         readOnlyPart.of(readOnlyOf(options.isReadOnly)),
+        wrapPart.of([]),
         labelPart.of(attributesOf(options.label)),
         EditorView.updateListener.of((update) => {
-          const isTyped =
-            update.docChanged &&
-            !update.transactions.some((transaction) => transaction.annotation(byPage))
-          if (isTyped) options.onChange(textOf(update.state.doc))
+          if (isTyped(update)) options.onChange(toText(update.state.doc))
         }),
       ],
     }),
@@ -101,18 +100,22 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   }
 
   return {
-    getText: () => textOf(view.state.doc),
+    getText: () => toText(view.state.doc),
     setText(text) {
-      const changes = findChanges(textOf(view.state.doc), text)
+      given = text
+      const changes = findChanges(textOf(view.state.doc), toPlainLines(text))
       if (changes.length > 0) view.dispatch({ changes, annotations: byPage.of(true) })
     },
     goToLine: (line, column) => goTo(view, line, column),
     focus: () => view.focus(),
     openSearch: () => void openSearchPanel(view),
+    checkAgain: () => checkAgain(view),
     format,
     findSyntaxError: async () => findSyntaxError(view, service, path),
     setReadOnly: (isReadOnly) =>
       view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
+    setWrapped: (isWrapped) =>
+      view.dispatch({ effects: wrapPart.reconfigure(isWrapped ? EditorView.lineWrapping : []) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),
     setTypeService(newService) {
       service = newService
@@ -126,6 +129,11 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     },
     stop: () => view.destroy(),
   }
+}
+
+/** Whether the user has changed the text, and not the page. */
+function isTyped({ docChanged, transactions }: ViewUpdate): boolean {
+  return docChanged && !transactions.some((transaction) => transaction.annotation(byPage))
 }
 
 async function findSyntaxError(

@@ -92,7 +92,10 @@ class WorkerTypeService implements TypeService {
     const document = this.#documents.get(path)
     if (!document) return
     if (document.count > 1) document.count -= 1
-    else if (this.#documents.delete(path)) this.#post({ kind: "close", path })
+    else if (this.#documents.delete(path)) {
+      this.#post({ kind: "close", path })
+      this.#notify()
+    }
   }
 
   setText(path: string, text: string): void {
@@ -100,7 +103,10 @@ class WorkerTypeService implements TypeService {
     if (!document || document.text === text) return
     document.text = text
     document.sent = undefined
-    if (this.#state === "ready") this.#post({ kind: "text", path, text })
+    if (this.#state !== "ready") return
+    this.#post({ kind: "text", path, text })
+    // Others may import it.
+    this.#notify()
   }
 
   setLocked(path: string, locked: LockedVersion): void {
@@ -218,8 +224,12 @@ class WorkerTypeService implements TypeService {
         this.#state = "ready"
         for (const path of this.#documents.keys()) this.#openInWorker(path)
       }
-      for (const listener of this.#listeners) listener()
+      this.#notify()
     }
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
   }
 }
 

@@ -18,6 +18,11 @@ export function toMailAddress(
   return `${localPart.length <= localPartCharsMax ? localPart : val.id}@${domain}`
 }
 
+/** The mail address of a file that is not the entry file of its val. */
+export function toFileMailAddress(domain: string, fileId: string): string {
+  return `${fileId.replaceAll("-", "")}@${domain}`
+}
+
 /**
  * The val that an address names; undefined if it can be the address of none. Case does not matter,
  * and a tag (`ada.hello+orders@…`) neither: it is for the val to read.

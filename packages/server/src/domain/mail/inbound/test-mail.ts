@@ -3,10 +3,12 @@ import type { Caller } from "../../access.ts"
 import type { UserStore } from "../../accounts/users.ts"
 import { AppError } from "../../app-error.ts"
 import type { Clock } from "../../clock.ts"
+import type { StartedPlace } from "../../files/started-files.ts"
+import type { Calls } from "../../runs/calls.ts"
 import type { RunDetail, Runs } from "../../runs/runs.ts"
-import { assertOwner, type Val, type Vals } from "../../vals/vals.ts"
+import { assertOwner, type Val } from "../../vals/vals.ts"
 import { type MailReader, MailRefused, type ReadMail } from "./mail.ts"
-import { toMailAddress } from "./mail-address.ts"
+import { toFileMailAddress, toMailAddress } from "./mail-address.ts"
 import {
   type EmailArgument,
   encodeMail,
@@ -21,7 +23,7 @@ export type TestMails = ReturnType<typeof createTestMails>
 
 /** Creates the rules of test mails. `domain` is that of the vals' mail addresses. */
 export function createTestMails(
-  vals: Vals,
+  calls: Pick<Calls, "findVal">,
   runs: Runs,
   users: Pick<UserStore, "findById">,
   reader: MailReader,
@@ -30,16 +32,28 @@ export function createTestMails(
   clock: Clock,
 ) {
   return {
-    /** Runs a val of the caller as if a mail had come. Returns the run, which is queued. */
-    async send(caller: Caller, valId: string, input: TestEmailBody): Promise<RunDetail> {
-      const val = await vals.get(caller, valId)
+    /**
+     * Runs a val of the caller, or a file of it, as if a mail had come. Returns the run, which is
+     * queued.
+     */
+    async send(
+      caller: Caller,
+      valId: string,
+      place: StartedPlace,
+      input: TestEmailBody,
+    ): Promise<RunDetail> {
+      const val = await calls.findVal(caller, valId, place)
       assertOwner(val, caller)
-      if (val.type !== "email")
+      if (val.type !== "email") {
+        const where = val.file.isEntry ? `val "${val.name}"` : `"${val.file.path}" of "${val.name}"`
         throw new AppError(
           "not_email",
-          `Cannot send a mail to val "${val.name}": it is of type ${val.type}, not email`,
+          `Cannot send a mail to ${where}: it is of type ${val.type}, not email`,
         )
-      const to = toMailAddress(domain, val)
+      }
+      const to = val.file.isEntry
+        ? toMailAddress(domain, val)
+        : toFileMailAddress(domain, val.file.id)
       const [runId = ""] = await asAppError(val, async () => {
         const mail =
           input.raw === undefined

@@ -21,7 +21,8 @@ export function branchHandlers({ branches, differences, merges, api: { links } }
     ),
     getBranchDifference: async ({ caller, params, query }) => {
       const { val_id, branch_id } = params
-      const found = await differences.list(caller, val_id, branch_id, query.version)
+      const { version, other_branch_id: otherId } = query
+      const found = await differences.list(caller, val_id, branch_id, { version, otherId })
       return jsonText(200, await toListBody(found, (one) => one))
     },
     mergeBranch: async ({ caller, params, body, ifMatch }) => {

@@ -65,6 +65,11 @@ export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: 
       })
       return json(200, { version: branch.version, isNewVersion })
     },
+    putVersionNote: done(({ caller, params, query, body }) =>
+      fileHistory.setNote(caller, params.val_id, {
+        ...{ ...body, branchId: query.branch_id, version: params.version },
+      }),
+    ),
     changeFiles: async ({ caller, params, query, body, ifMatch }) => {
       const options = { ifMatch, note: body.note }
       const changes = body.changes.map(toChange)

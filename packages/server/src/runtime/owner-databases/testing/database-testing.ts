@@ -4,10 +4,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type {
   BatchMode,
+  OwnerDatabases,
   SqlOutcome,
   SqlRequest,
   SqlStatement,
 } from "../../../domain/owner-databases.ts"
+import type { LibsqlLimits } from "../database-limits.ts"
 import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
 
 type Args = SqlStatement["args"]
@@ -40,12 +42,27 @@ export interface TestOwner {
   ): Promise<TestResult[] | Exclude<SqlOutcome, { kind: "done" }>>
 }
 
-/** Databases in a temporary folder. */
-export interface TestDatabases extends AsyncDisposable {
-  readonly pool: DatabasePool
-  readonly folder: string
+/** Databases on this machine or on a libSQL server. */
+export interface TestHome extends AsyncDisposable {
+  readonly pool: OwnerDatabases
   /** A user, or a val of a user. */
   owner(id?: string, valId?: string): TestOwner
+}
+
+/** What tests set on both homes. */
+export interface TestHomeOptions {
+  readonly bytesMax?: number
+  readonly msMax?: number
+  readonly limits?: Partial<LibsqlLimits>
+}
+
+/** Opens databases of the home that the suite is about. */
+export type OpenHome = (options?: TestHomeOptions) => Promise<TestHome>
+
+/** Databases in a temporary folder. */
+export interface TestDatabases extends TestHome {
+  readonly pool: DatabasePool
+  readonly folder: string
 }
 
 /** Opens databases, with small limits by default. */
@@ -73,7 +90,12 @@ export async function openDatabases(
   }
 }
 
-function createOwner(pool: DatabasePool, id: string, valId: string | undefined): TestOwner {
+/** A user, or a val of a user. */
+export function createOwner(
+  pool: OwnerDatabases,
+  id: string,
+  valId: string | undefined,
+): TestOwner {
   const home = valId === undefined ? { ownerId: id } : { ownerId: id, valId }
   const run: TestOwner["run"] = (request) => pool.run({ ...home, ...request })
   const execute: TestOwner["execute"] = async (sql, args = [], canWrite = true) =>

@@ -157,10 +157,12 @@ function findDefinitionRefusal(
     return `virtual tables of ${second} are not available`
   if (definitions.has(action)) return database === "temp" ? noTemporary : undefined
   if (transactions.has(action)) return "transactions are not available: use a batch"
-  if (action === constants.SQLITE_ATTACH)
-    return "other databases and files are not available (ATTACH, VACUUM)"
+  if (action === constants.SQLITE_ATTACH) return noFiles
   return temporaries.has(action) ? noTemporary : "this is not available"
 }
+
+/** Why ATTACH and VACUUM are refused. */
+export const noFiles = "other databases and files are not available (ATTACH, VACUUM)"
 
 const pragmaPrefix = "pragma_"
 const onPattern = /^(on|1|true|yes)$/i

@@ -7,20 +7,40 @@ import { StatementError } from "./sql-errors.ts"
 /** The values of named parameters by name, then those of the others in order. */
 export type Bindings = readonly [Readonly<Record<string, SQLInputValue>>, ...SQLInputValue[]]
 
-/** The values of all parameters. A missing one is an error; SQLite would use null. */
+/** The values of all parameters for SQLite. */
 export function bindArgs(parameters: Parameters, args: SqlStatement["args"]): Bindings {
+  return toBindings(parameters, listArgs(parameters, args))
+}
+
+/** The values of parameters 1, 2, … for SQLite. */
+export function toBindings(parameters: Parameters, values: readonly SQLInputValue[]): Bindings {
+  const named: Record<string, SQLInputValue> = Object.create(null)
+  const others: SQLInputValue[] = []
+  for (const [index, value] of values.entries()) {
+    const name = parameters[index]
+    if (isNamed(name)) named[name] = value
+    else others.push(value)
+  }
+  return [named, ...others]
+}
+
+/** Whether a parameter has a name and not only a number. */
+export function isNamed(name: string | undefined): name is string {
+  return name !== undefined && !name.startsWith("?")
+}
+
+/** The values of parameters 1, 2, …. A missing one is an error; SQLite would use null. */
+export function listArgs(
+  parameters: Parameters,
+  args: SqlStatement["args"],
+): readonly SQLInputValue[] {
   if (isList(args) && args.length !== parameters.length)
     throw new StatementError(
       `it has ${parameters.length} parameters, and there are ${args.length} arguments`,
     )
-  const named: Record<string, SQLInputValue> = Object.create(null)
-  const others: SQLInputValue[] = []
-  for (const [index, name] of parameters.entries()) {
-    const value = toBound(isList(args) ? (args[index] as Value) : findArg(args, name, index))
-    if (name === undefined || name.startsWith("?")) others.push(value)
-    else named[name] = value
-  }
-  return [named, ...others]
+  return parameters.map((name, index) =>
+    toBound(isList(args) ? (args[index] as Value) : findArg(args, name, index)),
+  )
 }
 
 function isList(args: SqlStatement["args"]): args is readonly Value[] {

@@ -9,6 +9,8 @@ export interface DatabaseSettings {
   readonly isShared: boolean
   /** How long to wait for a lock of another process. */
   readonly busyMsMax: number
+  /** Whether double quotes are for names only, as on a libSQL server. */
+  readonly hasOnlyNamesInQuotes?: boolean
 }
 
 /**
@@ -25,7 +27,7 @@ export function openConnection(
     timeout: settings.busyMsMax,
     enableForeignKeyConstraints: true,
     // Many programs put strings into double quotes, which SQLite accepts.
-    enableDoubleQuotedStringLiterals: true,
+    enableDoubleQuotedStringLiterals: !settings.hasOnlyNamesInQuotes,
     allowExtension: false,
     defensive: true,
     limits: {

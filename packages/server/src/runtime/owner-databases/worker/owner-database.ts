@@ -1,26 +1,23 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { SqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
-import { createAuthorizer, type StatementTraits } from "./authorizer.ts"
+import { createAuthorizer } from "./authorizer.ts"
 import { type Bindings, bindArgs } from "./bind-args.ts"
 import { type DatabaseSettings, openConnection, toPageLimit } from "./open-connection.ts"
+import {
+  createPreparedStatements,
+  type Prepared,
+  type PreparedStatements,
+} from "./prepared-statements.ts"
 import { type Changes, createResultWriter, type ResultWriter } from "./result-writer.ts"
-import { findParameters, isBlank, type Parameters, skipBlanks } from "./scan-sql.ts"
 import { StatementError, WriteRefused } from "./sql-errors.ts"
-
-interface Prepared extends StatementTraits {
-  readonly statement: StatementSync
-  readonly parameters: Parameters
-  readonly hasColumns: boolean
-}
 
 /** An open database of one user, or of one val. */
 export class OwnerDatabase {
   readonly #db: DatabaseSync
   readonly #limits: StatementLimits
   readonly #authorizer = createAuthorizer()
-  /** The statements that were used last, by their SQL. */
-  readonly #prepared = new Map<string, Prepared>()
+  readonly #statements: PreparedStatements
   /** Our own statements. */
   readonly #own = new Map<string, StatementSync>()
   #index = 0
@@ -34,6 +31,7 @@ export class OwnerDatabase {
     this.#bytesMaxDefault = settings.bytesMax
     this.#bytesMax = settings.bytesMax
     this.#db = openConnection(path, settings, limits, this.#authorizer)
+    this.#statements = createPreparedStatements(this.#db, this.#authorizer, limits)
   }
 
   /** The index of the statement of the request that ran last. */
@@ -94,7 +92,7 @@ export class OwnerDatabase {
 
   #runSingle({ statements: [statement], canWrite }: SqlRequest, writer: ResultWriter): string {
     if (!statement) throw new StatementError("there is no statement")
-    const prepared = this.#prepare(statement.sql, false)
+    const prepared = this.#statements.prepare(statement.sql, false)
     if (!prepared.isRead && !canWrite) throw new WriteRefused()
     // A transaction even for one statement: its result may turn out to be too large.
     if (!prepared.isRead) this.#command("begin immediate")
@@ -105,7 +103,7 @@ export class OwnerDatabase {
     this.#command(mode === "write" && !isReader ? "begin immediate" : "begin")
     const results = statements.map((statement, index) => {
       this.#index = index
-      const prepared = this.#prepare(statement.sql, true)
+      const prepared = this.#statements.prepare(statement.sql, true)
       if (isReader && !prepared.isRead) throw new WriteRefused()
       return this.#runStatement(prepared, statement, writer, true)
     })
@@ -121,7 +119,7 @@ export class OwnerDatabase {
     const { statement, isChange } = prepared
     if (!prepared.isRead) this.#limitSize()
     const bindings = bindArgs(prepared.parameters, args)
-    if (hasLong(bindings, this.#limits.preparedCharsMax)) this.#prepared.delete(sql)
+    if (hasLong(bindings, this.#limits.preparedCharsMax)) this.#statements.forget(sql)
     const { result } = this.#authorizer.guard(isInBatch, () =>
       prepared.hasColumns ? readRows(statement, bindings, writer) : statement.run(...bindings),
     )
@@ -133,36 +131,6 @@ export class OwnerDatabase {
       result,
       isChange ? toChanges(prepared, this.#readChanges()) : undefined,
     )
-  }
-
-  #prepare(sql: string, isInBatch: boolean): Prepared {
-    const cached = this.#prepared.get(sql)
-    this.#prepared.delete(sql)
-    const prepared = cached ?? this.#compile(sql, isInBatch)
-    // Definitions run only once.
-    const isCached =
-      (prepared.isRead || prepared.isChange) && sql.length <= this.#limits.preparedCharsMax
-    if (isCached) this.#prepared.set(sql, prepared)
-    const [oldest = ""] = this.#prepared.keys()
-    if (this.#prepared.size > this.#limits.preparedMax) this.#prepared.delete(oldest)
-    return prepared
-  }
-
-  #compile(sql: string, isInBatch: boolean): Prepared {
-    const text = skipBlanks(sql)
-    if (text === "") throw new StatementError("it contains no statement")
-    const { result: statement, traits } = this.#authorizer.guard(isInBatch, () =>
-      this.#db.prepare(text),
-    )
-    // SQLite stops at the end of the first statement.
-    if (!isBlank(text.slice(statement.sourceSQL.length)))
-      throw new StatementError("it contains more than one statement: use a batch")
-    statement.setReturnArrays(true)
-    statement.setReadBigInts(true)
-    // With their prefix, because two names may differ only in it.
-    statement.setAllowBareNamedParameters(false)
-    const parameters = findParameters(text, this.#limits.parametersMax)
-    return { ...traits, statement, parameters, hasColumns: statement.columns().length > 0 }
   }
 
   #readChanges(): Changes {

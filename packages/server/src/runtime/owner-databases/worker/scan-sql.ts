@@ -25,6 +25,24 @@ export function findParameters(sql: string, countMax: number): Parameters {
   return names
 }
 
+/** The statement with numbers instead of names: `:name` becomes `?2` if it is the second parameter. */
+export function numberParameters(sql: string, parameters: Parameters): string {
+  let next = 0
+  return sql.replaceAll(tokenPattern, (token, name: string | undefined) => {
+    if (name === undefined || /^\?\d/.test(name)) return token
+    const number = name === "?" ? parameters.indexOf(undefined, next) : parameters.indexOf(name)
+    next = Math.max(next, number + 1)
+    return `?${number + 1}`
+  })
+}
+
+/** The statement with a text in single quotes wherever it is in double quotes, as a name. */
+export function quoteText(sql: string, text: string): string {
+  const name = `"${text.replaceAll('"', '""')}"`
+  const quoted = `'${text.replaceAll("'", "''")}'`
+  return sql.replaceAll(tokenPattern, (token) => (token === name ? quoted : token))
+}
+
 /** Whether the SQL contains no statement. */
 export function isBlank(sql: string): boolean {
   return sql.replaceAll(blankPattern, "") === ""

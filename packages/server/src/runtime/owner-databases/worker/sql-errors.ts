@@ -35,10 +35,7 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: ErrorCont
     case codes.full:
       if (isDiskFull(folder))
         return { kind: "unavailable", message: "there is no space left on the server's disk" }
-      return {
-        kind: "full",
-        message: `your databases would have more than ${bytesMax} bytes in total`,
-      }
+      return { kind: "full", message: toFullMessage(bytesMax) }
     case codes.busy:
     case codes.locked:
     case codes.inputOutput:
@@ -49,6 +46,11 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: ErrorCont
     default:
       return { kind: "failed", message, index, sqliteCode }
   }
+}
+
+/** Why a user cannot write more. */
+export function toFullMessage(bytesMax: number): string {
+  return `your databases would have more than ${bytesMax} bytes in total`
 }
 
 /** Error codes of SQLite. The lowest eight bits are the primary code, the others add details. */

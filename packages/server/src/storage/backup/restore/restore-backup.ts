@@ -69,19 +69,19 @@ export async function restoreBackup(
   assertSupported(summary.header, migrations)
   const obstacle = await loader.findObstacle()
   if (obstacle !== undefined) throw new RestoreRefused(obstacle)
-  files.begin()
+  await files.begin()
   const objectIds = new Map<string, string>()
   try {
     const known = migrations.filter(({ version }) => version <= summary.header.schemaVersion)
     const connection = await loader.begin(known)
     const restored = await load(path, { ...target, connection }, summary, objectIds, options)
-    files.placeOwnerDatabases()
+    await files.placeOwnerDatabases()
     await loader.commit()
     files.end()
     return restored
   } catch (error) {
     await loader.abort().catch(() => {})
-    files.abort()
+    await files.abort().catch(() => {})
     for (const id of objectIds.values()) await target.bucket?.remove(id).catch(() => {})
     throw error
   }

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { syncPath } from "../databases/sqlite.ts"
-import { listOwnerDatabases } from "../owner-database-files.ts"
+import type { DatabasePlace } from "../owner-databases/database-place.ts"
 import { RestoreRefused } from "./loader.ts"
 
 /** The files that a restore creates besides the database. */
@@ -11,12 +11,12 @@ export interface RestoreFiles {
   /**
    * Throws when there are databases of users, except for those of a restore that was killed.
    */
-  begin(): void
-  /** Moves them to their final folder. */
-  placeOwnerDatabases(): void
+  begin(): Promise<void>
+  /** Moves them to their final place. */
+  placeOwnerDatabases(): Promise<void>
   /** The restore is complete. */
   end(): void
-  abort(): void
+  abort(): Promise<void>
 }
 
 /** While this file exists, the folder contains an incomplete restore. */
@@ -26,43 +26,41 @@ const markName = "restore.unfinished"
  * The changes of a restore in the data folder. The caller must have checked that the database is
  * empty.
  */
-export function createRestoreFiles(dataDir: string, ownerFolder: string): RestoreFiles {
-  const besideFolder = `${ownerFolder}.restoring`
+export function createRestoreFiles(dataDir: string, databases: DatabasePlace): RestoreFiles {
+  const besideFolder = join(dataDir, "sqlite.restoring")
   const mark = join(dataDir, markName)
   let isPlaced = false
-  const clean = (hasPlaced: boolean) => {
+  const clean = async (hasPlaced: boolean) => {
     rmSync(besideFolder, { recursive: true, force: true })
-    if (hasPlaced) rmSync(ownerFolder, { recursive: true, force: true })
+    if (hasPlaced) await databases.removeAll()
   }
   return {
     besideFolder,
-    begin() {
+    async begin() {
       mkdirSync(dataDir, { recursive: true, mode: 0o700 })
       if (existsSync(mark)) {
         assertEnded(mark)
-        clean(true)
-      } else clean(false)
-      if (listOwnerDatabases(ownerFolder).length > 0)
+        await clean(true)
+      } else await clean(false)
+      if (!(await databases.isEmpty()))
         throw new RestoreRefused(
-          `${ownerFolder} already contains databases of users, and a restore needs an empty server; choose another folder with HAMLET_DATA_DIR`,
+          `${databases.name} already contains databases of users, and a restore needs an empty server; choose another folder with HAMLET_DATA_DIR, or another libSQL server`,
         )
       writeFileSync(mark, `${process.pid}\n`, { mode: 0o600 })
       syncPath(dataDir)
     },
-    placeOwnerDatabases() {
+    async placeOwnerDatabases() {
       if (!existsSync(besideFolder)) return
-      syncPath(besideFolder)
-      rmSync(ownerFolder, { recursive: true, force: true })
       isPlaced = true
-      renameSync(besideFolder, ownerFolder)
+      await databases.place(besideFolder)
       syncPath(dataDir)
     },
     end() {
       rmSync(mark, { force: true })
       syncPath(dataDir)
     },
-    abort() {
-      clean(isPlaced)
+    async abort() {
+      await clean(isPlaced)
       rmSync(mark, { force: true })
     },
   }

@@ -1,14 +1,19 @@
 import type { Output } from "@hamlet/contract/client"
 import { type Signal, useSignal } from "@preact/signals"
+import { useId } from "preact/hooks"
 import { CodeBlock } from "../../../ui/code/code-block.tsx"
+import type { Language } from "../../../ui/code/highlight.ts"
 import { Icon } from "../../../ui/icon.tsx"
 import { Bars } from "../../../ui/page-states.tsx"
+import { Tabs } from "../../../ui/tabs.tsx"
 import { api } from "../../api.ts"
+import type { ValFile } from "../../archive/select-files.ts"
 import { Loaded, NotFound } from "../../data/loaded.tsx"
 import { useResource } from "../../data/resource.ts"
 import { navigate } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
 import type { PageProps } from "../../page-props.ts"
+import { typeChoices } from "../../parts/badges.tsx"
 import { Button } from "../../parts/buttons/button.tsx"
 import { useAction } from "../../parts/buttons/use-action.ts"
 import { PageHead } from "../../parts/page-head.tsx"
@@ -59,7 +64,7 @@ function Gallery() {
   )
 }
 
-type Val = Output<"createVal">
+type Val = Output<"getVal">
 
 /** A template: its code, and the real thing beside it once it is tried. */
 function TemplateView({ template }: { template: Template }) {
@@ -80,7 +85,7 @@ function TemplateView({ template }: { template: Template }) {
       <div class="template-panes">
         <div class="card template-code">
           <Loaded of={source} skeleton={<Bars count={10} />}>
-            {({ code }) => <CodeBlock code={code} language="ts" label="Code" />}
+            {({ files }) => <TemplateFiles files={files} />}
           </Loaded>
         </div>
         <div class="card template-trial">
@@ -96,6 +101,46 @@ function TemplateView({ template }: { template: Template }) {
       </div>
     </>
   )
+}
+
+/** The files of a template. One alone needs no tab. */
+function TemplateFiles({ files }: { files: readonly ValFile[] }) {
+  const path = useSignal(files[0]?.path ?? "")
+  const panelId = useId()
+  const file = files.find((one) => one.path === path.value)
+  return (
+    <>
+      {files.length > 1 ? (
+        <Tabs
+          label="Files"
+          tabs={files.map((one) => ({ id: one.path, label: toFileLabel(one) }))}
+          current={path.value}
+          panelId={panelId}
+          onPick={(picked) => {
+            path.value = picked
+          }}
+        />
+      ) : null}
+      <div id={panelId} class="template-file" {...(files.length > 1 ? { role: "tabpanel" } : {})}>
+        <CodeBlock
+          code={file?.content ?? ""}
+          language={toLanguage(path.value)}
+          label={files.length > 1 ? path.value : "Code"}
+        />
+      </div>
+    </>
+  )
+}
+
+/** Its path, and what starts it. */
+function toFileLabel({ path, type }: ValFile): string {
+  const trigger = type === "script" ? undefined : typeChoices.find(({ value }) => value === type)
+  return trigger ? `${path} · ${trigger.label}` : path
+}
+
+function toLanguage(path: string): Language {
+  if (path.endsWith(".json")) return "json"
+  return /\.[jt]sx?$/.test(path) ? "ts" : "text"
 }
 
 function Actions({ template, tried }: { template: Template; tried: Signal<Val | undefined> }) {

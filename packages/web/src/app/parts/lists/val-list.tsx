@@ -2,6 +2,7 @@ import type { Item } from "@hamlet/contract/client"
 import { Icon } from "../../../ui/icon.tsx"
 import { PrivacyBadge, TypeBadge } from "../badges.tsx"
 import { TimeAgo } from "../time-ago.tsx"
+import { ValPicture } from "./val-picture.tsx"
 
 /** A list of vals, each with a line that says what it is. */
 export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
@@ -10,6 +11,7 @@ export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
       {vals.map((val) => (
         <li key={val.id} class="val-item">
           <div class="row wrap val-item-head">
+            <ValPicture url={val.imageUrl} />
             <a class="table-name" href={`/u/${val.author.username}/${val.name}`}>
               <span class="quiet">{val.author.username}/</span>
               {val.name}

@@ -7,6 +7,7 @@ import { showDone, showError } from "../../frame/toast-list.ts"
 import { shouldFormatOnSave } from "../editor/format-on-save.ts"
 import { narrowView } from "../panes/narrow.ts"
 import type { ValRequests } from "../preview/val-requests.ts"
+import type { prepareStart } from "./prepare-start.ts"
 import type { ValEditing } from "./val-editing.ts"
 import type { ValRun } from "./val-run.ts"
 
@@ -37,10 +38,11 @@ export function useCodeActions(deps: {
   readonly run: ValRun
   readonly requests: ValRequests
   readonly isOwn: boolean
+  readonly prepare: () => ReturnType<typeof prepareStart>
   /** Shows the run beside the code. */
   readonly showRun: () => void
 }): CodeActions {
-  const { editing, run, requests, isOwn, showRun } = deps
+  const { editing, run, requests, isOwn, prepare, showRun } = deps
   const shown = useRef<RefObject<CodeEditorHandle | null>>({ current: null })
   const editor = useMemo(
     () => ({
@@ -95,9 +97,10 @@ export function useCodeActions(deps: {
         return
       }
       const before = editing.branch.peek().version
-      if (isOwn && !(await editing.save())) return showSaveError(editing)
+      const outcome = await prepare().catch((error: unknown) => void showError(error))
+      if (outcome === "not saved") return showSaveError(editing)
       if (editing.branch.peek().version !== before) requests.noteSaved()
-      if (!isOwn || (await editing.parses())) await requests.send()
+      if (outcome === "ready") await requests.send()
     },
     async format() {
       const outcome = await editor.current?.format()

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { CopyButton } from "../../../ui/copy-button.tsx"
 import { IconButton } from "../../../ui/icon.tsx"
 import { explain } from "../../data/explain.ts"
 import { Button } from "../../parts/buttons/button.tsx"
@@ -9,17 +8,15 @@ import { FilesButton } from "../files/tree/file-rail.tsx"
 import { changeLayout, layout } from "../panes/layout.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
-type Props = Pick<ValTabProps, "editing" | "actions" | "isOwn">
+type Props = Pick<ValTabProps, "editing" | "actions" | "draftMode" | "isOwn">
 
-/** Save and Run, and the tools of the editor, at the end of the bar. */
+/** Save and Run, and which panes are open, at the end of the bar. */
 export function CodeButtons(props: Props) {
-  const { editing, actions, isOwn } = props
-  const type = editing.files.started.value?.type.value
+  const { editing, actions, draftMode, isOwn } = props
   const isBusy = useLasting(actions.isBusy)
   return (
     <div class="val-buttons">
       <span class="val-tools">
-        <EditorTools {...props} />
         <FilesButton editing={editing} isOwn={isOwn} />
         <PaneToggles editing={editing} />
       </span>
@@ -46,14 +43,21 @@ export function CodeButtons(props: Props) {
           kind="small"
           class="val-run"
           icon="play"
-          title={`${isOwn ? "Save and " : ""}${type === "http" ? "send the request" : "run"} (Ctrl Enter)`}
+          title={`${toRunTitle(props)} (Ctrl Enter)`}
           onClick={() => actions.start()}
         >
-          Run
+          {draftMode.isOn.value && isOwn ? "Preview" : "Run"}
         </Button>
       )}
     </div>
   )
+}
+
+function toRunTitle({ editing, draftMode, isOwn }: Props): string {
+  const started = editing.files.started.value
+  const what = started?.type.value === "http" ? "send the request" : `run ${started?.path.value}`
+  if (!isOwn) return what.charAt(0).toUpperCase() + what.slice(1)
+  return draftMode.isOn.value ? `Preview the unsaved files: ${what}` : `Save and ${what}`
 }
 
 const busyMs = 300
@@ -70,30 +74,6 @@ function useLasting(isNow: boolean): boolean {
     return () => clearTimeout(timer)
   }, [isNow])
   return isNow && isLasting.value
-}
-
-/** Find, Format and the import line; in the bar, on a phone below the code. */
-export function EditorTools({ editing, actions, isOwn }: Props) {
-  const { name, links } = editing.val.value
-  return (
-    <>
-      <IconButton
-        icon="search"
-        title="Find (Ctrl F)"
-        label="Find"
-        onClick={() => actions.editor.current?.openSearch()}
-      />
-      {isOwn ? (
-        <IconButton
-          icon="format"
-          title="Format (Shift Alt F)"
-          label="Format"
-          onClick={() => actions.format()}
-        />
-      ) : null}
-      <CopyButton text={`import ${name} from "${links.module}"`} label="Copy the import line" />
-    </>
-  )
 }
 
 function PaneToggles({ editing }: Pick<Props, "editing">) {

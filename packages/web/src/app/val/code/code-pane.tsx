@@ -8,11 +8,11 @@ import { explain } from "../../data/explain.ts"
 import { currentLocation } from "../../frame/location.ts"
 import { showError } from "../../frame/toast-list.ts"
 import { editorFeatures } from "../editor/editor-features.ts"
+import { isWordWrapped } from "../editor/word-wrap.ts"
 import type { EditedFile } from "../files/edited-file.ts"
 import { FileTabs, hasTabs, toTabIds } from "../files/file-tabs.tsx"
 import { DraftNotice, ElsewhereNotice, SaveProblemNotice } from "../saving/notices.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { EditorTools } from "./code-buttons.tsx"
 import { TypeDocuments, toDocumentPath } from "./type-documents.tsx"
 import { typeService } from "./type-service.ts"
 
@@ -43,9 +43,6 @@ export function CodePane(props: ValTabProps) {
         </div>
       ))}
       <TypeDocuments editing={editing} />
-      <div class="code-tools">
-        <EditorTools {...props} />
-      </div>
     </section>
   )
 }
@@ -60,7 +57,11 @@ function FileEditor(props: ValTabProps & { readonly file: EditedFile }) {
   const handle = useRef<CodeEditorHandle | null>(null)
   const isCurrent = editing.files.current.value === file
   // Before the next key: it is meant for the file that is shown.
-  useLayoutEffect(() => (isCurrent ? actions.setEditor(handle) : undefined), [isCurrent])
+  useLayoutEffect(() => {
+    if (!isCurrent) return
+    actions.setEditor(handle)
+    handle.current?.checkAgain()
+  }, [isCurrent])
   // The text was changed outside the editor: a draft, a reset, or a save in another tab.
   useSignalEffect(() => {
     const text = file.text.value
@@ -83,6 +84,7 @@ function FileEditor(props: ValTabProps & { readonly file: EditedFile }) {
       path={toDocumentPath(editing, path)}
       label={`Code of ${toDocumentPath(editing, path)}`}
       readOnly={!isOwn}
+      isWrapped={isWordWrapped.value}
       goTo={goTo}
       typeService={typeService}
       {...editorFeatures(editing, actions.goTo)}

@@ -1,5 +1,7 @@
+import { useEffect, useRef } from "preact/hooks"
 import { LazyCodeEditor } from "../../../editor/lazy.tsx"
 import { Dialog } from "../../../ui/dialog.tsx"
+import { currentLocation, setQuery } from "../../frame/location.ts"
 import { viewer } from "../../session/session.ts"
 import { shownDefinition } from "../editor/editor-features.ts"
 import { ChangesDialog } from "../files/changes-dialog.tsx"
@@ -21,9 +23,10 @@ import { useCodeCommands, useCodeKeys } from "./use-code-keys.ts"
 
 /** The code, beside it the result, and below it the logs. */
 export function CodeTab(props: ValTabProps) {
-  const { editing, isOwn, base, actions } = props
+  const { editing, isOwn, actions, draftMode } = props
+  useFileInAddress(editing)
   useCodeKeys(actions)
-  useCodeCommands({ ...actions, editing, isOwn, base })
+  useCodeCommands({ ...actions, editing, draftMode, isOwn })
   useFileCommands(editing)
   const { sidePercent, isSideOpen, drawerPercent } = layout.value
   const drawer =
@@ -75,6 +78,26 @@ export function CodeTab(props: ValTabProps) {
       <ConflictDialog editing={editing} />
       <DefinitionDialog />
     </>
+  )
+}
+
+/** Keeps the shown file and `?file=` of the address the same. */
+function useFileInAddress({ files }: ValTabProps["editing"]): void {
+  const asked = currentLocation.value.query.get("file") ?? undefined
+  const current = files.current.value
+  const shown = current === files.entry.value ? undefined : current?.path.value
+  const isFirst = useRef(true)
+  useEffect(() => {
+    // Back from another tab of the val, the file is the one that was shown.
+    const file =
+      asked === undefined ? (isFirst.current ? undefined : files.entry.peek()) : files.find(asked)
+    isFirst.current = false
+    if (file && file !== files.current.peek()) files.open(file)
+  }, [files, asked])
+  // A line belongs to the file that was asked for.
+  useEffect(
+    () => setQuery({ file: shown, ...(shown === asked ? {} : { line: undefined }) }),
+    [shown],
   )
 }
 

@@ -6,20 +6,19 @@ import { StatusBadge } from "../../parts/badges.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { ValueView } from "../../runs/value-view.tsx"
 import { ArgumentForm } from "../editor/argument-form.tsx"
-import type { FileType } from "../files/load-files.ts"
 import { ElapsedTime } from "../preview/elapsed-time.tsx"
 import type { ValEditing } from "./val-editing.ts"
-import type { ValRun } from "./val-run.ts"
+import type { RunState, ValRun } from "./val-run.ts"
 
 /** The arguments of a run, and its result. Its logs are below the code. */
 export function RunPanel(props: {
   readonly run: ValRun
-  readonly type: FileType | undefined
   readonly editing: ValEditing
   readonly onStart: () => void
   readonly onGoTo: (line: number) => void
 }) {
-  const { run, type, editing, onStart, onGoTo } = props
+  const { run, editing, onStart, onGoTo } = props
+  const started = editing.files.started.value
   return (
     <div class="column fill side-body">
       <form
@@ -29,20 +28,25 @@ export function RunPanel(props: {
           onStart()
         }}
       >
-        {type === "interval" ? (
-          <p class="quiet">
-            A run from here gets the times of its schedule, as if it were due now.
-          </p>
+        {started?.type.value === "interval" ? (
+          <>
+            <p class="quiet">
+              A run from here gets the times of its schedule, as if it were due now.
+            </p>
+            <button type="submit" class="button button-quiet button-small run-now">
+              Run now
+            </button>
+          </>
         ) : (
           <ArgumentForm editing={editing} value={run.args} onChange={(text) => run.setArgs(text)} />
         )}
       </form>
-      <Outcome run={run} onGoTo={onGoTo} />
+      <Outcome state={run.file === started ? run.state : { kind: "none" }} onGoTo={onGoTo} />
     </div>
   )
 }
 
-function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: number) => void }) {
+function Outcome({ state, onGoTo }: { state: RunState; onGoTo: (line: number) => void }) {
   if (state.kind === "none")
     return (
       <EmptyState icon="play" title="Not run yet">

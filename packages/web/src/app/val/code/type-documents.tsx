@@ -1,5 +1,6 @@
-import { useSignalEffect } from "@preact/signals"
+import { useComputed, useSignalEffect } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { toPlainLines } from "../../../editor/line-ends.ts"
 import type { EditedFile } from "../files/edited-file.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { typeService } from "./type-service.ts"
@@ -20,37 +21,49 @@ export function toDocumentPath(editing: ValEditing, path: string): string {
 
 /** Gives the type service all files that code can import, whether or not they are open. */
 export function TypeDocuments({ editing }: Pick<ValTabProps, "editing">) {
-  const files = editing.files.present.value
-    .filter((file) => isModule(file.path.value))
-    .slice(0, limits.filesMax)
-  useEffect(() => loadAll(files), [files.map((file) => file.key).join()])
+  const files = listModules(editing)
+  // Also those that were saved elsewhere, whose text has to be read again.
+  const unread = useComputed(() => listModules(editing).filter(isUnread)).value
+  useEffect(() => loadAll(unread), [unread])
   // A val with one file has no other to import, and its editor has its text.
   if (files.length < 2) return null
   return files.map((file) => <TypeDocument key={file.key} editing={editing} file={file} />)
+}
+
+function listModules({ files }: ValEditing): readonly EditedFile[] {
+  const modules = files.present.value.filter((file) => isModule(file.path.value))
+  return modules.slice(0, limits.filesMax)
+}
+
+function isUnread({ text, loadError }: EditedFile): boolean {
+  return text.value === undefined && loadError.value === undefined
 }
 
 function TypeDocument({ editing, file }: Pick<ValTabProps, "editing"> & { file: EditedFile }) {
   const path = toDocumentPath(editing, file.path.value)
   useEffect(() => {
     typeService.open(path)
-    const text = file.text.peek()
-    if (text !== undefined) typeService.setText(path, text)
+    send(path, file.text.peek())
     return () => typeService.close(path)
   }, [path])
   useSignalEffect(() => {
     const text = file.text.value
     // The editor sends its own text.
-    if (text !== undefined && editing.files.current.value !== file) typeService.setText(path, text)
+    if (editing.files.current.value !== file) send(path, text)
   })
   return null
 }
 
+function send(path: string, text: string | undefined): void {
+  if (text !== undefined) typeService.setText(path, toPlainLines(text))
+}
+
 function isModule(path: string): boolean {
-  return /\.([jt]sx?|json)$/.test(path)
+  return /\.([cm]?[jt]sx?|jsonc?)$/.test(path)
 }
 
 function loadAll(files: readonly EditedFile[]): () => void {
-  const waiting = files.length < 2 ? [] : [...files]
+  const waiting = [...files]
   const loadNext = async () => {
     for (let file = waiting.shift(); file; file = waiting.shift()) await file.load()
   }

@@ -1,8 +1,11 @@
 import { useEffect, useRef } from "preact/hooks"
 import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
 import { navigate } from "../../frame/location.ts"
+import { reportFailure } from "../../parts/buttons/use-action.ts"
 import { setFormatOnSave, shouldFormatOnSave } from "../editor/format-on-save.ts"
+import { isWordWrapped, setWordWrap } from "../editor/word-wrap.ts"
 import { listFileCommands } from "../files/use-file-commands.ts"
+import { toHref } from "../to-href.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { useControlKeys } from "./use-control-keys.ts"
 
@@ -20,20 +23,20 @@ export function useCodeKeys({ save, start }: CodeActions): void {
 export function useCodeCommands(
   props: CodeActions & {
     format(): Promise<void>
-    readonly editing: ValTabProps["editing"]
-    readonly isOwn: boolean
-    readonly base: string
-  },
+    readonly editor: { readonly current: { openSearch(): void } | null }
+  } & Pick<ValTabProps, "editing" | "draftMode" | "isOwn">,
 ): void {
   const latest = useRef(props)
   latest.current = props
-  const { editing, isOwn, base } = props
+  const { editing, draftMode, isOwn } = props
+  const isWrapped = isWordWrapped.value
+  const isDraft = draftMode.isOn.value
   const isFormattingOnSave = shouldFormatOnSave.value
   useEffect(() => {
     const go = (label: string, icon: PaletteCommand["icon"], part: string): PaletteCommand => ({
       label,
       icon,
-      run: () => void navigate(`${base}/${part}`),
+      run: () => void navigate(toHref(editing, part)),
     })
     const own: readonly PaletteCommand[] = [
       { label: "Save", icon: "save", keys: "Ctrl S", run: () => void latest.current.save() },
@@ -48,11 +51,27 @@ export function useCodeCommands(
         icon: "save",
         run: () => setFormatOnSave(!isFormattingOnSave),
       },
+      {
+        label: isDraft ? "Turn draft mode off" : "Turn draft mode on",
+        icon: "edit",
+        run: () => void reportFailure(() => draftMode.turn(!isDraft)),
+      },
     ]
     pageCommands.value = [
       { label: "Run", icon: "play", keys: "Ctrl Enter", run: () => void latest.current.start() },
       ...(isOwn ? own : []),
       ...listFileCommands(editing, isOwn),
+      {
+        label: "Find in the file",
+        icon: "search",
+        keys: "Ctrl F",
+        run: () => latest.current.editor.current?.openSearch(),
+      },
+      {
+        label: isWrapped ? "Stop wrapping lines" : "Wrap long lines",
+        icon: "wrap",
+        run: () => setWordWrap(!isWrapped),
+      },
       go("Readme of this val", "comment", "readme"),
       go("Versions of this val", "history", "versions"),
       go("Runs of this val", "play", "runs"),
@@ -61,5 +80,5 @@ export function useCodeCommands(
     return () => {
       pageCommands.value = []
     }
-  }, [editing, isOwn, base, isFormattingOnSave])
+  }, [isOwn, editing, isFormattingOnSave, isWrapped, isDraft])
 }

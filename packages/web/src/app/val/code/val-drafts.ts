@@ -48,13 +48,10 @@ export class ValDrafts {
   restore({ files, baseVersion }: Draft): void {
     batch(() => {
       for (const draft of files) {
-        const { saved, path, type, text = "" } = draft
-        const known = this.#files.all.peek().find((file) => file.saved.peek()?.id === saved?.id)
-        const file = (saved && known) ?? this.#files.toEdited({ path, type, text })
-        if (file !== known) this.#files.all.value = [...this.#files.all.peek(), file]
-        file.restore(draft)
+        const file = this.#findFile(draft)
+        file?.restore(draft)
         // Until then it is not known whether the text differs.
-        void file.load()
+        void file?.load()
       }
       const branch = this.#branch.peek()
       if (this.#files.changed.peek().length > 0 && baseVersion < branch.version)
@@ -89,6 +86,22 @@ export class ValDrafts {
   #toDraft(files: readonly EditedFile[]): Draft {
     const { version } = this.#branch.peek()
     return { files: files.map((file) => file.toDraft()), baseVersion: version, at: Date.now() }
+  }
+
+  /** The file that a draft is about. One that no longer exists becomes a new one, with its text. */
+  #findFile({ saved, path, type, text, isDeleted }: FileDraft): EditedFile | undefined {
+    const { all } = this.#files
+    const isSaved = (file: EditedFile) => saved !== undefined && file.saved.peek()?.id === saved.id
+    const known =
+      all.peek().find(isSaved) ??
+      // It was deleted, and another one created at its path.
+      (saved && this.#files.find(saved.path))
+    if (known) return known
+    if (saved && (isDeleted || text === undefined)) return undefined
+    const file = this.#files.toEdited({ path, type, text: text ?? "" })
+    // What was created there meanwhile is found by the next save.
+    all.value = [...all.peek().filter((one) => one !== this.#files.find(path)), file]
+    return file
   }
 
   /** Whether a draft has a change that neither the editor nor the server has. */

@@ -6,7 +6,7 @@ import { api } from "../../api.ts"
 import {
   type FileConflict,
   findConflicts,
-  findTheirs,
+  matchFiles,
   type Resolution,
 } from "../files/conflicts.ts"
 import type { EditedFile } from "../files/edited-file.ts"
@@ -37,6 +37,14 @@ export type SaveState =
       readonly files: readonly FileConflict[]
     }
 
+/** A file on a branch that has the unsaved files. */
+export interface Trial {
+  /** The file in the editor. */
+  readonly file: EditedFile
+  readonly branch: string
+  readonly listed: ListedFile
+}
+
 const limits = {
   /** How often a save follows versions that others save at the same time. */
   attemptsMax: 5,
@@ -56,6 +64,8 @@ export class ValEditing {
   /** Why the version that was just saved cannot run. */
   readonly problems: Signal<readonly SaveProblem[]> = signal([])
   readonly drafts: ValDrafts
+  /** In draft mode: where the unsaved state of a file can run. */
+  readonly trial: Signal<Trial | undefined> = signal(undefined)
   /** Asks the editor, which may not be loaded, about the file that it shows. */
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
@@ -76,7 +86,7 @@ export class ValEditing {
       () => this.drafts.write(),
     )
     this.isDirty = computed(() => this.files.changed.value.length > 0)
-    this.#takeKnownTexts()
+    this.files.takeTextsOf(val, branch)
     this.drafts = new ValDrafts(this.files, this.branch, isOwn)
     this.files.openFirst(path)
   }
@@ -145,8 +155,8 @@ export class ValEditing {
    */
   async refresh(): Promise<void> {
     const newest = await this.#loadNewest()
-    this.#takeTheirs(await this.#findConflicts(newest))
-    await this.#rebase(newest)
+    do this.#takeTheirs(await this.#findConflicts(newest))
+    while (!(await this.#rebase(newest)))
   }
 
   /** Discards all drafts: the val was deleted. */
@@ -162,9 +172,9 @@ export class ValEditing {
     const conflicts = await this.#findConflicts(newest)
     // A save that is under way may be the reason.
     if (this.saving.peek().kind === "saving" || !this.#isNewer(newest)) return
+    const listed = matchFiles(this.files.all.peek(), newest.files)
     const isShownChanged = this.files.tabs.peek().some((file) => {
-      const saved = file.saved.peek()
-      const isSame = findTheirs(file, newest.files)?.version === saved?.version
+      const isSame = listed.get(file)?.version === file.saved.peek()?.version
       return !file.isDirty.peek() && !isSame
     })
     if (conflicts.length > 0 || isShownChanged) this.elsewhere.value = newest
@@ -173,15 +183,25 @@ export class ValEditing {
 
   /** Shows what was saved elsewhere: in place of unsaved text only after a question. */
   async showElsewhere(theirs: LoadedVal): Promise<void> {
-    const files = await this.#findConflicts(theirs)
-    if (files.length > 0) this.saving.value = { kind: "conflict", theirs, files }
-    else await this.#rebase(theirs)
+    do {
+      const files = await this.#findConflicts(theirs)
+      if (files.length > 0) {
+        this.saving.value = { kind: "conflict", theirs, files }
+        return
+      }
+    } while (!(await this.#rebase(theirs)))
   }
 
-  /** The file that Run starts, as the API names it: where it is saved. */
+  /** The file that Run starts, where it can run; undefined for one that was never saved. */
+  findStarted(): ListedFile | undefined {
+    return this.#findTrial()?.listed ?? this.files.started.value?.saved.value
+  }
+
+  /** The file that Run starts, as the API names it. */
   place(): { readonly file?: string; readonly branch: string } {
-    const path = this.files.started.value?.saved.value?.path
-    return { ...(path === undefined ? {} : { file: path }), branch: this.branch.value.name }
+    const path = this.findStarted()?.path
+    const branch = this.#findTrial()?.branch ?? this.branch.value.name
+    return { ...(path === undefined ? {} : { file: path }), branch }
   }
 
   /** Whether the saved version parses; if not, `problems` says why. */
@@ -201,6 +221,11 @@ export class ValEditing {
   stop(): void {
     this.#checking.abort()
     this.drafts.stop()
+  }
+
+  #findTrial(): Trial | undefined {
+    const trial = this.trial.value
+    return trial && trial.file === this.files.started.value ? trial : undefined
   }
 
   #readText(file: ListedFile): Promise<string> {
@@ -226,18 +251,6 @@ export class ValEditing {
         if (theirs) file.take(theirs.listed, theirs.text)
         else this.files.drop(file)
     })
-  }
-
-  /** The val itself has the texts of two files of `main`. */
-  #takeKnownTexts(): void {
-    const { id, code, readme, version } = this.val.peek()
-    const branch = this.branch.peek()
-    if (branch.id !== id || branch.version !== version) return
-    for (const file of this.files.all.peek()) {
-      const saved = file.saved.peek()
-      const text = saved?.id === id ? code : saved?.path === readmePath ? readme : null
-      if (saved && text !== null && saved.type !== "directory") file.take(saved, text)
-    }
   }
 
   async #mayBeNewer(): Promise<boolean> {
@@ -282,6 +295,9 @@ export class ValEditing {
   /** Sends the changes once. Returns why it has failed. */
   async #attempt(note: string | undefined): Promise<unknown> {
     const { id: branch_id, version } = this.branch.peek()
+    const twice = this.files.findTwice()
+    if (twice !== undefined)
+      return new Error(`Cannot save: two files have the path "${twice}"; rename one of them`)
     const sent = this.files.changed.peek().map((file) => ({ file, edit: file.toEdit() }))
     const changes = [...toChanges(this.files.all.peek().map((file) => file.toEdit()))]
     const input = { val_id: this.val.peek().id, branch_id, changes, ...(note ? { note } : {}) }
@@ -301,7 +317,7 @@ export class ValEditing {
     batch(() => {
       for (const { file, edit } of sent) {
         if (edit.isDeleted) {
-          this.files.drop(file)
+          this.files.forget(file)
           continue
         }
         const before = file.saved.peek()
@@ -346,16 +362,18 @@ export class ValEditing {
   }
 
   /** Bases all files on a newer version. Unsaved changes stay; what is not changed here is replaced. */
-  async #rebase({ val, branch, files }: LoadedVal): Promise<void> {
-    await this.files.rebase(files, () => {
+  async #rebase({ val, branch, files }: LoadedVal): Promise<boolean> {
+    const isDone = await this.files.rebase(files, () => {
       this.val.value = val
       this.branch.value = branch
       if ((this.elsewhere.peek()?.branch.version ?? 0) <= branch.version)
         this.elsewhere.value = undefined
     })
+    if (!isDone) return false
     this.drafts.write()
     this.#check(this.files.tabs.peek())
     await this.drafts.findRecoverable()
+    return true
   }
 
   /** Looks for problems of saved files. Running them would show them too. */

@@ -4,7 +4,9 @@ import { useEffect, useRef } from "preact/hooks"
 import { api } from "../../api.ts"
 import { pause } from "../../data/pause.ts"
 import { isGoingOn } from "../../runs/list/run-kinds.ts"
+import type { EditedFile } from "../files/edited-file.ts"
 import { parseArgs } from "./parse-args.ts"
+import type { prepareStart } from "./prepare-start.ts"
 import type { ValEditing } from "./val-editing.ts"
 
 /** A log line as the API returns it. */
@@ -13,7 +15,9 @@ export type LogLine = Output<"getRunLogs">["data"][number]
 /** A run of the val, started from its page. */
 export interface ValRun {
   readonly state: RunState
-  /** The typed arguments: a JSON array, or one value. */
+  /** The file that it is about. */
+  readonly file: EditedFile | undefined
+  /** The typed arguments of the file that Run starts: a JSON array, or one value. */
   readonly args: string
   setArgs(text: string): void
   /** Saves the user's own val and runs it. Returns whether it could be saved. */
@@ -37,10 +41,18 @@ export type RunState =
 /** A restarted server responds within seconds; after a minute the run is given up. */
 const limits = { reconnectMs: 1_000, reconnectsMax: 60, recordMs: 200, recordTriesMax: 100 }
 
-/** Runs a val and follows its log. The run continues when the page is left. */
-export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
+/**
+ * Runs a val and follows its log. The run continues when the page is left. `prepare` makes the
+ * server have what should run.
+ */
+export function useValRun(
+  editing: ValEditing,
+  prepare: () => ReturnType<typeof prepareStart>,
+): ValRun {
   const state = useSignal<RunState>({ kind: "none" })
-  const args = useSignal("")
+  const file = useSignal<EditedFile | undefined>(undefined)
+  const argsByFile = useSignal<ReadonlyMap<EditedFile | undefined, string>>(new Map())
+  const args = argsByFile.value.get(editing.files.started.value) ?? ""
   const following = useRef<AbortController | undefined>(undefined)
   /** The user cancels a run that has no id yet. */
   const isCancelled = useRef(false)
@@ -53,15 +65,14 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
     following.current = controller
     isCancelled.current = false
     state.value = { kind: "starting" }
+    const started = editing.files.started.peek()
+    file.value = started
     try {
-      const parsed = parseArgs(args.peek())
-      if (isOwn && !(await editing.save())) {
+      const parsed = parseArgs(argsByFile.peek().get(started) ?? "")
+      const outcome = await prepare()
+      if (outcome !== "ready") {
         state.value = { kind: "none" }
-        return false
-      }
-      if (isOwn && !(await editing.parses())) {
-        state.value = { kind: "none" }
-        return true
+        return outcome !== "not saved"
       }
       const { id } = await api.createRun(
         { val_id: editing.val.peek().id, ...editing.place(), args: parsed },
@@ -78,9 +89,11 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
   }
   return {
     state: state.value,
-    args: args.value,
+    file: file.value,
+    args,
     setArgs(text) {
-      args.value = text
+      const started = editing.files.started.peek()
+      argsByFile.value = new Map(argsByFile.peek()).set(started, text)
     },
     start,
     async cancel() {

@@ -2,6 +2,7 @@ import { ApiError } from "@hamlet/contract/client"
 import { readStyle } from "@hamlet/contract/code-style"
 import { signal } from "@preact/signals"
 import type { CodeEditorProps, FormattedText } from "../../../editor/code-editor-props.ts"
+import { toPlainLines, withLineEndsOf } from "../../../editor/line-ends.ts"
 import type { Definition, TextEdit } from "../../../editor/type-service/protocol.ts"
 import { api } from "../../api.ts"
 import { explain } from "../../data/explain.ts"
@@ -30,7 +31,9 @@ export function editorFeatures(
     onEdits(path, edits) {
       const file = editing.files.find(path.slice(root.length))
       const text = file?.text.peek()
-      if (file && text !== undefined) editing.files.type(applyEdits(text, edits), file)
+      if (!file || text === undefined) return
+      const edited = applyEdits(toPlainLines(text), edits)
+      editing.files.type(withLineEndsOf(text, edited), file)
     },
     onProblem: showError,
   }

@@ -22,22 +22,22 @@ export async function findConflicts(
   listing: readonly ListedFile[],
   readText: ReadText,
 ): Promise<readonly FileConflict[]> {
+  const theirs = matchFiles(files, listing)
   const found = await Promise.all(
     files
       .filter((file) => file.isDirty.peek() && file.type.peek() !== "directory")
-      .map((file) => findConflict(file, listing, readText)),
+      .map((file) => findConflict(file, theirs.get(file), readText)),
   )
   return found.filter((conflict) => conflict !== undefined)
 }
 
 async function findConflict(
   file: EditedFile,
-  listing: readonly ListedFile[],
+  listed: ListedFile | undefined,
   readText: ReadText,
 ): Promise<FileConflict | undefined> {
-  const listed = findTheirs(file, listing)
   const saved = file.saved.peek()
-  if (listed?.version === saved?.version && listed?.path === saved?.path) return undefined
+  if (listed?.id === saved?.id && listed?.version === saved?.version) return undefined
   const isDeleted = file.isDeleted.peek()
   if (!listed) {
     // Where both have deleted it, and where only its place was changed here, theirs counts.
@@ -45,7 +45,7 @@ async function findConflict(
       ? undefined
       : { file, theirs: undefined, merged: undefined }
   }
-  if (listed.type === "directory" || (!isDeleted && !file.hasNewText())) return undefined
+  if (!isDeleted && !file.hasNewText()) return undefined
   const theirs = { listed, text: await readText(listed) }
   const mine = file.text.peek() ?? ""
   const base = await file.findSavedText()
@@ -58,11 +58,31 @@ async function findConflict(
   return { file, theirs, merged: saved ? text : undefined }
 }
 
-/** What a file is in a newer version: the file with its id, or for a new one what has its path. */
-export function findTheirs(
-  file: EditedFile,
+/**
+ * What each file is in a newer version: the one with its id. A new file, and one that no longer
+ * exists, is what was created at its path.
+ */
+export function matchFiles(
+  files: readonly EditedFile[],
   listing: readonly ListedFile[],
-): ListedFile | undefined {
-  const saved = file.saved.peek()
-  return listing.find(({ id, path }) => (saved ? id === saved.id : path === file.path.peek()))
+): ReadonlyMap<EditedFile, ListedFile> {
+  const theirs = new Map<EditedFile, ListedFile>()
+  const byId = new Map(listing.map((listed) => [listed.id, listed]))
+  for (const file of files) {
+    const listed = byId.get(file.saved.peek()?.id ?? "")
+    if (listed) theirs.set(file, listed)
+  }
+  const known = new Set(theirs.values())
+  const others = listing.filter((listed) => !known.has(listed))
+  const byPath = new Map(others.map((listed) => [toPlace(listed.path, listed.type), listed]))
+  for (const file of files) {
+    const listed = byPath.get(toPlace(file.path.peek(), file.type.peek()))
+    if (listed && !theirs.has(file)) theirs.set(file, listed)
+  }
+  return theirs
+}
+
+/** A file cannot become a directory. */
+function toPlace(path: string, type: ListedFile["type"]): string {
+  return type === "directory" ? `${path}/` : path
 }

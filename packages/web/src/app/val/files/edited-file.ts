@@ -88,7 +88,8 @@ export class EditedFile {
   /** Restores a draft of it. */
   restore(draft: FileDraft): void {
     const saved = this.saved.peek()
-    if (saved && draft.saved && saved.version !== draft.saved.version) {
+    const isSame = saved?.id === draft.saved?.id && saved?.version === draft.saved?.version
+    if (saved && draft.saved && !isSame) {
       this.setSaved({ ...saved, ...draft.saved, name: toFileName(draft.saved.path) }, undefined)
       this.text.value = undefined
     }

@@ -71,10 +71,10 @@ function toMain({ id, version }: Val): Branch {
   return { id, name: mainBranch, version }
 }
 
-/** Of one version, so that all pages of the list belong together. */
-async function listAllFiles(
+/** All files and directories of one version of a branch. */
+export async function listAllFiles(
   valId: string,
-  { id, version }: Branch,
+  { id, version }: Pick<Branch, "id" | "version">,
   signal?: AbortSignal,
 ): Promise<readonly ListedFile[]> {
   const files: ListedFile[] = []

@@ -1,9 +1,9 @@
-import { findEntryFile } from "@hamlet/contract/entry-file"
+import { findEntryFile, readmePath } from "@hamlet/contract/entry-file"
 import { isInside } from "@hamlet/contract/file-paths"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import { findTheirs } from "./conflicts.ts"
+import { matchFiles } from "./conflicts.ts"
 import { EditedFile, type ReadText } from "./edited-file.ts"
-import type { FileType, ListedFile } from "./load-files.ts"
+import type { Branch, FileType, ListedFile, Val } from "./load-files.ts"
 
 /** The files of a branch as the user has arranged them, and those in tabs. Nothing is saved here. */
 export class ValFiles {
@@ -50,6 +50,16 @@ export class ValFiles {
         : this.entry.value
     })
     this.changed = computed(() => this.all.value.filter((file) => file.isDirty.value))
+  }
+
+  /** The val itself has the texts of two files of `main`. */
+  takeTextsOf({ id, code, readme, version }: Val, branch: Branch): void {
+    if (branch.id !== id || branch.version !== version) return
+    for (const file of this.all.peek()) {
+      const saved = file.saved.peek()
+      const text = saved?.id === id ? code : saved?.path === readmePath ? readme : null
+      if (saved && text !== null && saved.type !== "directory") file.take(saved, text)
+    }
   }
 
   /** The file at a path. */
@@ -159,6 +169,28 @@ export class ValFiles {
     if (this.tabs.peek().includes(file)) this.close(file)
   }
 
+  /** A file was deleted on the server: what the user has restored meanwhile becomes a new file. */
+  forget(file: EditedFile): void {
+    const text = file.text.peek() ?? file.savedText.peek()
+    if (file.isDeleted.peek() || text === undefined) this.drop(file)
+    else {
+      file.text.value = text
+      file.setSaved(undefined, undefined)
+    }
+  }
+
+  /** A path that two files have: one of them would overwrite the other. */
+  findTwice(): string | undefined {
+    const paths = new Set<string>()
+    for (const file of this.present.peek()) {
+      const path = file.path.peek()
+      if (file.type.peek() === "directory") continue
+      if (paths.has(path)) return path
+      paths.add(path)
+    }
+    return undefined
+  }
+
   /** Adds files that are on the server and not here, such as the directories of new files. */
   addListed(listing: readonly ListedFile[]): void {
     const known = new Set(this.all.peek().map((file) => file.saved.peek()?.id))
@@ -168,21 +200,29 @@ export class ValFiles {
 
   /**
    * Bases all files on a newer version. Unsaved changes stay; what is not changed here is replaced.
-   * `apply` is called together with the change, once all texts are there.
+   * `apply` is called together with the change, once all texts are there. Does nothing and returns
+   * false if the user has begun to change a file that is not the same there: that is a conflict.
    */
-  async rebase(listing: readonly ListedFile[], apply: () => void): Promise<void> {
+  async rebase(listing: readonly ListedFile[], apply: () => void): Promise<boolean> {
+    const before = new Set(this.all.peek().filter((file) => file.hasNewText()))
     const texts = new Map<ListedFile, string>()
     await Promise.all(
-      this.all.peek().map(async (file) => {
-        const listed = findTheirs(file, listing)
+      [...matchFiles(this.all.peek(), listing)].map(async ([file, listed]) => {
         const isShown = file.isDirty.peek() || this.tabs.peek().includes(file)
-        if (listed && listed.type !== "directory" && isShown && isStale(file, listed))
+        if (listed.type !== "directory" && isShown && isStale(file, listed))
           texts.set(listed, await this.#readText(listed))
       }),
     )
+    const theirs = matchFiles(this.all.peek(), listing)
+    const isBegun = (file: EditedFile) => {
+      const listed = theirs.get(file)
+      const isSame = listed ? !isStale(file, listed) : !file.saved.peek()
+      return file.hasNewText() && !before.has(file) && !isSame
+    }
+    if (this.all.peek().some(isBegun)) return false
     batch(() => {
       for (const file of this.all.peek()) {
-        const listed = findTheirs(file, listing)
+        const listed = theirs.get(file)
         if (!listed) this.#detach(file)
         else if (isStale(file, listed)) rebaseFile(file, listed, texts.get(listed))
       }
@@ -190,6 +230,7 @@ export class ValFiles {
       apply()
       if (!this.current.peek()) this.openFirst()
     })
+    return true
   }
 
   toEdited(file: ConstructorParameters<typeof EditedFile>[0]): EditedFile {
@@ -204,9 +245,9 @@ export class ValFiles {
   }
 }
 
-function isStale(file: EditedFile, { version, path }: ListedFile): boolean {
+function isStale(file: EditedFile, { id, version, path }: ListedFile): boolean {
   const saved = file.saved.peek()
-  return saved?.version !== version || saved.path !== path
+  return saved?.id !== id || saved.version !== version || saved.path !== path
 }
 
 function rebaseFile(file: EditedFile, listed: ListedFile, text: string | undefined): void {

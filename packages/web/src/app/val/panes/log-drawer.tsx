@@ -1,13 +1,16 @@
-import { useSignal } from "@preact/signals"
-import { useEffect, useLayoutEffect } from "preact/hooks"
+import { type Signal, useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks"
+import { setTo } from "../../../ui/bind.ts"
 import { Icon } from "../../../ui/icon.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { usePoll } from "../../data/poll.ts"
 import { TimeAgo } from "../../parts/time-ago.tsx"
 import { isFailure, toRunText } from "../../runs/list/run-title.ts"
 import { LogView, RunLog } from "../../runs/log-view.tsx"
+import { ProblemList } from "../problems/problem-list.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
-import type { ListedRun } from "./recent-runs.ts"
+import { type ListedRun, RecentRuns } from "./recent-runs.ts"
 import { RunLogs } from "./run-logs.tsx"
 
 export const drawerId = "log-drawer"
@@ -18,15 +21,77 @@ export const drawerId = "log-drawer"
  */
 const pollMs = 2_000
 
-type Props = Pick<ValTabProps, "editing" | "run" | "requests" | "recent"> & {
+type Props = Pick<
+  ValTabProps,
+  "editing" | "run" | "requests" | "recent" | "problems" | "actions" | "isOwn"
+> & {
   readonly isOpen: boolean
   readonly onToggle: (isOpen: boolean) => void
 }
 
-/** The latest runs of the val, and the logs of one of them, below the code. */
+/** The latest runs of the val and the logs of one of them, or its problems, below the code. */
 export function LogDrawer(props: Props) {
-  const { editing, run, requests, recent, isOpen, onToggle } = props
+  const { editing, requests, recent, problems, isOwn, isOpen, onToggle } = props
+  const view = useSignal<"runs" | "problems">("runs")
+  const runs = recent.runs.value
+  // The request whose status is beside the code, which other requests may follow.
+  const marked = runs.find(({ id }) => id === requests.run.value?.id) ?? runs[0]
+  const what = editing.files.started.value?.type.value === "http" ? "Requests" : "Runs"
+  const count = problems.all.value.length
+  const toggle = (wanted: "runs" | "problems") => {
+    onToggle(!(isOpen && view.value === wanted))
+    view.value = wanted
+  }
+  return (
+    <section id={drawerId} class="log-drawer" aria-label={`${what} and logs`}>
+      <div class="row drawer-bar">
+        <DrawerToggle isOpen={isOpen && view.value === "runs"} onClick={() => toggle("runs")}>
+          <Icon name="chevron" /> {what} and logs
+        </DrawerToggle>
+        {isOwn ? (
+          <DrawerToggle
+            isOpen={isOpen && view.value === "problems"}
+            onClick={() => toggle("problems")}
+          >
+            Problems
+            {count === 0 ? null : <span class="count drawer-count">{count}</span>}
+          </DrawerToggle>
+        ) : null}
+        {marked && !isOpen ? <RunMarks run={marked} /> : null}
+      </div>
+      {isOpen && view.value === "problems" ? (
+        <div id={`${drawerId}-problems`} class="fill drawer-problems">
+          <ProblemList {...props} />
+        </div>
+      ) : null}
+      <Runs {...props} what={what} isOpen={isOpen && view.value === "runs"} />
+    </section>
+  )
+}
+
+function DrawerToggle(props: {
+  readonly isOpen: boolean
+  readonly onClick: () => void
+  readonly children: ComponentChildren
+}) {
+  return (
+    <button
+      type="button"
+      class="bare drawer-toggle"
+      aria-expanded={props.isOpen}
+      aria-controls={drawerId}
+      onClick={props.onClick}
+    >
+      {props.children}
+    </button>
+  )
+}
+
+function Runs(props: Props & { readonly what: string }) {
+  const { editing, run, requests, isOpen, what } = props
   const selected = useSignal<string | undefined>(undefined)
+  const fileId = useSignal<string>("")
+  const recent = useRecent(props, fileId)
   const current =
     run.state.kind === "ended"
       ? run.state.run.id
@@ -44,34 +109,20 @@ export function LogDrawer(props: Props) {
   }, [isStarting, sentAt])
   useEffect(() => {
     if (isOpen) void recent.refresh().catch(() => {})
-  }, [newest, run.state.kind, isOpen])
+  }, [newest, run.state.kind, isOpen, recent])
   usePoll(pollMs, () => (isOpen ? recent.refresh() : undefined))
   const runs = recent.runs.value
-  const shown = selected.value ?? newest ?? runs[0]?.id
-  // The request whose status is beside the code, which other requests may follow.
-  const marked = runs.find(({ id }) => id === requests.run.value?.id) ?? runs[0]
-  const what = editing.files.started.value?.type.value === "http" ? "Requests" : "Runs"
+  const shown = selected.value ?? (fileId.value === "" ? newest : undefined) ?? runs[0]?.id
   return (
-    <section id={drawerId} class="log-drawer" aria-label={`${what} and logs`}>
-      <div class="row drawer-bar">
-        <button
-          type="button"
-          class="bare drawer-toggle"
-          aria-expanded={isOpen}
-          aria-controls={`${drawerId}-body`}
-          onClick={() => onToggle(!isOpen)}
-        >
-          <Icon name="chevron" /> {what} and logs
-        </button>
-        {marked && !isOpen ? <RunMarks run={marked} /> : null}
-      </div>
-      <div id={`${drawerId}-body`} class="fill drawer-body" hidden={!isOpen}>
-        {runs.length === 0 && shown === undefined ? (
-          <p class="quiet drawer-empty">
-            {what === "Requests" ? "Requests to the val" : "Runs of the val"} appear here, with
-            their logs.
-          </p>
-        ) : null}
+    <div id={`${drawerId}-body`} class="fill drawer-body" hidden={!isOpen}>
+      {runs.length === 0 && shown === undefined ? (
+        <p class="quiet drawer-empty">
+          {what === "Requests" ? "Requests to the val" : "Runs of the val"} appear here, with their
+          logs.
+        </p>
+      ) : null}
+      <div class="column drawer-side">
+        <FileFilter editing={editing} fileId={fileId} onChange={setTo(selected, undefined)} />
         <ol class="drawer-runs">
           {runs.map((listed) => (
             <li key={listed.id}>
@@ -88,13 +139,54 @@ export function LogDrawer(props: Props) {
             </li>
           ))}
         </ol>
-        {isOpen && shown !== undefined ? (
-          <div class="column drawer-logs">
-            <Logs run={run} id={shown} />
-          </div>
-        ) : null}
       </div>
-    </section>
+      {isOpen && shown !== undefined ? (
+        <div class="column drawer-logs">
+          <Logs run={run} id={shown} />
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+/** The runs of the whole val, or of the chosen file alone. */
+function useRecent({ editing, recent }: Props, fileId: Signal<string>): RecentRuns {
+  const { id } = editing.val.value
+  const ofFile = useMemo(
+    () => (fileId.value === "" ? undefined : new RecentRuns(id, fileId.value)),
+    [id, fileId.value],
+  )
+  return ofFile ?? recent
+}
+
+/** A val with one file of code has nothing to choose. */
+function FileFilter(props: {
+  readonly editing: Props["editing"]
+  readonly fileId: Signal<string>
+  readonly onChange: () => void
+}) {
+  const { editing, fileId, onChange } = props
+  const saved = editing.files.present.value
+    .filter((file) => file.isCode)
+    .flatMap((file) => file.saved.value ?? [])
+  if (saved.length < 2) return null
+  return (
+    <select
+      class="input drawer-filter"
+      aria-label="Runs of"
+      value={fileId.value}
+      onChange={(event) => {
+        fileId.value = event.currentTarget.value
+        onChange()
+      }}
+    >
+      <option value="">All files</option>
+      {saved.map(({ id, path }) => (
+        <option key={id} value={id}>
+          {path}
+        </option>
+      ))}
+    </select>
   )
 }
 

@@ -7,14 +7,16 @@ export type ListedRun = Item<"listValRuns">
 
 const limits = { runsMax: 30 }
 
-/** The latest runs of a val that the user may see. */
+/** The latest runs of a val, or of one of its files, that the user may see. */
 export class RecentRuns {
   readonly #runs: Signal<readonly ListedRun[]> = signal([])
   readonly #valId: string
+  readonly #fileId: string | undefined
   #turn = 0
 
-  constructor(valId: string) {
+  constructor(valId: string, fileId?: string) {
     this.#valId = valId
+    this.#fileId = fileId
   }
 
   get runs(): ReadonlySignal<readonly ListedRun[]> {
@@ -25,7 +27,11 @@ export class RecentRuns {
   async refresh(): Promise<readonly ListedRun[]> {
     this.#turn += 1
     const turn = this.#turn
-    const { data } = await api.listValRuns({ val_id: this.#valId, limit: limits.runsMax })
+    const { data } = await api.listValRuns({
+      val_id: this.#valId,
+      limit: limits.runsMax,
+      ...(this.#fileId === undefined ? {} : { file_id: this.#fileId }),
+    })
     // A late response must not replace a newer one.
     if (turn === this.#turn) this.#runs.value = data
     return data

@@ -1,54 +1,145 @@
-import { LinkTabs } from "../../parts/link-tabs.tsx"
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { toLanguage } from "../../../editor/to-language.ts"
+import { Bars } from "../../../ui/page-states.tsx"
+import { navigate } from "../../frame/location.ts"
+import { LinkButton } from "../../parts/buttons/link-button.tsx"
+import { type LinkTab, LinkTabs } from "../../parts/link-tabs.tsx"
+import { Markdown } from "../../parts/markdown.tsx"
 import { sidePaneId } from "../code/code-actions.ts"
 import { RunPanel } from "../code/run-panel.tsx"
 import { EmailTab } from "../email-tab.tsx"
+import type { EditedFile } from "../files/edited-file.ts"
 import { Workbench } from "../preview/workbench.tsx"
 import { ScheduleTab } from "../schedule-tab.tsx"
+import { toHref } from "../to-href.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
+import { type FileSchedules, useFileSchedules } from "./file-schedules.ts"
+import { TriggerSelect } from "./trigger-select.tsx"
 
-/** Beside the code: requests to an http val, otherwise the run, the schedule or the mail. */
+/**
+ * Beside the code: what the file that Run starts does, by what starts it. It stays while a module is
+ * edited. Of a Markdown file, it is what the file looks like.
+ */
 export function SidePane(props: ValTabProps) {
-  const { editing, run, isOwn, base, pane, actions } = props
-  const started = editing.files.started.value
-  const onGoTo = (line: number) => actions.goTo(started?.path.peek() ?? "", line)
-  const type = started?.type.value
-  const others = [
-    // A val whose type was changed may still have a schedule.
-    ...((type === "interval" && isOwn) || pane === "schedule"
-      ? [{ href: `${base}/schedule`, label: "Schedule", icon: "timer" as const }]
-      : []),
-    ...(type === "email" || pane === "mail"
-      ? [{ href: `${base}/mail`, label: "Mail", icon: "mail" as const }]
-      : []),
-  ]
+  const { editing, isOwn, pane, actions } = props
+  const { files } = editing
+  const started = files.started.value
+  const schedules = useFileSchedules(editing, isOwn)
+  const prose = useProse(files.current.value, actions.isBusy)
+  const pick = (file: EditedFile) => {
+    files.pick(file)
+    prose.close()
+    navigate(toHref(editing), { replace: true })
+  }
   return (
     <section id={sidePaneId} class="side-pane" aria-label="Result">
-      {others.length === 0 ? null : (
-        <LinkTabs
-          label="Beside the code"
-          current={`${base}/${pane}`}
-          tabs={[{ href: `${base}/run`, label: "Run", icon: "play" }, ...others]}
+      <TriggerSelect editing={editing} isOwn={isOwn} schedules={schedules} onPick={pick} />
+      {prose.file ? (
+        <ProsePreview
+          file={prose.file}
+          {...(started ? { onClose: prose.close, other: started.path.value } : {})}
         />
-      )}
-      {pane === "schedule" ? (
-        <div class="fill side-part">
-          <ScheduleTab {...props} />
-        </div>
-      ) : pane === "mail" ? (
-        <div class="fill side-part">
-          <EmailTab {...props} />
-        </div>
-      ) : type === "http" ? (
-        <Workbench {...props} onGoTo={onGoTo} />
-      ) : (
-        <RunPanel
-          run={run}
-          type={type}
-          editing={editing}
-          onStart={() => void actions.start()}
-          onGoTo={onGoTo}
-        />
-      )}
+      ) : null}
+      {/* A page that is hidden keeps its state. */}
+      <div class="column fill" hidden={prose.file !== undefined}>
+        <PaneTabs editing={editing} isOwn={isOwn} pane={pane} />
+        {editing.trial.value && editing.trial.value.file === started ? (
+          <p class="row wrap notice trial-notice" role="status">
+            Preview of unsaved files. Save makes them live.
+          </p>
+        ) : null}
+        <TriggerPart key={started?.key} {...props} schedules={schedules} />
+      </div>
     </section>
   )
+}
+
+function PaneTabs({ editing, isOwn, pane }: Pick<ValTabProps, "editing" | "isOwn" | "pane">) {
+  const type = editing.files.started.value?.type.value
+  const first: LinkTab | undefined =
+    // A val whose type was changed may still have a schedule.
+    (type === "interval" && isOwn) || pane === "schedule"
+      ? { href: toHref(editing, "schedule"), label: "Schedule", icon: "timer" }
+      : type === "email" || pane === "mail"
+        ? { href: toHref(editing, "mail"), label: "Mail", icon: "mail" }
+        : undefined
+  if (!first) return null
+  const run: LinkTab = {
+    href: toHref(editing, "run"),
+    label: first.label === "Schedule" ? "Run now" : "Run",
+    icon: "play",
+  }
+  return <LinkTabs label="Beside the code" current={toHref(editing, pane)} tabs={[first, run]} />
+}
+
+function TriggerPart(props: ValTabProps & { readonly schedules: FileSchedules }) {
+  const { editing, run, isOwn, pane, actions, schedules } = props
+  const started = editing.files.started.value
+  const onGoTo = (line: number) => actions.goTo(started?.path.peek() ?? "", line)
+  if (pane === "schedule")
+    return (
+      <div class="fill side-part">
+        <ScheduleTab
+          editing={editing}
+          onChange={(changed) => {
+            const { id } = editing.findStarted() ?? {}
+            if (id === undefined) return
+            const next = new Map(schedules.peek())
+            if (changed) next.set(id, changed)
+            else next.delete(id)
+            schedules.value = next
+          }}
+        />
+      </div>
+    )
+  if (pane === "mail")
+    return (
+      <div class="fill side-part">
+        <EmailTab editing={editing} isOwn={isOwn} />
+      </div>
+    )
+  if (started?.type.value === "http") return <Workbench {...props} onGoTo={onGoTo} />
+  return (
+    <RunPanel run={run} editing={editing} onStart={() => void actions.start()} onGoTo={onGoTo} />
+  )
+}
+
+/** What a Markdown file looks like while it is typed. */
+function ProsePreview(props: {
+  readonly file: EditedFile
+  readonly onClose?: () => void
+  /** The path of the file whose result is shown instead. */
+  readonly other?: string
+}) {
+  const { file, onClose, other } = props
+  const text = file.text.value
+  return (
+    <section class="column fill" aria-label="Preview">
+      <p class="row prose-line">
+        <span class="quiet ellipsis">{file.path.value}</span>
+        {onClose ? <LinkButton onClick={onClose}>Show {other}</LinkButton> : null}
+      </p>
+      <div class="fill side-part">
+        {text === undefined ? <Bars count={4} /> : <Markdown text={text} />}
+      </div>
+    </section>
+  )
+}
+
+/** The Markdown file in the editor, until its preview is closed or something runs. */
+function useProse(current: EditedFile | undefined, isBusy: boolean) {
+  const closed = useSignal<EditedFile | undefined>(undefined)
+  const close = () => {
+    closed.value = current
+  }
+  useEffect(() => {
+    if (isBusy) close()
+  }, [isBusy])
+  // Another file was shown since: a Markdown file is shown again.
+  useEffect(() => {
+    if (closed.peek() !== current) closed.value = undefined
+  }, [current])
+  const isProse = current !== undefined && toLanguage(current.path.value) === "markdown"
+  return { file: isProse && closed.value !== current ? current : undefined, close }
 }

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useLayoutEffect } from "preact/hooks"
-import { CopyButton } from "../../../ui/copy-button.tsx"
+import { CopyButton, CopyChip } from "../../../ui/copy-button.tsx"
 import { Icon, IconButton } from "../../../ui/icon.tsx"
 import { Menu } from "../../parts/buttons/menu.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
@@ -8,18 +8,20 @@ import { hasBody, methods } from "./methods.ts"
 import type { TypedRequest } from "./request-history.ts"
 import { toCurl } from "./to-curl.ts"
 import { needsJsonType } from "./to-headers.ts"
-import type { ValRequests } from "./val-requests.ts"
+import { toValPath, type ValRequests } from "./val-requests.ts"
 
 type Props = Pick<ValTabProps, "editing" | "requests"> & {
   /** Signed-out users can only look at the page. */
   readonly maySend: boolean
+  /** The public address of the file. */
+  readonly endpoint: string
   /** The typed path at the address of the frame. */
   readonly pageUrl: string
 }
 
 /** Method, path, and what can be done with the request. */
 export function AddressBar(props: Props) {
-  const { requests, maySend, pageUrl } = props
+  const { requests, maySend, endpoint, pageUrl } = props
   const { method, path } = requests.draft.value
   const isSending = requests.exchange.value.kind === "sending"
   return (
@@ -31,6 +33,11 @@ export function AddressBar(props: Props) {
         void requests.send()
       }}
     >
+      <CopyChip
+        text={new URL(toValPath(path), endpoint).href}
+        label="Copy the address"
+        class="address-chip"
+      />
       <div class="row address-line">
         {maySend ? (
           <select
@@ -52,7 +59,7 @@ export function AddressBar(props: Props) {
           value={path}
           onInput={(event) => requests.change({ path: event.currentTarget.value })}
         />
-        <button type="submit" class="button button-small" title="Send the request">
+        <button type="submit" class="button button-quiet button-small" title="Send the request">
           {maySend ? "Send" : "Go"}
         </button>
       </div>
@@ -85,14 +92,10 @@ export function AddressBar(props: Props) {
 }
 
 /** The history of requests, and the request as a command. */
-function More({ editing, requests }: Props) {
+function More({ editing, requests, endpoint }: Props) {
   const history = requests.history.value
-  const { links, privacy } = editing.val.value
-  const curl = () =>
-    toCurl(requests.draft.peek(), {
-      endpoint: links.endpoint ?? "",
-      isPrivate: privacy === "private",
-    })
+  const isPrivate = editing.val.value.privacy === "private"
+  const curl = () => toCurl(requests.draft.peek(), { endpoint, isPrivate })
   return (
     <>
       <Menu label="History" title="Earlier requests" button={<Icon name="history" />}>

@@ -51,16 +51,20 @@ export async function findPageRun(
 }
 
 /**
- * The last run that a page was returned by; without one, the last run of a GET request. What a page
+ * The last run that a page of the file was returned by; without one, the last run of a GET request. What a page
  * fetches is newer than the page: each path is looked at once.
  */
 export async function findLastPage(
   recent: RecentRuns,
+  fileId: string | undefined,
   signal: AbortSignal,
 ): Promise<RunDetail | undefined> {
   const gets = (await recent.refresh()).filter(
-    ({ source, status, request }) =>
-      source === "http" && status !== "running" && request?.method === "GET",
+    ({ source, status, request, file }) =>
+      source === "http" &&
+      status !== "running" &&
+      request?.method === "GET" &&
+      (file === null || file.id === fileId),
   )
   const byUrl = new Map(gets.toReversed().map((run) => [run.request?.url, run]))
   const newest = gets.filter((run) => byUrl.get(run.request?.url) === run)

@@ -1,5 +1,5 @@
 import type { Output } from "@hamlet/contract/client"
-import { type Signal, signal } from "@preact/signals"
+import { batch, type Signal, signal } from "@preact/signals"
 import { api } from "../../api.ts"
 import { explain } from "../../data/explain.ts"
 import { pause } from "../../data/pause.ts"
@@ -54,6 +54,8 @@ export class ValRequests {
   /** The runs that belong to earlier requests. */
   #known: ReadonlySet<string> = new Set()
   #abort = new AbortController()
+  /** The id of the file that the requests are sent to. */
+  #fileId: string | undefined
 
   /** `recent` is undefined for users who may not see the runs of requests: all but the owner. */
   constructor(editing: ValEditing, recent: RecentRuns | undefined) {
@@ -63,12 +65,37 @@ export class ValRequests {
     this.history = signal(readHistory(editing.val.peek().id))
   }
 
-  /** Shows the last page as it was recorded. Nothing is sent: a request may have side effects. */
-  async showLast(): Promise<void> {
+  /**
+   * Shows the file that Run starts now. A page that was loaded before is replaced by that of the
+   * file; otherwise nothing is sent, since a request may have side effects.
+   */
+  follow(fileId: string | undefined): void {
+    const isOther = this.#fileId !== undefined && this.#fileId !== fileId
+    this.#fileId = fileId
+    if (!isOther) return void this.#showLast()
+    const wasLoaded = this.#isPageLoaded()
+    this.#abort.abort()
+    this.#abort = new AbortController()
+    batch(() => {
+      this.exchange.value = { kind: "none" }
+      this.run.value = undefined
+      this.page.value = { path: "/", number: 0 }
+      this.view.value = "page"
+      this.isLooking.value = this.#recent !== undefined && !wasLoaded
+      this.change({ path: "/" })
+    })
+    void (wasLoaded && fileId !== undefined ? this.loadPage() : this.#showLast())
+  }
+
+  /** Shows the last page as it was recorded. */
+  async #showLast(): Promise<void> {
     const { signal } = this.#abort
-    const run = this.#recent && (await findLastPage(this.#recent, signal).catch(() => undefined))
+    const run =
+      this.#recent &&
+      (await findLastPage(this.#recent, this.#fileId, signal).catch(() => undefined))
+    if (signal.aborted) return
     this.isLooking.value = false
-    if (!run?.request || signal.aborted || this.exchange.peek().kind !== "none") return
+    if (!run?.request || this.exchange.peek().kind !== "none") return
     this.run.value = run
     this.page.value = { path: toPath(run.request.url), number: 0 }
     if (this.draft.peek().path === "/") this.change({ path: this.page.peek().path })
@@ -180,6 +207,8 @@ export class ValRequests {
   #begin(isPage: boolean): AbortSignal {
     this.#abort.abort()
     this.#abort = new AbortController()
+    this.#fileId = this.#editing.findStarted()?.id
+    this.isLooking.value = false
     this.run.value = undefined
     if (this.view.peek() === "error") this.view.value = this.#viewBeforeError
     this.exchange.value = { kind: "sending", isPage, startedAt: Date.now() }

@@ -30,10 +30,10 @@ const labels = { page: "Page", response: "Response", logs: "Logs", error: "Error
 export function Workbench(props: Props) {
   const { editing, isOwn, requests } = props
   const maySend = viewer() !== undefined
+  const endpoint = findEndpoint(editing)
   const address = useFrameAddress(editing, maySend)
-  useEffect(() => {
-    void requests.showLast()
-  }, [requests])
+  const fileId = editing.findStarted()?.id
+  useEffect(() => requests.follow(fileId), [requests, fileId])
   const back = useRef(comebacks.peek())
   useEffect(() => {
     if (back.current !== comebacks.value) requests.reloadPage()
@@ -47,16 +47,22 @@ export function Workbench(props: Props) {
       ? ["page", "response"]
       : ["page"]
   const { url } =
-    address.state.kind === "ready"
-      ? address.state.data
-      : { url: findEndpoint(editing) ?? location.origin }
+    address.state.kind === "ready" ? address.state.data : { url: endpoint ?? location.origin }
   const path = requests.draft.value.path
+  // A file that was never saved as a web page has no address.
+  if (endpoint === undefined)
+    return (
+      <EmptyState icon="external" title="No address yet">
+        <p>The file has a web address when it is saved.</p>
+      </EmptyState>
+    )
   return (
     <div class="column fill bench">
       <AddressBar
         editing={editing}
         requests={requests}
         maySend={maySend}
+        endpoint={endpoint}
         pageUrl={toPageUrl(path, url)}
       />
       <div class="row bench-bar">
@@ -153,17 +159,18 @@ function hasError({ requests }: Props): boolean {
 function useFrameAddress(editing: ValTabProps["editing"], isSignedIn: boolean) {
   const { id, privacy } = editing.val.value
   const place = editing.place()
-  const key = `${id} ${privacy} ${isSignedIn} ${place.branch} ${place.file}`
-  return useResource(key, async (signal) =>
+  const endpoint = findEndpoint(editing)
+  const key = `${id} ${privacy} ${isSignedIn} ${place.branch} ${place.file} ${endpoint}`
+  return useResource(endpoint === undefined ? undefined : key, async (signal) =>
     isSignedIn
       ? await api.createPreview({ val_id: id, ...place }, { signal })
-      : { url: findEndpoint(editing) ?? "", expiresAt: null },
+      : { url: endpoint ?? "", expiresAt: null },
   )
 }
 
 /** The public address of the file that Run starts. */
-function findEndpoint({ files }: ValTabProps["editing"]): string | undefined {
-  return files.started.value?.saved.value?.links.endpoint
+function findEndpoint(editing: ValTabProps["editing"]): string | undefined {
+  return editing.findStarted()?.links.endpoint
 }
 
 function toPageUrl(path: string, url: string): string {

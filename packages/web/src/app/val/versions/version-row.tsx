@@ -1,52 +1,159 @@
-import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
-import { setTo } from "../../../ui/bind.ts"
-import { Dialog } from "../../../ui/dialog.tsx"
+import { bindText, setTo } from "../../../ui/bind.ts"
 import { api } from "../../api.ts"
-import { currentLocation } from "../../frame/location.ts"
+import { toHrefWith } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
-import { Button } from "../../parts/buttons/button.tsx"
 import { LinkButton } from "../../parts/buttons/link-button.tsx"
+import { Field } from "../../parts/forms/field.tsx"
+import { FormDialog } from "../../parts/forms/form-dialog.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
 import { session } from "../../session/session.ts"
-import type { ValTabProps } from "../val-tab-props.ts"
+import { ChangeMark } from "../comparison/change-mark.tsx"
+import { AskingButton } from "./asking-button.tsx"
+import type { VersionChange } from "./group-versions.ts"
+import type { ShownBranch } from "./shown-branch.ts"
 
-interface VersionRowProps extends Pick<ValTabProps, "editing" | "isOwn" | "base"> {
-  readonly version: Item<"listVersions">
-  readonly before: number | undefined
-  readonly isCurrent: boolean
-  readonly isShown: boolean
-  readonly onChange: () => void
+const limits = { pathsMax: 4 }
+
+/** What the rows of a list of versions have in common. */
+export interface VersionListProps {
+  readonly branch: ShownBranch
+  readonly isOwn: boolean
+  /** The version whose changes are shown. */
+  readonly shown: number
+  /** Whether the paths that a version has changed say something: the val has several files. */
+  readonly hasPaths: boolean
+  /** The version before each; of the last one that is loaded, it is not known. */
+  readonly before: ReadonlyMap<number, number>
+  /** The files are those of another version, and unsaved text is set aside. */
+  readonly onRestored: () => Promise<void>
+  readonly onDeleted: () => Promise<void>
+  readonly onNoted: () => void
 }
 
-/** A version, its time, and its actions. */
-export function VersionRow(props: VersionRowProps) {
-  const { version, before, isCurrent, isShown, isOwn, base } = props
-  const layout = currentLocation.value.query.get("layout")
-  const show = `${base}/versions?from=${before ?? 0}&to=${version.version}${layout ? `&layout=${layout}` : ""}`
+/** A version: its number, time, note, the paths that it has changed, and its actions. */
+export function VersionRow(props: VersionListProps & { readonly version: VersionChange }) {
+  const { version, branch, shown, before, isOwn, hasPaths } = props
+  const isShown = version.version === shown
+  const isCurrent = version.version === branch.version
   return (
     <li class={`version-row ${isShown ? "version-shown" : ""}`}>
-      <a class="table-name" href={show} {...(isShown ? { "aria-current": "true" as const } : {})}>
+      <VersionLink {...props} to={version.version} from={before.get(version.version)}>
         v{version.version}
-      </a>
+      </VersionLink>
       {isCurrent ? <span class="badge">current</span> : null}
       <span class="quiet push">
         <TimeAgo at={version.createdAt} />
       </span>
+      {version.note === null ? null : <p class="version-note">{version.note}</p>}
+      {hasPaths ? <ChangedPaths version={version} /> : null}
       <span class="wrap version-actions">
         {session.value.kind === "signed-in" ? <RunVersion {...props} /> : null}
+        {isOwn ? <EditNote {...props} /> : null}
         {isOwn && !isCurrent ? <RestoreVersion {...props} /> : null}
-        {isOwn ? <DeleteVersion {...props} /> : null}
+        {isOwn && branch.isMain ? <DeleteVersion {...props} /> : null}
       </span>
     </li>
   )
 }
 
-function RunVersion({ version: { version }, editing }: VersionRowProps) {
+/** The versions of one push, as one row that can be opened. */
+export function PushRow(props: VersionListProps & { readonly push: readonly VersionChange[] }) {
+  const { push, branch, shown, before } = props
+  const [newest, oldest] = [push[0], push.at(-1)]
+  const isOpen = useSignal(
+    push.some(({ version }) => version === shown && version !== newest?.version),
+  )
+  if (!newest || !oldest) return null
+  const name = `v${oldest.version} to v${newest.version}`
+  return (
+    <li class="version-push">
+      <div class={`version-row ${newest.version === shown ? "version-shown" : ""}`}>
+        <VersionLink {...props} to={newest.version} from={before.get(oldest.version)}>
+          {name}
+        </VersionLink>
+        {newest.version === branch.version ? <span class="badge">current</span> : null}
+        <span class="quiet push">
+          <TimeAgo at={newest.createdAt} />
+        </span>
+        <span class="wrap version-actions">
+          <span class="quiet">{push.length} versions, one for each change</span>
+          <LinkButton
+            aria-expanded={isOpen.value}
+            about={`versions ${name}`}
+            onClick={setTo(isOpen, !isOpen.value)}
+          >
+            {isOpen.value ? "Hide" : "Show"}
+          </LinkButton>
+        </span>
+      </div>
+      {isOpen.value ? (
+        <ol class="version-list version-inner" aria-label={name}>
+          {push.map((version) => (
+            <VersionRow key={version.version} {...props} version={version} />
+          ))}
+        </ol>
+      ) : null}
+    </li>
+  )
+}
+
+function VersionLink(
+  props: Pick<VersionListProps, "shown"> & {
+    readonly from: number | undefined
+    readonly to: number
+    readonly children: unknown
+  },
+) {
+  const { from, to, shown, children } = props
+  const isShown = to === shown
+  return (
+    <a
+      class="table-name"
+      href={toHrefWith({ from: from === undefined ? undefined : String(from), to: String(to) })}
+      {...(isShown ? { "aria-current": "true" as const } : {})}
+    >
+      {children as string}
+    </a>
+  )
+}
+
+/** The first paths that a version has changed; each leads to the versions of the file. */
+function ChangedPaths({ version: { changes, hasMoreChanges } }: { version: VersionChange }) {
+  const rest = changes.length - limits.pathsMax
+  return (
+    <ul class="version-paths" aria-label="Changed files">
+      {changes.slice(0, limits.pathsMax).map(({ path, kind, oldPath }) => (
+        <li key={path}>
+          <ChangeMark kind={kind} />
+          <a
+            href={toHrefWith({ file: path, from: undefined, to: undefined })}
+            title={oldPath === null ? `Versions of ${path}` : `Versions of ${path}; was ${oldPath}`}
+          >
+            {path}
+          </a>
+        </li>
+      ))}
+      {rest > 0 ? (
+        <li class="quiet">
+          and {rest}
+          {hasMoreChanges ? " or more" : ""} others
+        </li>
+      ) : null}
+    </ul>
+  )
+}
+
+type ActionProps = VersionListProps & { readonly version: VersionChange }
+
+function RunVersion({ version: { version }, branch }: ActionProps) {
   const runId = useSignal<string | undefined>(undefined)
   const run = async () => {
-    const input = { val_id: editing.val.peek().id, version }
+    const input = {
+      val_id: branch.valId,
+      version,
+      ...(branch.isMain ? {} : { branch: branch.name }),
+    }
     runId.value = (await api.createRun(input, { respondAsync: true })).id
   }
   return (
@@ -54,90 +161,90 @@ function RunVersion({ version: { version }, editing }: VersionRowProps) {
       <LinkButton label={`Run version ${version}`} onClick={run}>
         Run
       </LinkButton>
-      {runId.value ? <a href={`/runs/${runId.value}`}>Open the run</a> : null}
+      {runId.value ? (
+        <a class="link-button" href={`/runs/${runId.value}`}>
+          Open the run
+        </a>
+      ) : null}
+    </>
+  )
+}
+
+/** Changes what is said about a version. */
+function EditNote({ version: { version, note }, branch, onNoted }: ActionProps) {
+  const isOpen = useSignal(false)
+  const text = useSignal("")
+  const open = () => {
+    text.value = note ?? ""
+    isOpen.value = true
+  }
+  const save = async () => {
+    const ids = { val_id: branch.valId, branch_id: branch.id, version }
+    await api.putVersionNote({ ...ids, note: text.peek().trim() || null })
+    isOpen.value = false
+    onNoted()
+  }
+  return (
+    <>
+      <LinkButton label={`Note of version ${version}`} onClick={open}>
+        Note
+      </LinkButton>
+      {isOpen.value ? (
+        <FormDialog
+          title={`Note of version ${version}`}
+          label="Save note"
+          onSubmit={save}
+          onClose={setTo(isOpen, false)}
+        >
+          <Field label="Note" hint="What has changed, and why. Leave it empty for none.">
+            <input class="input" maxLength={200} {...bindText(text)} />
+          </Field>
+        </FormDialog>
+      ) : null}
     </>
   )
 }
 
 /** Asks first: afterwards the list moves, and the pointer would be over another version's button. */
-function RestoreVersion({ version: { version, code }, editing, onChange }: VersionRowProps) {
+function RestoreVersion({ version: { version }, branch, onRestored, hasPaths }: ActionProps) {
   const restore = async () => {
-    const saved = await api.createVersion({ val_id: editing.val.peek().id, code })
-    await editing.refresh()
-    showDone(`Version ${saved.version} has the code of version ${version}`)
-    onChange()
+    const input = { val_id: branch.valId, branch_id: branch.id, version }
+    const saved = await api.restoreFiles({ ...input, note: `Restored version ${version}` })
+    await onRestored()
+    showDone(
+      saved.isNewVersion
+        ? `Version ${saved.version} has the files of version ${version}`
+        : `The files are already those of version ${version}`,
+    )
   }
   return (
     <AskingButton
-      version={version}
       label="Restore"
-      confirmLabel="Restore its code"
+      about={`version ${version}`}
+      confirmLabel={hasPaths ? "Restore all files" : "Restore its code"}
       action={restore}
     >
-      Its code becomes the new version. Version {editing.val.value.version} stays in the history,
-      and unsaved text is set aside.
+      {hasPaths ? "All its files become" : "Its code becomes"} the new version. Version{" "}
+      {branch.version} stays in the history, and unsaved text is set aside.
     </AskingButton>
   )
 }
 
-function DeleteVersion({ version: { version }, editing, onChange }: VersionRowProps) {
+function DeleteVersion({ version: { version }, branch, onDeleted }: ActionProps) {
   const remove = async () => {
-    const { id } = editing.val.peek()
-    await api.deleteVersion({ val_id: id, version })
-    await editing.refresh()
+    await api.deleteVersion({ val_id: branch.valId, version })
+    await onDeleted()
     showDone(`Version ${version} is deleted`)
-    onChange()
   }
   return (
     <AskingButton
-      version={version}
       label="Delete"
+      about={`version ${version}`}
       confirmLabel={`Delete version ${version}`}
       action={remove}
       isDanger
     >
       It can no longer be run or imported, and its number is not used again.
     </AskingButton>
-  )
-}
-
-/** A button that does something to a version after a question. */
-function AskingButton(props: {
-  readonly version: number
-  readonly label: string
-  readonly confirmLabel: string
-  readonly action: () => Promise<void>
-  readonly isDanger?: boolean
-  readonly children: ComponentChildren
-}) {
-  const { version, label, confirmLabel, action, isDanger = false, children } = props
-  const isAsking = useSignal(false)
-  const act = async () => {
-    try {
-      await action()
-    } finally {
-      isAsking.value = false
-    }
-  }
-  return (
-    <>
-      <LinkButton
-        isDanger={isDanger}
-        label={`${label} version ${version}`}
-        onClick={setTo(isAsking, true)}
-      >
-        {label}
-      </LinkButton>
-      {isAsking.value ? (
-        <Dialog title={`${label} version ${version}?`} onClose={setTo(isAsking, false)}>
-          <p>{children}</p>
-          <div class="dialog-foot">
-            <Button {...(isDanger ? { kind: "danger" } : {})} action={act}>
-              {confirmLabel}
-            </Button>
-          </div>
-        </Dialog>
-      ) : null}
-    </>
   )
 }

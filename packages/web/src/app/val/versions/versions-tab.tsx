@@ -1,176 +1,122 @@
-import { LazyDiffView } from "../../../editor/lazy.tsx"
-import { Bars } from "../../../ui/page-states.tsx"
-import { api } from "../../api.ts"
-import { isNotFound } from "../../data/explain.ts"
-import { Loaded, LoadedPages } from "../../data/loaded.tsx"
+import type { ComponentChildren } from "preact"
+import { EmptyState } from "../../../ui/page-states.tsx"
+import { LoadedPages } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
-import { useResource } from "../../data/resource.ts"
-import { currentLocation, setQuery } from "../../frame/location.ts"
-import { Select } from "../../parts/forms/field.tsx"
-import { QuerySelect, readChoice } from "../../parts/forms/query-choice.tsx"
+import { currentLocation, setQuery, toHrefWith } from "../../frame/location.ts"
+import { mainBranch } from "../files/load-files.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { VersionRow } from "./version-row.tsx"
+import { groupVersions, type VersionChange } from "./group-versions.ts"
+import type { ShownBranch } from "./shown-branch.ts"
+import { readNumber, VersionChanges } from "./version-changes.tsx"
+import { PushRow, type VersionListProps, VersionRow } from "./version-row.tsx"
 
-const layouts = [
-  { value: "inline", label: "Inline" },
-  { value: "side-by-side", label: "Side by side" },
-] as const
+/** The history of a branch: what each version has changed, and a way to restore it. */
+export function VersionsTab({ editing, isOwn }: ValTabProps) {
+  const { id } = editing.val.value
+  const { value } = editing.branch
+  const branch = { ...value, valId: id, isMain: value.id === id }
+  const refresh = () => editing.refresh()
+  return <History branch={branch} isOwn={isOwn} onRestored={refresh} onDeleted={refresh} />
+}
 
-/** All versions: the changes between any two, and a way to restore one. */
-export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
-  const { id, version: current } = editing.val.value
-  const versions = usePages("listVersions", { val_id: id }, 50)
+/** The branch in the address does not exist, or no longer. */
+export function NoBranch({ name }: { name: string }) {
+  return (
+    <EmptyState icon="branch" title={`There is no branch ${name}`}>
+      <p>
+        It was deleted, or never existed.{" "}
+        <a href={toHrefWith({ branch: undefined })}>Go to {mainBranch}</a>
+      </p>
+    </EmptyState>
+  )
+}
+
+function History(props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored" | "onDeleted">) {
+  const { branch, isOwn } = props
   const { query } = currentLocation.value
-  const loaded =
-    versions.state.kind === "ready"
-      ? versions.state.data.items.map(({ version }) => version)
-      : undefined
-  const to = readNumber(query.get("to")) ?? current
-  // The previous version is not always one less: versions can be deleted.
-  const from =
-    readNumber(query.get("from")) ??
-    (loaded ? (loaded.find((version) => version < to) ?? 0) : undefined)
-  const { value: layout } = readChoice("layout", layouts)
-  const changed = () => {
+  const file = query.get("file") ?? undefined
+  const input = { val_id: branch.valId, branch_id: branch.id }
+  const versions = usePages("listHistory", file === undefined ? input : { ...input, path: file })
+  const loaded = versions.state.kind === "ready" ? versions.state.data.items : undefined
+  const shown = readNumber(query.get("to")) ?? loaded?.[0]?.version ?? branch.version
+  const reloadAfter = (refresh: () => Promise<void>) => async () => {
+    await refresh()
     setQuery({ from: undefined, to: undefined })
     versions.reload()
+  }
+  const onRestored = reloadAfter(props.onRestored)
+  const list = {
+    ...{ branch, isOwn, shown, onRestored, onDeleted: reloadAfter(props.onDeleted) },
+    onNoted: () => void versions.refresh(),
+    before: new Map((loaded ?? []).flatMap(toPair)),
+    hasPaths: file !== undefined || hasSeveralPaths(loaded ?? []),
   }
   return (
     <div class="versions">
       <section aria-label="Versions">
-        <LoadedPages of={versions} rows={6} empty={null}>
-          {(items) => (
-            <ol class="version-list">
-              {items.map((version, index) => (
-                <VersionRow
-                  key={version.version}
-                  version={version}
-                  before={items[index + 1]?.version}
-                  isCurrent={version.version === current}
-                  isShown={version.version === to}
-                  editing={editing}
-                  isOwn={isOwn}
-                  base={base}
-                  onChange={changed}
-                />
-              ))}
-            </ol>
-          )}
+        <HistoryHead branch={branch} file={file} />
+        <LoadedPages of={versions} rows={6} empty={<p class="quiet">No version has changed it.</p>}>
+          {(items) => <VersionList {...list} items={items} />}
         </LoadedPages>
       </section>
-      <section class="version-diff" aria-label="Changes">
-        <div class="row wrap version-bar">
-          <h2>Changes</h2>
-          <span class="version-choice">
-            <VersionSelect
-              label="From"
-              loaded={loaded}
-              value={from ?? 0}
-              hasNone
-              onChange={(version) => setQuery({ from: version })}
-            />
-            <span class="quiet" aria-hidden="true">
-              →
-            </span>
-            <VersionSelect
-              label="To"
-              loaded={loaded}
-              value={to}
-              onChange={(version) => setQuery({ from: String(from ?? 0), to: version })}
-            />
-          </span>
-          <QuerySelect name="layout" label="Layout" choices={layouts} />
-        </div>
-        <VersionDifference
-          valId={id}
-          from={from}
-          to={to}
-          layout={layout}
-          path={`${base.slice(3)}.tsx`}
-        />
-      </section>
+      <VersionChanges
+        branch={branch}
+        isOwn={isOwn}
+        file={file}
+        to={shown}
+        loaded={loaded?.map(({ version }) => version)}
+        onRestored={onRestored}
+      />
     </div>
   )
 }
 
-function VersionSelect(props: {
-  readonly label: string
-  readonly loaded: readonly number[] | undefined
-  readonly value: number
-  /** Offers "nothing", to see a whole version. */
-  readonly hasNone?: boolean
-  readonly onChange: (version: string) => void
-}) {
-  const { label, loaded = [], value, hasNone = false, onChange } = props
-  // The chosen version may be deleted, or on a page that is not loaded.
-  const numbers = [...new Set([...loaded, ...(value > 0 ? [value] : [])])].sort(
-    (one, other) => other - one,
-  )
-  const choices = numbers.map((version) => ({ value: String(version), label: `v${version}` }))
+function VersionList({ items, ...list }: VersionListProps & { items: readonly VersionChange[] }) {
   return (
-    <Select
-      label={label}
-      isLabelHidden
-      value={String(value)}
-      choices={[...choices, ...(hasNone ? [{ value: "0", label: "nothing" }] : [])]}
-      onChange={onChange}
-    />
-  )
-}
-
-function readNumber(text: string | null): number | undefined {
-  const number = Number(text)
-  return text !== null && Number.isInteger(number) && number >= 0 ? number : undefined
-}
-
-/** The changes between two versions; nothing is fetched while the first is undefined. */
-function VersionDifference(props: {
-  readonly valId: string
-  readonly from: number | undefined
-  readonly to: number
-  readonly layout: "inline" | "side-by-side"
-  readonly path: string
-}) {
-  const { valId, from, to, layout, path } = props
-  const key = from === undefined ? undefined : `${valId} ${from} ${to}`
-  const texts = useResource(key, async (signal) => {
-    const [before, after] = await Promise.all(
-      [from, to].map((version) => loadCode(valId, version ?? 0, signal)),
-    )
-    return { before, after }
-  })
-  return (
-    <Loaded of={texts} skeleton={<Bars count={8} />}>
-      {({ before, after }) => {
-        if (before === undefined || after === undefined)
-          return (
-            <p class="quiet">
-              Version {before === undefined ? from : to} was deleted, or never existed.
-            </p>
-          )
-        if (before === after) return <p class="quiet">The code of both versions is the same.</p>
-        const label = `Changes from ${from === 0 ? "nothing" : `version ${from}`} to version ${to}`
-        return (
-          <div class="boxed diff-host">
-            <LazyDiffView before={before} after={after} layout={layout} path={path} label={label} />
-          </div>
+    <ol class="version-list">
+      {groupVersions(items).map((group): ComponentChildren => {
+        const [newest] = group
+        if (!newest) return null
+        return group.length === 1 ? (
+          <VersionRow key={newest.version} {...list} version={newest} />
+        ) : (
+          <PushRow key={newest.version} {...list} push={group} />
         )
-      }}
-    </Loaded>
+      })}
+    </ol>
   )
 }
 
-/** Version 0 is empty; a deleted version has no code. */
-async function loadCode(
-  valId: string,
-  version: number,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (version < 1) return ""
-  try {
-    return (await api.getVersion({ val_id: valId, version }, { signal })).code
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+/** Says which versions are listed, if they are not all of `main`. */
+function HistoryHead(props: { readonly branch: ShownBranch; readonly file: string | undefined }) {
+  const { branch, file } = props
+  if (branch.isMain && file === undefined) return null
+  return (
+    <p class="version-filter">
+      {file === undefined ? null : (
+        <>
+          Versions that changed <code>{file}</code>.{" "}
+          <a href={toHrefWith({ file: undefined, from: undefined, to: undefined })}>All files</a>
+        </>
+      )}{" "}
+      {branch.isMain ? null : (
+        <span class="quiet">
+          Branch <b>{branch.name}</b>
+        </span>
+      )}
+    </p>
+  )
+}
+
+function toPair(
+  { version }: VersionChange,
+  index: number,
+  all: readonly VersionChange[],
+): [number, number][] {
+  const before = all[index + 1]?.version
+  return before === undefined ? [] : [[version, before]]
+}
+
+function hasSeveralPaths(versions: readonly VersionChange[]): boolean {
+  return new Set(versions.flatMap(({ changes }) => changes.map(({ path }) => path))).size > 1
 }

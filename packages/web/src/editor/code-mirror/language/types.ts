@@ -44,9 +44,17 @@ export function typesOf(context: LanguageContext): Extension {
   ]
 }
 
+/** Checks the text again: what it imports may have changed. */
+export function checkAgain(view: EditorView): void {
+  view.dispatch({ effects: typesChanged.of(null) })
+}
+
 function follow(service: TypeService, path: string, view: EditorView) {
   service.open(path)
-  const unfollow = service.onChange(() => view.dispatch({ effects: typesChanged.of(null) }))
+  const unfollow = service.onChange(() => {
+    // A hidden editor is checked when it is shown.
+    if (view.dom.offsetParent !== null) checkAgain(view)
+  })
   return {
     destroy() {
       unfollow()

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import {
+  hasLibsql,
+  type LibsqlProcess,
+  startLibsql,
+} from "../../../test/support/processes/libsql-process.ts"
+import { loadConfig } from "../../config/config.ts"
+import { checkLibsql } from "./check-libsql.ts"
+
+const look = async (env: Readonly<Record<string, string>>) => {
+  const [finding] = await checkLibsql(loadConfig(env, []))
+  return [finding?.status, finding?.found, finding?.mend]
+}
+
+test("checkLibsql says where the databases of users are", async () => {
+  expect(await look({})).toEqual(["ok", "files in the data folder", null])
+  const postgres = { HAMLET_DATABASE_URL: "postgres://localhost/x" }
+  expect(await look({ ...postgres, HAMLET_DATA_DIR_SHARED: "yes" })).toContain("ok")
+  expect(await look(postgres)).toContain("warning")
+})
+
+describe.if(hasLibsql("checkLibsql"))("checkLibsql", () => {
+  let server: LibsqlProcess
+  beforeAll(async () => {
+    server = await startLibsql()
+  })
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  test("accepts a server with namespaces and the right key", async () => {
+    const [status, found] = await look(server.env)
+    expect([status, found]).toEqual([
+      "ok",
+      `on the libSQL server ${new URL(server.options.url).host}, which accepts the keys; there are no databases yet`,
+    ])
+  })
+
+  test("names a wrong key without repeating it", async () => {
+    const finding = await look({ ...server.env, HAMLET_LIBSQL_ADMIN_KEY: "albatross" })
+    expect(finding).toMatchObject([
+      "failure",
+      expect.any(String),
+      "correct HAMLET_LIBSQL_ADMIN_KEY",
+    ])
+    expect(JSON.stringify(finding)).not.toContain("albatross")
+  })
+
+  test("reports a server that is not there", async () => {
+    const nowhere = { ...server.env, HAMLET_LIBSQL_URL: "http://127.0.0.1:1" }
+    expect(await look(nowhere)).toEqual([
+      "failure",
+      "the libSQL server cannot be reached (127.0.0.1:1)",
+      "correct HAMLET_LIBSQL_URL and HAMLET_LIBSQL_ADMIN_URL, or start the server",
+    ])
+  })
+})

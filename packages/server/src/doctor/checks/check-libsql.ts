@@ -1,0 +1,53 @@
+import type { Config } from "../../config/config.ts"
+import { registryNamespace } from "../../shared/libsql/libsql-registry.ts"
+import { createLibsqlServer, LibsqlUnavailable } from "../../shared/libsql/libsql-server.ts"
+import { type Finding, failure, fine, toReason, warning } from "../finding.ts"
+
+const check = "databases of users"
+
+/** A name that no database has. */
+const unused = "hamlet-doctor"
+
+/** Whether the libSQL server can be reached, keeps databases apart and accepts both keys. */
+export async function checkLibsql({
+  libsql,
+  databaseUrl,
+  storage,
+}: Pick<Config, "libsql" | "databaseUrl" | "storage">): Promise<readonly Finding[]> {
+  if (!libsql) return [checkFiles(databaseUrl !== undefined, storage.isDataDirShared)]
+  const { host } = new URL(libsql.url)
+  const server = createLibsqlServer(libsql)
+  try {
+    const rows = await server.execute(unused, [{ sql: "select 1" }])
+    if (rows)
+      return [
+        failure(
+          check,
+          `the libSQL server ${host} has one database for all`,
+          "start it with --enable-namespaces",
+        ),
+      ]
+    const isUsed = await server.hasNamespace(registryNamespace)
+    const state = isUsed ? "" : "; there are no databases yet"
+    return [fine(check, `on the libSQL server ${host}, which accepts the keys${state}`)]
+  } catch (error) {
+    if (!(error instanceof LibsqlUnavailable)) throw error
+    return [failure(check, `${toReason(error)} (${host})`, toMend(error.message))]
+  }
+}
+
+function toMend(message: string): string {
+  if (!message.includes("key"))
+    return "correct HAMLET_LIBSQL_URL and HAMLET_LIBSQL_ADMIN_URL, or start the server"
+  const name = message.includes("admin") ? "HAMLET_LIBSQL_ADMIN_KEY" : "HAMLET_LIBSQL_KEY"
+  return `correct ${name}`
+}
+
+function checkFiles(isOnPostgres: boolean, isShared: boolean): Finding {
+  if (!isOnPostgres || isShared) return fine(check, "files in the data folder")
+  return warning(
+    check,
+    "users have none: the nodes share only PostgreSQL",
+    "set HAMLET_LIBSQL_URL, or HAMLET_DATA_DIR_SHARED=yes if all nodes have one data folder",
+  )
+}

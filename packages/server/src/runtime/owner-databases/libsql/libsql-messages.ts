@@ -1,0 +1,90 @@
+import type { SqlOutcome, SqlRequest } from "../../../domain/owner-databases.ts"
+import type { StatementLimits } from "../database-limits.ts"
+
+// What the server and its workers say to each other about databases on a libSQL server. A message is
+// the length of its head in 4 bytes, the head as JSON, and bytes that belong to it.
+
+/** What a worker starts with. */
+export interface LibsqlWorkerSettings {
+  /** The number of databases whose tables the worker keeps in mind. */
+  readonly mirrorsMax: number
+}
+
+/** What each statement is, a letter each: it reads, changes rows or inserts rows. */
+export type StatementKinds = string
+
+/** Turns a request into a batch of the server, if the statements are allowed. */
+export interface PlanCall {
+  readonly kind: "plan"
+  readonly request: SqlRequest
+  /** The pages that the database may have, if that is known. */
+  readonly pagesMax?: number | undefined
+}
+
+/** Turns the response of the server to a batch into results. */
+export interface ReadCall {
+  readonly kind: "read"
+  readonly isSingle: boolean
+  readonly kinds: StatementKinds
+  /** For a batch that writes. */
+  readonly pagesMax?: number | undefined
+  readonly bytesMax: number
+}
+
+/** The tables of the database follow a plan call, the response of the server a read call. */
+export type LibsqlCall = PlanCall | ReadCall
+
+/** The batch follows. */
+export interface Plan {
+  readonly kind: "planned"
+  readonly kinds: StatementKinds
+  readonly isRead: boolean
+  /** Whether the batch does not end its transaction: its results may turn out to be too large. */
+  readonly isHeld: boolean
+}
+
+export type LibsqlWorkerReply =
+  | Plan
+  /** The results follow. `pages` is the size of the database after a write. */
+  | { readonly kind: "done"; readonly pages?: number | undefined }
+  | { readonly kind: "outcome"; readonly outcome: SqlOutcome }
+  /** The worker does not know the tables, or they have changed. */
+  | { readonly kind: "schema_needed" }
+  /** It is a write, and the worker does not know how large the database may become. */
+  | { readonly kind: "room_needed" }
+  /** The database is larger than the server thought, so that the limit was wrong. */
+  | { readonly kind: "larger"; readonly pages: number }
+
+/** The limits of what a mirror holds in memory. */
+export const mirrorLimits = {
+  /** Tables, indexes, views and triggers. */
+  objectsMax: 10_000,
+  /** Their SQL. */
+  charsMax: 4_000_000,
+  /** Memory for their pages. */
+  bytesMax: 83_886_080,
+  /** How often a statement is compiled again with a text in single quotes. */
+  quotesMax: 64,
+}
+
+/** The limits of a mirror and of the statements that it compiles. */
+export type MirrorLimits = StatementLimits & Readonly<typeof mirrorLimits>
+
+const lengthBytes = 4
+
+/** The parts of a message. */
+export function toMessage(
+  head: string,
+  bytes: Uint8Array = new Uint8Array(),
+): readonly [Uint8Array, Uint8Array, Uint8Array] {
+  const text = Buffer.from(head)
+  const length = Buffer.alloc(lengthBytes)
+  length.writeUInt32LE(text.length)
+  return [length, text, bytes]
+}
+
+/** The head of a message as JSON, and its bytes. */
+export function splitMessage(message: Buffer): { readonly head: string; readonly bytes: Buffer } {
+  const end = lengthBytes + message.readUInt32LE()
+  return { head: message.subarray(lengthBytes, end).toString(), bytes: message.subarray(end) }
+}

@@ -1,0 +1,92 @@
+import type { StorageHome } from "../../../domain/storage-home.ts"
+import {
+  type LibsqlRegistry,
+  type RegisteredDatabase,
+  toNamespace,
+} from "../../../shared/libsql/libsql-registry.ts"
+import type { LibsqlLimits } from "../database-limits.ts"
+
+interface Sizes {
+  readonly databases: Map<string, RegisteredDatabase>
+  readonly readMs: number
+}
+
+/**
+ * How large the databases of users on a libSQL server are. The server tells it with each write; its
+ * own figures (`storage_bytes_used`) are minutes old. What other nodes write is noticed a bit later.
+ */
+export class OwnerSizes {
+  readonly #registry: LibsqlRegistry
+  readonly #limits: LibsqlLimits
+  readonly #onError: (error: unknown) => void
+  readonly #sizes = new Map<string, Sizes>()
+  /** Those that are to be recorded, by namespace. */
+  readonly #unrecorded = new Map<string, RegisteredDatabase>()
+  #timer: Timer | undefined
+
+  constructor(registry: LibsqlRegistry, limits: LibsqlLimits, onError: (error: unknown) => void) {
+    this.#registry = registry
+    this.#limits = limits
+    this.#onError = onError
+  }
+
+  /** How large the database may become, with the others of the user; undefined if not known. */
+  findRoom(home: StorageHome, bytesMax: number): number | undefined {
+    const sizes = this.#sizes.get(home.ownerId)
+    if (!sizes || performance.now() - sizes.readMs > this.#limits.sizesMsMax) return undefined
+    const own = toNamespace(home)
+    let others = 0
+    for (const [namespace, { bytes }] of sizes.databases) if (namespace !== own) others += bytes
+    // A database that is too large already may still be changed.
+    return Math.max(bytesMax - others, sizes.databases.get(own)?.bytes ?? 0)
+  }
+
+  /** Reads the sizes of all databases of a user. */
+  async read(ownerId: string): Promise<readonly RegisteredDatabase[]> {
+    const databases = new Map<string, RegisteredDatabase>()
+    for (const database of await this.#registry.listOf(ownerId))
+      databases.set(toNamespace(database), database)
+    for (const [namespace, database] of this.#unrecorded)
+      if (databases.has(namespace)) databases.set(namespace, database)
+    this.#sizes.delete(ownerId)
+    this.#sizes.set(ownerId, { databases, readMs: performance.now() })
+    const [oldest = ""] = this.#sizes.keys()
+    if (this.#sizes.size > this.#limits.ownersMax) this.#sizes.delete(oldest)
+    return [...databases.values()]
+  }
+
+  /** A database has this size now. */
+  note({ ownerId, valId }: StorageHome, bytes: number): void {
+    const database = { ownerId, ...(valId === undefined ? {} : { valId }), bytes }
+    const namespace = toNamespace(database)
+    const sizes = this.#sizes.get(ownerId)
+    if (sizes?.databases.get(namespace)?.bytes === bytes) return
+    sizes?.databases.set(namespace, database)
+    this.#unrecorded.set(namespace, database)
+    this.#timer ??= setTimeout(() => void this.#record(), this.#limits.recordMs).unref()
+  }
+
+  forget(home: StorageHome): void {
+    this.#sizes.delete(home.ownerId)
+    this.#unrecorded.delete(toNamespace(home))
+  }
+
+  async stop(): Promise<void> {
+    await this.#record()
+  }
+
+  async #record(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const databases = [...this.#unrecorded]
+    try {
+      await this.#registry.setBytes(databases.map(([, database]) => database))
+    } catch (error) {
+      // The next write of each of them records its size again.
+      for (const [, { ownerId }] of databases) this.#sizes.delete(ownerId)
+      this.#onError(error)
+    }
+    for (const [namespace, database] of databases)
+      if (this.#unrecorded.get(namespace) === database) this.#unrecorded.delete(namespace)
+  }
+}

@@ -1,0 +1,75 @@
+import type { SQLInputValue } from "node:sqlite"
+import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
+import { isNamed } from "../bind-args.ts"
+import type { AllowedStatement } from "./schema-mirror.ts"
+
+interface Batch {
+  readonly statements: readonly AllowedStatement[]
+  /** The version of the tables with which the statements were compiled. */
+  readonly version: string
+  /** The pages that the database may have; undefined for a batch that only reads. */
+  readonly pagesMax: number | undefined
+  /** Whether the transaction stays open. */
+  readonly isHeld: boolean
+}
+
+/** The steps before the first statement: the beginning of the transaction and the check. */
+export const firstStep = 2
+
+/**
+ * The steps of a batch as JSON. Each runs if the one before has succeeded. When the check fails,
+ * because the tables have changed since, none of the statements runs.
+ *
+ * ```
+ *   begin ─▶ are the tables the same? ─▶ statements ─▶ is there room? ─▶ commit, or else rollback
+ * ```
+ */
+export function toBatch({ statements, version, pagesMax, isHeld }: Batch): string {
+  const isWrite = pagesMax !== undefined
+  const steps: object[] = [
+    { stmt: { sql: isWrite ? "begin immediate" : "begin" } },
+    {
+      stmt: {
+        sql: `select case when schema_version <> ? then ${failure} end, page_count from pragma_schema_version, pragma_page_count`,
+        args: [toValue(BigInt(version))],
+      },
+    },
+    ...statements.map((statement) => ({ stmt: toStatement(statement) })),
+  ]
+  if (isWrite)
+    steps.push({
+      stmt: {
+        sql: `select case when page_count > ? then ${failure} end, page_count from pragma_page_count`,
+        args: [toValue(BigInt(pagesMax))],
+      },
+    })
+  if (isWrite && !isHeld) steps.push({ stmt: { sql: "commit" } })
+  const chained = steps.map((step, index) =>
+    index === 0 ? step : { ...step, condition: { type: "ok", step: index - 1 } },
+  )
+  // What has only read ends with it too.
+  const isLast = { type: "not", cond: { type: "ok", step: steps.length - 1 } }
+  if (!isHeld)
+    chained.push({ stmt: { sql: "rollback" }, ...(isWrite ? { condition: isLast } : {}) })
+  return JSON.stringify({ type: "batch", batch: { steps: chained } })
+}
+
+/** An expression that fails, so that the steps behind it do not run. */
+const failure = "abs(-9223372036854775808)"
+
+/** A lone surrogate, which is not valid in JSON, becomes the same character as in SQLite. */
+function toStatement({ text, parameters, values }: AllowedStatement): object {
+  const sql = text.toWellFormed()
+  const args = values.map(toValue)
+  if (!parameters.some(isNamed)) return { sql, args }
+  return { sql, named_args: args.map((value, index) => ({ name: parameters[index], value })) }
+}
+
+function toValue(value: SQLInputValue): LibsqlValue {
+  if (value === null) return { type: "null" }
+  if (typeof value === "bigint") return { type: "integer", value: String(value) }
+  if (typeof value === "number") return { type: "float", value }
+  if (typeof value === "string") return { type: "text", value: value.toWellFormed() }
+  const { buffer, byteOffset, byteLength } = value
+  return { type: "blob", base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64") }
+}

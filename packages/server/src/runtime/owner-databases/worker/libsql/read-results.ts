@@ -1,0 +1,146 @@
+import type { SQLOutputValue } from "node:sqlite"
+import type { SqlOutcome } from "../../../../domain/owner-databases.ts"
+import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
+import type { StatementLimits } from "../../database-limits.ts"
+import type { LibsqlWorkerReply, ReadCall } from "../../libsql/libsql-messages.ts"
+import { createResultWriter, type ResultWriter } from "../result-writer.ts"
+import { toFullMessage } from "../sql-errors.ts"
+import { firstStep } from "./plan-batch.ts"
+
+/** The result of a step. */
+interface StepResult {
+  readonly cols: readonly { readonly name: string; readonly decltype: string | null }[]
+  readonly rows: readonly (readonly LibsqlValue[])[]
+  readonly affected_row_count: number
+  readonly last_insert_rowid: string | null
+}
+
+interface StepError {
+  readonly message: string
+  readonly code?: string
+}
+
+interface BatchResult {
+  readonly step_results: readonly (StepResult | null)[]
+  readonly step_errors: readonly (StepError | null)[]
+}
+
+/** The part of a response that is of interest. */
+interface Response {
+  readonly results: readonly (
+    | { readonly type: "ok"; readonly response: { readonly result: BatchResult } }
+    | { readonly type: "error"; readonly error: StepError }
+  )[]
+}
+
+/** What a response of the server to a batch means, and the JSON of the results. */
+export function readResults(
+  call: ReadCall,
+  bytes: Buffer,
+  limits: StatementLimits,
+): readonly [LibsqlWorkerReply, Buffer?] {
+  const [first] = (JSON.parse(bytes.toString()) as Response).results
+  if (!first) throw new Error("the response of the libSQL server is empty")
+  // The server refused the batch as a whole, before its first step.
+  if (first.type === "error")
+    return [{ kind: "outcome", outcome: toOutcome(first.error, undefined, call, limits) }]
+  const { step_results: results, step_errors: errors } = first.response.result
+  const failed = errors.findIndex((error) => error !== null)
+  const error = errors[failed]
+  if (error) return [toReply(error, failed, results, call, limits)]
+  const writer = createResultWriter(limits.resultBytesMax)
+  const texts = Array.from(call.kinds, (kind, index) =>
+    toResult(results[firstStep + index], kind, writer),
+  )
+  const json = call.isSingle ? (texts[0] ?? "") : `[${texts.join(",")}]`
+  const pages =
+    call.pagesMax === undefined ? undefined : readPages(results[firstStep + call.kinds.length])
+  return [{ kind: "done", pages }, writer.toBytes(json)]
+}
+
+function toReply(
+  error: StepError,
+  failed: number,
+  results: BatchResult["step_results"],
+  call: ReadCall,
+  limits: StatementLimits,
+): LibsqlWorkerReply {
+  if (failed === firstStep - 1) return { kind: "schema_needed" }
+  const { kinds, pagesMax = 0, bytesMax, isSingle } = call
+  if (failed === firstStep + kinds.length && isRoomCheck(error)) {
+    const before = readPages(results[firstStep - 1])
+    return before > pagesMax
+      ? { kind: "larger", pages: before }
+      : { kind: "outcome", outcome: { kind: "full", message: toFullMessage(bytesMax) } }
+  }
+  // The end of the transaction fails because of what the last one did.
+  const index = Math.max(0, Math.min(failed - firstStep, kinds.length - 1))
+  const outcome = toOutcome(error, isSingle ? undefined : index, call, limits)
+  return { kind: "outcome", outcome }
+}
+
+function isRoomCheck({ message }: StepError): boolean {
+  return message.endsWith("integer overflow")
+}
+
+function readPages(result: StepResult | null | undefined): number {
+  const [, pages] = result?.rows[0] ?? []
+  return pages?.type === "integer" ? Number(pages.value) : 0
+}
+
+/** The letters of a plan: `c` has changed rows, `i` has inserted some. */
+function toResult(
+  result: StepResult | null | undefined,
+  kind: string,
+  writer: ResultWriter,
+): string {
+  if (!result) throw new Error("the response of the libSQL server has no result of a statement")
+  const changes = result.affected_row_count
+  const id = kind === "i" && changes > 0 ? result.last_insert_rowid : null
+  return writer.toResult(
+    result.cols.map(({ name, decltype }) => ({ name, type: decltype })) as Parameters<
+      ResultWriter["toResult"]
+    >[0],
+    result.rows.map((row) => writer.toRow(row.map(toOutput))),
+    kind === "r" ? undefined : { changes, lastInsertRowid: id === null ? null : BigInt(id) },
+  )
+}
+
+function toOutput(value: LibsqlValue): SQLOutputValue {
+  switch (value.type) {
+    case "null":
+      return null
+    case "integer":
+      return BigInt(value.value)
+    case "float":
+      return value.value ?? Number.POSITIVE_INFINITY
+    case "text":
+      return value.value
+    case "blob":
+      return Buffer.from(value.base64, "base64")
+  }
+}
+
+/** The same outcome as that of the same error of a database on this machine. */
+function toOutcome(
+  { message, code = "" }: StepError,
+  index: number | undefined,
+  { bytesMax }: ReadCall,
+  { resultBytesMax }: StatementLimits,
+): SqlOutcome {
+  const text = message
+    .replace(/^(?:SQLite error|SQL input error|SQLite input error): /, "")
+    .replace(/ \(at offset \d+\)$/, "")
+  const [, name = ""] = /^SQLITE_([A-Z]+)/.exec(code) ?? []
+  if (name === "FULL") return { kind: "full", message: toFullMessage(bytesMax) }
+  if (unavailableNames.has(name)) return { kind: "unavailable", message: text }
+  if (code === "RESPONSE_TOO_LARGE")
+    return { kind: "failed", message: `the result is larger than ${resultBytesMax} bytes`, index }
+  const isOfSqlite = code.startsWith("SQL")
+  const sqliteCode = name === "" || name === "UNKNOWN" ? "SQLITE_ERROR" : `SQLITE_${name}`
+  return { kind: "failed", message: text, index, sqliteCode: isOfSqlite ? sqliteCode : undefined }
+}
+
+const unavailableNames: ReadonlySet<string> = new Set(
+  "BUSY LOCKED IOERR CORRUPT CANTOPEN NOTADB".split(" "),
+)

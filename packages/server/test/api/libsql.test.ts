@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test"
+import { purgeUser } from "../../src/domain/accounts/accounts.ts"
+import { toNamespace } from "../../src/shared/libsql/libsql-registry.ts"
+import { createLibsqlServer } from "../../src/shared/libsql/libsql-server.ts"
+import { expectStatus, openApi, type TestApi } from "../support/api.ts"
+import { describePostgres, type OpenDatabase } from "../support/databases.ts"
+import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
+import { refusalOf } from "./suite.ts"
+
+if (hasLibsql("two servers with one libSQL server"))
+  describePostgres("two servers with one libSQL server", (open) => {
+    test("share databases, delete them with their user, and survive it", async () => {
+      await using libsql = await startLibsql()
+      const database = await open()
+      const shared: OpenDatabase = async () => ({ ...database, close: async () => {} })
+      const [one, two] = [await openApi(shared, libsql.env), await openApi(shared, libsql.env)]
+      try {
+        const ada = await one.addUser("ada")
+        const run = (api: TestApi, statement: string) =>
+          api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement } })
+        expectStatus(await run(one, "create table t (a)"), 200)
+        expectStatus(await run(two, "insert into t values (7)"), 200)
+        expect(expectStatus(await run(one, "select a from t"), 200).json.rows).toEqual([[7]])
+        const usage = async () => one.call("GET", "/v1/me/usage", { as: ada })
+        expect((await usage()).json.sqlite.bytes).toBeGreaterThan(0)
+
+        await libsql.kill()
+        const refused = await run(two, "select a from t")
+        expect([...refusalOf(refused), refused.json.message]).toEqual([
+          503,
+          "database_unavailable",
+          "Cannot use the database: the libSQL server cannot be reached",
+        ])
+        expect(refusalOf(await usage())).toEqual([503, "database_unavailable"])
+        // What needs no such database works.
+        expectStatus(await one.call("GET", "/v1/me", { as: ada }), 200)
+        const remove = () =>
+          one.call("DELETE", `/v1/users/${ada.id}?data=delete`, { as: one.admin })
+        expect(refusalOf(await remove())).toEqual([503, "database_unavailable"])
+
+        await libsql.start()
+        const server = createLibsqlServer(libsql.options)
+        expect(await server.hasNamespace(toNamespace({ ownerId: ada.id }))).toBe(true)
+        // Housekeeping goes on with the deletion.
+        const { parts, stores } = one.hamlet
+        const { ownerDatabases } = parts.userData
+        const data = { accounts: stores.accounts, ownerDatabases, now: Date.now }
+        while (await purgeUser(data, ada.id));
+        expect(await server.hasNamespace(toNamespace({ ownerId: ada.id }))).toBe(false)
+        expect(await ownerDatabases.sizeOf(ada.id)).toBe(0)
+      } finally {
+        await two.close()
+        await one.close()
+        await database.close()
+      }
+    })
+  })

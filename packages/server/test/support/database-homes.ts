@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe } from "bun:test"
+import { LibsqlDatabases } from "../../src/runtime/owner-databases/libsql/libsql-databases.ts"
+import {
+  createOwner,
+  type OpenHome,
+  openDatabases,
+  type TestHome,
+  type TestHomeOptions,
+} from "../../src/runtime/owner-databases/testing/database-testing.ts"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "./processes/libsql-process.ts"
+
+/** A suite about databases that is the same on both homes. */
+export function describeEachHome(
+  title: string,
+  define: (open: OpenHome, home: "files" | "libSQL") => void,
+): void {
+  describe(`${title} (files)`, () => define(openDatabases, "files"))
+  describe.if(hasLibsql(title))(`${title} (libSQL)`, () => {
+    let server: LibsqlProcess
+    beforeAll(async () => {
+      server = await startLibsql()
+    })
+    afterAll(() => server[Symbol.asyncDispose]())
+    define((options) => openLibsql(server, options), "libSQL")
+  })
+}
+
+/** Opens databases on a libSQL server, with small limits by default. */
+export async function openLibsql(
+  { options: server }: LibsqlProcess,
+  options: TestHomeOptions = {},
+): Promise<TestHome & { readonly pool: LibsqlDatabases }> {
+  const pool = new LibsqlDatabases({
+    ...{ server, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isolation: "auto" },
+    onError: () => {},
+    ...options,
+  })
+  return {
+    pool,
+    owner: (id = Bun.randomUUIDv7(), valId) => createOwner(pool, id, valId),
+    [Symbol.asyncDispose]: () => pool.stop(),
+  }
+}

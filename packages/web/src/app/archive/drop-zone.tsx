@@ -1,0 +1,104 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { setTo } from "../../ui/bind.ts"
+import { Icon } from "../../ui/icon.tsx"
+import { Button } from "../parts/buttons/button.tsx"
+import { useAction } from "../parts/buttons/use-action.ts"
+import { type Dropped, hasFiles, readDropped, takeChosen, takeDropped } from "./dropped.ts"
+import type { SelectedFiles } from "./select-files.ts"
+
+/** Creates a val from a folder or an archive, which may be dropped anywhere on the page. */
+export function DropZone() {
+  const { isBusy, run } = useAction()
+  const opened = useSignal<Awaited<ReturnType<typeof openDropped>> | undefined>(undefined)
+  const open = (dropped: Dropped) =>
+    void run(async () => {
+      opened.value = await openDropped(dropped)
+    })
+  const isOver = useDrop(open)
+  const Dialog = opened.value?.ImportDialog
+  return (
+    <div class={isOver ? "drop-zone drop-zone-over" : "drop-zone"}>
+      <Icon name="upload" />
+      <p role="status">{isBusy ? "Reading…" : "Drop a folder or a .zip here"}</p>
+      <FileButton label="Choose a folder" isFolder disabled={isBusy} onPick={open} />
+      <FileButton label="Choose a .zip" disabled={isBusy} onPick={open} />
+      {Dialog && opened.value ? (
+        <Dialog {...opened.value} onClose={setTo(opened, undefined)} />
+      ) : null}
+    </div>
+  )
+}
+
+async function openDropped(dropped: Dropped): Promise<{
+  readonly name: string
+  readonly selected: SelectedFiles
+  readonly ImportDialog: typeof import("./import-dialog.tsx").ImportDialog
+}> {
+  const selected = await readDropped(dropped)
+  const { ImportDialog } = await import("./import-dialog.tsx")
+  return { selected, ImportDialog, name: dropped.name ?? "" }
+}
+
+/** Takes what is dropped on the page; whether something is above it. */
+function useDrop(onDrop: (dropped: Dropped) => void): boolean {
+  const isOver = useSignal(false)
+  const latest = useRef(onDrop)
+  latest.current = onDrop
+  useEffect(() => {
+    const over = (event: DragEvent) => {
+      if (!hasFiles(event.dataTransfer)) return
+      event.preventDefault()
+      isOver.value = true
+    }
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) isOver.value = false
+    }
+    const drop = (event: DragEvent) => {
+      isOver.value = false
+      if (!event.dataTransfer || !hasFiles(event.dataTransfer)) return
+      event.preventDefault()
+      latest.current(takeDropped(event.dataTransfer))
+    }
+    const listeners = [
+      ["dragover", over],
+      ["dragleave", leave],
+      ["drop", drop],
+    ] as const
+    for (const [name, listener] of listeners) addEventListener(name, listener)
+    return () => {
+      for (const [name, listener] of listeners) removeEventListener(name, listener)
+    }
+  }, [])
+  return isOver.value
+}
+
+function FileButton(props: {
+  readonly label: string
+  readonly isFolder?: boolean
+  readonly disabled: boolean
+  readonly onPick: (dropped: Dropped) => void
+}) {
+  const { label, isFolder = false, disabled, onPick } = props
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <input
+        ref={input}
+        class="visually-hidden"
+        type="file"
+        tabIndex={-1}
+        aria-label={isFolder ? "Folder to import" : "Archive to import"}
+        {...(isFolder ? { webkitdirectory: true } : { accept: ".zip,application/zip" })}
+        onChange={(event) => {
+          const files = [...(event.currentTarget.files ?? [])]
+          event.currentTarget.value = ""
+          if (files.length > 0) onPick(takeChosen(files))
+        }}
+      />
+      <Button kind="quiet" disabled={disabled} onClick={() => input.current?.click()}>
+        {label}
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+import { Icon } from "../../../ui/icon.tsx"
+import { Menu, MenuItem } from "../../parts/buttons/menu.tsx"
+import type { LinkTab } from "../../parts/link-tabs.tsx"
+import { isWordWrapped, setWordWrap } from "../editor/word-wrap.ts"
+import type { ValTabProps } from "../val-tab-props.ts"
+
+/** The tabs that the bar has no room for, and the tools of the editor. */
+export function MoreMenu(
+  props: Pick<ValTabProps, "actions" | "draftMode" | "isOwn" | "tab"> & {
+    readonly tabs: readonly LinkTab[]
+  },
+) {
+  const { actions, draftMode, isOwn, tab, tabs } = props
+  const isCode = tab === ""
+  if (!isCode && tabs.length === 0) return null
+  return (
+    <Menu label="More" title="More" button={<Icon name="more" />}>
+      {tabs.map(({ href, label, icon = "file" }) => (
+        <MenuItem key={href} icon={icon} label={label} href={href} />
+      ))}
+      {isCode && tabs.length > 0 ? <hr /> : null}
+      {isCode ? (
+        <>
+          <MenuItem
+            icon="search"
+            label="Find"
+            onClick={() => actions.editor.current?.openSearch()}
+          />
+          <MenuItem
+            icon="wrap"
+            label={isWordWrapped.value ? "Stop wrapping lines" : "Wrap long lines"}
+            onClick={() => setWordWrap(!isWordWrapped.value)}
+          />
+        </>
+      ) : null}
+      {isCode && isOwn ? (
+        <>
+          <MenuItem icon="format" label="Format" onClick={() => actions.format()} />
+          <MenuItem
+            icon="edit"
+            label={draftMode.isOn.value ? "Turn draft mode off" : "Turn draft mode on"}
+            onClick={() => draftMode.turn(!draftMode.isOn.value)}
+          />
+        </>
+      ) : null}
+    </Menu>
+  )
+}
