@@ -99,10 +99,22 @@ function toKey(row: PageRow, { tab: _, section: __, ...props }: PageProps): stri
 function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map(({ id, kind, text }) => (
+      {toasts.value.map(({ id, kind, text, action }) => (
         <div key={id} class={`toast toast-${kind}`}>
           <Icon name={kind === "done" ? "check" : "warning"} />
           <span>{text}</span>
+          {action ? (
+            <button
+              type="button"
+              class="link-button toast-action"
+              onClick={() => {
+                dismiss(id)
+                action.run()
+              }}
+            >
+              {action.label}
+            </button>
+          ) : null}
           <IconButton icon="close" label="Dismiss" onClick={() => dismiss(id)} />
         </div>
       ))}

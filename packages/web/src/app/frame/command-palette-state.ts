@@ -10,13 +10,21 @@ export interface PaletteCommand {
   run(): void
 }
 
-/** Whether the palette is open. */
-export const isPaletteOpen = signal(false)
+/** What the palette finds, if it is open. */
+export const openedPalette = signal<"everything" | "files" | undefined>(undefined)
 
 /** The commands of the current page, besides the global ones. */
 export const pageCommands = signal<readonly PaletteCommand[]>([])
 
+/** The files of the current page, which the palette opens. */
+export const pageFiles = signal<readonly PaletteCommand[]>([])
+
 /** Opens the palette. */
 export function openPalette(): void {
-  isPaletteOpen.value = true
+  openedPalette.value = "everything"
+}
+
+/** Opens the palette for the files of the page alone. */
+export function openFilePalette(): void {
+  openedPalette.value = "files"
 }

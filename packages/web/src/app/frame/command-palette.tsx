@@ -9,10 +9,11 @@ import { reportFailure } from "../parts/buttons/use-action.ts"
 import { currentUser, session } from "../session/session.ts"
 import { leave } from "../session/sign-in.ts"
 import {
-  isPaletteOpen,
+  openedPalette,
   openPalette,
   type PaletteCommand,
   pageCommands,
+  pageFiles,
 } from "./command-palette-state.ts"
 import { navigate } from "./location.ts"
 import { rankCommands } from "./rank-commands.ts"
@@ -33,23 +34,24 @@ export function CommandPalette() {
     addEventListener("keydown", open)
     return () => removeEventListener("keydown", open)
   }, [])
-  return isPaletteOpen.value ? <Palette /> : null
+  const { value } = openedPalette
+  return value ? <Palette key={value} ofFiles={value === "files"} /> : null
 }
 
 function close(): void {
-  isPaletteOpen.value = false
+  openedPalette.value = undefined
 }
 
-function Palette() {
+function Palette({ ofFiles }: { ofFiles: boolean }) {
   const element = useModal()
   const text = useSignal("")
   const index = useSignal(0)
-  const found = useFoundVals(text.value)
-  const named = [
-    ...rankCommands([...pageCommands.value, ...globalCommands()], text.value),
-    ...found,
-  ]
-  const commands = [...named.slice(0, limits.shownMax), ...toSearch(text.value)]
+  const found = useFoundVals(ofFiles ? "" : text.value)
+  const named = ofFiles
+    ? rankCommands(pageFiles.value, text.value)
+    : [...rankCommands(listCommands(text.value), text.value), ...found]
+  const commands = [...named.slice(0, limits.shownMax), ...(ofFiles ? [] : toSearch(text.value))]
+  const label = ofFiles ? "A file of this val" : "A val or a command"
   const current = Math.min(index.value, Math.max(0, commands.length - 1))
   const choose = (command: PaletteCommand | undefined) => {
     close()
@@ -84,8 +86,8 @@ function Palette() {
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={`palette-${current}`}
-          aria-label="A val or a command"
-          placeholder="A val or a command"
+          aria-label={label}
+          placeholder={label}
           spellcheck={false}
           autocomplete="off"
           value={text.value}
@@ -97,6 +99,11 @@ function Palette() {
         />
         <kbd>Esc</kbd>
       </div>
+      {commands.length === 0 ? (
+        <p class="quiet palette-empty" role="status">
+          No file matches
+        </p>
+      ) : null}
       <div id="palette-list" class="palette-list" role="listbox" aria-label="Matches">
         {commands.map((command, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
@@ -120,6 +127,15 @@ function Palette() {
       </div>
     </dialog>
   )
+}
+
+/** Files are found by a few letters; without any, they would hide the commands. */
+function listCommands(text: string): readonly PaletteCommand[] {
+  return [
+    ...pageCommands.value,
+    ...globalCommands(),
+    ...(text.trim() === "" ? [] : pageFiles.value),
+  ]
 }
 
 /** Vals whose name, code or readme contains the text; the user's own by name first. */

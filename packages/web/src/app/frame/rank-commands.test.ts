@@ -11,3 +11,10 @@ test("rankCommands puts the best match first and drops what does not match", () 
   expect(find("zzz")).toEqual([])
   expect(find("")).toHaveLength(5)
 })
+
+test("rankCommands finds a file by its name, and by letters of its path", () => {
+  const files = ["lib/email/format.ts", "main.tsx", "lib/mail.ts"].map((label) => ({ label }))
+  const findFile = (text: string) => rankCommands(files, text).map(({ label }) => label)
+  expect(findFile("ma")).toEqual(["main.tsx", "lib/mail.ts", "lib/email/format.ts"])
+  expect(findFile("lfmt")).toEqual(["lib/email/format.ts"])
+})

@@ -14,7 +14,7 @@ export function rankCommands<Command extends { readonly label: string }>(
 
 function rank(label: string, query: string): number {
   if (label.startsWith(query)) return 3
-  if (label.includes(` ${query}`)) return 2
+  if (label.includes(` ${query}`) || label.includes(`/${query}`)) return 2
   let at = -1
   for (const char of query) {
     at = label.indexOf(char, at + 1)

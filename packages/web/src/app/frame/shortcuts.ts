@@ -21,6 +21,8 @@ export const appShortcuts: readonly (Shortcut & { readonly to?: string })[] = [
 export const valShortcuts: readonly Shortcut[] = [
   { keys: "Ctrl S", label: "Save" },
   { keys: "Ctrl Enter", label: "Save and run" },
+  { keys: "Ctrl P", label: "Open a file of the val" },
+  { keys: "Ctrl B", label: "Show or hide the files" },
 ]
 
 /** The page that these keys, pressed in turn, lead to. */

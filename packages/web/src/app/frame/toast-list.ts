@@ -7,18 +7,25 @@ export interface Toast {
   readonly id: number
   readonly kind: "done" | "failed"
   readonly text: string
+  readonly action?: ToastAction
+}
+
+/** What the user can do about a message. */
+export interface ToastAction {
+  readonly label: string
+  run(): void
 }
 
 /** The messages on the screen, the oldest first. */
 export const toasts = signal<readonly Toast[]>([])
 
-const limits = { doneMs: 4_000, countMax: 4 }
+const limits = { doneMs: 4_000, actionMs: 12_000, countMax: 4 }
 let idLast = 0
 
 /** Reports success; the message disappears by itself. */
-export function showDone(text: string): void {
-  const { id } = add("done", text)
-  setTimeout(() => dismiss(id), limits.doneMs)
+export function showDone(text: string, action?: ToastAction): void {
+  const { id } = add("done", text, action)
+  setTimeout(() => dismiss(id), action ? limits.actionMs : limits.doneMs)
 }
 
 // When the server is back, the message that it is away is no longer true.
@@ -36,9 +43,9 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 
-function add(kind: Toast["kind"], text: string): Toast {
+function add(kind: Toast["kind"], text: string, action?: ToastAction): Toast {
   idLast += 1
-  const toast = { id: idLast, kind, text }
+  const toast = { id: idLast, kind, text, ...(action ? { action } : {}) }
   toasts.value = [...toasts.value.filter((other) => other.text !== text), toast].slice(
     -limits.countMax,
   )

@@ -4,6 +4,8 @@ import { useId } from "preact/hooks"
 /** A part of a page with a heading. */
 export function Section(props: {
   readonly title: string
+  /** For links to it. */
+  readonly id?: string
   readonly kind?: string
   /** Stands at the end of the line of the heading. */
   readonly end?: ComponentChildren
@@ -11,7 +13,7 @@ export function Section(props: {
 }) {
   const id = useId()
   return (
-    <section class={props.kind ?? "section"} aria-labelledby={id}>
+    <section id={props.id} class={props.kind ?? "section"} aria-labelledby={id}>
       <div class="wrap section-head">
         <h2 id={id}>{props.title}</h2>
         {props.end}

@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals"
+import { useLayoutEffect } from "preact/hooks"
 import { bindText, setTo } from "../../ui/bind.ts"
 import { SecretList } from "../account/secrets.tsx"
 import { api } from "../api.ts"
 import { ExportButton } from "../archive/export-button.tsx"
 import { usePages } from "../data/pages.ts"
-import { navigate } from "../frame/location.ts"
+import { currentLocation, navigate } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
 import { Button } from "../parts/buttons/button.tsx"
@@ -127,8 +128,12 @@ function DeleteVal(props: { id: string; name: string; onDelete: () => Promise<vo
 
 /** The secrets of one val, which take the place of the account's of the same name. */
 function ValSecrets({ valId }: { valId: string }) {
+  const { hash } = currentLocation.value
+  useLayoutEffect(() => {
+    if (hash === "#secrets") document.getElementById("secrets")?.scrollIntoView()
+  }, [hash])
   return (
-    <Section title="Secrets of this val">
+    <Section title="Secrets of this val" id="secrets">
       <SecretList
         secrets={usePages("listValSecrets", { val_id: valId })}
         actions={{

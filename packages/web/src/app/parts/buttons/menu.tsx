@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { setTo } from "../../../ui/bind.ts"
 import { Icon, type IconName } from "../../../ui/icon.tsx"
@@ -11,14 +11,18 @@ export function Menu(props: {
   readonly title?: string
   readonly button: ComponentChildren
   readonly buttonClass?: string
+  /** What has the focus after the menu, instead of its button, which Tab then skips. */
+  readonly owner?: RefObject<HTMLElement | null>
   readonly children: ComponentChildren
 }) {
   const isOpen = useSignal(false)
   const root = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
+  const focusOwner = () => (props.owner ?? opener).current?.focus()
   // Before the menu is seen: a later effect would take the focus back from an item chosen by then.
   useLayoutEffect(() => {
     if (!isOpen.value) return
+    keepInWindow(root.current?.querySelector(".menu-list"))
     items(root.current)[0]?.focus()
     const closeOutside = (event: Event) => {
       if (event.target instanceof Node && !root.current?.contains(event.target))
@@ -34,7 +38,7 @@ export function Menu(props: {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape" && isOpen.value) {
       isOpen.value = false
-      opener.current?.focus()
+      focusOwner()
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault()
       if (isOpen.value) move(root.current, event.key === "ArrowDown" ? 1 : -1)
@@ -52,6 +56,7 @@ export function Menu(props: {
         {...(props.title === undefined ? {} : { title: props.title })}
         aria-haspopup="menu"
         aria-expanded={isOpen.value}
+        {...(props.owner ? { tabIndex: -1 } : {})}
         onClick={setTo(isOpen, !isOpen.value)}
       >
         {props.button}
@@ -66,7 +71,7 @@ export function Menu(props: {
           onClick={() => {
             isOpen.value = false
             // The focused item is removed with the list: the focus goes to the button.
-            opener.current?.focus()
+            focusOwner()
           }}
         >
           {props.children}
@@ -100,6 +105,14 @@ export function MenuItem(props: {
       {content}
     </button>
   )
+}
+
+/** Moves a list that would be cut off at the end of the window. */
+function keepInWindow(list: HTMLElement | null | undefined): void {
+  if (!list) return
+  const { right, bottom } = list.getBoundingClientRect()
+  const [x, y] = [Math.min(0, innerWidth - right - 4), Math.min(0, innerHeight - bottom - 4)]
+  if (x < 0 || y < 0) list.style.translate = `${x}px ${y}px`
 }
 
 function items(root: HTMLElement | null): readonly HTMLElement[] {

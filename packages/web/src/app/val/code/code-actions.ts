@@ -5,6 +5,7 @@ import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { setQuery } from "../../frame/location.ts"
 import { showDone, showError } from "../../frame/toast-list.ts"
 import { shouldFormatOnSave } from "../editor/format-on-save.ts"
+import { narrowView } from "../panes/narrow.ts"
 import type { ValRequests } from "../preview/val-requests.ts"
 import type { prepareStart } from "./prepare-start.ts"
 import type { ValEditing } from "./val-editing.ts"
@@ -19,7 +20,8 @@ export interface CodeActions {
   goTo(path: string, line: number): void
   /** Whether a run or a request is waiting for the val. */
   readonly isBusy: boolean
-  save(): Promise<void>
+  /** `note` is what the user says about the version. */
+  save(note?: string): Promise<void>
   /** Saves, and runs the val or sends the typed request. */
   start(): Promise<void>
   /** Formats the code, and reports why it cannot. */
@@ -66,16 +68,17 @@ export function useCodeActions(deps: {
       if (!file) return
       const isShown = file === editing.files.current.peek()
       editing.files.open(file)
+      narrowView.value = "code"
       if (isShown) editor.current?.goToLine(line)
       else
         setQuery({ file: file === editing.files.entry.peek() ? undefined : path, line: `${line}` })
     },
-    async save() {
+    async save(note) {
       if (!isOwn) return
       // Code that does not parse is saved as it is, and reported then.
       if (shouldFormatOnSave.peek()) await editor.current?.format()
       const before = editing.branch.peek().version
-      if (!(await editing.save())) return showSaveError(editing)
+      if (!(await editing.save(note))) return showSaveError(editing)
       const { version } = editing.branch.peek()
       const isNew = version !== before
       showDone(
@@ -87,7 +90,8 @@ export function useCodeActions(deps: {
     },
     async start() {
       showRun()
-      showResult()
+      // After it: the address has changed.
+      narrowView.value = "preview"
       if (!isHttp) {
         if (!(await run.start())) showSaveError(editing)
         return
@@ -107,12 +111,6 @@ export function useCodeActions(deps: {
       else void run.cancel().catch(showError)
     },
   }
-}
-
-/** On a phone the result is below the code: it is scrolled into view. */
-function showResult(): void {
-  if (matchMedia("(width < 960px)").matches)
-    document.getElementById(sidePaneId)?.scrollIntoView({ block: "nearest" })
 }
 
 /** Reports why a save failed, unless a dialog does: for a conflict, or an ended session. */

@@ -3,6 +3,8 @@ import { useEffect } from "preact/hooks"
 import { IconButton } from "../../../ui/icon.tsx"
 import { explain } from "../../data/explain.ts"
 import { Button } from "../../parts/buttons/button.tsx"
+import { ChangesButton } from "../files/changes-dialog.tsx"
+import { FilesButton } from "../files/tree/file-rail.tsx"
 import { changeLayout, layout } from "../panes/layout.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
@@ -15,9 +17,11 @@ export function CodeButtons(props: Props) {
   return (
     <div class="val-buttons">
       <span class="val-tools">
+        <FilesButton editing={editing} isOwn={isOwn} />
         <PaneToggles editing={editing} />
       </span>
       {isOwn ? <SaveStatus editing={editing} /> : <span class="quiet">Read only</span>}
+      {isOwn ? <ChangesButton editing={editing} /> : null}
       {isOwn ? (
         <Button
           kind="quiet small"

@@ -10,7 +10,7 @@ import { showError } from "../../frame/toast-list.ts"
 import { editorFeatures } from "../editor/editor-features.ts"
 import { isWordWrapped } from "../editor/word-wrap.ts"
 import type { EditedFile } from "../files/edited-file.ts"
-import { FileTabs } from "../files/file-tabs.tsx"
+import { FileTabs, hasTabs, toTabIds } from "../files/file-tabs.tsx"
 import { DraftNotice, ElsewhereNotice, SaveProblemNotice } from "../saving/notices.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { TypeDocuments, toDocumentPath } from "./type-documents.tsx"
@@ -33,13 +33,23 @@ export function CodePane(props: ValTabProps) {
       )}
       {/* A hidden editor keeps its scroll position, its selection and what can be undone. */}
       {tabs.value.map((file) => (
-        <div key={file.key} class="column fill code-host" hidden={file !== current.value}>
+        <div
+          key={file.key}
+          class="column fill code-host"
+          hidden={file !== current.value}
+          {...(hasTabs(editing.files) ? toPanel(file) : {})}
+        >
           <FileEditor {...props} file={file} />
         </div>
       ))}
       <TypeDocuments editing={editing} />
     </section>
   )
+}
+
+function toPanel(file: EditedFile) {
+  const ids = toTabIds(file)
+  return { role: "tabpanel", id: ids.panel, "aria-labelledby": ids.tab } as const
 }
 
 function FileEditor(props: ValTabProps & { readonly file: EditedFile }) {

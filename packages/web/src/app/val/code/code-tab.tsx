@@ -4,10 +4,17 @@ import { Dialog } from "../../../ui/dialog.tsx"
 import { currentLocation, setQuery } from "../../frame/location.ts"
 import { viewer } from "../../session/session.ts"
 import { shownDefinition } from "../editor/editor-features.ts"
+import { ChangesDialog } from "../files/changes-dialog.tsx"
+import { NewEntryDialog } from "../files/new-entry-dialog.tsx"
+import { FileRail } from "../files/tree/file-rail.tsx"
+import { hasTree } from "../files/tree/tree-rows.ts"
+import { useFileCommands } from "../files/use-file-commands.ts"
 import { changeLayout, layout, paneLimits } from "../panes/layout.ts"
 import { drawerId, LogDrawer } from "../panes/log-drawer.tsx"
+import { isNarrow, narrowView } from "../panes/narrow.ts"
 import { SidePane } from "../panes/side-pane.tsx"
 import { Splitter } from "../panes/splitter.tsx"
+import { ViewTabs } from "../panes/view-tabs.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { sidePaneId } from "./code-actions.ts"
 import { CodePane } from "./code-pane.tsx"
@@ -20,18 +27,23 @@ export function CodeTab(props: ValTabProps) {
   useFileInAddress(editing)
   useCodeKeys(actions)
   useCodeCommands({ ...actions, editing, draftMode, isOwn })
+  useFileCommands(editing)
   const { sidePercent, isSideOpen, drawerPercent } = layout.value
   const drawer =
     editing.files.started.value?.type.value === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"
-  const isDrawerOpen = layout.value[drawer]
+  const view = narrowView.value
+  const isDrawerOpen = layout.value[drawer] || (isNarrow.value && view === "runs")
+  const hasRail = isNarrow.value || (layout.value.isTreeOpen && hasTree(editing.files.all.value))
   const hasDrawer = viewer() !== undefined
   const toggleDrawer = (isOpen: boolean) => changeLayout({ [drawer]: isOpen })
   return (
     <>
       <div
-        class={`fill panes ${isSideOpen ? "" : "panes-no-side"} ${isDrawerOpen ? "" : "panes-no-drawer"}`}
+        class={`fill panes ${hasRail ? "panes-rail" : ""} ${isSideOpen ? "" : "panes-no-side"} ${isDrawerOpen ? "" : "panes-no-drawer"}`}
+        data-view={view}
         style={{ "--side-size": `${sidePercent}%`, "--drawer-share": drawerPercent / 100 }}
       >
+        {hasRail ? <FileRail {...props} /> : null}
         <CodePane {...props} />
         <Splitter
           label="Size of the result"
@@ -60,6 +72,9 @@ export function CodeTab(props: ValTabProps) {
           </>
         ) : null}
       </div>
+      <ViewTabs {...props} hasRuns={hasDrawer} />
+      <NewEntryDialog editing={editing} />
+      <ChangesDialog editing={editing} actions={actions} />
       <ConflictDialog editing={editing} />
       <DefinitionDialog />
     </>

@@ -1,11 +1,13 @@
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
 import { navigate } from "../../frame/location.ts"
 import { reportFailure } from "../../parts/buttons/use-action.ts"
 import { setFormatOnSave, shouldFormatOnSave } from "../editor/format-on-save.ts"
 import { isWordWrapped, setWordWrap } from "../editor/word-wrap.ts"
+import { listFileCommands } from "../files/use-file-commands.ts"
 import { toHref } from "../to-href.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
+import { useControlKeys } from "./use-control-keys.ts"
 
 interface CodeActions {
   save(): Promise<void>
@@ -13,24 +15,8 @@ interface CodeActions {
 }
 
 /** Makes the shortcuts of the editor work on the whole page. */
-export function useCodeKeys(actions: CodeActions): void {
-  const latest = useRef(actions)
-  latest.current = actions
-  // Before the page is seen: a key that is pressed then is not lost.
-  useLayoutEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const isOurs = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
-      const action = { s: latest.current.save, enter: latest.current.start }[
-        event.key.toLowerCase()
-      ]
-      if (!isOurs || !action || event.defaultPrevented || document.querySelector("dialog[open]"))
-        return
-      event.preventDefault()
-      void action()
-    }
-    addEventListener("keydown", onKeyDown)
-    return () => removeEventListener("keydown", onKeyDown)
-  }, [])
+export function useCodeKeys({ save, start }: CodeActions): void {
+  useControlKeys({ s: save, enter: start })
 }
 
 /** Adds the commands of the code to the palette. */
@@ -74,6 +60,7 @@ export function useCodeCommands(
     pageCommands.value = [
       { label: "Run", icon: "play", keys: "Ctrl Enter", run: () => void latest.current.start() },
       ...(isOwn ? own : []),
+      ...listFileCommands(editing, isOwn),
       {
         label: "Find in the file",
         icon: "search",

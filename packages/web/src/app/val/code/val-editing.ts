@@ -123,9 +123,8 @@ export class ValEditing {
     return this.save()
   }
 
-  /** Replaces unsaved changes by what is saved. They are set aside. */
-  async takeSaved(): Promise<void> {
-    const changed = this.files.changed.peek()
+  /** Replaces unsaved changes, of all files or of some, by what is saved. They are set aside. */
+  async takeSaved(changed = this.files.changed.peek()): Promise<void> {
     this.drafts.setAside(changed)
     batch(() => {
       for (const file of changed) {

@@ -9,6 +9,7 @@ describe("readLayout", () => {
       drawerPercent: 50,
       isHttpDrawerOpen: true,
       isDrawerOpen: false,
+      isTreeOpen: false,
     }
     expect(readLayout(JSON.stringify(stored))).toEqual(stored)
   })

@@ -9,6 +9,7 @@ export interface Layout {
   /** The logs of a web request are also beside the code, so that drawer has a state of its own. */
   readonly isHttpDrawerOpen: boolean
   readonly isDrawerOpen: boolean
+  readonly isTreeOpen: boolean
 }
 
 /** The smallest and the largest size of a pane, in percent. A smaller pane is closed. */
@@ -23,6 +24,7 @@ const defaults: Layout = {
   drawerPercent: 28,
   isHttpDrawerOpen: false,
   isDrawerOpen: true,
+  isTreeOpen: true,
 }
 
 const storageKey = "hamlet.panes"
@@ -50,6 +52,7 @@ export function readLayout(text: string | null): Layout {
     drawerPercent: size(stored.drawerPercent, defaults.drawerPercent, paneLimits.drawer),
     isHttpDrawerOpen: flag(stored.isHttpDrawerOpen, defaults.isHttpDrawerOpen),
     isDrawerOpen: flag(stored.isDrawerOpen, defaults.isDrawerOpen),
+    isTreeOpen: flag(stored.isTreeOpen, defaults.isTreeOpen),
   }
 }
 

@@ -1,0 +1,129 @@
+import { readmePath } from "@hamlet/contract/entry-file"
+import { toParentPath } from "@hamlet/contract/file-paths"
+import { useMemo } from "preact/hooks"
+import { Icon, IconButton, type IconName } from "../../../../ui/icon.tsx"
+import { changeLayout, layout } from "../../panes/layout.ts"
+import { narrowView } from "../../panes/narrow.ts"
+import type { ValTabProps } from "../../val-tab-props.ts"
+import { newEntry } from "../files-view.ts"
+import { useFileMarks } from "./file-marks.ts"
+import { FileTree } from "./file-tree.tsx"
+import { hasTree } from "./tree-rows.ts"
+import { TreeState } from "./tree-state.ts"
+
+type Props = Pick<ValTabProps, "editing" | "recent" | "actions" | "isOwn" | "base"> & {
+  readonly onDropFiles?: (data: DataTransfer, folder: string) => void
+}
+
+/** The files of a val, left of the code, and below them what else belongs to it. */
+export function FileRail(props: Props) {
+  const { editing, actions, isOwn, onDropFiles } = props
+  const tree = useMemo(() => new TreeState(editing), [editing])
+  const marks = useFileMarks(props)
+  const create = (kind: "file" | "folder") => tree.create(kind, findParent(editing))
+  return (
+    <section class="file-rail" aria-label="Files">
+      <div class="row rail-head">
+        <span class="rail-title">Files</span>
+        {isOwn ? (
+          <>
+            <IconButton icon="fileNew" label="New file" onClick={() => create("file")} />
+            <IconButton icon="folderNew" label="New folder" onClick={() => create("folder")} />
+          </>
+        ) : null}
+      </div>
+      <FileTree
+        tree={tree}
+        marks={marks}
+        isOwn={isOwn}
+        onLeave={() => actions.editor.current?.focus()}
+        onDropFiles={onDropFiles}
+      />
+      <RailLinks {...props} />
+    </section>
+  )
+}
+
+/** Below the tree: the readme, the secrets and the data of the val. */
+function RailLinks({ editing, isOwn, base }: Props) {
+  const { files, branch, val } = editing
+  const readme = files.all.value.find(
+    (file) => file.path.value === readmePath && !file.isDeleted.value,
+  )
+  const isOpen = readme !== undefined && files.current.value === readme
+  const search =
+    branch.value.id === val.value.id ? "" : `?branch=${encodeURIComponent(branch.value.name)}`
+  const openReadme = () => {
+    files.open(readme ?? files.add(readmePath, "file"))
+    narrowView.value = "code"
+  }
+  return (
+    <div class="rail-links">
+      {readme || isOwn ? (
+        <button
+          type="button"
+          class={`bare rail-link ${isOpen ? "tree-current" : ""}`}
+          title={readme ? readmePath : "Write a readme"}
+          onClick={openReadme}
+        >
+          <Icon name="readme" />
+          <span class="fill">Readme</span>
+          {readme?.isDirty.value ? (
+            <>
+              <span class="tree-dot" />
+              <span class="visually-hidden"> (unsaved)</span>
+            </>
+          ) : null}
+        </button>
+      ) : null}
+      {isOwn ? (
+        <>
+          <RailLink icon="secret" label="Secrets" href={`${base}/settings${search}#secrets`} />
+          <RailLink icon="data" label="Data" href="/data" />
+        </>
+      ) : null}
+    </div>
+  )
+}
+
+function RailLink({ icon, label, href }: { icon: IconName; label: string; href: string }) {
+  return (
+    <a class="rail-link" href={href}>
+      <Icon name={icon} /> {label}
+    </a>
+  )
+}
+
+/** In the bar: shows or hides the tree; a val with one file has none, and a quiet way to a second. */
+export function FilesButton({ editing, isOwn }: Pick<Props, "editing" | "isOwn">) {
+  const { isTreeOpen } = layout.value
+  if (hasTree(editing.files.all.value))
+    return (
+      <IconButton
+        icon="panelLeft"
+        class="pane-toggle"
+        label="Files beside the code"
+        title="Files beside the code (Ctrl B)"
+        aria-pressed={isTreeOpen}
+        onClick={() => changeLayout({ isTreeOpen: !isTreeOpen })}
+      />
+    )
+  if (!isOwn) return null
+  return (
+    <button
+      type="button"
+      class="bare add-file"
+      aria-haspopup="dialog"
+      onClick={() => {
+        newEntry.value = { kind: "file", parent: "" }
+      }}
+    >
+      + file
+    </button>
+  )
+}
+
+/** New files are where the user is. */
+function findParent({ files }: ValTabProps["editing"]): string {
+  return toParentPath(files.current.peek()?.path.peek() ?? "")
+}

@@ -1,0 +1,368 @@
+import { describe, expect, test } from "bun:test"
+import type { Locator, Page } from "playwright-core"
+import { expectNoBarriers, findTooWide } from "../support/check-page.ts"
+import { type App, describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
+import { findEditor, findStatus, findVersion, makeVal, replaceText } from "../support/val-page.ts"
+
+describeApp("the files of a val", (app) => {
+  describe("the tree", () => defineTree(app))
+  describe("tabs, saving and drafts", () => defineTabs(app))
+  describe("a narrow window", () => defineNarrow(app))
+})
+
+const module = "export const value = 1\n"
+
+/** A val with folders and a file for each trigger. */
+async function makeFiles(app: App) {
+  const { admin } = app.stage
+  const val = await makeVal(admin, {
+    code: "export default () => new Response('')\n",
+    type: "http",
+  })
+  const { client } = admin
+  await client.changeFiles({
+    val_id: val.id,
+    branch_id: val.id,
+    changes: [
+      { path: "nightly.ts", type: "interval", content: "export default () => 1\n" },
+      { path: "inbox.ts", type: "email", content: "export default () => 1\n" },
+      {
+        path: "seed.ts",
+        type: "script",
+        content: `export default () => { throw new Error("no") }\n`,
+      },
+      { path: "lib/dates.ts", type: "script", content: module },
+      { path: "lib/format.ts", type: "script", content: module },
+      { path: "notes.txt", type: "file", content: "one\n" },
+    ],
+  })
+  const listPaths = async () => {
+    const { data } = await client.listFiles({
+      ...{ val_id: val.id, branch_id: val.id, path: "", recursive: true, limit: 100, offset: 0 },
+    })
+    return data
+      .filter(({ type }) => type !== "directory")
+      .map(({ path, type }) => `${path} ${type}`)
+      .toSorted()
+  }
+  return { ...val, listPaths }
+}
+
+/** A row by the start of its accessible name. */
+function findRow(page: Page, name: string): Locator {
+  return page.getByRole("treeitem", { name: new RegExp(`^${RegExp.escape(name)}(,|$)`) })
+}
+
+async function listRows(page: Page): Promise<readonly (string | null)[]> {
+  const rows = await page.getByRole("treeitem").all()
+  return await Promise.all(rows.map((row) => row.getAttribute("aria-label")))
+}
+
+async function expectFocus(row: Locator): Promise<void> {
+  await eventually(
+    () => row.evaluate((element) => element === document.activeElement),
+    (isFocused) => expect(isFocused).toBe(true),
+  )
+}
+
+function defineTree(app: App): void {
+  test("is not there for one file, which has a quiet way to a second", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: "export default 1", readme: "# It" })
+    await page.goto(val.path)
+    await findEditor(page)
+    expect(await page.getByRole("tree").count()).toBe(0)
+    await page.getByRole("button", { name: "+ file" }).click()
+    const dialog = page.getByRole("dialog", { name: "New file" })
+    await dialog.getByLabel("Path").fill("MAIN.ts")
+    await dialog.getByText("paths must differ in more than case").waitFor()
+    expect(await dialog.getByRole("button", { name: "Create" }).isDisabled()).toBe(true)
+    await dialog.getByLabel("Path").fill("lib/hello.ts")
+    await dialog.getByLabel("Type").selectOption("http")
+    await dialog.getByRole("button", { name: "Create" }).click()
+    await eventually(
+      () => listRows(page),
+      (rows) => expect(rows).toEqual(["lib, folder", "hello.ts, HTTP, new", "main.ts, script"]),
+    )
+    const editor = await findEditor(page)
+    await editor.getByText("new Response").waitFor()
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    await findRow(page, "hello.ts").waitFor()
+    await page.getByRole("treeitem", { name: "hello.ts, HTTP", exact: true }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("shows what starts a file, its next time, and that its last run failed", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    const { client } = app.stage.admin
+    await client.putSchedule({ val_id: val.id, file: "nightly.ts", every: "1h" })
+    await client.createRun({ val_id: val.id, file: "seed.ts", args: [] })
+    const read = () => client.listValRuns({ val_id: val.id })
+    await eventually(read, ({ data }) => expect(data[0]?.status).toBe("failed"))
+    await page.goto(val.path)
+    await eventually(
+      () => listRows(page),
+      (rows) =>
+        expect(rows).toEqual([
+          "lib, folder",
+          "dates.ts",
+          "format.ts",
+          "inbox.ts, email",
+          "main.tsx, HTTP",
+          expect.stringMatching(/^nightly.ts, interval, next at /),
+          "notes.txt",
+          "seed.ts, script, last run failed",
+        ]),
+    )
+    await findRow(page, "nightly.ts")
+      .getByText(/^\d\d:\d\d$/)
+      .waitFor()
+    await expectNoBarriers(page)
+    await page.emulateMedia({ colorScheme: "dark" })
+    await expectNoBarriers(page)
+    await page.keyboard.press("Control+b")
+    await page.getByRole("tree").waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Files beside the code" }).click()
+    await page.getByRole("tree").waitFor()
+    for (const width of [900, 1240, 2560]) {
+      await page.setViewportSize({ width, height: 800 })
+      await eventually(
+        () => findTooWide(page),
+        (found) => expect({ width, found }).toEqual({ width, found: [] }),
+      )
+    }
+    expect(own.problems).toEqual([])
+  })
+
+  test("is used with the keyboard alone: open, fold, rename, delete and undo", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    await page.goto(val.path)
+    await findRow(page, "main.tsx").focus()
+    await page.keyboard.press("Home")
+    await expectFocus(findRow(page, "lib"))
+    await page.keyboard.press("ArrowLeft")
+    await findRow(page, "dates.ts").waitFor({ state: "detached" })
+    // It is remembered.
+    await page.reload()
+    await findRow(page, "lib").waitFor()
+    expect(await findRow(page, "dates.ts").count()).toBe(0)
+    await findRow(page, "lib").focus()
+    await page.keyboard.press("ArrowRight")
+    await findRow(page, "dates.ts").waitFor()
+    await page.keyboard.press("ArrowRight")
+    await expectFocus(findRow(page, "dates.ts"))
+    await page.keyboard.press("Enter")
+    await page.getByRole("tab", { name: "dates.ts", selected: true }).waitFor()
+    await page.keyboard.press("F2")
+    const field = page.getByRole("textbox", { name: "New name of dates.ts" })
+    await field.waitFor()
+    await page.keyboard.insertText("format")
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").filter({ hasText: "there is a file with that name" }).waitFor()
+    await field.fill("times.ts")
+    await page.keyboard.press("Enter")
+    await page.getByRole("tab", { name: /^times.ts/, selected: true }).waitFor()
+    await expectFocus(findRow(page, "times.ts"))
+    await page.keyboard.press("Delete")
+    await page.getByRole("treeitem", { name: "times.ts, deleted" }).waitFor()
+    await page.getByRole("button", { name: "Undo", exact: true }).click()
+    await page.getByRole("treeitem", { name: "times.ts, unsaved" }).waitFor()
+    await findRow(page, "notes.txt").focus()
+    await page.keyboard.press("Shift+F10")
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor()
+    await page.getByRole("menuitemradio", { name: "File", checked: true }).waitFor()
+    await page.keyboard.press("Escape")
+    await expectFocus(findRow(page, "notes.txt"))
+    await page.keyboard.press("Delete")
+    await page.getByRole("treeitem", { name: "notes.txt, deleted" }).waitFor()
+    await findRow(page, "seed.ts").focus()
+    await page.keyboard.press("Shift+F10")
+    await page.getByRole("menuitemradio", { name: "Interval" }).click()
+    await findRow(page, "seed.ts, interval").waitFor()
+    await expectNoBarriers(page)
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 3).waitFor()
+    expect(await val.listPaths()).toEqual([
+      "inbox.ts email",
+      "lib/format.ts script",
+      "lib/times.ts script",
+      "main.tsx http",
+      "nightly.ts interval",
+      "seed.ts interval",
+    ])
+    expect(own.problems).toEqual([])
+  })
+
+  test("moves files and folders by dragging, and refuses what would be in the way", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    await page.goto(val.path)
+    await findRow(page, "notes.txt").dragTo(findRow(page, "lib"))
+    await page.locator("[title='lib/notes.txt']").waitFor()
+    await findRow(page, "dates.ts").dragTo(findRow(page, "main.tsx"))
+    await page.locator(".tree-row[title='dates.ts']").waitFor()
+    await page.getByRole("button", { name: "New file" }).click()
+    await page.getByRole("dialog").getByLabel("Path").fill("lib/dates.ts")
+    await page.getByRole("button", { name: "Create" }).click()
+    await page.locator(".tree-row[title='lib/dates.ts']").dragTo(findRow(page, "main.tsx"))
+    await page.getByText(`Cannot use "dates.ts": there is a file with that name`).waitFor()
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 3).waitFor()
+    expect(await val.listPaths()).toEqual([
+      "dates.ts script",
+      "inbox.ts email",
+      "lib/dates.ts script",
+      "lib/format.ts script",
+      "lib/notes.txt file",
+      "main.tsx http",
+      "nightly.ts interval",
+      "seed.ts script",
+    ])
+    expect(own.problems).toEqual([])
+  })
+}
+
+function defineTabs(app: App): void {
+  test("keep selection, scroll position and undo, and Control-P opens any file", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    await page.goto(val.path)
+    await findEditor(page)
+    await page.keyboard.press("Control+p")
+    await page.getByRole("combobox", { name: "A file of this val" }).fill("ldat")
+    await page.getByRole("option", { name: "lib/dates.ts" }).waitFor()
+    await page.keyboard.press("Enter")
+    const dates = page.getByRole("textbox", { name: /dates/ })
+    await dates.waitFor()
+    const lines = Array.from({ length: 200 }, (_, index) => `// line ${index + 1}`).join("\n")
+    await replaceText(page, dates, lines)
+    const scroller = page.locator(".code-host:not([hidden]) .cm-scroller")
+    const readTop = () => scroller.evaluate((element) => element.scrollTop)
+    const top = await eventually(readTop, (found) => expect(found).toBeGreaterThan(500))
+    const open = page.getByRole("tablist", { name: "Open files" })
+    await open.getByRole("tab", { name: "dates.ts (unsaved)", selected: true }).press("ArrowLeft")
+    await open.getByRole("tab", { name: "main.tsx", selected: true }).waitFor()
+    expect(await page.locator(".code-host:visible").count()).toBe(1)
+    await expectFocus(open.getByRole("tab", { name: "main.tsx" }))
+    await page.keyboard.press("ArrowRight")
+    await dates.waitFor()
+    await eventually(readTop, (found) => expect(found).toBe(top))
+    await dates.focus()
+    await page.keyboard.insertText("!")
+    await page.getByText("// line 200!").waitFor()
+    for (let turn = 0; turn < 4; turn++) await page.keyboard.press("Control+z")
+    await dates.getByText("export const value = 1").waitFor()
+    await page.keyboard.press("Control+End")
+    await page.keyboard.insertText("// more")
+    // Closing keeps the changes, without a question.
+    await open.getByRole("tab", { name: "dates.ts (unsaved)" }).click({ button: "middle" })
+    await open.getByRole("tab", { name: "main.tsx", selected: true }).waitFor()
+    await page.getByRole("treeitem", { name: "dates.ts, unsaved" }).click()
+    await dates.getByText("// more").waitFor()
+    await open.getByRole("tab", { name: "dates.ts (unsaved)" }).locator(".file-tab-close").click()
+    await dates.waitFor({ state: "detached" })
+    await expectNoBarriers(page)
+    expect(own.problems).toEqual([])
+  })
+
+  test("save three changed files as one version with a note, after a look at them", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    await page.goto(val.path)
+    await replaceText(page, await findEditor(page), "export default () => new Response('two')\n")
+    await findStatus(page, "Unsaved changes").waitFor()
+    expect(await page.getByRole("button", { name: /files changed/ }).count()).toBe(0)
+    await findRow(page, "format.ts").click()
+    const format = page.getByRole("textbox", { name: /format/ })
+    await replaceText(page, format, "export const changed = 2\n")
+    await findRow(page, "notes.txt").focus()
+    await page.keyboard.press("Delete")
+    await findRow(page, "inbox.ts").focus()
+    await page.keyboard.press("F2")
+    await page.keyboard.insertText("letters")
+    await page.keyboard.press("Enter")
+    // Drafts of all of them survive.
+    await findRow(page, "letters.ts").waitFor()
+    await page.reload()
+    await findRow(page, "letters.ts, email, unsaved").waitFor()
+    await page.getByRole("treeitem", { name: "notes.txt, deleted" }).waitFor()
+    await page.getByRole("button", { name: "4 files changed" }).click()
+    const dialog = page.getByRole("dialog", { name: "4 files changed" })
+    await dialog.getByText("moved from inbox.ts").waitFor()
+    await dialog.getByRole("button", { name: "lib/format.ts changed" }).click()
+    await dialog.getByText("export const changed = 2").waitFor()
+    await expectNoBarriers(page)
+    await dialog.getByRole("button", { name: "Discard the changes of letters.ts" }).click()
+    await page.getByRole("dialog", { name: "3 files changed" }).waitFor()
+    await page.getByLabel("Note for this version").fill("Three at once")
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click()
+    await findVersion(page, 3).waitFor()
+    const { data } = await app.stage.admin.client.listVersions({ val_id: val.id })
+    expect(data[0]).toMatchObject({ version: 3, note: "Three at once" })
+    expect(await val.listPaths()).toEqual([
+      "inbox.ts email",
+      "lib/dates.ts script",
+      "lib/format.ts script",
+      "main.tsx http",
+      "nightly.ts interval",
+      "seed.ts script",
+    ])
+    expect(own.problems).toEqual([])
+  })
+}
+
+function defineNarrow(app: App): void {
+  test("shows the files, the code, the result or the runs", async () => {
+    await using tab = await app.open(app.stage.admin)
+    const { page } = tab
+    const val = await makeFiles(app)
+    await page.setViewportSize({ width: 899, height: 800 })
+    await page.goto(val.path)
+    const parts = page.getByRole("navigation", { name: "Parts of the val" })
+    const regions = ["Files", "Code", "Result", "Requests and logs"]
+    const listShown = async () => {
+      const shown = await Promise.all(
+        regions.map((name) => page.getByRole("region", { name, exact: true }).count()),
+      )
+      return regions.filter((_, at) => (shown[at] ?? 0) > 0)
+    }
+    const expectShown = (name: string) =>
+      eventually(listShown, (shown) => expect(shown).toEqual([name]))
+    await expectShown("Code")
+    for (const width of [390, 899]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const [button, region] of [
+        ["Files", "Files"],
+        ["Preview", "Result"],
+        ["Runs", "Requests and logs"],
+        ["Code", "Code"],
+      ] as const) {
+        await parts.getByRole("button", { name: button, exact: true }).click()
+        await expectShown(region)
+        expect({ width, button, found: await findTooWide(page) }).toEqual({
+          ...{ width, button, found: [] },
+        })
+      }
+    }
+    await parts.getByRole("button", { name: "Files" }).click()
+    await expectNoBarriers(page)
+    await findRow(page, "format.ts").click()
+    await expectShown("Code")
+    await page.getByRole("textbox", { name: /format/ }).waitFor()
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await expectShown("Result")
+    await page.setViewportSize({ width: 900, height: 800 })
+    await eventually(listShown, (shown) => expect(shown).toEqual(regions))
+    expect(tab.problems).toEqual([])
+  })
+}
