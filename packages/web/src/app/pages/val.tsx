@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "preact/hooks"
 import { EmptyState, useTitle } from "../../ui/page-states.tsx"
 import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
-import { currentLocation, guardNavigation, navigate, setQuery } from "../frame/location.ts"
+import { currentLocation, guardNavigation, navigate } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { RunsView } from "../runs/list/runs-view.tsx"
 import { session, viewer } from "../session/session.ts"
@@ -68,7 +68,6 @@ function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
   const { name, author } = editing.val.value
   const base = `/u/${author.username}/${name}`
   const pane = toPane(tab, editing, isOwn)
-  useFileInAddress(editing, isTab(tab) && tabs[tab] === CodeTab)
   const showRun = () => {
     if (pane !== "run") navigate(`${base}/run${location.search}`)
   }
@@ -129,21 +128,6 @@ function open(loaded: LoadedVal, isOwn: boolean) {
     problems: new ValProblems(editing),
     draftMode: new DraftMode(editing),
   }
-}
-
-/** Keeps the shown file and `?file=` of the address the same, where the code is shown. */
-function useFileInAddress({ files }: ValEditing, isCode: boolean): void {
-  const asked = currentLocation.value.query.get("file") ?? undefined
-  const current = files.current.value
-  const shown = current === files.entry.value ? undefined : current?.path.value
-  useEffect(() => {
-    if (!isCode) return
-    const file = asked === undefined ? files.entry.peek() : files.find(asked)
-    if (file && file !== files.current.peek()) files.open(file)
-  }, [files, asked, isCode])
-  useEffect(() => {
-    if (isCode) setQuery({ file: shown })
-  }, [shown, isCode])
 }
 
 /** What is beside the code: at first, what makes the file run. */

@@ -1,5 +1,7 @@
+import { useEffect, useRef } from "preact/hooks"
 import { LazyCodeEditor } from "../../../editor/lazy.tsx"
 import { Dialog } from "../../../ui/dialog.tsx"
+import { currentLocation, setQuery } from "../../frame/location.ts"
 import { viewer } from "../../session/session.ts"
 import { shownDefinition } from "../editor/editor-features.ts"
 import { changeLayout, layout, paneLimits } from "../panes/layout.ts"
@@ -15,6 +17,7 @@ import { useCodeCommands, useCodeKeys } from "./use-code-keys.ts"
 /** The code, beside it the result, and below it the logs. */
 export function CodeTab(props: ValTabProps) {
   const { editing, isOwn, actions, draftMode } = props
+  useFileInAddress(editing)
   useCodeKeys(actions)
   useCodeCommands({ ...actions, editing, draftMode, isOwn })
   const { sidePercent, isSideOpen, drawerPercent } = layout.value
@@ -61,6 +64,22 @@ export function CodeTab(props: ValTabProps) {
       <DefinitionDialog />
     </>
   )
+}
+
+/** Keeps the shown file and `?file=` of the address the same. */
+function useFileInAddress({ files }: ValTabProps["editing"]): void {
+  const asked = currentLocation.value.query.get("file") ?? undefined
+  const current = files.current.value
+  const shown = current === files.entry.value ? undefined : current?.path.value
+  const isFirst = useRef(true)
+  useEffect(() => {
+    // Back from another tab of the val, the file is the one that was shown.
+    const file =
+      asked === undefined ? (isFirst.current ? undefined : files.entry.peek()) : files.find(asked)
+    isFirst.current = false
+    if (file && file !== files.current.peek()) files.open(file)
+  }, [files, asked])
+  useEffect(() => setQuery({ file: shown }), [shown])
 }
 
 /** A definition in a file of a package or of the standard library, to read. */

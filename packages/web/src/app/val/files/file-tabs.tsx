@@ -64,7 +64,9 @@ function FileTab({ editing, file }: Pick<ValTabProps, "editing"> & { file: Edite
       <button
         type="button"
         class="bare file-tab-close"
-        aria-label={`Close ${path}`}
+        // Not a tab, and the list may have nothing else: the key Delete closes a tab.
+        aria-hidden="true"
+        title={`Close ${path}`}
         tabIndex={-1}
         onClick={() => files.close(file)}
       >
