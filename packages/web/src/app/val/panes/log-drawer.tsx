@@ -197,7 +197,7 @@ function RunMarks({ run, hasFile = false }: { run: ListedRun; hasFile?: boolean 
   return (
     <span class="row drawer-marks">
       <span class={isFailure(run) ? "drawer-what bad" : "drawer-what"}>{toRunText(run)}</span>
-      {hasFile && file ? <span class="drawer-line quiet">{file.path}</span> : null}
+      {hasFile && file ? <span class="drawer-file quiet">{file.path}</span> : null}
       <span class="drawer-line quiet" title={line}>
         {line}
       </span>
