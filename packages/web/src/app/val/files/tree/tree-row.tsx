@@ -83,7 +83,8 @@ export function TreeRowView(props: Props) {
 /** What is unsaved about a file. */
 function Change({ row: { file, isDeleted, isFolder } }: Pick<Props, "row">) {
   if (!file || isDeleted) return null
-  if (!file.saved.value) return (
+  if (!file.saved.value)
+    return (
       <span class="tree-new" aria-hidden="true">
         new
       </span>
