@@ -475,7 +475,14 @@ async function storeDraft(
 ): Promise<void> {
   const drafts = files.map((file) => ({ type: "script", isDeleted: false, ...file }))
   await page.evaluate(
-    ([key, draft]) => localStorage.setItem(`${key}${sessionStorage.getItem("hamlet.tab")}`, draft),
+    async ([prefix, draft]) => {
+      const key = `${prefix}${sessionStorage.getItem("hamlet.tab")}`
+      const isHeld = async () =>
+        (await navigator.locks.query()).held?.some((one) => one.name === key)
+      // With the lock, the page writes what it has.
+      while (!(await isHeld())) await new Promise((resolve) => requestAnimationFrame(resolve))
+      localStorage.setItem(key, draft)
+    },
     [
       `hamlet.draft.${branchId}.`,
       JSON.stringify({ files: drafts, baseVersion, at: Date.now() }),
