@@ -20,6 +20,7 @@ import {
 } from "../files/load-files.ts"
 import { toChanges } from "../files/to-changes.ts"
 import { ValFiles } from "../files/val-files.ts"
+import { addProblems } from "../saving/add-problems.ts"
 import { findSaveProblems } from "../saving/find-save-problem.ts"
 import type { SaveProblem } from "../saving/syntax-error.ts"
 import type { RecoverableDraft } from "./draft.ts"
@@ -381,9 +382,12 @@ export class ValEditing {
     this.#checking.abort()
     this.#checking = new AbortController()
     const { signal } = this.#checking
-    this.problems.value = warnings.map((message) => ({ message }))
+    this.problems.value = addProblems(
+      [],
+      warnings.map((message) => ({ message })),
+    )
     const isParsed = findSaveProblems(this, files, signal, (found) => {
-      if (!signal.aborted) this.problems.value = [...this.problems.peek(), ...found]
+      if (!signal.aborted) this.problems.value = addProblems(this.problems.peek(), found)
     })
     this.#parsed = { version: this.branch.peek().version, isParsed }
   }
