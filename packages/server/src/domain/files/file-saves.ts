@@ -1,6 +1,6 @@
 import { isConfigPath, readConfig } from "@hamlet/contract/deno-json"
-import { listTargets } from "@hamlet/contract/import-map"
 import { guessFileType } from "@hamlet/contract/file-types"
+import { listTargets } from "@hamlet/contract/import-map"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
