@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { Icon } from "../../../../ui/icon.tsx"
 import { Menu, MenuItem } from "../../../parts/buttons/menu.tsx"
-import { FileBadge, fileTypeChoices, findMark } from "./file-badge.tsx"
+import { FileBadge, findMark, treeTypeChoices } from "./file-badge.tsx"
 import type { FileMarks } from "./file-marks.ts"
 import type { TreeRow } from "./tree-rows.ts"
 import type { TreeState } from "./tree-state.ts"
@@ -83,7 +83,8 @@ export function TreeRowView(props: Props) {
 /** What is unsaved about a file. */
 function Change({ row: { file, isDeleted, isFolder } }: Pick<Props, "row">) {
   if (!file || isDeleted) return null
-  if (!file.saved.value) return (
+  if (!file.saved.value)
+    return (
       <span class="tree-new" aria-hidden="true">
         new
       </span>
@@ -133,7 +134,7 @@ function RowTools({ row, tree, element }: Props & { element: { current: HTMLDivE
       {file && !isFolder ? (
         <>
           <hr />
-          {fileTypeChoices.map(({ value, icon, label }) => (
+          {treeTypeChoices.map(({ value, icon, label }) => (
             <button
               key={value}
               type="button"
