@@ -87,7 +87,7 @@ function defineTree(app: App): void {
       (rows) => expect(rows).toEqual(["lib, folder", "hello.ts, HTTP, new", "main.ts, script"]),
     )
     const editor = await findEditor(page)
-    await editor.getByText("new Response").waitFor()
+    await editor.getByText("Response.json").waitFor()
     await page.keyboard.press("Control+s")
     await findVersion(page, 2).waitFor()
     await findRow(page, "hello.ts").waitFor()
@@ -228,6 +228,41 @@ function defineTree(app: App): void {
     ])
     expect(own.problems).toEqual([])
   })
+
+  test("takes files that are dropped on a folder, and asks before it replaces a text", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    await page.goto(val.path)
+    await findRow(page, "lib").waitFor()
+    const asked = page.waitForEvent("dialog")
+    const dropped = dropFiles(findRow(page, "lib"), {
+      "dates.ts": "export const dropped = 1\n",
+      "more.http.ts": "export default () => new Response()\n",
+      "photo.png": "x",
+    })
+    const dialog = await asked
+    expect(dialog.message()).toContain("Replace the text of 1 file? lib/dates.ts")
+    await dialog.accept()
+    await dropped
+    await page.getByText("Added 2 files; left out 1 file: lib/photo.png").waitFor()
+    await findRow(page, "more.http.ts, HTTP, new").waitFor()
+    await page.getByRole("textbox", { name: /dates/ }).getByText("dropped").waitFor()
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 3).waitFor()
+    expect(await val.listPaths()).toContain("lib/more.http.ts http")
+    expect(own.problems).toEqual([])
+  })
+}
+
+/** Drops files from outside on a row, as the browser does. */
+async function dropFiles(row: Locator, files: Readonly<Record<string, string>>): Promise<void> {
+  await row.evaluate((element, given) => {
+    const dataTransfer = new DataTransfer()
+    for (const [name, text] of Object.entries(given)) dataTransfer.items.add(new File([text], name))
+    for (const kind of ["dragover", "drop"])
+      element.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }))
+  }, files)
 }
 
 function defineTabs(app: App): void {

@@ -58,6 +58,7 @@ export const pageCases: Readonly<
     },
     { name: "val, code", path: ofVal(""), text: "Says which numbers" },
     { name: "val with a preview", path: "/u/ada/page", text: "new Response" },
+    { name: "val with several files", path: "/u/ada/several", text: "a_file_of_a_folder.ts" },
     { name: "val, readme", path: ofVal("/readme"), text: "What it does" },
     { name: "val, versions", path: ofVal("/versions"), text: "current" },
     { name: "val, versions of files", path: "/u/ada/branched/versions", text: "v4 to v6" },

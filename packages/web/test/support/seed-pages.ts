@@ -82,6 +82,13 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
     type: "http",
     privacy: "private",
   })
+  const several = await client.createVal({ name: "several", code: "export default 1\n" })
+  await client.changeFiles({
+    ...{ val_id: several.id, branch_id: several.id },
+    changes: ["a_folder/a_file_of_a_folder.ts", `${longName.repeat(2)}.ts`].map((path) => ({
+      ...{ path, type: "script" as const, content: "export const value = 1\n" },
+    })),
+  })
   await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
       client.createVal({ name: `val_${index}`, code: `export default ${index}\n` }),

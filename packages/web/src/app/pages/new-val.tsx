@@ -9,8 +9,20 @@ import { Form } from "../parts/forms/form.tsx"
 import { PageHead } from "../parts/page-head.tsx"
 import { Section } from "../parts/section.tsx"
 import { templates } from "../templates/catalog.ts"
-import { starts } from "../templates/starts.ts"
 import { TemplateCards } from "../templates/template-cards.tsx"
+
+const starts = {
+  http: `export default function (request: Request): Response {\n  return new Response("Hello")\n}\n`,
+  script: `export default function () {\n  console.log("Hello")\n  return 42\n}\n`,
+  interval: `export default function (interval: Interval) {
+  console.log("last run at", interval.lastRunAt)
+}
+`,
+  email: `export default function (email: Email) {
+  console.log(email.from, "wrote", email.subject)
+}
+`,
+} as const
 
 /** Creates a val: from an example with one click, or by name. */
 export function Page() {

@@ -1,16 +1,10 @@
 import { toFileName } from "@hamlet/contract/file-paths"
+import type { ValFile } from "../../archive/select-files.ts"
 import { showDone, showError } from "../../frame/toast-list.ts"
 import type { ValEditing } from "../code/val-editing.ts"
 import type { EditedFile } from "./edited-file.ts"
 import { findPlaceProblem } from "./find-place-problem.ts"
 import type { FileType } from "./load-files.ts"
-
-/** A file from outside of the val: one that was dropped, or of a template. */
-export interface GivenFile {
-  readonly path: string
-  readonly type: Exclude<FileType, "directory">
-  readonly content: string
-}
 
 /** What users do with the files of a val. Paths are checked at once; all is saved with the next save. */
 export type FileActions = ReturnType<typeof createFileActions>
@@ -70,18 +64,15 @@ export function createFileActions(editing: ValEditing) {
       await editing.takeSaved([file])
     },
     /** Those of the given files at whose path there is a file already. */
-    findReplaced(given: readonly GivenFile[]): readonly GivenFile[] {
+    findReplaced(given: readonly ValFile[]): readonly ValFile[] {
       return given.filter(({ path }) => files.find(path))
     },
-    /** Adds files from outside, in place of those with the same path. */
-    addGiven(given: readonly GivenFile[]): void {
+    /** Adds files from outside, in place of those with the same path. Throws if one cannot be there. */
+    addGiven(given: readonly ValFile[]): void {
       const placed = listPlaced()
       for (const file of given) {
         const problem = files.find(file.path) ? undefined : findPlaceProblem(placed, file.path)
-        if (problem) {
-          showError(problem)
-          return
-        }
+        if (problem) throw new Error(problem)
         placed.push(file)
       }
       for (const { path, type, content } of given) {

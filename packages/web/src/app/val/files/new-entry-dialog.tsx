@@ -1,27 +1,20 @@
-import { joinPath } from "@hamlet/contract/file-paths"
+import { joinPath, toFileName } from "@hamlet/contract/file-paths"
+import { findNamedType, guessFileType } from "@hamlet/contract/file-types"
 import { useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { bindText, setTo } from "../../../ui/bind.ts"
+import type { ContentType } from "../../archive/select-files.ts"
 import { withMeaning } from "../../parts/badges.tsx"
 import { Field, Select } from "../../parts/forms/field.tsx"
 import { FormDialog } from "../../parts/forms/form-dialog.tsx"
-import { starts } from "../../templates/starts.ts"
+import { fileTemplates } from "../../templates/file-templates.ts"
 import { narrowView } from "../panes/narrow.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { createFileActions, type GivenFile } from "./file-actions.ts"
+import { createFileActions } from "./file-actions.ts"
 import { newEntry } from "./files-view.ts"
-import { fileTypeChoices } from "./tree/file-badge.tsx"
+import { treeTypeChoices } from "./tree/file-badge.tsx"
 
-type ContentType = GivenFile["type"]
-
-/** A file to start from. */
-export interface FileTemplate extends GivenFile {
-  readonly title: string
-}
-
-type Props = Pick<ValTabProps, "editing"> & {
-  readonly fileTemplates?: readonly FileTemplate[]
-}
+type Props = Pick<ValTabProps, "editing">
 
 /** Asks for the path of a new file or folder, while the user is about to create one. */
 export function NewEntryDialog(props: Props) {
@@ -37,7 +30,7 @@ export function NewEntryDialog(props: Props) {
 
 const close = setTo(newEntry, undefined)
 
-function NewFile({ editing, fileTemplates = [], start }: Props & { start: string }) {
+function NewFile({ editing, start }: Props & { start: string }) {
   const actions = useMemo(() => createFileActions(editing), [editing])
   const path = useSignal(start)
   const chosenType = useSignal<ContentType | undefined>(undefined)
@@ -77,22 +70,23 @@ function NewFile({ editing, fileTemplates = [], start }: Props & { start: string
       <Select
         label="Type"
         value={type}
-        choices={withMeaning(fileTypeChoices)}
+        choices={withMeaning(treeTypeChoices)}
         onChange={(value) => {
           chosenType.value = value
         }}
       />
-      {fileTemplates.length === 0 ? null : (
-        <Select
-          label="Start with"
-          value={template.value}
-          choices={[
-            { value: "", label: "An empty file" },
-            ...fileTemplates.map(({ title }) => ({ value: title, label: title })),
-          ]}
-          onChange={pickTemplate}
-        />
-      )}
+      <Select
+        label="Template"
+        value={template.value}
+        choices={[
+          { value: "", label: "None" },
+          ...fileTemplates.map(({ title, summary }) => ({
+            value: title,
+            label: `${title}: ${summary}`,
+          })),
+        ]}
+        onChange={pickTemplate}
+      />
     </FormDialog>
   )
 }
@@ -138,12 +132,14 @@ function isComplete(path: string, start: string): boolean {
   return path !== start && !path.trim().endsWith("/")
 }
 
-/** The type of a new file by its name, as the server would choose it. */
+/** The type of a new file by its name; nothing is said by a name that is not complete. */
 function guessType(path: string): ContentType {
-  return path === "" || path.endsWith("/") || /\.[tj]sx?$/.test(path) ? "script" : "file"
+  const name = toFileName(path.trim())
+  return name === "" ? "script" : (findNamedType(name) ?? guessFileType(name))
 }
 
 /** What something starts needs a function; a module or a text begins empty. */
 function toStart(type: ContentType): string {
-  return type === "script" || type === "file" ? "" : starts[type]
+  const isStarted = type !== "script" && type !== "file"
+  return (isStarted && fileTemplates.find((one) => one.type === type)?.content) || ""
 }

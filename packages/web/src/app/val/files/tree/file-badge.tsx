@@ -13,7 +13,7 @@ const triggers = {
 } as const satisfies Partial<Record<FileType, { icon: IconName; label: string }>>
 
 /** The types that a user chooses from, with their meaning. */
-export const fileTypeChoices = [
+export const treeTypeChoices = [
   { value: "script", icon: "play", label: "Script", hint: "runs on demand, or is imported" },
   { value: "http", icon: "http", label: "HTTP", hint: "responds at a web address" },
   { value: "interval", icon: "timer", label: "Interval", hint: "runs on a schedule" },

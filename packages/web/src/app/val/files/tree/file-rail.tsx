@@ -2,22 +2,23 @@ import { readmePath } from "@hamlet/contract/entry-file"
 import { toParentPath } from "@hamlet/contract/file-paths"
 import { useMemo } from "preact/hooks"
 import { Icon, IconButton, type IconName } from "../../../../ui/icon.tsx"
+import { reportFailure } from "../../../parts/buttons/use-action.ts"
 import { changeLayout, layout } from "../../panes/layout.ts"
 import { narrowView } from "../../panes/narrow.ts"
+import { toHref } from "../../to-href.ts"
 import type { ValTabProps } from "../../val-tab-props.ts"
 import { newEntry } from "../files-view.ts"
+import { addDropped } from "./add-dropped.ts"
 import { useFileMarks } from "./file-marks.ts"
 import { FileTree } from "./file-tree.tsx"
 import { hasTree } from "./tree-rows.ts"
 import { TreeState } from "./tree-state.ts"
 
-type Props = Pick<ValTabProps, "editing" | "recent" | "actions" | "isOwn" | "base"> & {
-  readonly onDropFiles?: (data: DataTransfer, folder: string) => void
-}
+type Props = Pick<ValTabProps, "editing" | "recent" | "actions" | "isOwn">
 
 /** The files of a val, left of the code, and below them what else belongs to it. */
 export function FileRail(props: Props) {
-  const { editing, actions, isOwn, onDropFiles } = props
+  const { editing, actions, isOwn } = props
   const tree = useMemo(() => new TreeState(editing), [editing])
   const marks = useFileMarks(props)
   const create = (kind: "file" | "folder") => tree.create(kind, findParent(editing))
@@ -37,7 +38,9 @@ export function FileRail(props: Props) {
         marks={marks}
         isOwn={isOwn}
         onLeave={() => actions.editor.current?.focus()}
-        onDropFiles={onDropFiles}
+        onDropFiles={(data, folder) =>
+          void reportFailure(() => addDropped(tree.actions, data, folder))
+        }
       />
       <RailLinks {...props} />
     </section>
@@ -45,14 +48,12 @@ export function FileRail(props: Props) {
 }
 
 /** Below the tree: the readme, the secrets and the data of the val. */
-function RailLinks({ editing, isOwn, base }: Props) {
-  const { files, branch, val } = editing
+function RailLinks({ editing, isOwn }: Props) {
+  const { files } = editing
   const readme = files.all.value.find(
     (file) => file.path.value === readmePath && !file.isDeleted.value,
   )
   const isOpen = readme !== undefined && files.current.value === readme
-  const search =
-    branch.value.id === val.value.id ? "" : `?branch=${encodeURIComponent(branch.value.name)}`
   const openReadme = () => {
     files.open(readme ?? files.add(readmePath, "file"))
     narrowView.value = "code"
@@ -78,7 +79,7 @@ function RailLinks({ editing, isOwn, base }: Props) {
       ) : null}
       {isOwn ? (
         <>
-          <RailLink icon="secret" label="Secrets" href={`${base}/settings${search}#secrets`} />
+          <RailLink icon="secret" label="Secrets" href={`${toHref(editing, "settings")}#secrets`} />
           <RailLink icon="data" label="Data" href="/data" />
         </>
       ) : null}

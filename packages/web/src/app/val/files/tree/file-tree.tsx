@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { hasFiles } from "../../../archive/dropped.ts"
 import type { FileMarks } from "./file-marks.ts"
 import { TreeRowView } from "./tree-row.tsx"
 import { type TreeRow, toTreeRows } from "./tree-rows.ts"
@@ -11,7 +12,7 @@ interface Props {
   /** Moves the focus into the editor. */
   readonly onLeave: () => void
   /** Takes files and folders that were dropped from outside, for a folder of the val. */
-  readonly onDropFiles?: ((data: DataTransfer, folder: string) => void) | undefined
+  readonly onDropFiles: (data: DataTransfer, folder: string) => void
 }
 
 /** The files and folders of a val. It is one tab stop; the arrow keys move inside. */
@@ -121,11 +122,9 @@ function toDropListeners({ tree, onDropFiles }: Props, rows: readonly TreeRow[])
     const element = target instanceof Element ? target.closest<HTMLElement>("[data-key]") : null
     return rows.find(({ key }) => key === element?.dataset.key)
   }
-  const hasFiles = ({ dataTransfer }: DragEvent) =>
-    onDropFiles !== undefined && dataTransfer?.types.includes("Files") === true
   return {
     onDragOver(event: DragEvent) {
-      const isOutside = hasFiles(event)
+      const isOutside = hasFiles(event.dataTransfer)
       if (isOutside) tree.dropFolder.value = toDropFolder(findRow(event))
       if (isOutside || tree.dragOver(findRow(event))) event.preventDefault()
     },
@@ -136,8 +135,8 @@ function toDropListeners({ tree, onDropFiles }: Props, rows: readonly TreeRow[])
     },
     onDrop(event: DragEvent) {
       event.preventDefault()
-      if (hasFiles(event) && event.dataTransfer)
-        onDropFiles?.(event.dataTransfer, toDropFolder(findRow(event)))
+      if (event.dataTransfer && hasFiles(event.dataTransfer))
+        onDropFiles(event.dataTransfer, toDropFolder(findRow(event)))
       tree.drop(findRow(event))
     },
   }

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { Icon } from "../../../../ui/icon.tsx"
 import { Menu, MenuItem } from "../../../parts/buttons/menu.tsx"
-import { FileBadge, fileTypeChoices, findMark } from "./file-badge.tsx"
+import { FileBadge, findMark, treeTypeChoices } from "./file-badge.tsx"
 import type { FileMarks } from "./file-marks.ts"
 import type { TreeRow } from "./tree-rows.ts"
 import type { TreeState } from "./tree-state.ts"
@@ -134,7 +134,7 @@ function RowTools({ row, tree, element }: Props & { element: { current: HTMLDivE
       {file && !isFolder ? (
         <>
           <hr />
-          {fileTypeChoices.map(({ value, icon, label }) => (
+          {treeTypeChoices.map(({ value, icon, label }) => (
             <button
               key={value}
               type="button"
