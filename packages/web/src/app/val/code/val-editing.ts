@@ -23,8 +23,8 @@ import { ValFiles } from "../files/val-files.ts"
 import { addProblems } from "../saving/add-problems.ts"
 import { findSaveProblems } from "../saving/find-save-problem.ts"
 import type { SaveProblem } from "../saving/syntax-error.ts"
-import type { RecoverableDraft } from "./draft.ts"
-import { ValDrafts } from "./val-drafts.ts"
+import type { RecoverableDraft } from "../drafts/draft.ts"
+import { ValDrafts } from "../drafts/val-drafts.ts"
 
 /** The state of saving. */
 export type SaveState =
