@@ -2,7 +2,6 @@ import { useComputed, useSignalEffect } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { toPlainLines } from "../../../editor/line-ends.ts"
 import type { EditedFile } from "../files/edited-file.ts"
-import type { ValTabProps } from "../val-tab-props.ts"
 import { typeService } from "./type-service.ts"
 import type { ValEditing } from "./val-editing.ts"
 
@@ -20,7 +19,7 @@ export function toDocumentPath(editing: ValEditing, path: string): string {
 }
 
 /** Gives the type service all files that code can import, whether or not they are open. */
-export function TypeDocuments({ editing }: Pick<ValTabProps, "editing">) {
+export function TypeDocuments({ editing }: { editing: ValEditing }) {
   const files = listModules(editing)
   // Also those that were saved elsewhere, whose text has to be read again.
   const unread = useComputed(() => listModules(editing).filter(isUnread)).value
@@ -39,7 +38,7 @@ function isUnread({ text, loadError }: EditedFile): boolean {
   return text.value === undefined && loadError.value === undefined
 }
 
-function TypeDocument({ editing, file }: Pick<ValTabProps, "editing"> & { file: EditedFile }) {
+function TypeDocument({ editing, file }: { editing: ValEditing } & { file: EditedFile }) {
   const path = toDocumentPath(editing, file.path.value)
   useEffect(() => {
     typeService.open(path)

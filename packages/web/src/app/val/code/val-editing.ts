@@ -3,6 +3,8 @@ import { readmePath } from "@hamlet/contract/entry-file"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { api } from "../../api.ts"
+import type { RecoverableDraft } from "../drafts/draft.ts"
+import { ValDrafts } from "../drafts/val-drafts.ts"
 import {
   type FileConflict,
   findConflicts,
@@ -23,8 +25,6 @@ import { ValFiles } from "../files/val-files.ts"
 import { addProblems } from "../saving/add-problems.ts"
 import { findSaveProblems } from "../saving/find-save-problem.ts"
 import type { SaveProblem } from "../saving/syntax-error.ts"
-import type { RecoverableDraft } from "../drafts/draft.ts"
-import { ValDrafts } from "../drafts/val-drafts.ts"
 
 /** The state of saving. */
 export type SaveState =
