@@ -38,7 +38,7 @@ export type SaveState =
     }
 
 /** A file on a branch that has the unsaved files. */
-export interface Trial {
+export interface TriedFile {
   /** The file in the editor. */
   readonly file: EditedFile
   readonly branch: string
@@ -65,7 +65,7 @@ export class ValEditing {
   readonly problems: Signal<readonly SaveProblem[]> = signal([])
   readonly drafts: ValDrafts
   /** In draft mode: where the unsaved state of a file can run. */
-  readonly trial: Signal<Trial | undefined> = signal(undefined)
+  readonly trial: Signal<TriedFile | undefined> = signal(undefined)
   /** Asks the editor, which may not be loaded, about the file that it shows. */
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
@@ -220,7 +220,7 @@ export class ValEditing {
     this.drafts.stop()
   }
 
-  #findTrial(): Trial | undefined {
+  #findTrial(): TriedFile | undefined {
     const trial = this.trial.value
     return trial && trial.file === this.files.started.value ? trial : undefined
   }
