@@ -64,7 +64,10 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   "put /v1/me/webhooks/{webhook_id}": sampleWebhook,
   "post /v2/vals/{val_id}/environment_variables": { key: "a_1", value: "é", description: "é" },
-  "post /v1/vals/{val_id}/emails": { from: "ada@example.com", subject: "é", text: "a\n" },
+  "post /v1/vals/{val_id}/emails": {
+    ...{ from: "ada@example.com", subject: "é", text: "a\n" },
+    ...{ file: sampleFile.path, branch: "main" },
+  },
   "put /v1/vals/{val_id}/schedule": {
     ...{ cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", isPaused: false },
     ...{ overlap: "queue", catchUp: "one", file: sampleFile.path, branch: "main" },

@@ -13,6 +13,7 @@ import { useCodeActions } from "../val/code/code-actions.ts"
 import { CodeButtons } from "../val/code/code-buttons.tsx"
 import { CodeTab } from "../val/code/code-tab.tsx"
 import { prepareStart } from "../val/code/prepare-start.ts"
+import { toDocumentPath } from "../val/code/type-documents.tsx"
 import { ValEditing } from "../val/code/val-editing.ts"
 import { useValRun } from "../val/code/val-run.ts"
 import { DiscussionTab } from "../val/discussion-tab.tsx"
@@ -130,7 +131,7 @@ function open(loaded: LoadedVal, isOwn: boolean) {
     editing,
     recent,
     requests: new ValRequests(editing, isOwn ? recent : undefined),
-    problems: new ValProblems(editing),
+    problems: new ValProblems(editing, (path) => toDocumentPath(editing, path)),
     draftMode: new DraftMode(editing),
   }
 }

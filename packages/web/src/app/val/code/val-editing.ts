@@ -39,7 +39,7 @@ export type SaveState =
     }
 
 /** A file on a branch that has the unsaved files. */
-export interface DraftTrial {
+export interface TriedFile {
   /** The file in the editor. */
   readonly file: EditedFile
   readonly branch: string
@@ -66,7 +66,7 @@ export class ValEditing {
   readonly problems: Signal<readonly SaveProblem[]> = signal([])
   readonly drafts: ValDrafts
   /** In draft mode: where the unsaved state of a file can run. */
-  readonly trial: Signal<DraftTrial | undefined> = signal(undefined)
+  readonly trial: Signal<TriedFile | undefined> = signal(undefined)
   /** Asks the editor, which may not be loaded, about the file that it shows. */
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
@@ -224,7 +224,7 @@ export class ValEditing {
     this.drafts.stop()
   }
 
-  #findTrial(): DraftTrial | undefined {
+  #findTrial(): TriedFile | undefined {
     const trial = this.trial.value
     return trial && trial.file === this.files.started.value ? trial : undefined
   }

@@ -1,5 +1,4 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import { toDocumentPath } from "../code/type-documents.tsx"
 import { typeService } from "../code/type-service.ts"
 import type { ValEditing } from "../code/val-editing.ts"
 import type { EditedFile } from "../files/edited-file.ts"
@@ -19,6 +18,7 @@ export class ValProblems {
   /** How many problems the file at a path has; files without any are left out. */
   readonly countByPath: ReadonlySignal<ReadonlyMap<string, number>>
   readonly #editing: ValEditing
+  readonly #toDocument: (path: string) => string
   /** What the type service has found. */
   readonly #found: Signal<ReadonlyMap<EditedFile, readonly FileProblem[]>> = signal(new Map())
   /** The type service sends a text once, as long as it is the same object. */
@@ -27,8 +27,10 @@ export class ValProblems {
   #timer: ReturnType<typeof setTimeout> | undefined
   #turn = 0
 
-  constructor(editing: ValEditing) {
+  /** `toDocument` names a file as the type service knows it. */
+  constructor(editing: ValEditing, toDocument: (path: string) => string) {
     this.#editing = editing
+    this.#toDocument = toDocument
     this.all = computed(() =>
       joinProblems(
         [...this.#found.value].flatMap(([file, problems]) =>
@@ -84,7 +86,7 @@ export class ValProblems {
     for (const file of files) {
       const text = file.text.peek()
       if (text === undefined) continue
-      const path = toDocumentPath(this.#editing, file.path.peek())
+      const path = this.#toDocument(file.path.peek())
       const problems = await typeService.query(path, this.#toSent(file, text), "diagnose", {})
       if (turn !== this.#turn) return
       if (problems)
