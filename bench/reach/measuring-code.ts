@@ -122,7 +122,8 @@ export function toDatabaseCode(baseUrl: string): string {
   return `import { sqlite } from "${baseUrl}/std/sqlite"
 ${measuring}
 const insert = (id: number) => ({ sql: "insert into things (name) values (?)", args: ["thing " + id] })
-export default async (request: Request) => {
+export default (request: Request) => run(request).catch((error) => new Response(String(error), { status: 500 }))
+const run = async (request: Request) => {
   await sqlite.batch(["drop table if exists things", "create table things (id integer primary key, name text)"])
   await sqlite.batch(Array.from({ length: 500 }, (_, id) => insert(id)))
   const { pathname } = new URL(request.url)

@@ -32,6 +32,36 @@ export async function traceTyping(browser: Browser, page: Page): Promise<Traced>
 }
 
 /**
+ * The CPU time of the page's worker for each of the calls, in ms. They are made one after the other,
+ * and each has one task in the worker; other tasks are smaller.
+ */
+export async function traceWorker(
+  browser: Browser,
+  page: Page,
+  count: number,
+  call: (index: number) => Promise<unknown>,
+): Promise<readonly number[]> {
+  await browser.startTracing(page, {
+    categories: ["devtools.timeline", "disabled-by-default-devtools.timeline"],
+  })
+  for (let index = 0; index < count; index++) await call(index)
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: readonly TraceEvent[]
+  }
+  const workers = traceEvents.filter(
+    ({ name, args }) => name === "thread_name" && args.name === "DedicatedWorker thread",
+  )
+  return traceEvents
+    .filter(
+      ({ name, pid, tid }) =>
+        name === "RunTask" && workers.some((worker) => worker.pid === pid && worker.tid === tid),
+    )
+    .map(({ tdur = 0 }) => tdur / 1_000)
+    .toSorted((one, other) => other - one)
+    .slice(0, count)
+}
+
+/**
  * Runs in the page: a browser draws no frame when nothing changes, and the next frame would look
  * late.
  */
@@ -47,7 +77,7 @@ interface TraceEvent {
   readonly tid: number
   readonly ts: number
   readonly tdur?: number
-  readonly args: { readonly data?: { readonly type?: string } }
+  readonly args: { readonly name?: string; readonly data?: { readonly type?: string } }
 }
 
 function toTraced(events: readonly TraceEvent[]): Traced {

@@ -6,7 +6,7 @@ import type { Benchmark } from "../harness/benchmark.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { percentile } from "../harness/stats.ts"
 import { measuredFlags } from "./open-app.ts"
-import { keysTyped, type Traced, traceTyping } from "./trace-typing.ts"
+import { keysTyped, type Traced, traceTyping, traceWorker } from "./trace-typing.ts"
 
 const limits = { readyMsMax: 120_000 }
 /** The sizes of the val, with the most that a frame may take at p95. */
@@ -14,6 +14,8 @@ const sizes = [
   { lines: 100, frameMsMax: 50 },
   { lines: 10_000, frameMsMax: 100 },
 ]
+
+const manyFiles = { count: 50, lines: 300, keys: 100, workMsMax: 150 }
 
 /** The duration of frames while a user types into a small and a large val, with types and without. */
 export const typing: Benchmark = {
@@ -32,6 +34,8 @@ export const typing: Benchmark = {
           const traced = await measure(browser, server.origin, lines, hasTypes)
           rows.push([name, ...toCells(traced, frameMsMax)])
         }
+      report(`typing: completions in ${manyFiles.count} files`)
+      const works = await measureCompletions(browser, server.origin)
       const title = `typing: frames while ${keysTyped} characters are typed in the middle of a val`
       return [
         {
@@ -46,6 +50,19 @@ export const typing: Benchmark = {
             "bar",
           ],
           rows,
+        },
+        {
+          title: `typing: work in the worker from a key to its completions, in a val of ${manyFiles.count} files of ${manyFiles.lines} lines`,
+          columns: ["keys", "p50, ms of CPU time", "p95", "longest", "bar"],
+          rows: [
+            [
+              String(works.length),
+              ...[percentile(works, 50), percentile(works, 95), Math.max(...works)].map((ms) =>
+                ms.toFixed(0),
+              ),
+              atMost(percentile(works, 95), manyFiles.workMsMax, " ms at p95"),
+            ],
+          ],
         },
       ]
     } finally {
@@ -77,6 +94,45 @@ async function measure(
   return traced
 }
 
+/** The work of each key, whose completions are waited for before the next one. */
+async function measureCompletions(browser: Browser, origin: string): Promise<readonly number[]> {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 800 } })
+  page.setDefaultTimeout(limits.readyMsMax)
+  await page.goto(origin)
+  await page.waitForFunction(() => "harness" in globalThis)
+  const names = Array.from({ length: manyFiles.count }, (_, index) => `ada/app/file${index}.ts`)
+  const texts = Object.fromEntries(
+    names.map((name, index) => [name, toFile(index, manyFiles.lines, manyFiles.count)]),
+  )
+  const path = names[0] ?? ""
+  await page.evaluate(
+    ([texts, path, value]) => {
+      const { harness } = globalThis as unknown as { harness: Harness }
+      harness.addFiles(texts)
+      harness.show({ path, value })
+    },
+    [texts, path, `const wrong: number = true\n${texts[path]}`] as const,
+  )
+  await page.locator(".cm-lintRange-error").first().waitFor()
+  const works = await traceWorker(browser, page, manyFiles.keys, (key) => {
+    const typed = toTyped(key)
+    return page.evaluate(
+      ([path, text]) =>
+        (globalThis as unknown as { harness: Harness }).harness.complete(path, text),
+      [path, `${texts[path]}\nconst here = ${typed}`] as const,
+    )
+  })
+  await page.close()
+  return works
+}
+
+/** Names of other files, of this one and of the libraries, and members. */
+function toTyped(key: number): string {
+  const words = ["greet7In3", "Promise.all", "document.get", "us", "new Resp", "greetIn1", "[].ma"]
+  const word = words[Math.trunc(key / 10) % words.length] ?? ""
+  return word.slice(0, 1 + (key % word.length))
+}
+
 /** Runs in the page. */
 function goToMark(): void {
   const { current } = (globalThis as unknown as { harness: Harness }).harness.handle
@@ -98,6 +154,13 @@ function toCells({ frames, works }: Traced, frameMsMax: number): readonly Cell[]
     atMost(percentile(frames, 95), frameMsMax, " ms at p95"),
   ]
 }
+/** A file of a val, which imports from another one of it. */
+function toFile(index: number, lines: number, count: number): string {
+  const other = (index + 1) % count
+  const used = `import { greet0 as greet${other}In${index} } from "./file${other}.ts"\nexport const used${index} = greet${other}In${index}\n`
+  return used + toCode(lines).replace("const wrong: number = true\n", "")
+}
+
 /**
  * Realistic code, with a type error at the top, which shows when the types are loaded.
  */

@@ -89,8 +89,7 @@ async function addGroup(
   for (const [name, leaf] of select(verbs, words))
     await addLeaf(parent, name, leaf, words === "all" || verb === name, runCommand)
   const isVerb = verb !== undefined && Object.hasOwn(verbs, verb)
-  if (defaultVerb && !isVerb)
-    await applyDefinition(parent, defaultVerb, runCommand)
+  if (defaultVerb && !isVerb) await applyDefinition(parent, defaultVerb, runCommand)
   else addCommonOptions(parent)
 }
 

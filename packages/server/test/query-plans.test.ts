@@ -269,6 +269,7 @@ const writes: readonly (readonly [method: string, path: string, body?: object])[
   ["POST", `/v1/vals/${idOf("val", 10)}/versions/1/lock`],
   ["PUT", `/v1/vals/${idOf("val", 31)}`, { name: "renamed", privacy: "unlisted" }],
   ["PUT", `/v1/vals/${idOf("val", 7)}`, { privacy: "public" }],
+  ["PUT", `/v1/vals/${idOf("val", 11)}/versions/1/note`, { note: "x" }],
   ["DELETE", `/v1/vals/${idOf("val", 11)}/versions/1`],
   ["DELETE", `/v1/vals/${idOf("val", 12)}/versions/2`],
   ["DELETE", `/v1/vals/${idOf("val", 13)}`],

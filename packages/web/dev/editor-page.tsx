@@ -12,6 +12,10 @@ export interface Harness {
   /** The calls of the listeners, in order. */
   readonly calls: unknown[][]
   show(props: Partial<CodeEditorProps> & { readonly hasTypes?: boolean }): void
+  /** Gives the type service further documents. */
+  addFiles(texts: Readonly<Record<string, string>>): void
+  /** Asks for completions at the end of the text of a document; returns how many there are. */
+  complete(path: string, text: string): Promise<number | undefined>
   showDiff(props: DiffViewProps): void
   hide(): void
 }
@@ -59,6 +63,17 @@ const harness: Harness = {
       </main>,
       root,
     )
+  },
+  addFiles(texts) {
+    for (const [path, text] of Object.entries(texts)) {
+      typeService.open(path)
+      typeService.setText(path, text)
+    }
+  },
+  async complete(path, text) {
+    const query = { position: text.length, isExplicit: false }
+    const found = await typeService.query(path, new String(text), "complete", query)
+    return found?.options.length
   },
   showDiff: (props) =>
     render(

@@ -147,9 +147,10 @@ function toVersions(path: string, fields: Fields): ImportedVal["versions"] {
     throw refuse(path, 'its "versions" is not a list of versions')
   // A val with several files may have had none with code in some versions; at least one is needed,
   // and the files replace it.
-  const versions = Array.isArray(fields.files) || Array.isArray(fields.branches)
-    ? fields.versions.filter((one: unknown) => isFields(one) && one.code !== "")
-    : fields.versions
+  const versions =
+    Array.isArray(fields.files) || Array.isArray(fields.branches)
+      ? fields.versions.filter((one: unknown) => isFields(one) && one.code !== "")
+      : fields.versions
   if (versions.length === 0) return [{ code: "\n" }]
   return versions.map((version: unknown) => toVersion(path, version))
 }

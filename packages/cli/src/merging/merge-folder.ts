@@ -26,9 +26,21 @@ import {
   writeConflictFile,
 } from "../watch/actions/replace-file.ts"
 import { lockFolder } from "../watch/lock-folder.ts"
-import { type Conflict, fetchConflicts, mergeTaking, type Side, toConflictError } from "./conflicts.ts"
+import {
+  type Conflict,
+  fetchConflicts,
+  mergeTaking,
+  type Side,
+  toConflictError,
+} from "./conflicts.ts"
 import { hasMarkers, toMarkedText } from "./mark-conflicts.ts"
-import { assertNotMerging, findMerge, type MergeState, removeMerge, saveMerge } from "./merge-state.ts"
+import {
+  assertNotMerging,
+  findMerge,
+  type MergeState,
+  removeMerge,
+  saveMerge,
+} from "./merge-state.ts"
 
 /** A merge into the branch that a folder has. */
 export type FolderMerge = Pick<MergeState, "branchId" | "into" | "ours" | "theirs" | "note">
@@ -88,11 +100,17 @@ export async function continueMerge(
     const { folder, checkout } = open
     const state = getMerge(folder)
     if (!state.isWritten)
-      throw new CliError("conflict", "Cannot continue: the merge was interrupted at its beginning", {
-        advice: 'run "hamlet branch merge --abort", and merge again',
-      })
+      throw new CliError(
+        "conflict",
+        "Cannot continue: the merge was interrupted at its beginning",
+        {
+          advice: 'run "hamlet branch merge --abort", and merge again',
+        },
+      )
     const texts = new Map(state.files.map(({ path }) => [path, findText(folder, path)]))
-    const unresolved = [...texts].filter(([, text]) => text !== undefined && hasMarkers(text, state))
+    const unresolved = [...texts].filter(
+      ([, text]) => text !== undefined && hasMarkers(text, state),
+    )
     if (unresolved.length > 0)
       throw new CliError(
         "conflict",

@@ -459,7 +459,7 @@ function defineHostile(stage: () => Stage): void {
     write(ada, "text.zip", "hello")
     write(ada, "nothing.zip", zipSync({}))
     writeZip(ada, "out.zip", { "../a.json": { name: "a", code: "1" } })
-    const manifest = { format: "hamlet-archive", formatVersion: 3 }
+    const manifest = { format: "hamlet-archive", formatVersion: 4 }
     writeZip(ada, "future.zip", {
       "manifest.json": manifest,
       "vals/a.json": { name: "a", code: "1" },
@@ -468,7 +468,7 @@ function defineHostile(stage: () => Stage): void {
       ["text.zip", 2, "neither a zip file nor a folder"],
       ["nothing.zip", 2, "no .json, .ts or .tsx files"],
       ["out.zip", 1, '"../a.json" points outside the archive'],
-      ["future.zip", 1, "has format 3"],
+      ["future.zip", 1, "has format 4"],
       ["gone.zip", 4, "it does not exist"],
     ]
     for (const [path, exit, text] of table)

@@ -54,7 +54,12 @@ async function describeHistory({ client }: Person, id: string) {
         const files = data.map(async ({ path, type, version: since }) => {
           const isFile = type !== "directory"
           const response = isFile ? await client.getFileContent({ ...query, path }) : undefined
-          return [path, type, since, response && Buffer.from(await response.bytes()).toString("hex")]
+          return [
+            path,
+            type,
+            since,
+            response && Buffer.from(await response.bytes()).toString("hex"),
+          ]
         })
         versions.push(await Promise.all(files))
       }

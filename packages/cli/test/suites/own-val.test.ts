@@ -37,7 +37,10 @@ describe("commands in the folder of one val", () => {
 
     // Runs are written a little late.
     const messages = async (...args: string[]) =>
-      (await ada.inApp("logs", ...args)).trim().split("\n").map((line) => line.split("\t")[4])
+      (await ada.inApp("logs", ...args))
+        .trim()
+        .split("\n")
+        .map((line) => line.split("\t")[4])
     const isThere = async () => (await messages("--file", "jobs/clean.ts")).length === 5
     await until(isThere, "the runs are listed")
     expect(await messages("--file", "jobs/clean.ts")).toEqual([

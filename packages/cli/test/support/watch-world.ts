@@ -82,7 +82,7 @@ export async function createWatchWorld(
             isDry: false,
             report: tell,
             getOwner,
-            onFetch: { begin() {}, add() {} },
+            onFetch: { begin() {}, add() {}, end() {} },
             note: () => {},
             settleMs: 0,
           }),

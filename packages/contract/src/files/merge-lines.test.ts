@@ -161,9 +161,11 @@ describe("mergeLines, for all texts", () => {
           parts.map((part) => (part.isConflict ? part[own] : part.text)).join("")
         const isNew = (one: string) => !one.startsWith("line")
         for (const [name, lines] of Object.entries({ ours, theirs }))
-          expect(take(name as "ours").split("\n").filter((one) => one.startsWith(name))).toEqual(
-            lines.filter(isNew),
-          )
+          expect(
+            take(name as "ours")
+              .split("\n")
+              .filter((one) => one.startsWith(name)),
+          ).toEqual(lines.filter(isNew))
         // What both have kept is there, whichever side is taken.
         const kept = base.filter((one) => ours.includes(one) && theirs.includes(one))
         for (const one of kept) expect(take("ours") + take("theirs")).toContain(`${one}\n`)

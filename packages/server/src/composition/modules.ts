@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { StandardModuleName } from "@hamlet/contract"
-import { resolveMapped } from "../domain/modules/imports/import-map.ts"
+import { resolveMapped } from "@hamlet/contract/import-map"
 import { findImplicit } from "../domain/modules/imports/text-packages.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"

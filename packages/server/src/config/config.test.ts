@@ -263,7 +263,8 @@ const texts = [
   ...["é x", "x".repeat(1001), "*.example", "mail..example", "-1", "/dev/null", "maybe,"],
   ...[certificates.path, privateKey.path],
 ]
-const secret = /^HAMLET_(DATABASE_URL|TOKEN|SECRET_KEY|S3_URL|OPENAI_KEY|SMTP_URL|OIDC_CLIENT_.*)$/
+const secret =
+  /^HAMLET_(DATABASE_URL|TOKEN|SECRET_KEY|S3_URL|OPENAI_KEY|SMTP_URL|OIDC_CLIENT_.*|LIBSQL_.*)$/
 const takesAnyText = /^HAMLET_(HOST|DATA_DIR|EGRESS_ALLOW|EGRESS_DENY|SMTP_HOST)$/
 
 interface TestFile {
@@ -336,10 +337,24 @@ function attempt(env: Record<string, string | undefined>, args: readonly string[
 
 /** The settings without which this one means nothing. */
 function toCompanions(env: string): Record<string, string> {
-  if (!env.startsWith("HAMLET_OIDC_")) return {}
-  const provider = { HAMLET_OIDC_ISSUER: "https://id.test", HAMLET_OIDC_CLIENT_ID: "vals" }
-  return Object.fromEntries(Object.entries(provider).filter(([name]) => name !== env))
+  const [, kind = ""] = /^HAMLET_(OIDC|LIBSQL)_/.exec(env) ?? []
+  const needed: Record<string, Record<string, string>> = {
+    OIDC: { HAMLET_OIDC_ISSUER: "https://id.test", HAMLET_OIDC_CLIENT_ID: "vals" },
+    LIBSQL: { HAMLET_LIBSQL_URL: "http://sql.test", HAMLET_LIBSQL_ADMIN_URL: "http://admin.test" },
+  }
+  return Object.fromEntries(Object.entries(needed[kind] ?? {}).filter(([name]) => name !== env))
 }
+
+test("loadConfig needs both addresses of a libSQL server", () => {
+  for (const env of ["HAMLET_LIBSQL_URL", "HAMLET_LIBSQL_ADMIN_URL"])
+    expect(attempt({ [env]: "http://sql.test:8090" })).toMatch(/must be set too$/)
+  for (const env of ["HAMLET_LIBSQL_KEY", "HAMLET_LIBSQL_ADMIN_KEY"])
+    expect(attempt({ [env]: "albatross" })).toBe(
+      `Cannot use ${env} "…": HAMLET_LIBSQL_URL must be set too`,
+    )
+  for (const url of ["http://ada:word@sql.test", "http://sql.test/?x", "libsql://sql.test"])
+    expect(attempt({ HAMLET_LIBSQL_URL: url })).toStartWith('Cannot use HAMLET_LIBSQL_URL "…": it')
+})
 
 test("options have a sentence as documentation, and each name once", () => {
   expect(new Set(options.map(({ env }) => env)).size).toBe(options.length)

@@ -3,6 +3,8 @@ import { type ReadSetting, readTable, refuse, text } from "./setting.ts"
 const address = {
   accept: toAddress,
   reason: "it must be an http or https address without a user, a query or a fragment",
+  // One with a user has a password too.
+  isSecret: true,
 }
 
 /** The message does not repeat it. */

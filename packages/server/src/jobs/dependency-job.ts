@@ -1,15 +1,10 @@
 import { availableParallelism } from "node:os"
+import { mayHaveJsx } from "@hamlet/contract/compiler-settings"
+import { configPaths, isConfigPath, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
 import { AppError } from "../domain/app-error.ts"
 import { findRetryDelay, lockfileBackoff } from "../domain/backoff.ts"
 import type { VersionFileStore, VersionModule } from "../domain/modules/graph/version-files.ts"
 import { mayImport } from "../domain/modules/import-address.ts"
-import { mayHaveJsx } from "../domain/modules/imports/compiler-settings.ts"
-import {
-  configPaths,
-  isConfigPath,
-  readConfig,
-  type ValConfig,
-} from "../domain/modules/imports/deno-json.ts"
 import {
   type DependencyResolver,
   type LockfileClaim,

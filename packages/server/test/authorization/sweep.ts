@@ -115,6 +115,7 @@ function toQueries(name: string, route: RouteDefinition, data: PrivacyData): rea
     ...{ file: ["main.tsx", "README.md"], branch: ["main", "trial"] },
     recursive: ["true"],
     branch_id: vals.map((val) => `${val.id}&path=`),
+    other_branch_id: vals.map((val) => val.id),
     version: ["0", "1&path="],
     limit: ["100"],
     offset: ["1"],

@@ -90,6 +90,7 @@ const kinds: Readonly<Record<string, string>> = {
   valId: "val",
   // A main branch and an entry file have the id of their val.
   branch_id: "val",
+  other_branch_id: "val",
   branch_ids: "val",
   branchId: "val",
   file_id: "val",

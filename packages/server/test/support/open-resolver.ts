@@ -2,8 +2,8 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { readConfig } from "@hamlet/contract/deno-json"
 import { readStandardModules } from "../../src/composition/modules.ts"
-import { readConfig } from "../../src/domain/modules/imports/deno-json.ts"
 import {
   type Bundle,
   type LockedImport,

@@ -29,7 +29,7 @@ export async function buildApp(folder: string): Promise<void> {
     const typeface = createTypeface()
     const [main, theme, worker, { libs, nodeTypes }] = await Promise.all([
       bundle(unfinished, ["app/main.tsx", "app/styles/app.css"], "esm", typeface),
-      bundle(unfinished, ["ui/theme-boot.ts"], "iife"),
+      bundle(unfinished, ["ui/theme/theme-boot.ts"], "iife"),
       bundle(unfinished, ["editor/type-service/worker.ts"], "esm"),
       writeTypeLibs(unfinished),
     ])

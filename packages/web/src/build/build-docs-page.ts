@@ -27,7 +27,7 @@ const javaScript = "text/javascript; charset=utf-8"
 export async function buildDocsPage(): Promise<DocsPage> {
   const typeface = createTypeface()
   const [theme, main, style] = await Promise.all([
-    bundle(import.meta.resolve("../ui/theme-boot.ts"), javaScript),
+    bundle(import.meta.resolve("../ui/theme/theme-boot.ts"), javaScript),
     bundle(import.meta.resolve("../docs/main.tsx"), javaScript),
     bundle(import.meta.resolve("../docs/styles/docs.css"), "text/css; charset=utf-8", typeface),
   ])

@@ -2,7 +2,7 @@ import type { LockedVersion } from "./type-service/package-types.ts"
 import type { Definition, TextEdit } from "./type-service/protocol.ts"
 import type { TypeService } from "./type-service/type-service.ts"
 
-export type EditorLanguage = "typescript" | "markdown" | "json" | "text"
+export type EditorLanguage = "typescript" | "markdown" | "html" | "css" | "json" | "text"
 
 /** A position in a text; both numbers count from 1. */
 export interface TextPosition {

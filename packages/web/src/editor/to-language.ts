@@ -4,5 +4,7 @@ import type { EditorLanguage } from "./code-editor-props.ts"
 export function toLanguage(path: string): EditorLanguage {
   if (/\.[cm]?[jt]sx?$|\/[^./]+$/.test(path)) return "typescript"
   if (/\.jsonc?$/.test(path)) return "json"
+  if (/\.(html?|svg|xml)$/.test(path)) return "html"
+  if (path.endsWith(".css")) return "css"
   return path.endsWith(".md") ? "markdown" : "text"
 }

@@ -13,10 +13,19 @@ import {
   waitForStored,
   writeFiles,
 } from "../support/files-page.ts"
-import { expectText, findEditor, findStatus, findVersion, makeVal } from "../support/val-page.ts"
+import {
+  expectText,
+  findEditor,
+  findStatus,
+  findVersion,
+  makeVal,
+  replaceText,
+} from "../support/val-page.ts"
 
 const three: Texts = { "main.tsx": "one", "lib/two.ts": "two", "three.ts": "three" }
 const charsMax = 256_000
+/** Beyond the text of a line: a click there puts the cursor at its end. */
+const endOfLine = { x: 500, y: 5 }
 
 describeApp("the files of a val", (app) => {
   /** The dialog about what was saved elsewhere. */
@@ -348,6 +357,83 @@ describeApp("the files of a val", (app) => {
     expect([...own.problems, ...tab.problems]).toEqual([])
   })
 
+  test("have types across each other: errors, definitions, names, imports", async () => {
+    await using own = await app.openTyped()
+    const { page } = own
+    const owner = app.stage.admin
+    const code = `import { size } from "./lib/size.ts"
+import data from "./data.json" with { type: "json" }
+import { size as same } from "@/size.ts"
+export const a: string = size
+export const b: string = data.count
+export const c: string = same
+`
+    const val = await makeFiles(owner, {
+      "main.tsx": code,
+      "lib/size.ts": "// The size.\nexport const size = 12\n",
+      "data.json": '{ "count": 1 }',
+      "deno.json": '{ "imports": { "@/": "./lib/" } }',
+      "page.html": "<b class=x>bold</b>",
+    })
+    const main = await openVal(page, val.path)
+    const shown = page.locator(".code-host:not([hidden])")
+    const expectMarked = (texts: readonly string[]) =>
+      eventually(
+        () => shown.locator(".cm-lintRange-error").allInnerTexts(),
+        (found) => expect(found).toEqual([...texts]),
+      )
+    const goToEnd = (text: string) =>
+      shown.locator(".cm-line").filter({ hasText: text }).first().click({ position: endOfLine })
+    await expectMarked(["a", "b", "c"])
+    // F12 goes to the other file, at the line.
+    await goToEnd("string = size")
+    await page.keyboard.press("F12")
+    await page.getByRole("textbox", { name: /lib\/size\.ts$/ }).waitFor()
+    await shown.locator(".cm-activeLine").getByText("export const size = 12").waitFor()
+    // F2 changes the name in all files, and marks them as unsaved.
+    await goToEnd("size = 12")
+    for (let count = 0; count < "12 = ".length; count += 1) await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("F2")
+    await page.getByLabel("New name").fill("total")
+    await page.keyboard.press("Enter")
+    await findTab(page, "main.tsx (unsaved)").waitFor()
+    await findTab(page, "size.ts (unsaved)").waitFor()
+    await openFile(page, "main.tsx")
+    await shown.getByText("total as same").waitFor()
+    await expectMarked(["a", "b", "c"])
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 3).waitFor()
+    // A new file that is not saved, as a draft has it, can be imported; a deleted one cannot.
+    const { data } = await owner.client.listFiles({
+      ...{ val_id: val.id, path: "data.json", recursive: true },
+    })
+    await storeDraft(page, val.id, 3, [
+      { path: "new.ts", text: "export const fresh = 1" },
+      { saved: data[0], path: "data.json", isDeleted: true },
+    ])
+    await page.reload()
+    await replaceText(
+      page,
+      main,
+      `import data from "./data.json"\nimport { fre } from "./new.ts"\n`,
+    )
+    await expectMarked(['"./data.json"', "fre"])
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("End")
+    for (let count = 0; count < ' } from "./new.ts"'.length; count += 1)
+      await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("Control+Space")
+    await page.getByRole("option", { name: /fresh/ }).waitFor()
+    await page.keyboard.press("Escape")
+    // Markup has colours.
+    await openFile(page, "page.html")
+    await eventually(
+      () => shown.locator(".cm-line span").count(),
+      (count) => expect(count).toBeGreaterThan(1),
+    )
+    expect(own.problems).toEqual([])
+  })
+
   test("that are unsaved survive the end of the session and a restart of the server", async () => {
     const owner = await app.stage.person("linus")
     await using tab = await app.open(owner)
@@ -389,7 +475,14 @@ async function storeDraft(
 ): Promise<void> {
   const drafts = files.map((file) => ({ type: "script", isDeleted: false, ...file }))
   await page.evaluate(
-    ([key, draft]) => localStorage.setItem(`${key}${sessionStorage.getItem("hamlet.tab")}`, draft),
+    async ([prefix, draft]) => {
+      const key = `${prefix}${sessionStorage.getItem("hamlet.tab")}`
+      const isHeld = async () =>
+        (await navigator.locks.query()).held?.some((one) => one.name === key)
+      // With the lock, the page writes what it has.
+      while (!(await isHeld())) await new Promise((resolve) => requestAnimationFrame(resolve))
+      localStorage.setItem(key, draft)
+    },
     [
       `hamlet.draft.${branchId}.`,
       JSON.stringify({ files: drafts, baseVersion, at: Date.now() }),

@@ -3,11 +3,14 @@ import { readFile } from "node:fs/promises"
 import type { Locator, Page } from "playwright-core"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
+import { defineFolders } from "./first-hour/folders.ts"
 
 const dot =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-describeApp("data, templates, notifications and the API reference", (app) => {
+describeApp("data, templates, folders, notifications and the API reference", (app) => {
+  defineFolders(app)
+
   test("tables are created, filled, queried and exported", async () => {
     await using tab = await app.open(await app.stage.person("ada"))
     const { page } = tab

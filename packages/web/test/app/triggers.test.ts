@@ -136,6 +136,56 @@ describeApp(
       expect(tab.problems).toEqual([])
     })
 
+    test("each file has its own schedule and its own mail address", async () => {
+      const { admin } = app.stage
+      const val = await makeVal(admin, { code: `console.log("tick")`, type: "interval" })
+      const { files } = await admin.client.changeFiles({
+        val_id: val.id,
+        changes: [
+          { path: "nightly.ts", type: "interval", content: `console.log("tock")` },
+          { path: "inbox.ts", type: "email", content: "export default (mail) => mail.subject" },
+        ],
+      })
+      await using tab = await app.open(admin)
+      const { page } = tab
+      await page.goto(val.path)
+      const choice = page.getByLabel("File that runs")
+      await choice.locator("option", { hasText: "nightly.ts · every 1h" }).waitFor({
+        state: "attached",
+      })
+      await choice.selectOption({ label: "nightly.ts · every 1h" })
+      await page.getByRole("button", { name: "Cron" }).click()
+      await page.getByLabel("Cron expression").fill("30 2 * * *")
+      await page.getByLabel("Time zone").selectOption("Europe/Berlin")
+      await seeNote(page, "The schedule is saved", () =>
+        page.getByRole("button", { name: "Save the schedule" }).click(),
+      )
+      await eventually(
+        () => choice.locator("option:checked").textContent(),
+        (label) => expect(label).toBe("nightly.ts · 02:30 Berlin"),
+      )
+      const of = (file: string) => admin.client.getSchedule({ val_id: val.id, file })
+      expect(await of("nightly.ts")).toMatchObject({ cron: "30 2 * * *" })
+      expect((await of("main.tsx").catch(({ code }) => code)) as string).toBe("schedule_not_found")
+      await page.getByRole("link", { name: "Run now" }).click()
+      await page.getByRole("button", { name: "Run now" }).click()
+      await page.locator(".side-pane .status").getByText("Succeeded").waitFor()
+      // What another file has returned is not shown as this one's.
+      await choice.selectOption({ label: "inbox.ts · mail" })
+      const inbox = files.find(({ path }) => path === "inbox.ts")
+      await page.getByText(`${inbox?.links.email}`).waitFor()
+      await page.getByLabel("Subject").fill("Engines")
+      await page.getByRole("button", { name: "Send", exact: true }).click()
+      await page
+        .getByRole("region", { name: "Run of the test message" })
+        .getByText("Succeeded")
+        .waitFor()
+      await expectNoBarriers(page)
+      const { data } = await admin.client.listValRuns({ val_id: val.id })
+      expect(data.map(({ file }) => file?.path)).toEqual(["inbox.ts", "nightly.ts"])
+      expect(tab.problems).toEqual([])
+    })
+
     test("a run lists the mails that it sent", async () => {
       const { admin } = app.stage
       const val = await makeVal(admin, {
@@ -291,7 +341,7 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
 async function holdPoll(page: Page, path: string) {
   const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let count = 0
-  await page.route(`**${path}`, async (route) => {
+  await page.route(`**${path}?*`, async (route) => {
     if (route.request().method() !== "GET") return route.continue()
     count += 1
     const isFirst = count === 1
@@ -304,7 +354,8 @@ async function holdPoll(page: Page, path: string) {
   return {
     async release() {
       const next = page.waitForResponse(
-        (response) => response.url().endsWith(path) && response.request().method() === "GET",
+        (response) =>
+          new URL(response.url()).pathname.endsWith(path) && response.request().method() === "GET",
       )
       released.resolve()
       await next

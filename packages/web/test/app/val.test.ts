@@ -268,30 +268,35 @@ describeApp("a val's page", (app) => {
       (found) => expect(found).toEqual(["const"]),
     )
     await page.getByRole("button", { name: "Edit" }).click()
-    const editor = page.getByRole("textbox", { name: `Readme of root/${val.name}` })
+    const editor = page.getByRole("textbox", { name: `Code of root/${val.name}/README.md` })
     await editor.waitFor()
     await replaceText(page, editor, "## Other words")
-    await page
-      .getByRole("region", { name: "Preview" })
-      .getByRole("heading", { name: "Other words" })
-      .waitFor()
+    const preview = page.getByRole("region", { name: "Preview" })
+    await preview.getByRole("heading", { name: "Other words" }).waitFor()
     // Another tab and back, and a reload: nothing is lost.
-    await page.getByRole("link", { name: "Runs", exact: true }).last().click()
-    await page.getByRole("link", { name: "Readme" }).click()
+    const bar = page.getByRole("navigation", { name: "Val", exact: true })
+    await bar.getByRole("link", { name: "Runs" }).click()
+    await bar.getByRole("link", { name: "Readme" }).click()
+    await page.getByRole("heading", { name: "Other words" }).waitFor()
+    await bar.getByRole("link", { name: "Code" }).click()
     await editor.getByText("Other words").waitFor()
-    page.once("dialog", (dialog) => void dialog.accept())
     await page.reload()
     await editor.getByText("Other words").waitFor()
     // It is saved elsewhere: the user sees the difference first.
     await app.stage.admin.client.updateVal({ val_id: val.id, readme: "from elsewhere" })
     await editor.press("Control+s")
-    const dialog = page.getByRole("dialog", { name: "The readme was changed elsewhere" })
+    const dialog = page.getByRole("dialog")
     await dialog.getByText("from elsewhere").waitFor()
     expect((await app.stage.admin.client.getVal({ val_id: val.id })).readme).toBe("from elsewhere")
-    await seeNote(page, "The readme is saved", () =>
-      dialog.getByRole("button", { name: "Save mine over it" }).click(),
+    await dialog.getByRole("button", { name: /^Save mine/ }).click()
+    await eventually(
+      async () => (await app.stage.admin.client.getVal({ val_id: val.id })).readme,
+      (readme) => expect(readme).toBe("## Other words"),
     )
-    expect((await app.stage.admin.client.getVal({ val_id: val.id })).readme).toBe("## Other words")
+    // The preview gives way to the result of the file that runs.
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("region", { name: "Return value" }).waitFor()
+    await preview.waitFor({ state: "detached" })
     expect(own.problems).toEqual([])
   })
 

@@ -11,10 +11,12 @@ import {
   makeVal,
   replaceText,
 } from "../support/val-page.ts"
+import { definePane } from "./workbench/pane.ts"
 
 describeApp("the workbench and the window of a val", (app) => {
   describe("the workbench of an http val", () => defineWorkbench(app))
   describe("the window of a val", () => defineWindow(app))
+  describe("the pane of a val with files", () => definePane(app))
 })
 
 function defineWorkbench(app: App): void {
@@ -372,7 +374,7 @@ function defineWindow(app: App): void {
       expect(own.problems).toEqual([])
     })
 
-  test("shows every tab, also on a small screen and zoomed, or says that there are more", async () => {
+  test("shows every tab, or has it in a menu, also on a small screen and zoomed", async () => {
     await using tab = await app.open(app.stage.admin)
     const { page } = tab
     const val = await makeVal(app.stage.admin, { code: "export default 1" })
@@ -380,31 +382,37 @@ function defineWindow(app: App): void {
     const bar = page.getByRole("navigation", { name: "Val", exact: true })
     await bar.getByRole("link", { name: "Settings" }).waitFor()
     // Zooming by 200 % halves the width: of 1,100 and 1,280 pixels here.
-    for (const width of [550, 640, 768, 959, 960, 1100, 1239, 1240, 1440]) {
+    for (const width of [390, 550, 640, 959, 960, 1099, 1100, 1240, 1440, 2560]) {
       await page.setViewportSize({ width, height: 800 })
       await eventually(
         () => bar.evaluate(findHiddenTabs),
         (found) => expect({ width, ...found }).toEqual({ width, hidden: [], hints: [] }),
       )
+      await eventually(
+        () => bar.getByRole("link").count(),
+        (count) => expect({ width, count }).toEqual({ width, count: width < 1100 ? 2 : 7 }),
+      )
+      expect(
+        await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
+      ).toBeLessThanOrEqual(0)
     }
     await page.setViewportSize({ width: 390, height: 800 })
+    await page.getByRole("button", { name: "More" }).click()
     await eventually(
-      () => bar.evaluate(findHiddenTabs),
-      ({ hidden, hints }) =>
-        expect({ isCut: hidden.includes("Settings"), hints }).toEqual({
-          isCut: true,
-          hints: ["›"],
-        }),
+      () => page.getByRole("menu", { name: "More" }).getByRole("menuitem").allInnerTexts(),
+      (texts) =>
+        expect(texts.map((text) => text.trim()).slice(0, 5)).toEqual([
+          ...["Versions", "Runs", "Discussion", "Graph", "Settings"],
+        ]),
     )
-    await bar.getByRole("link", { name: "Settings" }).click()
+    await expectNoBarriers(page)
+    await page.getByRole("menuitem", { name: "Settings" }).click()
     await page.getByText("Delete this val").waitFor()
+    // The current tab is in the bar.
+    await bar.getByRole("link", { name: "Settings" }).waitFor()
     await eventually(
       () => bar.evaluate(findHiddenTabs),
-      ({ hidden, hints }) =>
-        expect({ isCut: hidden.includes("Settings"), hints }).toEqual({
-          isCut: false,
-          hints: ["‹"],
-        }),
+      (found) => expect(found).toEqual({ hidden: [], hints: [] }),
     )
     expect(tab.problems).toEqual([])
   })
@@ -514,7 +522,7 @@ function toPage(word: string): string {
 }
 
 function readVersion(page: Page): Promise<string | null> {
-  return page.locator(".val-badges a").textContent()
+  return page.locator(".val-version").textContent()
 }
 
 /** Tabs that are cut or outside of their bar, and the arrows that say so. */

@@ -83,6 +83,12 @@ export const pageCases: Readonly<
     { name: "val, runs", path: ofVal("/runs"), text: "no number was given" },
     { name: "val, discussion", path: ofVal("/discussion"), text: "Thanks!" },
     { name: "val, graph", path: ofVal("/graph"), text: "Imported by" },
+    {
+      name: "val, share",
+      path: ofVal(""),
+      text: "Who can open it",
+      before: (page) => page.getByRole("button", { name: "Share" }).click(),
+    },
     { name: "val, settings", path: ofVal("/settings"), text: "Delete this val" },
     {
       name: "val, delete",

@@ -61,7 +61,7 @@ export function findVersion(page: Page, version: number): Locator {
   return page
     .getByRole("banner")
     .or(page.locator("header"))
-    .getByRole("link", { name: `v${version}`, exact: true })
+    .getByRole("button", { name: `v${version}`, exact: true })
 }
 
 /** The save status of the code. */

@@ -130,7 +130,10 @@ async function abort(context: Context): Promise<ExitName | undefined> {
 
 function openMerging(context: Context): Promise<OpenCheckout> {
   if (findCheckoutFolder(".") === undefined)
-    throw new CliError("usage", "Cannot continue or abort a merge: this is not the folder of one val")
+    throw new CliError(
+      "usage",
+      "Cannot continue or abort a merge: this is not the folder of one val",
+    )
   return openCheckout(context)
 }
 

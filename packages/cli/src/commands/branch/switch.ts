@@ -39,7 +39,8 @@ not have move to .hamlet/trash.`,
         : await findBranch(client, val.id, name)
       const deps = withoutWrites(createTreeDeps(context, open))
       const scanner = createTreeScanner(folder, 0)
-      if (!force && !create) assertSaved((await compareTree(deps, scanner.scan(checkout.files.keys()))).steps)
+      if (!force && !create)
+        assertSaved((await compareTree(deps, scanner.scan(checkout.files.keys()))).steps)
       // First: if this is interrupted, the files must not be saved to the branch that they left.
       saveCheckout(folder, { ...checkout, branch: { id, name }, version: null })
       const compared = await compareTree(deps, scanner.scan(checkout.files.keys()))

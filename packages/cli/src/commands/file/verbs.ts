@@ -7,7 +7,9 @@ import { toVersionNumber } from "../../names/version-number.ts"
 import { confirm, confirmOption, defineCall, defineList, listOptions } from "../../shapes.ts"
 
 const takesVal = { "<val>": ownVal } as const
-const branchOption = { "-b, --branch <branch>": "branch of the val (default: main, or that of the folder)" } as const
+const branchOption = {
+  "-b, --branch <branch>": "branch of the val (default: main, or that of the folder)",
+} as const
 const versionOption = {
   "--version <version>": { help: "as they were in this version", parse: toVersionNumber },
 } as const

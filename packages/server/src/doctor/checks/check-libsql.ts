@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts"
 import { registryNamespace } from "../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer, LibsqlUnavailable } from "../../shared/libsql/libsql-server.ts"
-import { type Finding, failure, fine, toReason, warning } from "../finding.ts"
+import { type Finding, failure, fine, toReason } from "../finding.ts"
 
 const check = "databases of users"
 
@@ -44,10 +44,6 @@ function toMend(message: string): string {
 }
 
 function checkFiles(isOnPostgres: boolean, isShared: boolean): Finding {
-  if (!isOnPostgres || isShared) return fine(check, "files in the data folder")
-  return warning(
-    check,
-    "users have none: the nodes share only PostgreSQL",
-    "set HAMLET_LIBSQL_URL, or HAMLET_DATA_DIR_SHARED=yes if all nodes have one data folder",
-  )
+  const found = "none: set HAMLET_LIBSQL_URL, or HAMLET_DATA_DIR_SHARED=yes if all nodes have one"
+  return fine(check, isOnPostgres && !isShared ? found : "files in the data folder")
 }

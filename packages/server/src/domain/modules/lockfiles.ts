@@ -1,5 +1,6 @@
+import type { ValConfig } from "@hamlet/contract/deno-json"
 import type { Claim, ClaimQueue } from "../claims.ts"
-import { toTextKey, type ValConfig } from "./imports/deno-json.ts"
+import { toTextKey } from "./imports/config-keys.ts"
 
 /** The packages that a version imports, resolved to exact versions. */
 export interface Resolution {

@@ -1,7 +1,7 @@
 import { repeatText, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isRelative } from "./import-address.ts"
 import type { ConfigEdit } from "./imports/config-edits.ts"
-import { toTextKey } from "./imports/deno-json.ts"
+import { toTextKey } from "./imports/config-keys.ts"
 import type { VersionConfig } from "./imports/version-configs.ts"
 import type { ImportPlace, LockedImport, Resolution } from "./lockfiles.ts"
 import { entryPath } from "./module-url.ts"

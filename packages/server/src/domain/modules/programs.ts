@@ -1,3 +1,5 @@
+import { mayHaveJsx } from "@hamlet/contract/compiler-settings"
+import { isConfigPath } from "@hamlet/contract/deno-json"
 import { findPathProblem } from "@hamlet/contract/file-paths"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RunTokens } from "../accounts/run-tokens.ts"
@@ -15,8 +17,6 @@ import {
   type Walk,
 } from "./graph/module-graph.ts"
 import { mayImport } from "./import-address.ts"
-import { mayHaveJsx } from "./imports/compiler-settings.ts"
-import { isConfigPath } from "./imports/deno-json.ts"
 import {
   type Bundle,
   type LockfileStore,

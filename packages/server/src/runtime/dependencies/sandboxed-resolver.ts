@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { listTargets } from "@hamlet/contract/import-map"
 import { AppError } from "../../domain/app-error.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
-import { listTargets } from "../../domain/modules/imports/import-map.ts"
 import type {
   Bundle,
   BundleFiles,

@@ -63,6 +63,8 @@ export const libsqlLimits = {
   attemptsMax: 6,
   /** Pauses before what was not done, because the server could not be reached, is tried again. */
   retryMs: [50, 250] as readonly number[],
+  /** Pause before a request that met a lock is sent again, for up to half of its time. */
+  busyMs: 20,
   /** How long a connection to a database is kept for the next request. The server ends it at 10 s. */
   streamIdleMsMax: 3_000,
   /** The connections that are kept. The libSQL server has 128 by default, for all nodes. */

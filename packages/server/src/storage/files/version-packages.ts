@@ -1,3 +1,4 @@
+import { configPaths, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
 import {
   type ChangedModule,
@@ -5,12 +6,7 @@ import {
   isModule,
   type PackageDecision,
 } from "../../domain/modules/imports/carry-over.ts"
-import {
-  configPaths,
-  readConfig,
-  toConfigKey,
-  type ValConfig,
-} from "../../domain/modules/imports/deno-json.ts"
+import { toConfigKey } from "../../domain/modules/imports/config-keys.ts"
 import { hasPackages } from "../../domain/modules/imports/text-packages.ts"
 import { rows, type Script } from "../database/database.ts"
 import { join, sql } from "../database/sql.ts"

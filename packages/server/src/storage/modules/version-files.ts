@@ -1,3 +1,4 @@
+import { isConfigPath } from "@hamlet/contract/deno-json"
 import {
   isModulePath,
   type NamedBranch,
@@ -5,7 +6,6 @@ import {
   type VersionFileStore,
 } from "../../domain/modules/graph/version-files.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
-import { isConfigPath } from "../../domain/modules/imports/deno-json.ts"
 import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"

@@ -1,6 +1,6 @@
 import { toValNameKey } from "@hamlet/contract"
+import { configPaths } from "@hamlet/contract/deno-json"
 import { findCallDepth } from "../../domain/call-depth.ts"
-import { configPaths } from "../../domain/modules/imports/deno-json.ts"
 import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,

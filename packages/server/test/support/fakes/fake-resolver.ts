@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
-import { toTextKey, type ValConfig } from "../../../src/domain/modules/imports/deno-json.ts"
-import { resolveMapped } from "../../../src/domain/modules/imports/import-map.ts"
+import type { ValConfig } from "@hamlet/contract/deno-json"
+import { resolveMapped } from "@hamlet/contract/import-map"
+import { toTextKey } from "../../../src/domain/modules/imports/config-keys.ts"
 import { findImplicit } from "../../../src/domain/modules/imports/text-packages.ts"
 import type {
   Bundle,

@@ -40,12 +40,18 @@ export function navigate(
  * undefined value removes its parameter.
  */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
-  navigate(toHrefWith(changes), { replace: true })
+  navigate(withQuery(readLocation(), changes), { replace: true })
 }
 
 /** The address of this page with other query parameters. */
 export function toHrefWith(changes: Readonly<Record<string, string | undefined>>): string {
-  const { path, query, hash } = currentLocation.value
+  return withQuery(currentLocation.value, changes)
+}
+
+function withQuery(
+  { path, query, hash }: AppLocation,
+  changes: Readonly<Record<string, string | undefined>>,
+): string {
   const changed = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === "") changed.delete(name)

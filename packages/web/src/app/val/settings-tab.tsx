@@ -9,6 +9,7 @@ import { currentLocation, navigate } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
 import { Button } from "../parts/buttons/button.tsx"
+import { CopyText } from "../parts/buttons/copy-text.tsx"
 import { Field, Select, valNameInput } from "../parts/forms/field.tsx"
 import { Form } from "../parts/forms/form.tsx"
 import { FormDialog } from "../parts/forms/form-dialog.tsx"
@@ -31,9 +32,7 @@ export function SettingsTab({ editing }: ValTabProps) {
     const saved = await api.getVal({ val_id: id })
     await editing.refresh()
     showDone("Saved")
-    navigate(`/u/${saved.author.username}/${saved.name}/settings${location.search}`, {
-      replace: true,
-    })
+    navigate(`/u/${saved.author.username}/${saved.name}/settings`, { replace: true })
   }
   return (
     <>
@@ -71,6 +70,7 @@ export function SettingsTab({ editing }: ValTabProps) {
           </div>
         </div>
       </Section>
+      {privacy === "private" ? null : <Embed editing={editing} />}
       <DeleteVal id={id} name={name} onDelete={() => discard(editing)} />
     </>
   )
@@ -80,6 +80,23 @@ export function SettingsTab({ editing }: ValTabProps) {
 async function discard(editing: ValTabProps["editing"]): Promise<void> {
   forgetHistory(editing.val.peek().id)
   await editing.discardAll()
+}
+
+/** The line that shows the code of the val in another page. */
+function Embed({ editing }: Pick<ValTabProps, "editing">) {
+  const { name, author } = editing.val.value
+  const address = `${location.origin}/embed/${author.username}/${name}`
+  const line = `<iframe src="${address}" title="${name}" width="100%" height="400"></iframe>`
+  return (
+    <Section title="Show the code in another page">
+      <CopyText text={line} label="Copy the line" />
+      <p>
+        <a href={address} target="_blank" rel="noopener noreferrer">
+          See what it looks like
+        </a>
+      </p>
+    </Section>
+  )
 }
 
 function DeleteVal(props: { id: string; name: string; onDelete: () => Promise<void> }) {

@@ -73,10 +73,11 @@ function useTabs(props: Pick<ValTabProps, "editing" | "isOwn" | "tab">) {
   const { editing, isOwn, tab } = props
   const isNarrow = useMedia(narrow)
   const { referenceCount, branchCount } = editing.val.value
-  const toTab = (part: string, label: string, icon: IconName): LinkTab => ({
+  const toTab = (part: string, label: string, icon: IconName) => ({
     href: toHref(editing, part),
     label,
-    ...(isNarrow ? { icon } : {}),
+    // In the menu.
+    ...(isNarrow && part !== tab ? { icon } : {}),
   })
   const first: readonly LinkTab[] = [
     { href: toHref(editing), label: "Code" },

@@ -2,14 +2,14 @@ import { javascript, javascriptLanguage } from "@codemirror/lang-javascript"
 import type { Extension } from "@codemirror/state"
 import type { EditorLanguage } from "../code-editor-props.ts"
 
-/** The parser of a language. Markdown includes four other parsers, so it is loaded on demand. */
+/** The parser of a language. Those that vals rarely have are loaded on demand. */
 export function loadLanguage(language: EditorLanguage): Extension | Promise<Extension> {
   if (language === "typescript") return javascript({ jsx: true, typescript: true })
   if (language === "json") return jsonLanguage
   return language === "text"
     ? []
-    : import("./markdown.ts").then(
-        ({ markdownExtension }) => markdownExtension,
+    : import("./other-languages.ts").then(
+        ({ otherLanguages }) => otherLanguages[language],
         () => [],
       )
 }

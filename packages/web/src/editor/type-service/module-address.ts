@@ -60,7 +60,7 @@ export function findModuleAddress(
 export function toFileName(path: string): string {
   const [user = "", name = "", ...rest] = path.replace(/^\/+/, "").split("/")
   const file = [user.toLowerCase(), name.toLowerCase(), ...rest].join("/")
-  return `/v/${file}${modulePattern.test(file) ? "" : ".tsx"}`
+  return `/v/${file}${modulePattern.test(file) || file.endsWith(".jsonc") ? "" : ".tsx"}`
 }
 
 /** Whether the names of files have the same val, version and branch. */
@@ -79,7 +79,7 @@ function findOwnFile(specifier: string, importer: string): ModuleAddress | undef
 }
 
 /** `/v/ada/hello@3-main/` for a file of it; undefined for a val without the path of a file. */
-function toRoot(fileName: string): string | undefined {
+export function toRoot(fileName: string): string | undefined {
   return /^\/v\/[^/]+\/[^/]+\//.exec(fileName)?.[0]
 }
 

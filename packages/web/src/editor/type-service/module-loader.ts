@@ -1,5 +1,5 @@
 import { sessionHeader } from "@hamlet/contract/client"
-import { areTogether, findModuleAddress, type ModuleAddress } from "./module-address.ts"
+import { areTogether, type ModuleAddress } from "./module-address.ts"
 
 /** The state of a module. */
 type ModuleState =
@@ -18,6 +18,8 @@ type ModuleState =
 export interface ModuleLoaderOptions {
   readonly baseUrl: string
   readonly readPageKey: () => string
+  /** The module that a specifier names in a file. */
+  readonly findAddress: (specifier: string, importer: string) => ModuleAddress | undefined
   /** Whether the page sends the text of a file. */
   readonly isOpen: (fileName: string) => boolean
   /** The specifiers that code imports. */
@@ -50,6 +52,7 @@ const limits = {
 export function createModuleLoader({
   baseUrl,
   readPageKey,
+  findAddress,
   isOpen,
   listImports,
   onChange,
@@ -58,7 +61,7 @@ export function createModuleLoader({
 
   function load(code: string, importer: string): void {
     for (const specifier of listImports(code)) {
-      const address = findModuleAddress(specifier, importer, baseUrl)
+      const address = findAddress(specifier, importer)
       if (!address || isOpen(address.fileName)) continue
       // The other files of an open val are open too, or do not exist.
       if (isOpen(importer) && areTogether(address.fileName, importer)) continue
@@ -78,15 +81,14 @@ export function createModuleLoader({
   /** The file that the imports of a file are relative to. */
   function toBase(fileName: string): string {
     const state = modules.get(fileName)?.state
-    const own =
-      state?.kind === "loaded" ? findModuleAddress(state.url, fileName, baseUrl) : undefined
+    const own = state?.kind === "loaded" ? findAddress(state.url, fileName) : undefined
     return own?.fileName ?? fileName
   }
 
   return {
     load,
     find(specifier, importer) {
-      const address = findModuleAddress(specifier, toBase(importer), baseUrl)
+      const address = findAddress(specifier, toBase(importer))
       const state = address && modules.get(address.fileName)?.state
       return state && { ...address, state }
     },

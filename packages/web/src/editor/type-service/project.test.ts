@@ -260,6 +260,80 @@ export const c: string = plain
     expect(up?.options[0]?.name).toBe("../main.tsx")
   })
 
+  test("follows files that are created, moved and deleted", () => {
+    const code = 'import { size } from "./db.ts"\nexport const a: string = size\n'
+    const project = openFiles({ [main]: code })
+    const list = () => diagnose(project, main).map(({ message }) => message)
+    const missing = 'The import "./db.ts" does not work: there is no such file in the val'
+    const wrong = "Type 'number' is not assignable to type 'string'."
+    expect(list()).toEqual([missing])
+    project.open("Ada/hello/db.ts")
+    project.setText("Ada/hello/db.ts", db)
+    expect(list()).toEqual([wrong])
+    project.close("Ada/hello/db.ts")
+    expect(list()).toEqual([missing])
+    project.open("Ada/hello/lib/db.ts")
+    project.setText("Ada/hello/lib/db.ts", db)
+    project.setText(main, code.replace("./db.ts", "./lib/db.ts"))
+    expect(list()).toEqual([wrong])
+  })
+
+  test("has the names of its deno.json", async () => {
+    const code = `import { size } from "db"
+import { size as same } from "@/lib/db.ts"
+import { z } from "zed"
+import greet from "greet"
+export const a: string = size
+export const b: string = same
+export const c: number = z.text().parse(1)
+export const d: number = greet("x")
+`
+    const greet = `${server.url.origin}/v/ada/greet`
+    const config = JSON.stringify({
+      imports: { db: "./lib/db.ts", "@/": "./", zed: "npm:zed@1", greet },
+      scopes: { "./lib/": { db: "./main.tsx" } },
+    })
+    const project = openFiles({
+      [main]: code,
+      "Ada/hello/lib/db.ts": `${db}export { d } from "db"\n`,
+      "Ada/hello/deno.json": config,
+    })
+    project.setLocked(main, { valId: "id", version: 1 })
+    const list = () => diagnose(project, main).map(({ message }) => message)
+    await eventually(list, (messages) =>
+      expect(messages).toEqual([
+        ...Array(2).fill("Type 'number' is not assignable to type 'string'."),
+        ...Array(2).fill("Type 'string' is not assignable to type 'number'."),
+      ]),
+    )
+    expect(diagnose(project, "Ada/hello/lib/db.ts")).toEqual([])
+    const atName = code.indexOf('"db"') + 2
+    const offered = complete(project, main, atName, false)?.options.map(({ name }) => name) ?? []
+    expect(offered).toEqual(expect.arrayContaining(["db", "zed", "./lib/db.ts"]))
+    expect(offered).not.toContain("./deno.json")
+    // A change of it counts at once, and so does its end.
+    project.setText("Ada/hello/deno.json", '{ "imports": { "db": "./none.ts" } /* and no more */ }')
+    expect(list()).toEqual(['The import "db" does not work: there is no such file in the val'])
+    project.close("Ada/hello/deno.json")
+    expect(list()).toEqual([])
+  })
+
+  test("has the JSX of its deno.json", () => {
+    const jsx =
+      "export declare namespace JSX { interface IntrinsicElements { own: { size: number } } }\n"
+    const project = openFiles({
+      [main]: 'export const page = <own size="1" />\n',
+      "Ada/hello/lib/jsx-runtime.ts": jsx,
+    })
+    expect(diagnose(project, main)).toEqual([])
+    const options = { jsx: "react-jsx", jsxImportSource: "own" }
+    const imports = { "own/jsx-runtime": "./lib/jsx-runtime.ts" }
+    project.setText("Ada/hello/deno.jsonc", JSON.stringify({ compilerOptions: options, imports }))
+    expect(diagnose(project, main).map(({ message }) => message)).toEqual([
+      "Type 'string' is not assignable to type 'number'.",
+    ])
+  })
+
   test("follows the files of another val from its entry file", async () => {
     const code = 'import { size } from "/v/bob/app"\nexport const wrong: string = size\n'
     const project = openFiles({ [main]: code })

@@ -1,7 +1,7 @@
 import { findPathProblem } from "@hamlet/contract/file-paths"
+import { toOwnPath } from "@hamlet/contract/import-map"
 import { repeatText } from "../../../shared/hostile-input/bounded.ts"
 import { mayImport } from "../import-address.ts"
-import { toOwnPath } from "../imports/import-map.ts"
 import { findImplicit } from "../imports/text-packages.ts"
 import type { VersionConfig } from "../imports/version-configs.ts"
 import { isModulePath, type VersionFile, type VersionFileStore } from "./version-files.ts"

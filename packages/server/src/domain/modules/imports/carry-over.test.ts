@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
+import { readConfig } from "@hamlet/contract/deno-json"
 import type { Lockfile, Resolution } from "../lockfiles.ts"
 import { toTextHash } from "../text-hash.ts"
 import { type ChangedModule, decidePackages } from "./carry-over.ts"
-import { readConfig } from "./deno-json.ts"
 
 const zod = `import "npm:zod"`
 const both = `import "npm:zod"; import "npm:preact"`

@@ -1,8 +1,9 @@
+import type { ValConfig } from "@hamlet/contract/deno-json"
+import { dependsOnPath } from "@hamlet/contract/import-map"
 import { isModulePath } from "../graph/version-files.ts"
 import type { LockedImport, Lockfile, Resolution } from "../lockfiles.ts"
 import { toModuleType } from "../program-module.ts"
-import { toTextKey, type ValConfig } from "./deno-json.ts"
-import { dependsOnPath } from "./import-map.ts"
+import { toTextKey } from "./config-keys.ts"
 import type { ListPackages } from "./text-packages.ts"
 
 /** A path that changes in a version. */

@@ -1,9 +1,9 @@
+import { type CompilerSettings, toPragma } from "@hamlet/contract/compiler-settings"
+import type { ValConfig } from "@hamlet/contract/deno-json"
+import { listTargets, resolveMapped } from "@hamlet/contract/import-map"
 import { type ImportHosts, isTownAddress } from "../import-address.ts"
 import { toModuleType } from "../program-module.ts"
 import { isRemoteImport } from "../remote-imports.ts"
-import { type CompilerSettings, toPragma } from "./compiler-settings.ts"
-import type { ValConfig } from "./deno-json.ts"
-import { listTargets, resolveMapped } from "./import-map.ts"
 import type { WrittenImport } from "./written-imports.ts"
 
 /** A package that a text imports, and what its stub replaces; nothing if no comment names it. */

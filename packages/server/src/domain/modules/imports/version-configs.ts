@@ -1,6 +1,7 @@
+import { configPaths, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
+import { resolveMapped } from "@hamlet/contract/import-map"
 import type { VersionFileStore } from "../graph/version-files.ts"
-import { configPaths, readConfig, toConfigKey, type ValConfig } from "./deno-json.ts"
-import { resolveMapped } from "./import-map.ts"
+import { toConfigKey } from "./config-keys.ts"
 
 /** The configuration of a version. */
 export interface VersionConfig extends ValConfig {

@@ -1,5 +1,5 @@
+import type { ValConfig } from "@hamlet/contract/deno-json"
 import type { ImportHosts } from "../../../domain/modules/import-address.ts"
-import type { ValConfig } from "../../../domain/modules/imports/deno-json.ts"
 import type { ImportPlace, SourceFile } from "../../../domain/modules/lockfiles.ts"
 import type { StandardModules } from "../../../domain/modules/standard-modules.ts"
 import type { FileList } from "../../sandbox/packages/file-archive.ts"

@@ -175,8 +175,9 @@ export class LibsqlDatabases implements OwnerDatabases {
   /** Plans, sends and reads, and starts again when the tables or the size have changed. */
   async #perform(request: Request, signal: AbortSignal): Promise<SqlOutcome> {
     const { bytesMax, isSingle } = request
+    const busyUntilMs = performance.now() + this.#options.msMax / 2
     let schema: Uint8Array | undefined
-    for (let attempt = 0; attempt < this.#limits.attemptsMax; attempt++) {
+    for (let attempt = 0; attempt < this.#limits.attemptsMax; ) {
       const pagesMax = this.#findPages(request, bytesMax)
       const room = pagesMax === undefined ? "" : `"pagesMax":${pagesMax},`
       const head = `{"kind":"plan",${room}"request":${request.json}}`
@@ -192,7 +193,13 @@ export class LibsqlDatabases implements OwnerDatabases {
         const sent = await this.#exchange(request, plan, batch.toString(), call, signal)
         ;[reply, results] = sent
       }
+      if (reply.kind !== "busy") attempt += 1
       switch (reply.kind) {
+        case "busy":
+          if (performance.now() > busyUntilMs)
+            return { kind: "unavailable", message: reply.message }
+          await Bun.sleep(this.#limits.busyMs)
+          break
         case "done":
           if (reply.pages !== undefined) this.#sizes.note(request, reply.pages * pageBytes)
           return { kind: "done", json: results }

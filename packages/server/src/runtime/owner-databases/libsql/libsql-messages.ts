@@ -52,6 +52,8 @@ export type LibsqlWorkerReply =
   | { readonly kind: "schema_needed" }
   /** It is a write, and the worker does not know how large the database may become. */
   | { readonly kind: "room_needed" }
+  /** Another connection had a lock. Nothing was changed. */
+  | { readonly kind: "busy"; readonly message: string }
   /** The database is larger than the server thought, so that the limit was wrong. */
   | { readonly kind: "larger"; readonly pages: number }
 

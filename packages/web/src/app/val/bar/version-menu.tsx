@@ -20,7 +20,7 @@ export function VersionMenu({ editing }: Props) {
         label={`v${version}`}
         title="Versions"
         buttonClass="badge val-version"
-        button={`v${version} ▾`}
+        button={`v${version}`}
       >
         <LatestVersions editing={editing} />
         <MenuItem icon="history" label="All versions" href={toHref(editing, "versions")} />

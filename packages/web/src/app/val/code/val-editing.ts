@@ -20,10 +20,11 @@ import {
 } from "../files/load-files.ts"
 import { toChanges } from "../files/to-changes.ts"
 import { ValFiles } from "../files/val-files.ts"
+import { addProblems } from "../saving/add-problems.ts"
 import { findSaveProblems } from "../saving/find-save-problem.ts"
 import type { SaveProblem } from "../saving/syntax-error.ts"
-import type { RecoverableDraft } from "./draft.ts"
-import { ValDrafts } from "./val-drafts.ts"
+import type { RecoverableDraft } from "../drafts/draft.ts"
+import { ValDrafts } from "../drafts/val-drafts.ts"
 
 /** The state of saving. */
 export type SaveState =
@@ -38,7 +39,7 @@ export type SaveState =
     }
 
 /** A file on a branch that has the unsaved files. */
-export interface Trial {
+export interface DraftTrial {
   /** The file in the editor. */
   readonly file: EditedFile
   readonly branch: string
@@ -65,7 +66,7 @@ export class ValEditing {
   readonly problems: Signal<readonly SaveProblem[]> = signal([])
   readonly drafts: ValDrafts
   /** In draft mode: where the unsaved state of a file can run. */
-  readonly trial: Signal<Trial | undefined> = signal(undefined)
+  readonly trial: Signal<DraftTrial | undefined> = signal(undefined)
   /** Asks the editor, which may not be loaded, about the file that it shows. */
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
@@ -223,7 +224,7 @@ export class ValEditing {
     this.drafts.stop()
   }
 
-  #findTrial(): Trial | undefined {
+  #findTrial(): DraftTrial | undefined {
     const trial = this.trial.value
     return trial && trial.file === this.files.started.value ? trial : undefined
   }
@@ -381,9 +382,12 @@ export class ValEditing {
     this.#checking.abort()
     this.#checking = new AbortController()
     const { signal } = this.#checking
-    this.problems.value = warnings.map((message) => ({ message }))
+    this.problems.value = addProblems(
+      [],
+      warnings.map((message) => ({ message })),
+    )
     const isParsed = findSaveProblems(this, files, signal, (found) => {
-      if (!signal.aborted) this.problems.value = [...this.problems.peek(), ...found]
+      if (!signal.aborted) this.problems.value = addProblems(this.problems.peek(), found)
     })
     this.#parsed = { version: this.branch.peek().version, isParsed }
   }

@@ -3,7 +3,7 @@ import { effect, type Signal, signal } from "@preact/signals"
 import { api } from "../../api.ts"
 import { readStored, writeStored } from "../../data/stored.ts"
 import { showError } from "../../frame/toast-list.ts"
-import type { Trial, ValEditing } from "../code/val-editing.ts"
+import type { DraftTrial, ValEditing } from "../code/val-editing.ts"
 import type { EditedFile } from "../files/edited-file.ts"
 import { toChanges } from "../files/to-changes.ts"
 import { listDraftEdits, type SentFile, toSent } from "./draft-edits.ts"
@@ -68,7 +68,7 @@ export class DraftMode {
     this.#unfollow()
   }
 
-  async #write(): Promise<Trial | undefined> {
+  async #write(): Promise<DraftTrial | undefined> {
     const { files, branch } = this.#editing
     const file = files.started.peek()
     if (!file) return undefined
@@ -118,7 +118,7 @@ export class DraftMode {
   }
 
   /** The file on the branch, with its own address. */
-  async #find(file: EditedFile): Promise<Trial | undefined> {
+  async #find(file: EditedFile): Promise<DraftTrial | undefined> {
     const { data } = await api.listFiles({
       ...{ val_id: this.#editing.val.peek().id, branch_id: this.#copy?.id },
       ...{ path: file.path.peek(), recursive: false, limit: 1 },

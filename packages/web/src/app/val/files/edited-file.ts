@@ -1,6 +1,6 @@
 import { toFileName } from "@hamlet/contract/file-paths"
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { FileDraft } from "../code/draft.ts"
+import type { FileDraft } from "../drafts/draft.ts"
 import type { FileType, ListedFile } from "./load-files.ts"
 import type { FileEdit } from "./to-changes.ts"
 

@@ -112,6 +112,7 @@ function Runs(props: Props & { readonly what: string }) {
   }, [newest, run.state.kind, isOpen, recent])
   usePoll(pollMs, () => (isOpen ? recent.refresh() : undefined))
   const runs = recent.runs.value
+  const hasFiles = editing.files.present.value.filter((file) => file.isCode).length > 1
   const shown = selected.value ?? (fileId.value === "" ? newest : undefined) ?? runs[0]?.id
   return (
     <div id={`${drawerId}-body`} class="fill drawer-body" hidden={!isOpen}>
@@ -134,7 +135,7 @@ function Runs(props: Props & { readonly what: string }) {
                   selected.value = listed.id
                 }}
               >
-                <RunMarks run={listed} />
+                <RunMarks run={listed} hasFile={hasFiles} />
               </button>
             </li>
           ))}
@@ -190,12 +191,13 @@ function FileFilter(props: {
   )
 }
 
-function RunMarks({ run }: { run: ListedRun }) {
-  const { durationMs, runStartAt, error, lastLine } = run
+function RunMarks({ run, hasFile = false }: { run: ListedRun; hasFile?: boolean }) {
+  const { durationMs, runStartAt, error, lastLine, file } = run
   const line = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
   return (
     <span class="row drawer-marks">
       <span class={isFailure(run) ? "drawer-what bad" : "drawer-what"}>{toRunText(run)}</span>
+      {hasFile && file ? <span class="drawer-file quiet">{file.path}</span> : null}
       <span class="drawer-line quiet" title={line}>
         {line}
       </span>

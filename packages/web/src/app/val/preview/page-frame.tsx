@@ -77,7 +77,7 @@ function LastPage({ requests }: Pick<ValTabProps, "requests">) {
   const last = exchange.value.kind === "none" ? run.value : undefined
   const load = (
     <Button
-      kind="small"
+      kind="quiet small"
       disabled={exchange.value.kind === "sending"}
       onClick={() => requests.loadPage()}
     >

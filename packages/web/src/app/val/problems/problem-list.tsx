@@ -19,11 +19,8 @@ export function ProblemList({ problems, actions }: Pick<ValTabProps, "problems" 
           >
             <Icon name="warning" />
             {path === undefined ? null : (
-              <code class="problem-place">
-                {path}
-                {line === undefined ? "" : `:${line}`}
-              </code>
-            )}
+              <code class="problem-place">{line === undefined ? path : `${path}:${line}`}</code>
+            )}{" "}
             <span class="problem-text">{message}</span>
           </button>
         </li>

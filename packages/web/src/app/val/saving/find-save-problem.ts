@@ -9,7 +9,10 @@ import type { Branch, Val } from "../files/load-files.ts"
 import type { ValFiles } from "../files/val-files.ts"
 import { describeSyntaxError, type SaveProblem, toSyntaxError } from "./syntax-error.ts"
 
-const limits = { pollMs: 300, waitMsMax: 60_000, valsMax: 50, filesMax: 50 }
+const limits = {
+  ...{ pollMs: 300, waitMsMax: 60_000 },
+  ...{ filesMax: 50, parsesMax: 4, importsMax: 500, valsMax: 50 },
+}
 
 /** A val that was saved. */
 interface SavedVal {
@@ -31,8 +34,7 @@ export async function findSaveProblems(
 ): Promise<boolean> {
   const files = saved.filter((file) => isCodePath(file.path.peek())).slice(0, limits.filesMax)
   try {
-    const found = await Promise.all(files.map((file) => findSyntaxError(editing, file, signal)))
-    const problems = found.filter((problem) => problem !== undefined)
+    const problems = await findSyntaxErrors(editing, files, signal)
     report(problems)
     if (problems.length === 0) void reportImports(editing, files, signal, report).catch(() => {})
     return problems.length === 0
@@ -43,7 +45,25 @@ export async function findSaveProblems(
 }
 
 function isCodePath(path: string): boolean {
-  return /\.[jt]sx?$/.test(path)
+  return /\.[cm]?[jt]sx?$/.test(path)
+}
+
+/** In the order of the files, a few at a time: each is parsed by the server. */
+async function findSyntaxErrors(
+  editing: SavedVal,
+  files: readonly EditedFile[],
+  signal: AbortSignal,
+): Promise<readonly SaveProblem[]> {
+  const found = new Map<EditedFile, SaveProblem>()
+  const waiting = [...files]
+  const checkNext = async () => {
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      const problem = await findSyntaxError(editing, file, signal)
+      if (problem) found.set(file, problem)
+    }
+  }
+  await Promise.all(Array.from({ length: limits.parsesMax }, checkNext))
+  return files.flatMap((file) => found.get(file) ?? [])
 }
 
 /**
@@ -93,19 +113,25 @@ async function findMissingModules(
   signal: AbortSignal,
 ): Promise<readonly SaveProblem[]> {
   // Loaded with the editor.
-  const { listImports } = await import("../../../editor/list-imports.ts")
+  const [{ listImports }, { loadMap, toMapped }] = await Promise.all([
+    import("../../../editor/list-imports.ts"),
+    import("../../../editor/type-service/val-configs.ts"),
+  ])
+  const map = await loadMap(async (path) => editing.files.find(path)?.findSavedText())
   const { name, author } = editing.val.peek()
   const root = `/v/${author.username}/${name}/`.toLowerCase()
   const isFound = new Map<string, boolean>()
   const problems: SaveProblem[] = []
   for (const file of files) {
     const path = file.path.peek()
-    for (const specifier of listImports(file.savedText.peek() ?? "")) {
-      const address = findModuleAddress(specifier, root + path, location.origin)
+    const specifiers = new Set(listImports(file.savedText.peek() ?? ""))
+    for (const specifier of [...specifiers].slice(0, limits.importsMax)) {
+      const mapped = toMapped(map, { specifier, importer: root + path })
+      const address = findModuleAddress(mapped.specifier, mapped.importer, location.origin)
       if (!address?.path.startsWith("/v/") || address.mayBeElsewhere) continue
       if (address.path.startsWith(root)) {
         if (!editing.files.find(address.path.slice(root.length)))
-          problems.push({ path, message: toMessage(specifier, "the val has no such file") })
+          problems.push({ path, message: toMessage(specifier, "there is no such file in the val") })
         continue
       }
       if (!isFound.has(address.path) && isFound.size < limits.valsMax)

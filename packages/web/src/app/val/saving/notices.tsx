@@ -4,7 +4,7 @@ import { Icon } from "../../../ui/icon.tsx"
 import { usePoll } from "../../data/poll.ts"
 import { LinkButton } from "../../parts/buttons/link-button.tsx"
 import { toAgo } from "../../parts/time.ts"
-import type { RecoverableDraft } from "../code/draft.ts"
+import type { RecoverableDraft } from "../drafts/draft.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
 /** Reports unsaved text from before, of this tab or of a closed one, and offers to restore it. */

@@ -55,7 +55,15 @@ function History(props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored"
     <div class="versions">
       <section aria-label="Versions">
         <HistoryHead branch={branch} file={file} />
-        <LoadedPages of={versions} rows={6} empty={<p class="quiet">No version has changed it.</p>}>
+        <LoadedPages
+          of={versions}
+          rows={6}
+          empty={
+            <p class="quiet">
+              {file === undefined ? "Nothing was saved yet." : "No version has changed it."}
+            </p>
+          }
+        >
           {(items) => <VersionList {...list} items={items} />}
         </LoadedPages>
       </section>

@@ -25,6 +25,7 @@ export function completeImport(
   if (typed === undefined) return undefined
   const names = [
     ...project.listOwnFiles(path).map(({ specifier: name }) => ({ name, rank: 0 })),
+    ...project.listMapped(path).map((name) => ({ name, rank: 0 })),
     ...project.listOwnVals().map((name) => ({ name, rank: 1 })),
     ...project.listPackages().map((name) => ({ name, rank: 2 })),
     ...standardModuleNames.map((name) => ({ name: `/std/${name}`, rank: 3 })),

@@ -42,8 +42,7 @@ export function readResults(
   const [first] = (JSON.parse(bytes.toString()) as Response).results
   if (!first) throw new Error("the response of the libSQL server is empty")
   // The server refused the batch as a whole, before its first step.
-  if (first.type === "error")
-    return [{ kind: "outcome", outcome: toOutcome(first.error, undefined, call, limits) }]
+  if (first.type === "error") return [toFailure(first.error, undefined, call, limits)]
   const { step_results: results, step_errors: errors } = first.response.result
   const failed = errors.findIndex((error) => error !== null)
   const error = errors[failed]
@@ -75,8 +74,20 @@ function toReply(
   }
   // The end of the transaction fails because of what the last one did.
   const index = Math.max(0, Math.min(failed - firstStep, kinds.length - 1))
-  const outcome = toOutcome(error, isSingle ? undefined : index, call, limits)
-  return { kind: "outcome", outcome }
+  return toFailure(error, isSingle ? undefined : index, call, limits)
+}
+
+/** A step that fails ends the transaction without a change, so that it can be repeated. */
+function toFailure(
+  error: StepError,
+  index: number | undefined,
+  call: ReadCall,
+  limits: StatementLimits,
+): LibsqlWorkerReply {
+  const outcome = toOutcome(error, index, call, limits)
+  return /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "") && "message" in outcome
+    ? { kind: "busy", message: outcome.message }
+    : { kind: "outcome", outcome }
 }
 
 function isRoomCheck({ message }: StepError): boolean {

@@ -40,7 +40,7 @@ export function findMark(file: EditedFile, marks: FileMarks): Mark | undefined {
   if (!schedule) return { icon, text: "", label }
   const next = schedule.nextAt[0]
   if (next === undefined) return { icon, text: "paused", label: `${label}, paused` }
-  return { icon, text: toShortTime(next), label: `${label}, next at ${toMoment(next)}` }
+  return { icon, text: toTimeAhead(next), label: `${label}, next at ${toMoment(next)}` }
 }
 
 /** The drawing of what starts a file, with the next time of a schedule. */
@@ -71,7 +71,7 @@ const weekday = new Intl.DateTimeFormat("en", { weekday: "short" })
 const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" })
 
 /** A time ahead in a few letters: `02:30`, `Mon`, `Dec 3`. */
-export function toShortTime(at: string, nowMs = Date.now()): string {
+export function toTimeAhead(at: string, nowMs = Date.now()): string {
   const time = Date.parse(at)
   if (time - nowMs < dayMs) return hour.format(time)
   return (time - nowMs < 7 * dayMs ? weekday : day).format(time)

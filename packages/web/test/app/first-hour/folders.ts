@@ -4,14 +4,15 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { zipSync } from "fflate"
 import type { Page } from "playwright-core"
-import type { Person } from "../../dev/app-stage.ts"
-import { expectNoBarriers, findTooWide } from "../support/check-page.ts"
-import { describeApp } from "../support/describe-app.ts"
-import { eventually, seeNote } from "../support/eventually.ts"
+import type { Person } from "../../../dev/app-stage.ts"
+import { expectNoBarriers, findTooWide } from "../../support/check-page.ts"
+import type { App } from "../../support/describe-app.ts"
+import { eventually, seeNote } from "../../support/eventually.ts"
 
-describeApp("vals of several files: templates, import, export, pictures", (app) => {
+/** Vals of several files from templates, folders and archives, and their pictures. */
+export function defineFolders(app: App): void {
   test("a template of several files shows them, is tried, and becomes one version", async () => {
-    const ada = await app.stage.person("ada")
+    const ada = await app.stage.person("frida")
     await using tab = await app.open(ada)
     const { page } = tab
     await page.goto("/templates/app")
@@ -25,9 +26,9 @@ describeApp("vals of several files: templates, import, export, pictures", (app) 
     await trial.getByRole("button", { name: "Add" }).click()
     await trial.getByRole("checkbox", { name: "tea" }).check()
     await page.getByRole("button", { name: "Keep shopping_list" }).click()
-    await page.waitForURL("**/u/ada/shopping_list")
+    await page.waitForURL("**/u/frida/shopping_list")
     const { id, version, type } = await ada.client.getValByName({
-      ...{ username: "ada", val_name: "shopping_list" },
+      ...{ username: "frida", val_name: "shopping_list" },
     })
     expect({ version, type }).toEqual({ version: 1, type: "http" })
     expect((await readTree(ada, id)).size).toBe(7)
@@ -35,8 +36,8 @@ describeApp("vals of several files: templates, import, export, pictures", (app) 
   })
 
   test("a folder and an archive are dropped, and an export of the val gives it again", async () => {
-    const bob = await app.stage.person("bob")
-    await using tab = await app.open(bob)
+    const gina = await app.stage.person("gina")
+    await using tab = await app.open(gina)
     const { page } = tab
     const folder = mkdtempSync(join(tmpdir(), "hamlet-drop-"))
     using _removed = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
@@ -60,9 +61,9 @@ describeApp("vals of several files: templates, import, export, pictures", (app) 
     await expectNoBarriers(page, { hasLayers: true })
     expect(await findTooWide(page)).toEqual([])
     await dialog.getByRole("button", { name: "Create" }).click()
-    await page.waitForURL("**/u/bob/my_shop")
-    const first = await bob.client.getValByName({ username: "bob", val_name: "my_shop" })
-    const tree = await readTree(bob, first.id)
+    await page.waitForURL("**/u/gina/my_shop")
+    const first = await gina.client.getValByName({ username: "gina", val_name: "my_shop" })
+    const tree = await readTree(gina, first.id)
     expect([first.version, ...tree]).toEqual([
       1,
       ["README.md", ["file", "# Shop\n"]],
@@ -71,7 +72,7 @@ describeApp("vals of several files: templates, import, export, pictures", (app) 
       ["notes.txt", ["file", ""]],
     ])
 
-    await page.goto("/u/bob/my_shop/settings")
+    await page.goto("/u/gina/my_shop/settings")
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Download as .zip" }).click(),
@@ -79,16 +80,16 @@ describeApp("vals of several files: templates, import, export, pictures", (app) 
     expect(download.suggestedFilename()).toBe("my_shop.zip")
     const archive = join(folder, "again.zip")
     await download.saveAs(archive)
-    await page.goto("/new")
+    await page.getByRole("link", { name: "New val" }).click()
     await page.getByText("Drop a folder").waitFor()
     await dropFile(page, archive)
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click()
-    await page.waitForURL("**/u/bob/again")
-    const again = await bob.client.getValByName({ username: "bob", val_name: "again" })
-    expect(await readTree(bob, again.id)).toEqual(tree)
+    await page.waitForURL("**/u/gina/again")
+    const again = await gina.client.getValByName({ username: "gina", val_name: "again" })
+    expect(await readTree(gina, again.id)).toEqual(tree)
 
     // A name that is taken is said in the dialog, and nothing is left behind.
-    await page.goto("/new")
+    await page.getByRole("link", { name: "New val" }).click()
     await page.getByLabel("Folder to import").setInputFiles(join(folder, "my shop"))
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click()
     await page.getByRole("alert").filter({ hasText: "already have" }).waitFor()
@@ -97,26 +98,26 @@ describeApp("vals of several files: templates, import, export, pictures", (app) 
     writeFileSync(archive, zipSync(Object.fromEntries(many)))
     await page.getByLabel("Archive to import").setInputFiles(archive)
     await page.getByText("Cannot import 1,001 files: a val has at most 1,000").waitFor()
-    expect((await bob.client.listMyVals({})).data).toHaveLength(2)
+    expect((await gina.client.listMyVals({})).data).toHaveLength(2)
     expect(tab.problems).toEqual([])
   })
 
   test("a picture is made small and shown in lists; one elsewhere is never loaded", async () => {
-    const eve = await app.stage.person("eve")
-    const { id } = await eve.client.createVal({ name: "hello", code: "1", privacy: "public" })
-    const other = await eve.client.createVal({ name: "spy", code: "1", privacy: "public" })
-    await eve.client.updateVal({ val_id: other.id, imageUrl: "https://other.invalid/a.png?seen" })
-    await using tab = await app.open(eve)
+    const hedy = await app.stage.person("hedy")
+    const { id } = await hedy.client.createVal({ name: "hello", code: "1", privacy: "public" })
+    const other = await hedy.client.createVal({ name: "spy", code: "1", privacy: "public" })
+    await hedy.client.updateVal({ val_id: other.id, imageUrl: "https://other.invalid/a.png?seen" })
+    await using tab = await app.open(hedy)
     const { page } = tab
-    await page.goto("/u/eve/hello/settings")
+    await page.goto("/u/hedy/hello/settings")
     await seeNote(page, "Saved", () =>
       page.getByLabel("Picture to use").setInputFiles({
         ...{ name: "wide.png", mimeType: "image/png", buffer: widePicture },
       }),
     )
-    const { imageUrl = "" } = await eve.client.getVal({ val_id: id })
+    const { imageUrl = "" } = await hedy.client.getVal({ val_id: id })
     expect(imageUrl).toStartWith("data:image/webp;base64,")
-    for (const path of ["/", "/search", "/search?q=hello", "/u/eve"]) {
+    for (const path of ["/", "/search", "/search?q=hello", "/u/hedy"]) {
       await page.goto(path)
       await page.getByText("hello").first().waitFor()
       const sizes = () =>
@@ -125,17 +126,17 @@ describeApp("vals of several files: templates, import, export, pictures", (app) 
           .evaluateAll((all) => all.map((one) => (one as HTMLImageElement).naturalWidth))
       await eventually(sizes, (widths) => expect(widths).toEqual([64]))
     }
-    await page.goto("/u/eve/spy/settings")
+    await page.goto("/u/hedy/spy/settings")
     await page.getByRole("link", { name: "other.invalid" }).waitFor()
     await seeNote(page, "Saved", () => page.getByRole("button", { name: "Remove" }).click())
-    expect(await eve.client.getVal({ val_id: other.id })).not.toHaveProperty("imageUrl")
+    expect(await hedy.client.getVal({ val_id: other.id })).not.toHaveProperty("imageUrl")
     await page.getByLabel("Picture to use").setInputFiles({
       ...{ name: "x.png", mimeType: "image/png", buffer: Buffer.from("<svg/>") },
     })
     await page.getByText('Cannot use "x.png" as a picture: this browser cannot read it').waitFor()
     expect(tab.problems).toEqual([])
   })
-})
+}
 
 /** Two pixels beside each other. */
 const widePicture = Buffer.from(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { toPragma } from "./compiler-settings.ts"
-import { readConfig, toConfigKey } from "./deno-json.ts"
+import { readConfig } from "./deno-json.ts"
 import { resolveMapped, toOwnPath } from "./import-map.ts"
 import { toPlainJson } from "./json-with-comments.ts"
 
@@ -101,16 +101,6 @@ describe("readConfig", () => {
     expect(read({ imports: long }).warnings.join("").length).toBeLessThan(500)
     const wrong = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, 1]))
     expect(read({ imports: wrong }).warnings).toHaveLength(20)
-  })
-
-  test("toConfigKey depends on what counts only", () => {
-    const key = (text: string) => {
-      const { config } = read(text)
-      return config && toConfigKey(config)
-    }
-    const one = key(`{"imports": {"a": "npm:a"}}`)
-    expect(key(`{"imports": {"a": "npm:a"} /* same */, "lock": true}`)).toBe(one)
-    expect(key(`{"imports": {"a": "npm:a@2"}}`)).not.toBe(one)
   })
 })
 

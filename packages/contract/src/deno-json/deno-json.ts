@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto"
-import { parseJson, TooLongError, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
-import { toTextHash } from "../text-hash.ts"
+// Without the schemas: the server and the editor read it alike.
 import { type CompilerSettings, readCompilerSettings } from "./compiler-settings.ts"
-import { dependsOnPath, type ImportMap, listEntries, readImportMap } from "./import-map.ts"
+import { type ImportMap, listEntries, readImportMap } from "./import-map.ts"
 import { toPlainJson } from "./json-with-comments.ts"
 
 /** What counts of the deno.json of a version. */
@@ -47,26 +45,15 @@ export function readConfig(path: string, text: string): ReadConfig {
 }
 
 function parse(text: string, warnings: string[]): unknown {
-  try {
-    if (text.length > limits.charsMax) throw new TooLongError(text.length, limits.charsMax)
-    const plain = toPlainJson(text)
-    return plain.trim() === "" ? {} : parseJson(plain, limits.charsMax)
-  } catch (error) {
-    const reason =
-      error instanceof TooLongError
-        ? `it has more than ${limits.charsMax} characters`
-        : "it is not valid JSON"
-    warnings.push(`it is ignored: ${reason}`)
+  if (text.length > limits.charsMax) {
+    warnings.push(`it is ignored: it has more than ${limits.charsMax} characters`)
     return undefined
   }
-}
-
-/** Identifies what counts of a configuration: a comment in it does not. */
-export function toConfigKey(config: ValConfig): string {
-  return createHash("sha256").update(toOwnJson(config)).digest("base64url")
-}
-
-/** Identifies a text in the lockfile of a version. The same one may mean another package elsewhere. */
-export function toTextKey(code: string, path: string, config: ValConfig | undefined): string {
-  return toTextHash(config && dependsOnPath(config.map) ? `${path}\n${code}` : code)
+  try {
+    const plain = toPlainJson(text)
+    return plain.trim() === "" ? {} : JSON.parse(plain)
+  } catch {
+    warnings.push("it is ignored: it is not valid JSON")
+    return undefined
+  }
 }
