@@ -48,8 +48,8 @@ export function FileBadge({ file, marks }: { file: EditedFile; marks: FileMarks 
   const mark = findMark(file, marks)
   if (!mark) return null
   return (
-    <span class="tree-badge" title={mark.label} aria-hidden="true">
-      {mark.text}
+    // The text is drawn by the style sheet: the name of the row says it in full.
+    <span class="tree-badge" title={mark.label} data-text={mark.text} aria-hidden="true">
       <Icon name={mark.icon} />
     </span>
   )

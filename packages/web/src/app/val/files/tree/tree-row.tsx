@@ -84,11 +84,7 @@ export function TreeRowView(props: Props) {
 function Change({ row: { file, isDeleted, isFolder } }: Pick<Props, "row">) {
   if (!file || isDeleted) return null
   if (!file.saved.value)
-    return (
-      <span class="tree-new" aria-hidden="true">
-        new
-      </span>
-    )
+    return <span class="tree-new" data-text="new" aria-hidden="true" />
   return file.isDirty.value && !isFolder ? <span class="tree-dot" /> : null
 }
 
