@@ -9,11 +9,14 @@ import { findFailed } from "./find-failed.ts"
 
 type Schedule = Item<"listMySchedules">
 
-/** What the server knows about the files of a val, by their ids. */
+/** What is known about the files of a val besides their texts. */
 export interface FileMarks {
+  /** By the ids of files. */
   readonly schedules: ReadonlySignal<ReadonlyMap<string, Schedule>>
   /** The files whose last run failed. */
   readonly failed: ReadonlySignal<ReadonlySet<string>>
+  /** How many problems files have, by path. */
+  readonly problems: ReadonlySignal<ReadonlyMap<string, number>>
 }
 
 const limits = { pollMs: 20_000, schedulesMax: 100 }
@@ -23,7 +26,8 @@ export function useFileMarks({
   editing,
   recent,
   isOwn,
-}: Pick<ValTabProps, "editing" | "recent" | "isOwn">): FileMarks {
+  problems,
+}: Pick<ValTabProps, "editing" | "recent" | "isOwn" | "problems">): FileMarks {
   const schedules: Signal<ReadonlyMap<string, Schedule>> = useSignal(new Map())
   const hasIntervals = editing.files.present.value.some((file) => file.type.value === "interval")
   const { version } = editing.branch.value
@@ -37,5 +41,5 @@ export function useFileMarks({
   useEffect(() => void refresh().catch(() => {}), [hasIntervals, version])
   usePoll(limits.pollMs, refresh)
   const failed = useComputed(() => findFailed(recent.runs.value))
-  return { schedules, failed }
+  return { schedules, failed, problems: problems.countByPath }
 }

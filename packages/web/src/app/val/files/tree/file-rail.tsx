@@ -14,7 +14,7 @@ import { FileTree } from "./file-tree.tsx"
 import { hasTree } from "./tree-rows.ts"
 import { TreeState } from "./tree-state.ts"
 
-type Props = Pick<ValTabProps, "editing" | "recent" | "actions" | "isOwn">
+type Props = Pick<ValTabProps, "editing" | "recent" | "actions" | "isOwn" | "problems">
 
 /** The files of a val, left of the code, and below them what else belongs to it. */
 export function FileRail(props: Props) {

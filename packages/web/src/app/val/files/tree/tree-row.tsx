@@ -74,10 +74,28 @@ export function TreeRowView(props: Props) {
         <span class="ellipsis tree-name">{row.name}</span>
       )}
       {isOwn && !isRenaming ? <RowTools {...props} element={element} /> : null}
+      <ProblemCount {...props} />
       <Change row={row} />
       {file && !isFolder && !isDeleted ? <FileBadge file={file} marks={marks} /> : null}
     </div>
   )
+}
+
+function ProblemCount(props: Props) {
+  const count = countProblems(props)
+  return count === 0 ? null : (
+    <span class="tree-count" title={toProblems(count)} aria-hidden="true">
+      {count}
+    </span>
+  )
+}
+
+function countProblems({ row: { file, isDeleted }, marks }: Props): number {
+  return file && !isDeleted ? (marks.problems.value.get(file.path.value) ?? 0) : 0
+}
+
+function toProblems(count: number): string {
+  return count === 1 ? "1 problem" : `${count} problems`
 }
 
 /** What is unsaved about a file. */
@@ -204,6 +222,7 @@ function describe(props: Props): string {
     ...(isDeleted ? ["deleted"] : file && !file.saved.value ? ["new"] : []),
     ...(file?.saved.value && file.isDirty.value && !isDeleted ? ["unsaved"] : []),
     ...(isFailedFile(props) ? ["last run failed"] : []),
+    ...(countProblems(props) > 0 ? [toProblems(countProblems(props))] : []),
   ]
   return words.join(", ")
 }
