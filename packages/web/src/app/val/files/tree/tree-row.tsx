@@ -83,8 +83,7 @@ export function TreeRowView(props: Props) {
 /** What is unsaved about a file. */
 function Change({ row: { file, isDeleted, isFolder } }: Pick<Props, "row">) {
   if (!file || isDeleted) return null
-  if (!file.saved.value)
-    return <span class="tree-new" data-text="new" aria-hidden="true" />
+  if (!file.saved.value) return <span class="tree-new" data-text="new" aria-hidden="true" />
   return file.isDirty.value && !isFolder ? <span class="tree-dot" /> : null
 }
 
