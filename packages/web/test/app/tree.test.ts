@@ -5,7 +5,7 @@ import { type App, describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { findEditor, findStatus, findVersion, makeVal, replaceText } from "../support/val-page.ts"
 
-describeApp("the files of a val", (app) => {
+describeApp("the tree of files", (app) => {
   describe("the tree", () => defineTree(app))
   describe("tabs, saving and drafts", () => defineTabs(app))
   describe("a narrow window", () => defineNarrow(app))
@@ -80,7 +80,7 @@ function defineTree(app: App): void {
     await dialog.getByText("paths must differ in more than case").waitFor()
     expect(await dialog.getByRole("button", { name: "Create" }).isDisabled()).toBe(true)
     await dialog.getByLabel("Path").fill("lib/hello.ts")
-    await dialog.getByLabel("Type").selectOption("http")
+    await dialog.getByRole("combobox", { name: /^Type/ }).selectOption("http")
     await dialog.getByRole("button", { name: "Create" }).click()
     await eventually(
       () => listRows(page),
@@ -273,7 +273,8 @@ function defineTabs(app: App): void {
     await findEditor(page)
     await page.keyboard.press("Control+p")
     await page.getByRole("combobox", { name: "A file of this val" }).fill("ldat")
-    await page.getByRole("option", { name: "lib/dates.ts" }).waitFor()
+    const matches = page.getByRole("listbox", { name: "Matches" })
+    await matches.getByRole("option", { name: "lib/dates.ts" }).waitFor()
     await page.keyboard.press("Enter")
     const dates = page.getByRole("textbox", { name: /dates/ })
     await dates.waitFor()

@@ -85,7 +85,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   const several = await client.createVal({ name: "several", code: "export default 1\n" })
   await client.changeFiles({
     ...{ val_id: several.id, branch_id: several.id },
-    changes: ["a_folder/a_file_of_a_folder.ts", `${longName.repeat(2)}.ts`].map((path) => ({
+    changes: ["a_folder/a_file_of_a_folder.ts", `${longName}_as_a_file.ts`].map((path) => ({
       ...{ path, type: "script" as const, content: "export const value = 1\n" },
     })),
   })

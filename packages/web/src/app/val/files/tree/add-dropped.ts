@@ -19,7 +19,9 @@ export async function addDropped(
   const replaced = actions.findReplaced(given)
   if (replaced.length > 0 && !confirm(toQuestion(replaced.map(({ path }) => path)))) return
   actions.addGiven(given)
-  const left = skipped.map(({ path, problem }) => `${path} (${problem})`).slice(0, shownMax)
+  const left = skipped
+    .slice(0, shownMax)
+    .map(({ path, problem }) => `${joinPath(folder, path)} (${problem})`)
   showDone(
     `Added ${toCount(given.length)}${skipped.length === 0 ? "" : `; left out ${toCount(skipped.length)}: ${left.join(", ")}`}`,
   )
