@@ -88,7 +88,10 @@ export class DraftMode {
 
   /** A new copy of the branch that is edited. */
   async #create(base: string): Promise<DraftCopy> {
-    await this.#delete()
+    if (!(await this.#delete()))
+      throw new Error(
+        `Cannot preview unsaved files: draft mode uses a branch called "${draftBranch}", and yours has versions of its own`,
+      )
     const { val, branch, files } = this.#editing
     const { id } = await api.createBranch({
       val_id: val.peek().id,
@@ -135,12 +138,12 @@ export class DraftMode {
     })
   }
 
-  /** Deletes the branch, unless a person has made it or saved on it. */
-  async #delete(): Promise<void> {
+  /** Deletes the branch, unless a person has saved on it. Returns whether there is none now. */
+  async #delete(): Promise<boolean> {
     const val_id = this.#editing.val.peek().id
     const { data } = await api.listBranches({ val_id, limit: limits.branchesMax })
     const found = data.find(({ name }) => name === draftBranch)
-    if (!found) return
+    if (!found) return true
     const history = await api.listHistory({
       ...{ val_id, branch_id: found.id, limit: limits.versionsMax },
     })
@@ -148,10 +151,7 @@ export class DraftMode {
       history.links.next === undefined &&
       history.data.every(({ version, note }) => version === 0 || note === draftNote)
     if (isOurs) await api.deleteBranch({ val_id, branch_id: found.id })
-    else if (this.isOn.peek())
-      throw new Error(
-        `Cannot preview unsaved files: draft mode uses a branch called "${draftBranch}", and yours has versions of its own`,
-      )
+    return isOurs
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
