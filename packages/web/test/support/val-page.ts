@@ -58,10 +58,10 @@ export async function expectText(editor: Locator, text: string): Promise<void> {
 
 /** The version in the head of the page. */
 export function findVersion(page: Page, version: number): Locator {
-  return page
-    .getByRole("banner")
-    .or(page.locator("header"))
-    .getByRole("link", { name: `v${version}`, exact: true })
+  const header = page.getByRole("banner").or(page.locator("header"))
+  // The menu of the versions, or the link to them.
+  const name = new RegExp(`^v${version}( ▾)?$`)
+  return header.getByRole("button", { name }).or(header.getByRole("link", { name }))
 }
 
 /** The save status of the code. */
