@@ -24,8 +24,7 @@ import {
 
 const three: Texts = { "main.tsx": "one", "lib/two.ts": "two", "three.ts": "three" }
 const charsMax = 256_000
-/** Beyond the text of a line: a click there puts the cursor at its end. */
-const endOfLine = { x: 500, y: 5 }
+const startOfLine = { x: 8, y: 5 }
 
 describeApp("the files of a val", (app) => {
   /** The dialog about what was saved elsewhere. */
@@ -340,7 +339,7 @@ describeApp("the files of a val", (app) => {
     expect(await readFiles(owner, val.id)).toMatchObject(three)
     await page.goto(`${val.path}?branch=nothing`)
     await page
-      .getByText(/not found|no such|does not exist/i)
+      .getByText(/not found|no such|no branch|does not exist/i)
       .first()
       .waitFor()
     const reader = await app.stage.person("reader")
@@ -382,8 +381,11 @@ export const c: string = same
         () => shown.locator(".cm-lintRange-error").allInnerTexts(),
         (found) => expect(found).toEqual([...texts]),
       )
-    const goToEnd = (text: string) =>
-      shown.locator(".cm-line").filter({ hasText: text }).first().click({ position: endOfLine })
+    const goToEnd = async (text: string) => {
+      const line = shown.locator(".cm-line").filter({ hasText: text }).first()
+      await line.click({ position: startOfLine })
+      await page.keyboard.press("End")
+    }
     await expectMarked(["a", "b", "c"])
     // F12 goes to the other file, at the line.
     await goToEnd("string = size")
