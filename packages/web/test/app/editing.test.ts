@@ -259,9 +259,9 @@ describeApp("unsaved text", (app) => {
     const { page, context } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed")
-    const versions = `**/v1/vals/${val.id}/versions`
+    const saves = `**/v1/vals/${val.id}/files?*`
     const loseResponses = () =>
-      page.route(versions, async (route) => {
+      page.route(saves, async (route) => {
         await route.fetch()
         await route.abort()
       })
@@ -269,14 +269,14 @@ describeApp("unsaved text", (app) => {
     await editor.press("Control+s")
     // The page looks for newer versions every few seconds, and may have found this one.
     await findStatus(page, "Not saved").or(findVersion(page, 2)).waitFor()
-    await page.unroute(versions)
+    await page.unroute(saves)
     await editor.press("Control+s")
     await findVersion(page, 2).waitFor()
     await loseResponses()
     await replaceText(page, editor, "typed again")
     await editor.press("Control+s")
     await findVersion(page, 3).waitFor()
-    await page.unroute(versions)
+    await page.unroute(saves)
     expect(await page.getByText("saved elsewhere").count()).toBe(0)
     expect(await page.getByRole("dialog").count()).toBe(0)
     await context.setOffline(true)

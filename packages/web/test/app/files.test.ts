@@ -338,11 +338,6 @@ describeApp("the files of a val", (app) => {
       (texts) => expect(texts["three.ts"]).toBe("changed"),
     )
     expect(await readFiles(owner, val.id)).toMatchObject(three)
-    await page.goto(`${val.path}?branch=nothing`)
-    await page
-      .getByText(/not found|no such|does not exist/i)
-      .first()
-      .waitFor()
     const reader = await app.stage.person("reader")
     await using tab = await app.open(reader)
     await openVal(tab.page, `${val.path}?file=lib/two.ts`)
