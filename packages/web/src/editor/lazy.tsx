@@ -1,6 +1,6 @@
 /** Loads the editor and the diff view when they are first shown; until then, plain text. */
-import type { ComponentType } from "preact"
-import { useEffect, useState } from "preact/hooks"
+
+import { useLoaded } from "../ui/use-loaded.ts"
 import type { CodeEditorProps, EditorLanguage } from "./code-editor-props.ts"
 import type { DiffViewProps } from "./diff-view-props.ts"
 
@@ -20,26 +20,6 @@ export function LazyDiffView(props: DiffViewProps) {
 
 const loadCodeEditor = async () => (await import("./code-editor.tsx")).CodeEditor
 const loadDiffView = async () => (await import("./diff-view.tsx")).DiffView
-
-/** Undefined until it is loaded. After a failure, the next instance tries again. */
-function useLoaded<Props>(
-  load: () => Promise<ComponentType<Props>>,
-): ComponentType<Props> | undefined {
-  const [loaded, setLoaded] = useState<{ readonly component: ComponentType<Props> }>()
-  useEffect(() => {
-    let isUnmounted = false
-    load().then(
-      (component) => {
-        if (!isUnmounted) setLoaded({ component })
-      },
-      (error: unknown) => console.warn("Cannot load the editor:", error),
-    )
-    return () => {
-      isUnmounted = true
-    }
-  }, [load])
-  return loaded?.component
-}
 
 function Plain(props: {
   readonly text: string

@@ -1,14 +1,15 @@
 import { ApiError } from "@hamlet/contract/client"
 import { useComputed } from "@preact/signals"
+import type { ComponentType } from "preact"
 import { useEffect, useMemo } from "preact/hooks"
-import { EmptyState, useTitle } from "../../ui/page-states.tsx"
+import { Bars, useTitle } from "../../ui/page-states.tsx"
+import { useLoaded } from "../../ui/use-loaded.ts"
 import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { currentLocation, guardNavigation, navigate } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
-import { RunsView } from "../runs/list/runs-view.tsx"
-import { session, viewer } from "../session/session.ts"
-import { BranchesTab } from "../val/branches/branches-tab.tsx"
+import { viewer } from "../session/session.ts"
+import { NoBranch } from "../val/branches/no-branch.tsx"
 import { useCodeActions } from "../val/code/code-actions.ts"
 import { CodeButtons } from "../val/code/code-buttons.tsx"
 import { CodeTab } from "../val/code/code-tab.tsx"
@@ -16,18 +17,14 @@ import { prepareStart } from "../val/code/prepare-start.ts"
 import { toDocumentPath } from "../val/code/type-documents.tsx"
 import { ValEditing } from "../val/code/val-editing.ts"
 import { useValRun } from "../val/code/val-run.ts"
-import { DiscussionTab } from "../val/discussion-tab.tsx"
 import { DraftMode } from "../val/draft-mode/draft-mode.ts"
 import { type LoadedVal, loadVal, mainBranch } from "../val/files/load-files.ts"
-import { GraphTab } from "../val/graph-tab.tsx"
 import { RecentRuns } from "../val/panes/recent-runs.ts"
 import { ValRequests } from "../val/preview/val-requests.ts"
 import { ValProblems } from "../val/problems/val-problems.ts"
 import { ReadmeTab } from "../val/readme-tab.tsx"
-import { SettingsTab } from "../val/settings-tab.tsx"
 import { ValBar } from "../val/val-bar.tsx"
 import type { ValTabProps } from "../val/val-tab-props.ts"
-import { NoBranch, VersionsTab } from "../val/versions/versions-tab.tsx"
 
 /** The page of a val. */
 export function Page({ username = "", valName = "", tab = "" }: PageProps) {
@@ -50,17 +47,25 @@ export function Page({ username = "", valName = "", tab = "" }: PageProps) {
 const tabs = {
   "": CodeTab,
   readme: ReadmeTab,
-  versions: VersionsTab,
-  branches: BranchesTab,
-  runs: RunsTab,
-  discussion: DiscussionTab,
-  graph: GraphTab,
+  versions: lazy(async () => (await import("../val/versions/versions-tab.tsx")).VersionsTab),
+  branches: lazy(async () => (await import("../val/branches/branches-tab.tsx")).BranchesTab),
+  runs: lazy(async () => (await import("../val/runs-tab.tsx")).RunsTab),
+  discussion: lazy(async () => (await import("../val/discussion-tab.tsx")).DiscussionTab),
+  graph: lazy(async () => (await import("../val/graph-tab.tsx")).GraphTab),
   // The code stays; the pane beside it shows them.
   run: CodeTab,
   schedule: CodeTab,
   mail: CodeTab,
-  settings: SettingsTab,
+  settings: lazy(async () => (await import("../val/settings-tab.tsx")).SettingsTab),
 } as const
+
+/** A tab that is loaded when it is first shown: most visits are about the code. */
+function lazy(load: () => Promise<ComponentType<ValTabProps>>): ComponentType<ValTabProps> {
+  return (props) => {
+    const Tab = useLoaded(load)
+    return Tab ? <Tab {...props} /> : <Bars count={6} />
+  }
+}
 
 /** A val with its tabs. Unsaved input stays when the tab changes. */
 function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
@@ -160,25 +165,4 @@ function isMissingBranch(error: unknown): boolean {
 
 function isTab(tab: string): tab is keyof typeof tabs {
   return Object.hasOwn(tabs, tab)
-}
-
-/** The runs of a val: all for its owner, their own for other users. */
-function RunsTab({ editing, isOwn }: ValTabProps) {
-  if (session.value.kind !== "signed-in")
-    return (
-      <EmptyState icon="lock" title="Sign in to see your runs">
-        <p>
-          Only the owner of a val and the user who started a run can see it.{" "}
-          <a href="/sign-in">Sign in</a>
-        </p>
-      </EmptyState>
-    )
-  const { id, name } = editing.val.value
-  return (
-    <RunsView
-      valId={id}
-      isOwn={isOwn}
-      liveHref={isOwn ? `/runs/live?val=${encodeURIComponent(name)}` : undefined}
-    />
-  )
 }

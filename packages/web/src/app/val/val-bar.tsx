@@ -18,8 +18,8 @@ import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import { toHref } from "./to-href.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** Narrower than this, most tabs are in the menu. */
-const narrow = "(width < 1100px)"
+/** Narrower than this, most tabs are in the menu. The name of the branch takes room. */
+const narrow = { main: "(width < 1100px)", branches: "(width < 1360px)" }
 
 /** The name and the tabs of a val in one bar, and at its end what belongs to the tab. */
 export function ValBar(
@@ -71,8 +71,8 @@ function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn"
 /** The tabs in the bar, and those in the menu. The current one is always in the bar. */
 function useTabs(props: Pick<ValTabProps, "editing" | "isOwn" | "tab">) {
   const { editing, isOwn, tab } = props
-  const isNarrow = useMedia(narrow)
   const { referenceCount, branchCount } = editing.val.value
+  const isNarrow = useMedia(branchCount > 1 ? narrow.branches : narrow.main)
   const toTab = (part: string, label: string, icon: IconName) => ({
     href: toHref(editing, part),
     label,

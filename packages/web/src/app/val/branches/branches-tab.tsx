@@ -19,11 +19,11 @@ import { TimeAgo } from "../../parts/time-ago.tsx"
 import { diffLayouts } from "../comparison/file-diffs.tsx"
 import { mainBranch } from "../files/load-files.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { NoBranch } from "../versions/versions-tab.tsx"
 import { DeleteBranchDialog, NewBranchDialog } from "./branch-dialogs.tsx"
 import { BranchDifference } from "./branch-difference.tsx"
 import { type BranchMerge, createBranchMerge, type MergePlan } from "./branch-merge.ts"
 import { MergePanel } from "./merge-panel.tsx"
+import { NoBranch } from "./no-branch.tsx"
 import { type ListedBranch, readBranchName, toBranchQuery, useBranches } from "./use-branches.ts"
 
 /** The branches of a val: what differs between them, and merging. */

@@ -123,7 +123,9 @@ function Runs(props: Props & { readonly what: string }) {
         </p>
       ) : null}
       <div class="column drawer-side">
-        <FileFilter editing={editing} fileId={fileId} onChange={setTo(selected, undefined)} />
+        {runs.length === 0 && fileId.value === "" ? null : (
+          <FileFilter editing={editing} fileId={fileId} onChange={setTo(selected, undefined)} />
+        )}
         <ol class="drawer-runs">
           {runs.map((listed) => (
             <li key={listed.id}>

@@ -1,9 +1,7 @@
 import type { ComponentChildren } from "preact"
-import { EmptyState } from "../../../ui/page-states.tsx"
 import { LoadedPages } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
 import { currentLocation, setQuery, toHrefWith } from "../../frame/location.ts"
-import { mainBranch } from "../files/load-files.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { groupVersions, type VersionChange } from "./group-versions.ts"
 import type { ShownBranch } from "./shown-branch.ts"
@@ -17,18 +15,6 @@ export function VersionsTab({ editing, isOwn }: ValTabProps) {
   const branch = { ...value, valId: id, isMain: value.id === id }
   const refresh = () => editing.refresh()
   return <History branch={branch} isOwn={isOwn} onRestored={refresh} onDeleted={refresh} />
-}
-
-/** The branch in the address does not exist, or no longer. */
-export function NoBranch({ name }: { name: string }) {
-  return (
-    <EmptyState icon="branch" title={`There is no branch ${name}`}>
-      <p>
-        It was deleted, or never existed.{" "}
-        <a href={toHrefWith({ branch: undefined })}>Go to {mainBranch}</a>
-      </p>
-    </EmptyState>
-  )
 }
 
 function History(props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored" | "onDeleted">) {

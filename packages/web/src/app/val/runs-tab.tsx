@@ -1,0 +1,25 @@
+import { EmptyState } from "../../ui/page-states.tsx"
+import { RunsView } from "../runs/list/runs-view.tsx"
+import { session } from "../session/session.ts"
+import type { ValTabProps } from "./val-tab-props.ts"
+
+/** The runs of a val: all for its owner, their own for other users. */
+export function RunsTab({ editing, isOwn }: ValTabProps) {
+  if (session.value.kind !== "signed-in")
+    return (
+      <EmptyState icon="lock" title="Sign in to see your runs">
+        <p>
+          Only the owner of a val and the user who started a run can see it.{" "}
+          <a href="/sign-in">Sign in</a>
+        </p>
+      </EmptyState>
+    )
+  const { id, name } = editing.val.value
+  return (
+    <RunsView
+      valId={id}
+      isOwn={isOwn}
+      liveHref={isOwn ? `/runs/live?val=${encodeURIComponent(name)}` : undefined}
+    />
+  )
+}
