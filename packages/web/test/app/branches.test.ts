@@ -139,7 +139,10 @@ describeApp("branches", (app) => {
     await page.goto(`${val.branchesPath}?branch=try`)
     await page.getByRole("button", { name: "Merge into main…" }).click()
     const panel = mergePanel(page)
-    await panel.getByLabel("lib/lines.txt: Changes on try").getByText("ONE").waitFor()
+    await panel
+      .getByLabel("lib/lines.txt: Changes on try")
+      .getByText("ONE", { exact: true })
+      .waitFor()
     await expectNoBarriers(page)
     await panel.getByLabel("Note").fill("Take the first line")
     await panel.getByRole("button", { name: "Merge into main" }).click()
