@@ -46,6 +46,7 @@ describe("doctor", () => {
         "disk",
         "temporary folder",
         "database",
+        "databases of users",
         "clock",
         "port",
       ],

@@ -40,7 +40,7 @@ describe("branch merge in the folder of a val", () => {
   const stage = useStage()
 
   test("writes conflicts with markers, and --continue saves the decisions as one version", async () => {
-    const ada = await withConflicts(stage(), "merge1")
+    const ada = await withConflicts(stage(), "marks1")
     const before = await ada.versionOf()
     const refused = await ada.in("branch", "merge", "draft", "-m", "merged")
     expect([refused.exit, refused.stderr]).toEqual([

@@ -11,8 +11,21 @@ export function readTree(folder: string): Record<string, string> {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .filter((path) => !path.startsWith(".hamlet/"))
   return Object.fromEntries(
-    paths.sort().map((path) => [path, decode(readFileSync(join(folder, path)))]),
+    paths.sort().flatMap((path) => {
+      const bytes = readIfThere(join(folder, path))
+      return bytes ? [[path, decode(bytes)]] : []
+    }),
   )
+}
+
+/** Undefined for a file that a watcher has moved or deleted since it was listed. */
+function readIfThere(path: string): Uint8Array | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    throw error
+  }
 }
 
 /** A text for each sequence of bytes: a byte order mark stays, and what is not UTF-8 is refused. */
