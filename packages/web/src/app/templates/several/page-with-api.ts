@@ -89,7 +89,7 @@ const clientIndexHtml = `<!doctype html>
     <h1>Shopping list</h1>
     <form>
       <input aria-label="What do you need?" placeholder="What do you need?" autocomplete="off" autofocus>
-      <button>Add</button>
+      <button disabled>Add</button>
     </form>
     <p role="alert"></p>
     <ul></ul>
@@ -102,6 +102,7 @@ import { findProblem, type Item } from "../shared/item.ts"
 
 const form = document.querySelector("form")!
 const input = document.querySelector("input")!
+const add = document.querySelector("button")!
 const list = document.querySelector("ul")!
 const note = document.querySelector("[role=alert]")!
 
@@ -140,6 +141,8 @@ form.onsubmit = async (event) => {
   await send("POST", "", { name: input.value })
   input.value = ""
 }
+// From now on, this code handles the form.
+add.disabled = false
 
 await send("GET")
 `
