@@ -84,9 +84,7 @@ export function TreeRowView(props: Props) {
 function ProblemCount(props: Props) {
   const count = countProblems(props)
   return count === 0 ? null : (
-    <span class="tree-count" title={toProblems(count)} aria-hidden="true">
-      {count}
-    </span>
+    <span class="tree-count" data-text={count} title={toProblems(count)} aria-hidden="true" />
   )
 }
 
