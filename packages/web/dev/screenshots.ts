@@ -48,15 +48,30 @@ const pages: readonly ShownPage[] = [
   {
     name: "val",
     path: "/u/ada/balcony",
-    text: "interface",
+    text: "balcony",
     frameText: "On the balcony",
-    before: (page) => page.getByRole("button", { name: "Load the page" }).click(),
+    before: async (page) => {
+      await showPreview(page)
+      await page.getByRole("button", { name: "Load the page" }).click()
+    },
   },
+  {
+    name: "files",
+    path: "/u/ada/shop?file=lib%2Fprices.ts",
+    text: "Secrets",
+    before: async (page) => {
+      const files = page.getByRole("button", { name: "Files", exact: true })
+      if (await files.isVisible()) await files.click()
+      await page.getByRole("treeitem", { name: /^nightly/ }).waitFor()
+    },
+  },
+  { name: "branches", path: "/u/ada/shop/branches?branch=winter", text: "Merge into main" },
   {
     name: "script",
     path: "/u/ada/luck",
     text: "Returned",
     before: async (page) => {
+      await showPreview(page)
       // The types of the editor are loaded by then.
       await page.getByRole("textbox", { name: "limit" }).fill("0")
       await page.getByRole("button", { name: "Run", exact: true }).click()
@@ -135,7 +150,7 @@ async function take(
   await page.goto(path)
   await page.getByRole("heading", { level: 1 }).first().waitFor()
   // The editor is loaded after the page.
-  if (/^\/u\/\w+\/\w+$/.test(path)) await page.locator(".cm-content").waitFor()
+  if (/^\/u\/\w+\/\w+(\?|$)/.test(path)) await page.locator(".cm-content").waitFor()
   await shown.before?.(page)
   await page.getByText(shown.text).first().waitFor()
   if (shown.frameText !== undefined && (await page.locator("iframe").first().isVisible()))
@@ -148,6 +163,12 @@ async function take(
   await Bun.write(`${folder}${shown.name}-${look}.webp`, Buffer.from(data, "base64"))
   await shown.after?.(page)
   if (problems.length > 0) throw new Error(`${path}: ${problems.join("\n")}`)
+}
+
+/** On a phone, the result is not beside the code. */
+async function showPreview(page: Page): Promise<void> {
+  const preview = page.getByRole("button", { name: "Preview", exact: true })
+  if (await preview.isVisible()) await preview.click()
 }
 
 /** Pictures of pages that are no longer listed. */

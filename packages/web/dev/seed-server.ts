@@ -55,6 +55,48 @@ export default function ({ from, subject }: Email) {
 }
 `
 
+const shopMain = `import { toPrice } from "./lib/prices.ts"
+import goods from "./goods.json" with { type: "json" }
+
+export default function (): Response {
+  const rows = goods.map(({ name, cents }) => \`<li>\${name}: \${toPrice(cents)}</li>\`)
+  return new Response(\`<h1>Shop</h1><ul>\${rows.join("")}</ul>\`, {
+    headers: { "content-type": "text/html; charset=utf-8" },
+  })
+}
+`
+
+const shopPrices = `/** Cents as people read them. */
+export function toPrice(cents: number): string {
+  return \`€ \${(cents / 100).toFixed(2)}\`
+}
+`
+
+/** A val of several files, and a branch of it. */
+async function seedShop({ client }: Person): Promise<void> {
+  const { id: val_id } = await client.createFolder({ name: "shop", privacy: "public" })
+  await client.changeFiles({
+    val_id,
+    changes: [
+      { path: "main.tsx", type: "http", content: shopMain },
+      { path: "lib/prices.ts", content: shopPrices },
+      { path: "lib/stock.ts", content: "export const stock = new Map<string, number>()\n" },
+      { path: "jobs/nightly.ts", type: "interval", content: "export default () => {}\n" },
+      { path: "jobs/orders.ts", type: "email", content: inbox },
+      { path: "goods.json", content: '[{ "name": "Tea", "cents": 450 }]\n' },
+      { path: "README.md", content: "# Shop\n\nTea and what belongs to it.\n" },
+    ],
+  })
+  const branch = await client.createBranch({ val_id, name: "winter" })
+  await client.changeFiles({
+    ...{ val_id, branch_id: branch.id, note: "Prices for the winter" },
+    changes: [
+      { path: "lib/prices.ts", content: shopPrices.replace("toFixed(2)", "toFixed(1)") },
+      { path: "lib/snow.ts", content: "export const isSnowing = true\n" },
+    ],
+  })
+}
+
 /** Creates a user with vals of each type and what they did, and a user who uses them. */
 export async function seedServer(stage: AppStage): Promise<SeededServer> {
   const [ada, grace] = [await stage.person("ada"), await stage.person("grace")]
@@ -73,6 +115,7 @@ export async function seedServer(stage: AppStage): Promise<SeededServer> {
   })
   await client.putSchedule({ val_id: uptime.id, cron: "0 9 * * 1-5", timeZone: "Europe/Berlin" })
   await client.createVal({ name: "inbox", code: inbox, type: "email" })
+  await seedShop(ada)
   const failedRunId = await seedLuck(ada)
   await seedAccount(ada)
   await client.updateMe({ bio: "Small programs for a small flat." })

@@ -40,7 +40,11 @@ export function BranchMenu(props: BranchMenuProps) {
       <Menu
         label={`Branch ${branch.name}`}
         title={`Branch ${branch.name}`}
-        buttonClass={isNamed ? "branch-button" : "icon-button"}
+        buttonClass={
+          isNamed
+            ? `branch-button ${branch.name === mainBranch ? "branch-main" : ""}`
+            : "icon-button"
+        }
         button={
           <>
             <Icon name="branch" />
