@@ -166,7 +166,7 @@ const cleanupTs = `import { deleteBefore } from "./lib/sign-ups.ts"
 
 const daysKept = 180
 
-// Runs each night: nobody's data is kept for longer than needed.
+// Runs each night: data is deleted when it is no longer needed.
 export default async function (): Promise<string> {
   const count = await deleteBefore(Date.now() - daysKept * 86_400_000)
   return count + " sign-ups deleted"
