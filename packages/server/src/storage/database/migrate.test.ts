@@ -85,6 +85,20 @@ describeEachDatabase("migrate", (open) => {
     expect(await appliedIn(db)).toEqual([1, 2, 3])
   })
 
+  test("starts on a newer schema that works with the one it knows, and on no other", async () => {
+    const { db } = await open({ isEmpty: true })
+    const third: Migration = { ...migration(3), worksWith: 2 }
+    await migrate(db, [first, second, third, { ...migration(4), worksWith: 2 }])
+
+    expect(await migrate(db, [first, second])).toEqual({ from: 4, to: 2 })
+    await expect(migrate(db, [first])).rejects.toThrow(
+      '(its schema is 4 "step 4", this version knows up to 1)',
+    )
+    await migrate(db, [first, second, third, migration(4), migration(5)])
+    await expect(migrate(db, [first, second])).rejects.toThrow('its schema is 5 "step 5"')
+    expect(await appliedIn(db)).toEqual([1, 2, 3, 4, 5])
+  })
+
   test("refuses migrations that are not in order", async () => {
     const { db } = await open({ isEmpty: true })
 

@@ -3,7 +3,7 @@ import { firstRow } from "./database.ts"
 import type { Ddl } from "./ddl.ts"
 import type { Dialect } from "./dialect.ts"
 import { unavailable } from "./errors.ts"
-import { raw, sql } from "./sql.ts"
+import { raw, type Statement, sql } from "./sql.ts"
 
 /** The release whose start brings a database with any older schema to that of the base. */
 export const releaseBefore = "0.1.0"
@@ -15,6 +15,12 @@ export const releaseBefore = "0.1.0"
 export interface Migration {
   readonly version: number
   readonly name: string
+  /**
+   * The oldest schema whose release keeps working on this one: it reads, writes and runs vals as
+   * before. Its nodes go on beside newer ones, and can be started again. Without it, nodes that do
+   * not know this migration stop writing.
+   */
+  readonly worksWith?: number
   /**
    * Work on much data before the statements, in transactions of its own. It may be killed at any
    * time and begins again then, so it must find out what it has done. Nodes that start at the same
@@ -111,6 +117,12 @@ function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Scri
       name ${text} not null,
       applied_at ${time} not null
     )`)
+  // A table of its own: releases before it have created the one above without this column.
+  yield raw(`
+    create table if not exists schema_compatibility (
+      version ${integer} primary key,
+      works_with ${integer} not null
+    )`)
   return yield* readVersion(migrations)
 }
 
@@ -126,22 +138,34 @@ function* applyNext(
   if (next.verify) yield* next.verify(dialect)
   for (const text of next.statements(dialect)) yield raw(text)
   yield sql`insert into schema_migrations (version, name, applied_at) values (${next.version}, ${next.name}, ${Date.now()})`
+  if (next.worksWith !== undefined)
+    yield sql`insert into schema_compatibility (version, works_with) values (${next.version}, ${next.worksWith})`
   return next.version
 }
 
-/** Throws when the schema is older than the base, or newer than the newest migration. */
+/** The newest migration that a process cannot work with; none while all declare that it can. */
+export function selectIncompatible(newestKnown: number): Statement {
+  return sql`
+    select m.version, m.name from schema_migrations m
+    left join schema_compatibility c on c.version = m.version
+    where m.version > ${newestKnown} and coalesce(c.works_with, m.version) > ${newestKnown}
+    order by m.version desc limit 1`
+}
+
+/** Throws when the schema is older than the base, or newer than this process can work with. */
 function* readVersion(migrations: readonly Migration[]): Script<number> {
-  const newest = yield* firstRow<{ version: number; name: string }>(
-    sql`select version, name from schema_migrations order by version desc limit 1`,
+  const newest = yield* firstRow<{ version: number }>(
+    sql`select version from schema_migrations order by version desc limit 1`,
   )
   if (newest === undefined) return 0
   const tooOld = findTooOld(newest.version, migrations)
   if (tooOld !== undefined)
     throw unavailable(`${tooOld}; start Hamlet ${releaseBefore} on it once, then this version`)
   const newestKnown = migrations.at(-1)?.version ?? 0
-  if (newest.version > newestKnown)
+  const newer = yield* firstRow<{ version: number; name: string }>(selectIncompatible(newestKnown))
+  if (newer)
     throw unavailable(
-      `a newer version of Hamlet has written it (its schema is ${newest.version} "${newest.name}", this version knows up to ${newestKnown})`,
+      `a newer version of Hamlet has written it (its schema is ${newer.version} "${newer.name}", this version knows up to ${newestKnown})`,
     )
   return newest.version
 }
