@@ -14,6 +14,11 @@ import { NodeWatch, type NodeWatchOptions } from "./node-watch.ts"
 
 /** Minutes, even of a quick machine. */
 const turnsMax = 1_000_000
+const report = {
+  ...{ version: "1.2.3", schemaVersion: 41, isolation: "bubblewrap", isStopping: false },
+  ...{ runs: 1, waitingRuns: 2, processes: 3, cpuLoad: 0.5, cpus: 4 },
+  ...{ memoryBytes: 5, valMemoryBytes: 6, valMemoryBytesMax: 7 },
+}
 const user = Bun.randomUUIDv7()
 const val = Bun.randomUUIDv7()
 
@@ -43,7 +48,8 @@ describeEachDatabase("NodeWatch", (open) => {
   function startNode(db: Database, host = "here") {
     const node: Node = { id: Bun.randomUUIDv7(), host, pid: 1, pidStarted: crypto.randomUUID() }
     const [nodes, runs, tokens] = [createNodeStore(db), createRunStore(db), createTokenStore(db)]
-    const clock = { at: 1_000_000 * Math.random() }
+    const startedAt = 1_000_000 * Math.random()
+    const clock = { at: startedAt }
     const gone = new Set<string>()
     const taken: TakenOver[] = []
     const clocks: NodeStatus[] = []
@@ -52,6 +58,7 @@ describeEachDatabase("NodeWatch", (open) => {
       hasEnded: (other) => gone.has(other.id),
       checkSchema: async () => {},
       delayOf: () => 0,
+      report: () => ({ ...report, uptimeMs: 1_000 + Math.floor(clock.at - startedAt) }),
       onLost: () => {},
       onTakeover: (it) => taken.push(it),
       onClock: (status) => clocks.push(status),
