@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
+import { countDescriptors } from "../freeze/loop-meter.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -11,7 +12,7 @@ const prefix = ["sh", "-c", `ulimit -n ${filesMax}; exec "$@"`, "sh"]
 
 describe("process/open-files", () => {
   let fixture: ServerFixture | undefined
-  let [port, metricsPort] = [0, 0]
+  let [port, metricsPort, pid] = [0, 0, 0]
   const sockets: Socket[] = []
   const headers = { authorization: `Bearer ${chosenToken}`, connection: "close" }
   const open = async (bytes: string, to = port) => {
@@ -28,7 +29,9 @@ describe("process/open-files", () => {
     fixture = await openServerFixture(undefined, prefix)
     metricsPort = await findFreePort()
     const env = { HAMLET_LOG_LEVEL: "error", HAMLET_METRICS_PORT: String(metricsPort) }
-    port = Number(new URL((await fixture.serve(env)).baseUrl).port)
+    const { hamlet, baseUrl } = await fixture.serve(env)
+    pid = hamlet.pid
+    port = Number(new URL(baseUrl).port)
   }, testMsMax)
   afterAll(async () => {
     for (const socket of sockets) socket.destroy()
@@ -77,6 +80,7 @@ describe("process/open-files", () => {
     async () => {
       for (let count = 0; count < 2 * filesMax; count++)
         await open(count % 2 === 0 ? "" : "GET /metrics HTTP/1.1\r\n", metricsPort)
+      expect(countDescriptors(pid)).toBeLessThan(filesMax / 2)
       expect((await getMe()).status).toBe(200)
       // Those that are open send no request in time, and then others have room.
       const read = () => fetch(`http://127.0.0.1:${metricsPort}/metrics`).catch(() => undefined)
