@@ -3,6 +3,7 @@ import { egressDoors } from "./doors/egress.ts"
 import { endpointDoors } from "./doors/endpoints.ts"
 import { guestDoors } from "./doors/guest.ts"
 import { toolDoors } from "./doors/mcp-tools.ts"
+import { metricsPortDoors } from "./doors/metrics-port.ts"
 import { outsideDoors } from "./doors/outside.ts"
 import { programDoors } from "./doors/programs.ts"
 import { routeDoors } from "./doors/routes.ts"
@@ -29,6 +30,7 @@ export const doorGroups: Readonly<Record<string, readonly Door[]>> = {
   mails: mails.slice(0, mails.length / 2),
   "more mails": mails.slice(mails.length / 2),
   "sockets and answers": outsideDoors,
+  "requests for metrics": metricsPortDoors,
 }
 
 /** The doors behind which the database does the work. */

@@ -19,7 +19,6 @@ const counts = { largeVals: 100, versions: 50, secrets: 100 }
 
 /** A stage, and the process that is measured. */
 export interface OpenStage extends Stage, AsyncDisposable {
-  readonly baseUrl: string
   readonly pid: number
 }
 
@@ -28,12 +27,14 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
   const outside = startHostileServer()
   const names = await TextNameServer.listen()
   const smtpPort = await findFreePort()
+  const metricsPort = await findFreePort()
   const { hamlet, baseUrl } = await fixture.serve({
     HAMLET_RATE_PER_TOKEN: "none",
     HAMLET_RATE_PER_ADDRESS: "none",
     HAMLET_MAIL_DOMAIN: mailDomain,
     HAMLET_SMTP_HOST: "127.0.0.1",
     HAMLET_SMTP_PORT: String(smtpPort),
+    HAMLET_METRICS_PORT: String(metricsPort),
     HAMLET_MAIL_DNS: names.address,
     HAMLET_MAIL_PER_ADDRESS: "none",
     HAMLET_MAIL_PER_ACCOUNT: "none",
@@ -50,7 +51,7 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
   await addData(fixture, client)
   const { id: valId } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
   return {
-    ...{ client, baseUrl, valId, smtpPort, outside, send, pid: hamlet.pid },
+    ...{ client, valId, smtpPort, metricsPort, outside, send, pid: hamlet.pid },
     host: new URL(baseUrl).host,
     run: (name) => send({ method: "POST", path: `/v1/run/ada.${name}`, body: "{}" }),
     async [Symbol.asyncDispose]() {

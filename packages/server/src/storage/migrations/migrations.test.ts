@@ -64,6 +64,10 @@ const landed = {
     sqlite: "795ff2323ca5305067787d1028e4fb977b184eaf3cee04257fcfc42fe58e43c3",
     postgres: "bdfe43b3ba00e9f632eada01d9f9c528e1caa7abd2720d8425b997162c4b10ed",
   },
+  "41 node-reports": {
+    postgres: "5a972b0967946f2c859a881885933277b23377fcaba2d6c908268561873612ad",
+    sqlite: "c38947428c0b98368cd36a1a3a0510cd09154d88b39844bf06ebb2a06896fdab",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {
