@@ -64,6 +64,10 @@ const landed = {
     sqlite: "795ff2323ca5305067787d1028e4fb977b184eaf3cee04257fcfc42fe58e43c3",
     postgres: "bdfe43b3ba00e9f632eada01d9f9c528e1caa7abd2720d8425b997162c4b10ed",
   },
+  "43 run-partitions": {
+    sqlite: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    postgres: "85a30e8dadf52868bc2d8fc6a3f431e2958ecc7eb088bd6d47ae64634c07976d",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {
