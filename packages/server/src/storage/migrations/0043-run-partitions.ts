@@ -33,7 +33,8 @@ const lockTables = (tables: string) => `
  * and drops the later partitions.
  *
  * A partition that a foreign key refers to cannot be dropped, so a trigger deletes the mails of
- * deleted runs.
+ * deleted runs. Of a run with more than 2 KB, a row keeps 512 bytes and the texts that lists read;
+ * the lines of its log are stored apart.
  */
 export const runPartitions: Migration = {
   version: 43,
@@ -65,6 +66,7 @@ export const runPartitions: Migration = {
         `do $$ declare parent text; key text; bound text; definitions text[]; definition text; name text; begin
     ${lockTables("runs, run_responses, incoming_mails")}
     alter table incoming_mails drop constraint incoming_mails_run_id_fkey;
+    alter table runs alter error set storage main, alter request set storage main, alter last_line set storage main;
     for parent, key in values ('runs', 'id'), ('run_responses', 'run_id') loop
       select substring(pg_get_constraintdef(oid) from '''(.*)''') into strict bound
         from pg_constraint where conrelid = parent::regclass and conname = parent || '_bound';
@@ -81,6 +83,8 @@ export const runPartitions: Migration = {
       execute format('alter table %I attach partition %I for values from (minvalue) to (%L)', parent, parent || '_before', bound);
       execute format('alter table %I drop constraint %I', parent || '_before', parent || '_bound');
     end loop;
+    alter table runs_before set (toast_tuple_target = 512);
+    alter table runs_rest set (toast_tuple_target = 512);
   end $$`,
         `create function delete_incoming_mail() returns trigger language plpgsql as
           $$ begin delete from incoming_mails where run_id = old.id; return null; end $$`,

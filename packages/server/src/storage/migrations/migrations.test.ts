@@ -66,7 +66,7 @@ const landed = {
   },
   "43 run-partitions": {
     sqlite: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    postgres: "85a30e8dadf52868bc2d8fc6a3f431e2958ecc7eb088bd6d47ae64634c07976d",
+    postgres: "38cbd92967a57f4528bcf78f1ba17560ba1a7a86154b6388baf531fbf3dfcc2e",
   },
 }
 

@@ -14,10 +14,11 @@ const limits = {
 /** Arbitrary, and ours alone, as that of migrations. */
 const lockKey = 7_243_392_818
 
-/** The tables, with the columns of the id. */
+/** The tables, with the columns of the id, and how their partitions are stored. */
 const tables = [
-  ["runs", "id"],
-  ["run_responses", "run_id"],
+  // The lines of long logs are apart from the rows that lists read.
+  ["runs", "id", "with (toast_tuple_target = 512)"],
+  ["run_responses", "run_id", ""],
 ] as const
 
 /**
@@ -36,10 +37,10 @@ export const runPartitions: RunPartitions = {
       sql`select count(*) as count from (select 1 from runs_rest where id >= ${from} and id < ${to} limit ${limits.movedMax + 1}) found`,
     )
     if (Number(found?.count) > limits.movedMax) return false
-    for (const [table, key] of tables) {
+    for (const [table, key, storage] of tables) {
       const partition = `${table}_${name}`
       yield raw(
-        `create table ${partition} (like ${table} including defaults including constraints including indexes including storage)`,
+        `create table ${partition} (like ${table} including defaults including constraints including indexes including storage) ${storage}`,
       )
       yield raw(`
         with moved as (delete from ${table}_rest where ${key} >= '${from}' and ${key} < '${to}' returning *)

@@ -155,6 +155,25 @@ describePostgres("keepPartitions", (open) => {
     )
   })
 
+  test("leaves each partition with the texts that lists read, and the log lines apart", async () => {
+    const { db } = await open()
+    const runs = await addVal(db)
+    await keep(runs, keptMs)
+    const message = "request 1 took 12 ms".repeat(100)
+    const logs = Array.from({ length: 5 }, () => ({ at: "", level: "log", message }) as const)
+    const made = [daysAgo(0), daysAgo(-9), daysAgo(-900)].map((at) =>
+      toRun(at, { logs, lastLine: "x".repeat(400), returnValue: message }),
+    )
+    await runs.record(made)
+    for (const table of ["runs_before", `runs_${added(-8)}`, "runs_rest"]) {
+      const [stored] = await db.read<{ apart: number }>(sql`
+        select pg_relation_size(reltoastrelid)::int as apart from pg_class where oid = to_regclass(${table})`)
+      // Compressed, they would fit into a row of 2 KB.
+      expect(stored?.apart).toBeGreaterThan(0)
+    }
+    for (const { id } of made) expect(await runs.find(user, id)).toMatchObject({ logs })
+  })
+
   test("adds the next partitions once, also when nodes do it together", async () => {
     const database = await open()
     const other = await openAgain(database)
