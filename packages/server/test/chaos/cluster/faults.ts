@@ -1,0 +1,110 @@
+import { type Cluster, nodeCount } from "./cluster.ts"
+import type { Side } from "./network.ts"
+
+/** How often each fault happens. A kill is one of a node; some kill several at once. */
+export interface FaultCounts {
+  readonly kills: number
+  readonly postgres: number
+  readonly libsql: number
+  readonly pauses: number
+  readonly cuts: number
+}
+
+export type FaultName = keyof FaultCounts
+
+/** The lease of a node is 20 s: others have taken its runs before it comes back. */
+const longerThanLeaseMs = 26_000
+const downMsMax = 2_000
+const shortCutMsMax = 8_000
+const cuts: readonly (readonly Side[])[] = [["front"], ["back"], ["front", "back"]]
+
+/** The order of the faults: each kind as often as it is wanted, mixed. */
+export function planFaults(counts: FaultCounts, random: () => number): readonly FaultName[] {
+  return (Object.keys(counts) as FaultName[])
+    .flatMap((name) => Array.from({ length: counts[name] }, () => ({ name, order: random() })))
+    .toSorted((one, other) => one.order - other.order)
+    .map(({ name }) => name)
+}
+
+/**
+ * Causes faults, one after the other: each returns when all nodes are ready again, and says what it
+ * did.
+ */
+export class Faults {
+  readonly #cluster: Cluster
+  readonly #random: () => number
+  readonly #done = new Map<FaultName, number>()
+
+  constructor(cluster: Cluster, random: () => number) {
+    this.#cluster = cluster
+    this.#random = random
+  }
+
+  count(name: FaultName): number {
+    return this.#done.get(name) ?? 0
+  }
+
+  async cause(name: FaultName): Promise<string> {
+    const nth = this.count(name)
+    if (name !== "kills") this.#done.set(name, nth + 1)
+    if (name === "kills") return await this.#kill(nth)
+    if (name === "pauses") return await this.#pause()
+    if (name === "cuts") return await this.#cut(nth)
+    const downMs = Math.floor(this.#random() * downMsMax)
+    if (name === "libsql") {
+      const signal = nth % 2 === 0 ? "SIGKILL" : "SIGTERM"
+      await this.#cluster.restartLibsql(signal, downMs)
+      return `libSQL ended by ${signal}, ${downMs} ms`
+    }
+    const mode = nth % 2 === 0 ? "immediate" : "fast"
+    await this.#cluster.restartPostgres(mode, downMs)
+    await this.#untilReady()
+    return `PostgreSQL stopped (${mode}), ${downMs} ms`
+  }
+
+  /** One node mostly, sometimes several; sometimes for so long that others do its work. */
+  async #kill(nth: number): Promise<string> {
+    const first = this.#chooseNode()
+    const chance = this.#random()
+    const size = chance < 0.03 ? nodeCount : chance < 0.15 ? 2 : 1
+    const killed = Array.from({ length: size }, (_, index) => (first + index) % nodeCount)
+    const downMs = size === 1 && nth % 20 === 10 ? longerThanLeaseMs : this.#random() * 500
+    for (const node of killed) this.#cluster.node(node).signal("SIGKILL")
+    await Promise.all(killed.map((node) => this.#cluster.node(node).ended()))
+    await Bun.sleep(downMs)
+    for (const node of killed) this.#cluster.startNode(node)
+    await this.#untilReady()
+    this.#done.set("kills", nth + size)
+    return `node ${killed.join(", ")} killed, ${Math.round(downMs)} ms`
+  }
+
+  async #pause(): Promise<string> {
+    const node = this.#chooseNode()
+    this.#cluster.node(node).signal("SIGSTOP")
+    await Bun.sleep(longerThanLeaseMs)
+    this.#cluster.node(node).signal("SIGCONT")
+    await this.#untilReady()
+    return `node ${node} paused, ${longerThanLeaseMs} ms`
+  }
+
+  async #cut(nth: number): Promise<string> {
+    const { network } = this.#cluster
+    const node = this.#chooseNode()
+    const sides = cuts[nth % cuts.length] ?? []
+    const isLong = nth % 2 === 0
+    const cutMs = isLong ? longerThanLeaseMs : 1_000 + this.#random() * shortCutMsMax
+    for (const side of sides) network.cut(node, side)
+    await Bun.sleep(cutMs)
+    for (const side of sides) network.heal(node, side)
+    await this.#untilReady()
+    return `node ${node} cut off at the ${sides.join(" and the ")}, ${Math.round(cutMs)} ms`
+  }
+
+  #chooseNode(): number {
+    return Math.floor(this.#random() * nodeCount)
+  }
+
+  async #untilReady(): Promise<void> {
+    for (let node = 0; node < nodeCount; node += 1) await this.#cluster.untilReady(node)
+  }
+}
