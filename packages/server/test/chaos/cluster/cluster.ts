@@ -108,21 +108,14 @@ export class Cluster implements AsyncDisposable {
 
   /** Waits until the node says that it can serve. */
   async untilReady(index: number): Promise<void> {
-    const node = this.node(index)
-    let hasEnded = false
-    void node.ended().then(() => {
-      hasEnded = true
-    })
     await waitUntil(
-      async () => {
-        if (hasEnded) throw new Error(`node ${index} has ended:\n${node.stdout}${node.stderr}`)
+      () => {
+        const { stdout, stderr, exitCode } = this.node(index)
+        // A node that was killed is started again.
+        if (exitCode !== null) throw new Error(`node ${index} has ended:\n${stdout}${stderr}`)
         return this.#isReady(index)
       },
-      {
-        msMax: readyMsMax,
-        what: `node ${index} to be ready`,
-        seen: () => node.stderr.slice(-2_000),
-      },
+      { msMax: readyMsMax, what: `node ${index} to be ready`, seen: () => this.logs.slice(-2_000) },
     )
   }
 
