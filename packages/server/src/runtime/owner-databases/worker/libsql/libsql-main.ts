@@ -27,6 +27,11 @@ const limits = { ...statementLimits, ...mirrorLimits }
 /** By database, the one that was used last is the last. */
 const mirrors = new Map<string, SchemaMirror>()
 
+const unexpected: SqlOutcome = {
+  kind: "unavailable",
+  message: "the libSQL server did not respond as expected",
+}
+
 await serveFrames((frame) => {
   const { head, bytes } = splitMessage(frame)
   const call = JSON.parse(head) as LibsqlCall
@@ -77,11 +82,6 @@ function fail(error: unknown, bytesMax: number, index: number | undefined): Repl
   return [{ kind: "outcome", outcome: toOutcome(error, { folder: "/", bytesMax, index }) }]
 }
 
-const unexpected: SqlOutcome = {
-  kind: "unavailable",
-  message: "the libSQL server did not respond as expected",
-}
-
 /** The response to the request for the tables: their version, and their SQL. */
 function toSchema(bytes: Buffer): Schema | "invalid" {
   try {
@@ -89,7 +89,7 @@ function toSchema(bytes: Buffer): Schema | "invalid" {
       results: { response: { result: { rows: LibsqlValue[][] } } }[]
     }
     const [, version, objects] = results.map(({ response }) => response.result?.rows ?? [])
-    const [number = "0"] = toTexts(version?.[0] ?? [])
+    const [number = ""] = toTexts(version?.[0] ?? [])
     if (!/^\d{1,19}$/.test(number)) return "invalid"
     return {
       version: number,
