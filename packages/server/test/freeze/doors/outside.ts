@@ -73,7 +73,7 @@ export const libsqlDoors: readonly Door[] = [
       const execute = { method: "POST", path: "/v1/sqlite/execute", body }
       // The second time the statement is known, and others may be sent together with it.
       await stage.send(execute)
-      await Promise.all(Array.from({ length: 8 }, () => stage.send(execute)))
+      await Promise.all(Array.from({ length: 4 }, () => stage.send(execute)))
     },
   })),
   {
