@@ -10,7 +10,7 @@ import { slowVals } from "./doors/guest.ts"
 import { editedCode } from "./doors/mcp-tools.ts"
 import { socketsVal } from "./doors/outside.ts"
 import { mailDomain } from "./doors/smtp.ts"
-import { startHostileServer } from "./hostile-server.ts"
+import { libsqlPath, startHostileServer } from "./hostile-server.ts"
 
 /** The limit of the operator for descriptors of connections of vals. */
 export const egressFilesMax = 128
@@ -45,6 +45,8 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
     HAMLET_OIDC_ISSUER: outside.url,
     HAMLET_OIDC_CLIENT_ID: "freeze",
     HAMLET_NPM_REGISTRY: outside.url,
+    // With SQLite, users' databases are files, and other doors are about them.
+    ...(fixture.url === undefined ? {} : toLibsqlSettings(outside.url + libsqlPath)),
   })
   const client = createClient({ baseUrl, token: chosenToken })
   const send = createSend(baseUrl)
@@ -61,6 +63,10 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
       await outside[Symbol.asyncDispose]()
     },
   }
+}
+
+function toLibsqlSettings(url: string) {
+  return { HAMLET_LIBSQL_URL: url, HAMLET_LIBSQL_ADMIN_URL: url }
 }
 
 function createSend(baseUrl: string): Stage["send"] {
