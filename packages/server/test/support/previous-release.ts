@@ -20,10 +20,9 @@ export function previousRelease(): { readonly version: string; readonly commit: 
 
 /** Whether its code is here: a tarball and a shallow clone have no history. */
 export function hasPreviousRelease(): boolean {
-  const { commit } = previousRelease()
-  const found =
-    Bun.which("git") && Bun.spawnSync(["git", "cat-file", "-e", `${commit}^{tree}`], { cwd: root })
-  return found?.exitCode === 0
+  if (Bun.which("git") === null) return false
+  const tree = `${previousRelease().commit}^{tree}`
+  return Bun.spawnSync(["git", "cat-file", "-e", tree], { cwd: root }).exitCode === 0
 }
 
 /** The code of the release before, in a folder of its own. */
