@@ -74,6 +74,11 @@ export class HamletProcess {
     return this.#child.pid
   }
 
+  /** Null while it runs, and when a signal has ended it. */
+  get exitCode(): number | null {
+    return this.#child.exitCode
+  }
+
   signal(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
     this.#child.kill(signal)
   }
