@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test"
+import { SQL } from "bun"
 import {
   describeEachDatabase,
+  describePostgres,
   openAgain,
   type TestDatabase,
 } from "../../../test/support/databases.ts"
@@ -139,5 +141,42 @@ describeEachDatabase("migrate", (open) => {
     ])
     await again.stop()
     expect(applied).toEqual({ from: 1, to: 2 })
+  })
+})
+
+describePostgres("migrate, while a long transaction holds a table,", (open) => {
+  test("lets requests go on, says that it waits, and goes on after it", async () => {
+    const database = await open({ isEmpty: true })
+    const { db } = database
+    await migrate(db, [first, second])
+    const holder = new SQL(database.url ?? "", { max: 1 })
+    const other = await openAgain(database)
+    try {
+      await holder.unsafe("begin; select a from two")
+      const waits: [string, number][] = []
+      const third = migration(
+        3,
+        "alter table one add column b integer",
+        "alter table two add column b integer",
+      )
+      const migrating = migrate(other, [first, second, third], undefined, (...wait) =>
+        waits.push(wait),
+      )
+      for (let turn = 1; waits.length < 2; turn += 1) {
+        await db.writeOne(sql`insert into one (a) values (${turn})`)
+        await db.writeOne(sql`update two set a = ${turn}`)
+        await db.read(sql`select a from two`)
+      }
+      expect(waits.slice(0, 2)).toEqual([
+        ["step 3", 1],
+        ["step 3", 2],
+      ])
+      expect(await appliedIn(db)).toEqual([1, 2])
+      await holder.unsafe("commit")
+      expect(await migrating).toEqual({ from: 2, to: 3 })
+    } finally {
+      await holder.close()
+      await other.stop()
+    }
   })
 })

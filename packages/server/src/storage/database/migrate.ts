@@ -2,7 +2,7 @@ import type { Database, Script } from "./database.ts"
 import { firstRow } from "./database.ts"
 import type { Ddl } from "./ddl.ts"
 import type { Dialect } from "./dialect.ts"
-import { unavailable } from "./errors.ts"
+import { LockTimeout, unavailable } from "./errors.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 
 /** The release whose start brings a database with any older schema to that of the base. */
@@ -29,6 +29,10 @@ export interface Migration {
   prepare?(db: Database, report: (progress: MigrationProgress) => void): Promise<void>
   /** Throws, in the transaction of the statements, when what was prepared is not complete. */
   verify?(ddl: Ddl): Script<void>
+  /**
+   * They change tables that other nodes use meanwhile, and are applied again from the first one
+   * while a lock is not free: each must be quick, however many rows there are.
+   */
   statements(ddl: Ddl): readonly string[]
 }
 
@@ -47,6 +51,7 @@ export async function migrate(
   db: Database,
   migrations: readonly Migration[],
   report: (name: string, progress: MigrationProgress) => void = () => undefined,
+  onWait: (name: string, attempts: number) => void = () => undefined,
 ): Promise<{ from: number; to: number }> {
   assertAscending(migrations)
   const from = await db.write(() => prepareTable(db.dialect, migrations), { isPatient: true })
@@ -58,7 +63,9 @@ export async function migrate(
       // Another node may have applied it meanwhile, and changed the tables.
       if ((await findNext(db, migrations)) === next) throw error
     }
-    const applied = await db.write(() => applyNext(db.dialect, migrations), { isPatient: true })
+    const applied = await applyOnline(db, migrations, (attempts) =>
+      onWait(next?.name ?? "", attempts),
+    )
     if (applied === undefined) return { from, to: migrations.at(-1)?.version ?? 0 }
   }
 }
@@ -126,12 +133,42 @@ function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Scri
   return yield* readVersion(migrations)
 }
 
+const lockWait = { msMax: 3_600_000, pauseMsMin: 500, pauseMsMax: 10_000 }
+
+/**
+ * Applies the first migration that is missing. While another transaction holds a table that it
+ * changes, it tries again and again: all requests that use a table queue behind a statement that
+ * waits for it.
+ */
+async function applyOnline(
+  db: Database,
+  migrations: readonly Migration[],
+  onWait: (attempts: number) => void,
+): Promise<number | undefined> {
+  const deadline = performance.now() + lockWait.msMax
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await db.write(() => applyNext(db.dialect, migrations), { isPatient: true })
+    } catch (error) {
+      if (!(error instanceof LockTimeout)) throw error
+      if (performance.now() > deadline)
+        throw unavailable(
+          "a transaction has held a table that a migration changes for an hour; end it, then start again",
+          error,
+        )
+    }
+    onWait(attempts)
+    await Bun.sleep(Math.min(lockWait.pauseMsMin * 2 ** (attempts - 1), lockWait.pauseMsMax))
+  }
+}
+
 /** Applies the first migration that is missing, if any, and returns its version. */
 function* applyNext(
   dialect: Dialect,
   migrations: readonly Migration[],
 ): Script<number | undefined> {
   yield* dialect.migrationLock
+  yield* dialect.briefLocks
   const current = yield* readVersion(migrations)
   const next = migrations.find(({ version }) => version > current)
   if (next === undefined) return undefined

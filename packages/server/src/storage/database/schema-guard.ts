@@ -36,9 +36,9 @@ export function guardSchema(
         assertKnown()
         return db.write(script, options)
       },
-      async writeOne(statement) {
+      async writeOne(statement, options) {
         assertKnown()
-        return db.writeOne(statement)
+        return db.writeOne(statement, options)
       },
     },
     async check() {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { previousRelease, readChangelog } from "../../../test/support/previous-release.ts"
 import { postgresDdl, sqliteDdl } from "../database/ddl.ts"
 import { migrations } from "./index.ts"
 
@@ -84,4 +85,31 @@ test("migrations have the statements that they landed with", () => {
   ])
 
   expect(Object.fromEntries(hashes)).toEqual(landed)
+})
+
+/** The newest schema of each release that later ones run beside. */
+const schemas: Readonly<Record<string, number>> = { "0.2.0": 40 }
+
+/**
+ * Migrations before which all nodes of the release before have to stop, by their number, and why.
+ * CHANGELOG.md has the same sentence.
+ */
+const stopping: Readonly<Record<number, string>> = {}
+
+test("migrations declare that they work with the release before, or why not", () => {
+  const changelog = readChangelog().replace(/\s+/g, " ")
+  const problems = migrations.flatMap(({ version, worksWith }) => {
+    const before = Math.max(0, ...Object.values(schemas).filter((schema) => schema < version))
+    const reason = stopping[version]
+    if (before === 0 || (worksWith !== undefined && worksWith <= before)) return []
+    if (reason === undefined)
+      return `migration ${version}: worksWith is ${worksWith}, and nodes of the release before know schema ${before}`
+    return changelog.includes(reason) ? [] : `CHANGELOG.md does not say: ${reason}`
+  })
+
+  expect(problems).toEqual([])
+})
+
+test("the release before has its schema in this table", () => {
+  expect(Object.keys(schemas)).toContain(previousRelease().version)
 })
