@@ -19,6 +19,7 @@ import { cold } from "./runs/cold.ts"
 import { firstSave } from "./runs/first-save.ts"
 import { stopSharedHamlet } from "./runs/hamlet.ts"
 import { neighbours } from "./runs/neighbours.ts"
+import { nodes } from "./runs/nodes.ts"
 import { schedules } from "./runs/schedules.ts"
 import { valMemory } from "./runs/val-memory.ts"
 import { warm } from "./runs/warm.ts"
@@ -43,6 +44,7 @@ const benchmarks: readonly Benchmark[] = [
   firstSave,
   valMemory,
   neighbours,
+  nodes,
   schedules,
   freeze,
   packages,

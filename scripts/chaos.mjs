@@ -4,6 +4,7 @@
 // npm run chaos -- folders: a folder of 300 files, and kills of the server and of the command line.
 // npm run chaos -- pause: a node that is paused for longer than its lease.
 // npm run chaos -- restarts: nodes behind a proxy that are restarted one after the other.
+// npm run chaos -- cluster: three nodes behind a proxy, and every fault of nodes, databases and network.
 import { runTests } from "./testing/run.mjs"
 
 const args = process.argv.slice(2)
@@ -13,6 +14,7 @@ else if (name === "files") process.exitCode = await runFiles(rest)
 else if (name === "restarts") process.exitCode = await runRestarts(rest)
 else if (name === "folders") process.exitCode = await runFolders(rest)
 else if (name === "pause") process.exitCode = await runPause(rest)
+else if (name === "cluster") process.exitCode = await runCluster(rest)
 else process.exitCode = await runAll(args)
 
 /** @param {string[]} args */
@@ -69,6 +71,25 @@ function runRestarts([restarts = "20", proxy = "haproxy", ...args]) {
     HAMLET_CHAOS_RESTARTS: restarts,
     HAMLET_CHAOS_PROXY: proxy,
   })
+}
+
+/** @param {string[]} args */
+function runCluster(args) {
+  /** @type {Record<string, string>} */
+  const env = {}
+  const names = ["kills", "postgres", "libsql", "pauses", "cuts", "minutes"]
+  for (let at = 0; at < args.length; at += 2) {
+    const name = names.find((name) => args[at] === `--${name}`)
+    if (name === undefined) {
+      const flags = names.map((name) => `--${name}`).join(", ")
+      console.error(`Cannot understand "${args[at]}": the options are ${flags}`)
+      process.exit(2)
+    }
+    const count = args[at + 1] ?? ""
+    assertCounts([count], "as in npm run chaos -- cluster --kills 10 --minutes 5")
+    env[`HAMLET_CHAOS_${name.toUpperCase()}`] = count
+  }
+  return runLong(["./packages/server/test/chaos/cluster.chaos.ts"], env)
 }
 
 /**

@@ -72,7 +72,12 @@ export async function openFoundation(
   const db = await open(config)
   try {
     const log = createLog(config.logLevel, writeLog)
-    const { to: schemaVersion } = await migrate(db, migrations, createMigrationReport(log))
+    const { to: schemaVersion } = await migrate(
+      db,
+      migrations,
+      createMigrationReport(log),
+      (name, attempts) => log.warn("migration_waits_for_lock", { name, attempts }),
+    )
     // Created after the schema: a key file beside an empty database means that the database is lost.
     const keys = existingKeys ?? loadKeyFile(config.dataDir)
     const lockfilesSince = await findCompleteSince(db, lockfilesSchema)

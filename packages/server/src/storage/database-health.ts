@@ -39,7 +39,7 @@ export function watchHealth(db: Database): {
       read: (statement) => observeRead(db.read(statement)),
       ping: () => observeRead(db.ping()),
       write: (script, options) => observeWrite(db.write(script, options)),
-      writeOne: (statement) => observeWrite(db.writeOne(statement)),
+      writeOne: (statement, options) => observeWrite(db.writeOne(statement, options)),
     },
     health: () => ({ ...health }),
   }

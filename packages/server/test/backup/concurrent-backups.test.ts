@@ -110,6 +110,23 @@ describeEachDatabase("GET /v1/backup", (open) => {
     )
     expect(readdirSync(folder).filter((name) => name.startsWith(".backup-"))).toEqual([])
   }, 180_000)
+
+  test("is left to newer nodes once one of them has migrated the database", async () => {
+    await database.db.write(function* () {
+      yield sql`insert into schema_migrations (version, name, applied_at) values (9999, 'later', 1)`
+      yield sql`insert into schema_compatibility (version, works_with) values (9999, 1)`
+    })
+    try {
+      const { status, json } = await api.call("GET", "/v1/backup", { as: api.admin })
+      expect([status, json.code]).toEqual([503, "database_unavailable"])
+      expect(json.message).toContain("let a node of that version make it")
+    } finally {
+      await database.db.write(function* () {
+        yield sql`delete from schema_compatibility where version = 9999`
+        yield sql`delete from schema_migrations where version = 9999`
+      })
+    }
+  })
 })
 
 /** Whether a transaction keeps the database from clearing away what is old. */

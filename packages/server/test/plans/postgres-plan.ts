@@ -17,7 +17,14 @@ export type UniqueIndexes = ReadonlyMap<string, readonly string[]>
  * Tables that stay small whatever people do: `run_purges` is a queue that is empty most of the
  * time, nodes are few, and so are open invitations.
  */
-const smallTables = new Set(["settings", "schema_migrations", "run_purges", "nodes", "invitations"])
+const smallTables = new Set([
+  "settings",
+  "schema_migrations",
+  "schema_compatibility",
+  "run_purges",
+  "nodes",
+  "invitations",
+])
 
 /** Nodes that hand on each row as it comes, so that a limit above them stops what is below. */
 const streamingNodes = new Set([

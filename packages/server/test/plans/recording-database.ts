@@ -18,9 +18,9 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
       onStatement(statement)
       return db.read(statement)
     },
-    writeOne(statement) {
+    writeOne(statement, options) {
       onStatement(statement)
-      return db.writeOne(statement)
+      return db.writeOne(statement, options)
     },
     write: (script, options) => db.write(() => tell(script(), onStatement), options),
   }

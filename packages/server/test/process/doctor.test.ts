@@ -159,6 +159,16 @@ describeSqlite("hamlet doctor", (open) => {
       found: expect.stringMatching(/^999, written by a newer version/),
     })
     expect(JSON.stringify(findings)).not.toContain(otherKey)
+
+    const again = await fixture.connect()
+    await again.write(function* () {
+      yield sql`insert into schema_compatibility (version, works_with) values (${999}, ${1})`
+    })
+    await again.stop()
+    expect((await examine(fixture, deno)).schema).toMatchObject({
+      status: "ok",
+      found: expect.stringMatching(/^999, .+ and works with it$/),
+    })
   })
 })
 

@@ -6,12 +6,14 @@ import { createClient } from "@hamlet/contract/client"
 import { databases, notRun } from "../support/databases.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
+import { proxiedNode, toValHost } from "../support/proxies/proxied-node.ts"
 import {
   findProxy,
   type ProxyKind,
   proxyNames,
   type StartedProxy,
   startProxy,
+  toLocal,
 } from "../support/proxies/start-proxy.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -26,9 +28,8 @@ if (postgres === undefined) notRun("nodes behind a proxy", "HAMLET_TEST_POSTGRES
 
 /** Enough that a proxy which divides them among two nodes gives some to both. */
 const count = 40
-const valHost = (name: string) => `ada-${name}.${proxyNames.vals}`
 /** Of vals that do not exist: each is answered with 404, and logged by the node that has done it. */
-const hosts = Array.from({ length: count }, (_, index) => valHost(`missing${index}`))
+const hosts = Array.from({ length: count }, (_, index) => toValHost(`missing${index}`))
 const apiPaths = Array.from({ length: count }, (_, index) => `/v1/nowhere/${index}`)
 
 if (postgres)
@@ -39,20 +40,11 @@ if (postgres)
     beforeAll(async () => {
       fixture = await openServerFixture(postgres.open)
       const ports = [await findFreePort(), await findFreePort()]
-      const settings = {
-        HAMLET_TOKEN: chosenToken,
-        HAMLET_BASE_URL: `https://${proxyNames.api}`,
-        HAMLET_VALS_DOMAIN: proxyNames.vals,
-        HAMLET_ADDRESS_HEADER: "x-forwarded-for",
-        HAMLET_SECRET_KEY: Buffer.alloc(32, 5).toString("base64"),
-        HAMLET_RATE_PER_ADDRESS: "none",
-        HAMLET_METRICS_PORT: "0",
-        // Longer than the test.
-        HAMLET_DRAIN_SECONDS: "3600",
-      }
       nodes = ports.map((port, index) =>
         fixture.start(["serve"], {
-          ...settings,
+          ...proxiedNode,
+          // Longer than the test.
+          HAMLET_DRAIN_SECONDS: "3600",
           HAMLET_PORT: String(port),
           // The first one is killed, and the fixture cleans up its own folder.
           ...(index > 0 && { HAMLET_DATA_DIR: join(fixture.dataDir, String(index)) }),
@@ -61,7 +53,7 @@ if (postgres)
       await Promise.all(nodes.map((node) => node.listening()))
       const client = createClient({ baseUrl: `http://127.0.0.1:${ports[0]}`, token: chosenToken })
       await client.createVal({ name: "probe", code: probe, type: "http", privacy: "public" })
-      for (const kind of installed) proxies.set(kind, await startProxy(kind, ports))
+      for (const kind of installed) proxies.set(kind, await startProxy(kind, toLocal(ports)))
     })
     afterAll(async () => {
       for (const proxy of proxies.values()) await proxy[Symbol.asyncDispose]()
@@ -86,7 +78,7 @@ if (postgres)
         const headers = { authorization: `Bearer ${chosenToken}` }
         expect((await proxy.fetch(proxyNames.api, "/v1/me", { headers })).status).toBe(200)
         expect((await proxy.fetch(proxyNames.api, "/metrics")).status).toBe(404)
-        const host = valHost("probe")
+        const host = toValHost("probe")
         const spoofed = { headers: { "x-forwarded-for": "192.0.2.1" } }
         // A machine that is too busy to start the process in time responds 503.
         const first = await waitUntil(async () => {
@@ -119,7 +111,7 @@ if (postgres)
         expect(new Set(Object.values(await askApi(kind))).size).toBe(2)
         const bodies = await Promise.all(
           Array.from({ length: 10 }, async () =>
-            (await proxyOf(kind).fetch(valHost("probe"), "/")).text(),
+            (await proxyOf(kind).fetch(toValHost("probe"), "/")).text(),
           ),
         )
         // The val begins its response with the id of its process.
@@ -130,12 +122,12 @@ if (postgres)
         const fakes = [openFakeNode(), openFakeNode()] as const
         const ports = await Promise.all(fakes.map(({ listening }) => listening))
         const countDropped = () => fakes[0].dropped() + fakes[1].dropped()
-        await using proxy = await startProxy(kind, ports)
+        await using proxy = await startProxy(kind, toLocal(ports))
         // Caddy up to 2.11.1 closes the body when it cannot connect (its issue 7546).
         const body = kind === "caddy" ? null : "once"
         const post = (host: string, path: string) =>
           proxy.fetch(host, path, { method: "POST", body })
-        for (const host of [proxyNames.api, valHost("hello")]) {
+        for (const host of [proxyNames.api, toValHost("hello")]) {
           const before = countDropped()
           // HAProxy and Caddy ask a new node before they use it.
           const { status } = await waitUntil(async () => {

@@ -32,7 +32,7 @@ describeEachDatabase("hamlet serve", (open) => {
     expect(rest).toEqual([])
     expect(hamlet.stdout.replace(isolation, "")).toBe(
       [
-        `Hamlet 0.2.0 listens at ${baseUrl}`,
+        `Hamlet 0.3.0 listens at ${baseUrl}`,
         `  database    ${database}`,
         "  first user  ada",
         `  token       ${token}`,

@@ -112,7 +112,7 @@ describeEachDatabase("hamlet serve", (open) => {
     await using fixture = await openServerFixture(open)
     const { baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl })
-    expect(await client.getHealth()).toEqual({ status: "ok", version: "0.2.0" })
+    expect(await client.getHealth()).toEqual({ status: "ok", version: "0.3.0" })
     expect(await client.getReadiness()).toMatchObject({
       status: "ok",
       database: fixture.url === undefined ? "SQLite" : "PostgreSQL",

@@ -19,8 +19,12 @@ export interface ServerFixture extends AsyncDisposable {
   readonly dataDir: string
   /** The environment in which the program finds its database. */
   readonly env: Readonly<Record<string, string>>
-  /** Starts the program; `env` comes on top. */
-  start(args?: readonly string[], env?: Readonly<Record<string, string>>): HamletProcess
+  /** Starts the program, or that of another release; `env` comes on top. */
+  start(
+    args?: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    program?: string,
+  ): HamletProcess
   /** Starts a server whose first user has the chosen token, and waits until it is up. */
   serve(
     env?: Readonly<Record<string, string>>,
@@ -57,9 +61,10 @@ export async function openServerFixture(
   }
   const env: Record<string, string> =
     url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }
-  const start: ServerFixture["start"] = (args = ["serve"], more = {}) => {
+  const start: ServerFixture["start"] = (args = ["serve"], more = {}, program) => {
     const started = new HamletProcess({
       args,
+      program,
       prefix,
       launcher,
       env: { ...env, ...more },

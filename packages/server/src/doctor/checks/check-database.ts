@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts"
 import { createCipher, findMissingKey, keyCheckName } from "../../domain/secrets/cipher.ts"
 import { readKeyFile } from "../../storage/accounts/key-file.ts"
 import { readClock } from "../../storage/database/clock.ts"
-import { findTooOld, releaseBefore } from "../../storage/database/migrate.ts"
+import { findTooOld, releaseBefore, selectIncompatible } from "../../storage/database/migrate.ts"
 import { sql } from "../../storage/database/sql.ts"
 import { migrations } from "../../storage/migrations/index.ts"
 import { type DatabaseView, hasTable } from "../database-view.ts"
@@ -50,12 +50,15 @@ async function checkSchema(view: DatabaseView): Promise<Finding> {
   const tooOld = findTooOld(newest, migrations)
   if (tooOld !== undefined)
     return failure("schema", tooOld, `start Hamlet ${releaseBefore} on it once, then this version`)
-  if (newest > known)
-    return failure(
-      "schema",
-      `${newest}, written by a newer version of Hamlet; this one knows up to ${known}`,
-      "use that version of Hamlet",
-    )
+  if (newest > known) {
+    const found = `${newest}, written by a newer version of Hamlet; this one knows up to ${known}`
+    const [incompatible] = (await hasTable(view, "schema_compatibility"))
+      ? await view.read(selectIncompatible(known))
+      : [applied]
+    return incompatible
+      ? failure("schema", found, "use that version of Hamlet")
+      : fine("schema", `${found} and works with it`)
+  }
   if (newest < known) return fine("schema", `${newest}; the next start brings it to ${known}`)
   return fine("schema", `${newest}, the newest that this version knows`)
 }

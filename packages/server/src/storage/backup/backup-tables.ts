@@ -81,6 +81,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   },
   nodes: { kind: "none", why: "a node is a process" },
   schema_migrations: { kind: "none", why: "the header contains when each was applied" },
+  schema_compatibility: { kind: "none", why: "nodes of an older release run on no restored data" },
 }
 
 /** The section with the databases of users and of vals, which are files, not tables. */

@@ -4,6 +4,7 @@ import type { ObjectPlace } from "../../domain/blobs/objects.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
 import type { ContentStore } from "../blobs/object-chunks.ts"
 import { sql } from "../database/sql.ts"
+import { migrations } from "../migrations/index.ts"
 import { backupTables, ownerDatabases as ownerSection, type Treatment } from "./backup-tables.ts"
 import { type BackupConnection, readRows, type SnapshotRow } from "./databases/backup-database.ts"
 import { FrameWriter } from "./format/frame-writer.ts"
@@ -70,6 +71,7 @@ async function planSections({
 }: BackupSources): Promise<readonly Section[]> {
   const { dialect } = snapshot
   // Checked before the first byte is sent.
+  await assertAllTablesKnown(snapshot)
   const [inBucket] = bucket
     ? []
     : await snapshot.read(
@@ -93,6 +95,19 @@ async function planSections({
   }
   const items = ownerDatabases ? await planDatabases(snapshot, ownerDatabases, skipDamaged) : 0
   return [...sections, { name: ownerSection, treatment: undefined, columns: [], items }]
+}
+
+/** A newer schema may have tables that this version would leave out, even where it works with them. */
+async function assertAllTablesKnown(snapshot: BackupConnection): Promise<void> {
+  const known = migrations.at(-1)?.version ?? 0
+  const [newer] = await snapshot.read<{ version: number }>(
+    sql`select version from schema_migrations where version > ${known} order by version desc limit 1`,
+  )
+  if (newer)
+    throw new AppError(
+      "database_unavailable",
+      `Cannot make a backup: a newer version of Hamlet has migrated the database (its schema is ${newer.version}, this version knows up to ${known}); let a node of that version make it`,
+    )
 }
 
 /**

@@ -46,6 +46,17 @@ export interface Dialect extends Ddl {
    */
   readonly migrationLock: readonly Statement[]
   /**
+   * The statements after which a transaction waits for a lock only briefly, and then fails with
+   * `LockTimeout`: requests queue behind a transaction that waits to lock a whole table. Empty where
+   * nothing can hold a lock that long.
+   */
+  readonly briefLocks: readonly Statement[]
+  /**
+   * How an index is built while others write to its table; undefined where nothing else writes
+   * meanwhile.
+   */
+  readonly indexBuild: IndexBuild | undefined
+  /**
    * Returns every column of every table of ours, in order: `table_name`, `column_name`, and its
    * `type`, which is text, integer or bytes.
    */
@@ -67,6 +78,18 @@ export interface RunPartitions {
   add(name: string, from: string, to: string): Script<boolean>
   /** Deletes a partition with all runs in it but those that have not ended. */
   drop(name: string): Script<void>
+}
+
+/** The statements that build an index online. None of them may be in a transaction with others. */
+export interface IndexBuild {
+  /**
+   * Returns whether the index `is_valid`, which one whose build was killed is not, and whether
+   * anything `is_building` an index of that table.
+   */
+  find(name: string, table: string): Statement
+  /** `text` is what follows `create index`. */
+  create(text: string): Statement
+  drop(name: string): Statement
 }
 
 /** The columns of a table of objects. */

@@ -18,6 +18,9 @@ export class ConstraintError extends Error {
   }
 }
 
+/** Another transaction did not release a lock in time. */
+export class LockTimeout extends AppError {}
+
 export function unavailable(problem: string, cause?: unknown): AppError {
   return new AppError("database_unavailable", `Cannot use the database: ${problem}`, { cause })
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test"
+import { SQL } from "bun"
 import {
   describeEachDatabase,
+  describePostgres,
   openAgain,
   type TestDatabase,
 } from "../../../test/support/databases.ts"
@@ -85,6 +87,20 @@ describeEachDatabase("migrate", (open) => {
     expect(await appliedIn(db)).toEqual([1, 2, 3])
   })
 
+  test("starts on a newer schema that works with the one it knows, and on no other", async () => {
+    const { db } = await open({ isEmpty: true })
+    const third: Migration = { ...migration(3), worksWith: 2 }
+    await migrate(db, [first, second, third, { ...migration(4), worksWith: 2 }])
+
+    expect(await migrate(db, [first, second])).toEqual({ from: 4, to: 2 })
+    await expect(migrate(db, [first])).rejects.toThrow(
+      '(its schema is 4 "step 4", this version knows up to 1)',
+    )
+    await migrate(db, [first, second, third, migration(4), migration(5)])
+    await expect(migrate(db, [first, second])).rejects.toThrow('its schema is 5 "step 5"')
+    expect(await appliedIn(db)).toEqual([1, 2, 3, 4, 5])
+  })
+
   test("refuses migrations that are not in order", async () => {
     const { db } = await open({ isEmpty: true })
 
@@ -125,5 +141,42 @@ describeEachDatabase("migrate", (open) => {
     ])
     await again.stop()
     expect(applied).toEqual({ from: 1, to: 2 })
+  })
+})
+
+describePostgres("migrate, while a long transaction holds a table,", (open) => {
+  test("lets requests go on, says that it waits, and goes on after it", async () => {
+    const database = await open({ isEmpty: true })
+    const { db } = database
+    await migrate(db, [first, second])
+    const holder = new SQL(database.url ?? "", { max: 1 })
+    const other = await openAgain(database)
+    try {
+      await holder.unsafe("begin; select a from two")
+      const waits: [string, number][] = []
+      const third = migration(
+        3,
+        "alter table one add column b integer",
+        "alter table two add column b integer",
+      )
+      const migrating = migrate(other, [first, second, third], undefined, (...wait) =>
+        waits.push(wait),
+      )
+      for (let turn = 1; waits.length < 2; turn += 1) {
+        await db.writeOne(sql`insert into one (a) values (${turn})`)
+        await db.writeOne(sql`update two set a = ${turn}`)
+        await db.read(sql`select a from two`)
+      }
+      expect(waits.slice(0, 2)).toEqual([
+        ["step 3", 1],
+        ["step 3", 2],
+      ])
+      expect(await appliedIn(db)).toEqual([1, 2])
+      await holder.unsafe("commit")
+      expect(await migrating).toEqual({ from: 2, to: 3 })
+    } finally {
+      await holder.close()
+      await other.stop()
+    }
   })
 })

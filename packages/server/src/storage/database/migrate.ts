@@ -2,8 +2,8 @@ import type { Database, Script } from "./database.ts"
 import { firstRow } from "./database.ts"
 import type { Ddl } from "./ddl.ts"
 import type { Dialect } from "./dialect.ts"
-import { unavailable } from "./errors.ts"
-import { raw, sql } from "./sql.ts"
+import { LockTimeout, unavailable } from "./errors.ts"
+import { raw, type Statement, sql } from "./sql.ts"
 
 /** The release whose start brings a database with any older schema to that of the base. */
 export const releaseBefore = "0.1.0"
@@ -16,6 +16,12 @@ export interface Migration {
   readonly version: number
   readonly name: string
   /**
+   * The oldest schema whose release keeps working on this one: it reads, writes and runs vals as
+   * before. Its nodes go on beside newer ones, and can be started again. Without it, nodes that do
+   * not know this migration stop writing.
+   */
+  readonly worksWith?: number
+  /**
    * Work on much data before the statements, in transactions of its own. It may be killed at any
    * time and begins again then, so it must find out what it has done. Nodes that start at the same
    * time may do it together.
@@ -23,6 +29,10 @@ export interface Migration {
   prepare?(db: Database, report: (progress: MigrationProgress) => void): Promise<void>
   /** Throws, in the transaction of the statements, when what was prepared is not complete. */
   verify?(ddl: Ddl): Script<void>
+  /**
+   * They change tables that other nodes use meanwhile, and are applied again from the first one
+   * while a lock is not free: each must be quick, however many rows there are.
+   */
   statements(ddl: Ddl): readonly string[]
 }
 
@@ -41,6 +51,7 @@ export async function migrate(
   db: Database,
   migrations: readonly Migration[],
   report: (name: string, progress: MigrationProgress) => void = () => undefined,
+  onWait: (name: string, attempts: number) => void = () => undefined,
 ): Promise<{ from: number; to: number }> {
   assertAscending(migrations)
   const from = await db.write(() => prepareTable(db.dialect, migrations), { isPatient: true })
@@ -52,7 +63,9 @@ export async function migrate(
       // Another node may have applied it meanwhile, and changed the tables.
       if ((await findNext(db, migrations)) === next) throw error
     }
-    const applied = await db.write(() => applyNext(db.dialect, migrations), { isPatient: true })
+    const applied = await applyOnline(db, migrations, (attempts) =>
+      onWait(next?.name ?? "", attempts),
+    )
     if (applied === undefined) return { from, to: migrations.at(-1)?.version ?? 0 }
   }
 }
@@ -111,7 +124,42 @@ function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Scri
       name ${text} not null,
       applied_at ${time} not null
     )`)
+  // A table of its own: releases before it have created the one above without this column.
+  yield raw(`
+    create table if not exists schema_compatibility (
+      version ${integer} primary key,
+      works_with ${integer} not null
+    )`)
   return yield* readVersion(migrations)
+}
+
+const lockWait = { msMax: 3_600_000, pauseMsMin: 500, pauseMsMax: 10_000 }
+
+/**
+ * Applies the first migration that is missing. While another transaction holds a table that it
+ * changes, it tries again and again: all requests that use a table queue behind a statement that
+ * waits for it.
+ */
+async function applyOnline(
+  db: Database,
+  migrations: readonly Migration[],
+  onWait: (attempts: number) => void,
+): Promise<number | undefined> {
+  const deadline = performance.now() + lockWait.msMax
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await db.write(() => applyNext(db.dialect, migrations), { isPatient: true })
+    } catch (error) {
+      if (!(error instanceof LockTimeout)) throw error
+      if (performance.now() > deadline)
+        throw unavailable(
+          "a transaction has held a table that a migration changes for an hour; end it, then start again",
+          error,
+        )
+    }
+    onWait(attempts)
+    await Bun.sleep(Math.min(lockWait.pauseMsMin * 2 ** (attempts - 1), lockWait.pauseMsMax))
+  }
 }
 
 /** Applies the first migration that is missing, if any, and returns its version. */
@@ -120,28 +168,41 @@ function* applyNext(
   migrations: readonly Migration[],
 ): Script<number | undefined> {
   yield* dialect.migrationLock
+  yield* dialect.briefLocks
   const current = yield* readVersion(migrations)
   const next = migrations.find(({ version }) => version > current)
   if (next === undefined) return undefined
   if (next.verify) yield* next.verify(dialect)
   for (const text of next.statements(dialect)) yield raw(text)
   yield sql`insert into schema_migrations (version, name, applied_at) values (${next.version}, ${next.name}, ${Date.now()})`
+  if (next.worksWith !== undefined)
+    yield sql`insert into schema_compatibility (version, works_with) values (${next.version}, ${next.worksWith})`
   return next.version
 }
 
-/** Throws when the schema is older than the base, or newer than the newest migration. */
+/** The newest migration that a process cannot work with; none while all declare that it can. */
+export function selectIncompatible(newestKnown: number): Statement {
+  return sql`
+    select m.version, m.name from schema_migrations m
+    left join schema_compatibility c on c.version = m.version
+    where m.version > ${newestKnown} and coalesce(c.works_with, m.version) > ${newestKnown}
+    order by m.version desc limit 1`
+}
+
+/** Throws when the schema is older than the base, or newer than this process can work with. */
 function* readVersion(migrations: readonly Migration[]): Script<number> {
-  const newest = yield* firstRow<{ version: number; name: string }>(
-    sql`select version, name from schema_migrations order by version desc limit 1`,
+  const newest = yield* firstRow<{ version: number }>(
+    sql`select version from schema_migrations order by version desc limit 1`,
   )
   if (newest === undefined) return 0
   const tooOld = findTooOld(newest.version, migrations)
   if (tooOld !== undefined)
     throw unavailable(`${tooOld}; start Hamlet ${releaseBefore} on it once, then this version`)
   const newestKnown = migrations.at(-1)?.version ?? 0
-  if (newest.version > newestKnown)
+  const newer = yield* firstRow<{ version: number; name: string }>(selectIncompatible(newestKnown))
+  if (newer)
     throw unavailable(
-      `a newer version of Hamlet has written it (its schema is ${newest.version} "${newest.name}", this version knows up to ${newestKnown})`,
+      `a newer version of Hamlet has written it (its schema is ${newer.version} "${newer.name}", this version knows up to ${newestKnown})`,
     )
   return newest.version
 }

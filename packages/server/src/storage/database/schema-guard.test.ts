@@ -16,12 +16,18 @@ describeEachDatabase("guardSchema", (open) => {
         yield sql`insert into users (id, username, username_key, created_at) values (${Bun.randomUUIDv7()}, ${name}, ${name}, 1)`
       })
     const names = async () =>
-      (await db.read<{ username: string }>(sql`select username from users`)).map(
+      (await db.read<{ username: string }>(sql`select username from users order by id`)).map(
         ({ username }) => username,
       )
     try {
       await check()
       await note("before")
+      await other.write(function* () {
+        yield sql`insert into schema_migrations (version, name, applied_at) values (${newestKnown + 2}, 'beside', 1)`
+        yield sql`insert into schema_compatibility (version, works_with) values (${newestKnown + 2}, ${newestKnown})`
+      })
+      await check()
+      await note("beside")
       await other.write(function* () {
         yield sql`insert into schema_migrations (version, name, applied_at) values (${newestKnown + 1}, 'later', 1)`
       })
@@ -35,7 +41,7 @@ describeEachDatabase("guardSchema", (open) => {
       await expect(note("after")).rejects.toMatchObject(refusal)
       await expect(note("after")).rejects.toBeInstanceOf(NewerSchema)
       expect(said).toEqual([refusal.message])
-      expect(await names()).toEqual(["before"])
+      expect(await names()).toEqual(["before", "beside"])
     } finally {
       await other.stop()
     }

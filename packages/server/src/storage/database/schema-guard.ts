@@ -1,14 +1,14 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { Database } from "./database.ts"
-import { sql } from "./sql.ts"
+import { selectIncompatible } from "./migrate.ts"
 
-/** The database has a newer schema than this process knows: another node has migrated it. */
+/** The database has a schema with which this process cannot work: a newer node has migrated it. */
 export class NewerSchema extends AppError {}
 
-/** A database that refuses writes once its schema is newer than this process knows. */
+/** A database that refuses writes once its schema is too new for this process. */
 export interface SchemaGuard {
   readonly db: Database
-  /** Reads the version of the schema. Throws `NewerSchema` where it is newer than expected. */
+  /** Reads the version of the schema. Throws `NewerSchema` if this process cannot work with it. */
   check(): Promise<void>
   /** Throws `NewerSchema` once `check` has found that. */
   assertKnown(): void
@@ -16,7 +16,7 @@ export interface SchemaGuard {
 
 /**
  * Guards a database against writes by a process that is older than its schema: they could omit data
- * that newer processes rely on. Reads continue. Writes stay refused until the process ends, and
+ * that newer processes rely on, unless the migrations declare that they do not. Reads continue. Writes stay refused until the process ends, and
  * `onNewer` is called once.
  */
 export function guardSchema(
@@ -36,15 +36,15 @@ export function guardSchema(
         assertKnown()
         return db.write(script, options)
       },
-      async writeOne(statement) {
+      async writeOne(statement, options) {
         assertKnown()
-        return db.writeOne(statement)
+        return db.writeOne(statement, options)
       },
     },
     async check() {
       if (problem === undefined) {
         const [newer] = await db.read<{ version: number; name: string }>(
-          sql`select version, name from schema_migrations where version > ${newestKnown} order by version desc limit 1`,
+          selectIncompatible(newestKnown),
         )
         if (newer) {
           const schema = `its schema is ${newer.version} "${newer.name}", this one knows up to ${newestKnown}`

@@ -14,6 +14,7 @@ import { valStorage } from "./0037-val-storage.ts"
 import { searchedFiles } from "./0038-searched-files.ts"
 import { merges } from "./0039-merges.ts"
 import { pictures } from "./0040-pictures.ts"
+import { nodeReports } from "./0041-node-reports.ts"
 import { runPartitions } from "./0043-run-partitions.ts"
 
 /**
@@ -36,5 +37,6 @@ export const migrations: readonly Migration[] = [
   searchedFiles,
   merges,
   pictures,
+  nodeReports,
   runPartitions,
 ]

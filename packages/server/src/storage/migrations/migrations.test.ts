@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { previousRelease, readChangelog } from "../../../test/support/previous-release.ts"
 import { postgresDdl, sqliteDdl } from "../database/ddl.ts"
 import { migrations } from "./index.ts"
 
@@ -64,6 +65,10 @@ const landed = {
     sqlite: "795ff2323ca5305067787d1028e4fb977b184eaf3cee04257fcfc42fe58e43c3",
     postgres: "bdfe43b3ba00e9f632eada01d9f9c528e1caa7abd2720d8425b997162c4b10ed",
   },
+  "41 node-reports": {
+    postgres: "5a972b0967946f2c859a881885933277b23377fcaba2d6c908268561873612ad",
+    sqlite: "c38947428c0b98368cd36a1a3a0510cd09154d88b39844bf06ebb2a06896fdab",
+  },
   "43 run-partitions": {
     sqlite: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     postgres: "38cbd92967a57f4528bcf78f1ba17560ba1a7a86154b6388baf531fbf3dfcc2e",
@@ -80,4 +85,31 @@ test("migrations have the statements that they landed with", () => {
   ])
 
   expect(Object.fromEntries(hashes)).toEqual(landed)
+})
+
+/** The newest schema of each release that later ones run beside. */
+const schemas: Readonly<Record<string, number>> = { "0.2.0": 40 }
+
+/**
+ * Migrations before which all nodes of the release before have to stop, by their number, and why.
+ * CHANGELOG.md has the same sentence.
+ */
+const stopping: Readonly<Record<number, string>> = {}
+
+test("migrations declare that they work with the release before, or why not", () => {
+  const changelog = readChangelog().replace(/\s+/g, " ")
+  const problems = migrations.flatMap(({ version, worksWith }) => {
+    const before = Math.max(0, ...Object.values(schemas).filter((schema) => schema < version))
+    const reason = stopping[version]
+    if (before === 0 || (worksWith !== undefined && worksWith <= before)) return []
+    if (reason === undefined)
+      return `migration ${version}: worksWith is ${worksWith}, and nodes of the release before know schema ${before}`
+    return changelog.includes(reason) ? [] : `CHANGELOG.md does not say: ${reason}`
+  })
+
+  expect(problems).toEqual([])
+})
+
+test("the release before has its schema in this table", () => {
+  expect(Object.keys(schemas)).toContain(previousRelease().version)
 })

@@ -5,6 +5,9 @@ import { raw, type Statement, sql } from "../database/sql.ts"
 import { runPartitions } from "./run-partitions.ts"
 import { postgresSearchIndex } from "./search-index.ts"
 
+/** Much less than requests wait for a lock. */
+const briefLockMsMax = 500
+
 const columns = sql`
   select t.relname::text as table_name, a.attname::text as column_name,
     case format_type(a.atttypid, null) when 'integer' then 'integer' when 'bigint' then 'integer' when 'bytea' then 'bytes' else 'text' end as type
@@ -73,6 +76,14 @@ export const postgresDialect: Dialect = {
   // The number is arbitrary and must be ours alone: every program that uses the database shares
   // these locks.
   migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
+  briefLocks: [raw(`set local lock_timeout = ${briefLockMsMax}`)],
+  indexBuild: {
+    find: (name, table) => sql`
+      select coalesce((select i.indisvalid from pg_index i where i.indexrelid = to_regclass(${name})), false) as is_valid,
+        exists (select 1 from pg_stat_progress_create_index b where b.relid = to_regclass(${table})) as is_building`,
+    create: (text) => raw(`create index concurrently if not exists ${text}`),
+    drop: (name) => raw(`drop index concurrently if exists ${name}`),
+  },
   columns,
   // Negative for a table that was never analysed. A partitioned table has the rows of its parts.
   estimateRows: (table) =>

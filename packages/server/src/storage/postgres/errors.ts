@@ -1,5 +1,10 @@
 import { SQL } from "bun"
-import { ConstraintError, type ConstraintKind, unavailable } from "../database/errors.ts"
+import {
+  ConstraintError,
+  type ConstraintKind,
+  LockTimeout,
+  unavailable,
+} from "../database/errors.ts"
 
 const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
   "23505": "unique",
@@ -10,10 +15,10 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
 
 /**
  * Failures of the server or the network, not mistakes in our SQL: connection (08), login (28),
- * resources (53), a lock (55P03), shutdown and time-outs (57), disks (58), a missing database, a
+ * resources (53), shutdown and time-outs (57), disks (58), a missing database, a
  * standby, an idle transaction, and conflicts that remain after the last retry.
  */
-const unavailableStates = /^(08|28|53|57|58|3D000|25006|25P03|40001|40P01|55P03)/
+const unavailableStates = /^(08|28|53|57|58|3D000|25006|25P03|40001|40P01)/
 
 /**
  * The connection is lost, or was never established. With 57P01 to 57P03 the server shuts down or
@@ -29,6 +34,10 @@ export function fromPostgresError(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
   const kind = constraintKinds[stateOf(error)]
   if (kind !== undefined) return new ConstraintError(kind, error)
+  if (stateOf(error) === "55P03")
+    return new LockTimeout("database_unavailable", `Cannot use the database: ${error.message}`, {
+      cause: error,
+    })
   return unavailableStates.test(stateOf(error)) || lostCodes.test(error.code)
     ? unavailable(error.message, error)
     : error

@@ -1,25 +1,30 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { appendFile, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /**
  * A server of our own, for tests that restart it. It listens on a Unix socket only, so that no port
- * can be taken.
+ * can be taken, unless the test has a network of its own.
  */
 export class PrivatePostgres {
   readonly #binaries: string
+  readonly #host: string
   readonly folder: string
 
-  private constructor(binaries: string, folder: string) {
+  private constructor(binaries: string, folder: string, host: string) {
     this.#binaries = binaries
     this.folder = folder
+    this.#host = host
   }
 
-  /** `binaries` is the folder of initdb and pg_ctl. */
-  static async create(binaries: string): Promise<PrivatePostgres> {
+  /**
+   * `binaries` is the folder of initdb and pg_ctl. With a `host` it also listens at that address,
+   * and trusts the network of it.
+   */
+  static async create(binaries: string, host = ""): Promise<PrivatePostgres> {
     const folder = await mkdtemp(join(tmpdir(), "hamlet-pg-"))
     if (isRoot) await run(["chown", "postgres", folder])
-    const server = new PrivatePostgres(binaries, folder)
+    const server = new PrivatePostgres(binaries, folder, host)
     await server.#run(
       "initdb",
       "--no-sync",
@@ -28,6 +33,8 @@ export class PrivatePostgres {
       "--encoding=UTF8",
       "--locale=C",
     )
+    if (host !== "")
+      await appendFile(join(folder, "data", "pg_hba.conf"), `host all all ${host}/24 trust\n`)
     await server.start()
     return server
   }
@@ -37,11 +44,12 @@ export class PrivatePostgres {
   }
 
   get url(): string {
+    if (this.#host !== "") return `postgres://postgres@${this.#host}/postgres`
     return `postgres://postgres@localhost/postgres?path=${encodeURIComponent(this.socket)}`
   }
 
   async start(): Promise<void> {
-    const options = `-k ${this.folder} -c listen_addresses='' -c fsync=off`
+    const options = `-k ${this.folder} -c listen_addresses='${this.#host}' -c fsync=off`
     await this.#run("pg_ctl", "start", "-w", "-o", options, "-l", join(this.folder, "log"))
   }
 

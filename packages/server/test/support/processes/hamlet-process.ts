@@ -2,7 +2,7 @@ import type { Subprocess } from "bun"
 
 /** Of a server that a second signal has ended at once. */
 const impatientExit = 130
-const program = new URL("../../../src/main.ts", import.meta.url).pathname
+const ownProgram = new URL("../../../src/main.ts", import.meta.url).pathname
 
 /** How the program is started. */
 export interface ProcessOptions {
@@ -17,6 +17,8 @@ export interface ProcessOptions {
   readonly launcher?: readonly string[] | undefined
   readonly env?: Readonly<Record<string, string>>
   readonly cwd: string
+  /** The file of the program; that of another release is somewhere else. */
+  readonly program?: string | undefined
 }
 
 /** The real program in a process of its own. */
@@ -28,7 +30,8 @@ export class HamletProcess {
   stdout = ""
   stderr = ""
 
-  constructor({ args, prefix = [], launcher, env = {}, cwd }: ProcessOptions) {
+  constructor(options: ProcessOptions) {
+    const { args, prefix = [], launcher, env = {}, cwd, program = ownProgram } = options
     this.#isLeader = launcher !== undefined
     this.#child = Bun.spawn([...prefix, ...(launcher ?? [process.execPath, program]), ...args], {
       cwd,
@@ -69,6 +72,11 @@ export class HamletProcess {
 
   get pid(): number {
     return this.#child.pid
+  }
+
+  /** Null while it runs, and when a signal has ended it. */
+  get exitCode(): number | null {
+    return this.#child.exitCode
   }
 
   signal(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {

@@ -28,28 +28,28 @@ export interface LibsqlProcess extends AsyncDisposable {
   /** The settings of a server of ours that uses it. */
   readonly env: Readonly<Record<string, string>>
   readonly pid: number
-  /** Ends it at once. */
-  kill(): Promise<void>
+  /** Ends it, at once unless another signal is given. */
+  kill(signal?: "SIGKILL" | "SIGTERM"): Promise<void>
   /** Starts it again, with the same data and at the same addresses. */
   start(): Promise<void>
 }
 
 const adminKey = "key-of-the-admin-api"
 
-/** Starts a libSQL server with namespaces in a temporary folder. */
-export async function startLibsql(): Promise<LibsqlProcess> {
+/** Starts a libSQL server with namespaces in a temporary folder. It listens on `host`. */
+export async function startLibsql(host = "127.0.0.1"): Promise<LibsqlProcess> {
   if (program === undefined) throw new Error("Cannot start sqld: it is not installed")
   const folder = await mkdtemp(join(tmpdir(), "hamlet-libsql-"))
   const [port, adminPort] = [await findFreePort(), await findFreePort()]
   const options = {
-    url: `http://127.0.0.1:${port}`,
-    adminUrl: `http://127.0.0.1:${adminPort}`,
+    url: `http://${host}:${port}`,
+    adminUrl: `http://${host}:${adminPort}`,
     key: "key-of-the-databases",
     adminKey,
   }
   const cmd = [
     ...[program, "--db-path", join(folder, "data"), "--no-welcome", "--enable-namespaces"],
-    ...["--http-listen-addr", `127.0.0.1:${port}`, "--admin-listen-addr", `127.0.0.1:${adminPort}`],
+    ...["--http-listen-addr", `${host}:${port}`, "--admin-listen-addr", `${host}:${adminPort}`],
     ...["--admin-auth-key", adminKey, "--disable-default-namespace", "--disable-metrics"],
   ]
   let child: Bun.Subprocess
@@ -60,8 +60,8 @@ export async function startLibsql(): Promise<LibsqlProcess> {
       return (await Promise.all(responses)).every((response) => response !== null)
     })
   }
-  const kill = async () => {
-    child.kill("SIGKILL")
+  const kill = async (signal: "SIGKILL" | "SIGTERM" = "SIGKILL") => {
+    child.kill(signal)
     await child.exited
   }
   await start()

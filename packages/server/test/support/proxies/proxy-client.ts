@@ -6,18 +6,26 @@ export interface ProxyClient {
   fetch(host: string, path: string, init?: RequestInit): Promise<Response>
   /** Sends a request with exactly this target, and gives all of the response. */
   send(host: string, target: string): Promise<string>
+  /** Begins to open a WebSocket. */
+  connect(host: string): WebSocket
   /** Sends a text over a WebSocket, and gives what comes back. */
   echo(host: string, text: string): Promise<string>
 }
 
 /** `ca` is the authority of its certificate. */
 export function createProxyClient(port: number, ca: string): ProxyClient {
+  const connectSocket = (name: string) => {
+    const tls = { ca, serverName: name, rejectUnauthorized: false }
+    const options = { headers: { host: name }, tls }
+    return new WebSocket(`wss://127.0.0.1:${port}/`, options as unknown as string)
+  }
   return {
+    connect: connectSocket,
     fetch: (name, path, init = {}) =>
       fetch(`https://127.0.0.1:${port}${path}`, {
         ...init,
         redirect: "manual",
-        headers: { ...(init.headers as Record<string, string>), host: name },
+        headers: { ...Object.fromEntries(new Headers(init.headers)), host: name },
         tls: { ca, serverName: name, checkServerIdentity },
       } as RequestInit),
     send(name, target) {
@@ -34,9 +42,7 @@ export function createProxyClient(port: number, ca: string): ProxyClient {
       return promise
     },
     async echo(name, text) {
-      const tls = { ca, serverName: name, rejectUnauthorized: false }
-      const options = { headers: { host: name }, tls }
-      const socket = new WebSocket(`wss://127.0.0.1:${port}/`, options as unknown as string)
+      const socket = connectSocket(name)
       const { promise, resolve, reject } = Promise.withResolvers<string>()
       socket.onopen = () => socket.send(text)
       socket.onmessage = ({ data }) => resolve(String(data))

@@ -32,18 +32,19 @@ interface Place {
   readonly nodes: readonly string[]
 }
 
-/** Starts a proxy with its file in `deploy/`, in front of nodes on this machine. */
-export async function startProxy(
-  kind: ProxyKind,
-  nodePorts: readonly number[],
-): Promise<StartedProxy> {
+/** The addresses of nodes that listen on this machine. */
+export function toLocal(ports: readonly number[]): readonly string[] {
+  return ports.map((port) => `127.0.0.1:${port}`)
+}
+
+/** Starts a proxy with its file in `deploy/`, in front of nodes with these addresses. */
+export async function startProxy(kind: ProxyKind, nodes: readonly string[]): Promise<StartedProxy> {
   const folder = mkdtempSync(join(tmpdir(), `hamlet-${kind}-`))
   using authority = createAuthority()
   const [port, plainPort] = [await findFreePort(), await findFreePort()]
   const { cert, key } = authority.issue(`${proxyNames.api},DNS:*.${proxyNames.vals}`)
   const files = { "fullchain.pem": cert, "privkey.pem": key, "hamlet.pem": cert + key }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  const nodes = nodePorts.map((node) => `127.0.0.1:${node}`)
   const program = findProxy(kind) ?? kind
   const children = await starters[kind]({ program, folder, port, plainPort, nodes })
   const stop = async () => {
@@ -116,7 +117,11 @@ async function startHaproxy({ program, folder, port, plainPort, nodes }: Place) 
     "bind :80": `bind 127.0.0.1:${plainPort}`,
     "/etc/haproxy/hamlet.pem": join(folder, "hamlet.pem"),
     "10.0.0.1:8080": nodes[0] ?? "",
-    "10.0.0.2:8080": nodes[1] ?? "",
+    // A further node is a further line.
+    "    server node2 10.0.0.2:8080": nodes
+      .slice(1)
+      .map((node, index) => `    server node${index + 2} ${node}`)
+      .join("\n"),
   })
   const file = join(folder, "haproxy.cfg")
   writeFileSync(file, text)

@@ -1,0 +1,117 @@
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { createClient } from "@hamlet/contract/client"
+import { version as ownVersion } from "../../package.json"
+import { describePostgres } from "../support/databases.ts"
+import {
+  hasPreviousRelease,
+  previousRelease,
+  unpackPreviousRelease,
+} from "../support/previous-release.ts"
+import type { HamletProcess } from "../support/processes/hamlet-process.ts"
+import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
+import { chosenToken, openEmpty, openServerFixture } from "../support/server-fixture.ts"
+import {
+  exchange,
+  expectTicks,
+  type Peer,
+  quickExchanges,
+  runExchanges,
+  setStage,
+} from "./exchanges.ts"
+
+const { version, commit } = previousRelease()
+const title = `nodes of ${version}`
+const testMsMax = 600_000
+
+if (!hasPreviousRelease())
+  // It cannot run in a tarball or a shallow clone, and CI may have one: not a failure there.
+  test.skipIf(true)(`${title} (this copy has no commit ${commit})`, () => {})
+else if (hasLibsql(title))
+  describePostgres(title, (open) => {
+    test(
+      "work beside nodes of this release while those migrate, after it, and when they start again",
+      async () => {
+        await using previous = await unpackPreviousRelease()
+        await using libsql = await startLibsql()
+        await using fixture = await openServerFixture(openEmpty(open))
+        const start = (name: string, program?: string) =>
+          fixture.start(
+            ["serve", "--data-dir", join(fixture.dataDir, name)],
+            { ...libsql.env, ...settings },
+            program,
+          )
+        const oldNode = start("old", previous.program)
+        const old = await connect(oldNode, version)
+        const stage = await setStage(old)
+        const during = async <T>(work: Promise<T>, peer: Peer): Promise<T> => {
+          let isOver = false
+          const working = work.finally(() => {
+            isOver = true
+          })
+          working.catch(() => {})
+          while (!isOver) await exchange(quickExchanges, [[peer, peer]], stage)
+          return working
+        }
+        const all = { ...quickExchanges, ...runExchanges }
+
+        const newNode = start("new")
+        const here = await during(connect(newNode, ownVersion), old)
+        await exchange(
+          all,
+          [
+            [old, here],
+            [here, old],
+          ],
+          stage,
+        )
+
+        oldNode.signal("SIGTERM")
+        const { exitCode } = await during(oldNode.ended(), here)
+        expect(exitCode).toBe(0)
+        const oldAgain = start("old", previous.program)
+        const again = await during(connect(oldAgain, version), here)
+        await exchange(
+          all,
+          [
+            [again, here],
+            [here, again],
+          ],
+          stage,
+        )
+        await expectTicks(again, stage)
+        const nodes = [oldNode, newNode, oldAgain]
+        expect(nodes.flatMap(({ stderr }) => stderr.match(/.*"level":"error".*/g) ?? [])).toEqual(
+          [],
+        )
+      },
+      testMsMax,
+    )
+  })
+
+const settings = {
+  HAMLET_TOKEN: chosenToken,
+  HAMLET_SECRET_KEY: Buffer.alloc(32, 5).toString("base64"),
+  HAMLET_RATE_PER_ADDRESS: "none",
+  HAMLET_RATE_PER_TOKEN: "none",
+  HAMLET_RUNS_PER_MINUTE: "none",
+}
+
+/** Waits for the node, and asserts that it is ready and of that release. */
+async function connect(node: HamletProcess, release: string): Promise<Peer> {
+  const baseUrl = await node.listening()
+  const { port } = new URL(baseUrl)
+  const ready = await fetch(`${baseUrl}/readyz`)
+  expect({ status: ready.status, ...(await ready.json()) }).toMatchObject({
+    ...{ status: "ok", version: release },
+  })
+  return {
+    client: createClient({ baseUrl, token: chosenToken, retriesMax: 0 }),
+    async requestVal(name) {
+      const host = `ada-${name}.localhost:${port}`
+      const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { host } })
+      const text = await response.text()
+      return response.ok ? text : `${response.status} ${text}`
+    },
+  }
+}
