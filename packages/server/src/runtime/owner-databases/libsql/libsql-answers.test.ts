@@ -138,6 +138,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
     const results = await Promise.all(Array.from({ length: 60 }, (_, a) => read(a)))
     expect(results).toEqual(rows.map(({ args }) => [[`${args[1]}`]]))
     expect(requests).toBeLessThan(30)
+    await owner.execute("insert into t values (?, ?)", [99, "row 99"])
     const mixed = await Promise.all([
       ...Array.from({ length: 10 }, (_, a) => owner.execute(one, { a })),
       owner.execute(overflow, ["-9223372036854775808"]),
