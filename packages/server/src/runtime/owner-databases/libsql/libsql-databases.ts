@@ -260,7 +260,8 @@ export class LibsqlDatabases implements OwnerDatabases {
         case "outcome":
           return reply.outcome
         case "schema_needed": {
-          this.#known.forget(namespace)
+          // A worker says so about any statement that it cannot compile.
+          if (plan.kind === "planned") this.#known.forget(namespace)
           const found = await this.#readSchema(request, bytesMax, signal)
           if (!(found instanceof Uint8Array)) return found
           schema = found
