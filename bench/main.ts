@@ -2,6 +2,7 @@ import { parseArgs } from "node:util"
 import { freeze } from "./freeze/freeze.ts"
 import { backup } from "./growth/backup.ts"
 import { growth } from "./growth/growth.ts"
+import { migration } from "./growth/migration.ts"
 import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { isBrief } from "./harness/brief.ts"
 import { writeResults } from "./harness/document.ts"
@@ -18,6 +19,7 @@ import { cold } from "./runs/cold.ts"
 import { firstSave } from "./runs/first-save.ts"
 import { stopSharedHamlet } from "./runs/hamlet.ts"
 import { neighbours } from "./runs/neighbours.ts"
+import { nodes } from "./runs/nodes.ts"
 import { schedules } from "./runs/schedules.ts"
 import { valMemory } from "./runs/val-memory.ts"
 import { warm } from "./runs/warm.ts"
@@ -42,6 +44,7 @@ const benchmarks: readonly Benchmark[] = [
   firstSave,
   valMemory,
   neighbours,
+  nodes,
   schedules,
   freeze,
   packages,
@@ -55,11 +58,12 @@ const benchmarks: readonly Benchmark[] = [
   typing,
   growth,
   backup,
+  migration,
 ]
 
 const usage = `npm run bench -- [names] [options]
   names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without names: the quick ones
-  --vals N      size of the large world of growth and backup (1,000,000)
+  --vals N      size of the large world of growth and backup (1,000,000); migration makes five runs for each
   --keep DIR    keep the seeded databases in DIR, and use those that it contains
   --postgres    measure them on PostgreSQL only
   --write       write the results into docs/benchmarks.md`

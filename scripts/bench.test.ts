@@ -8,7 +8,17 @@ import { root } from "./setup/root.mjs"
  */
 const names = [
   ...["read", "save", "import", "memory", "start", "cold", "burst", "warm", "first-save"],
-  ...["val-memory", "neighbours", "schedules", "freeze", "egress", "storage", "libsql", "queue"],
+  ...[
+    "val-memory",
+    "neighbours",
+    "nodes",
+    "schedules",
+    "freeze",
+    "egress",
+    "storage",
+    "libsql",
+    "queue",
+  ],
   ...["growth", "backup"],
 ]
 /** How the first table begins, where that is not the name. */

@@ -1,6 +1,7 @@
 // npm test: every test, or those that the arguments select, as in `npm test -- cli` and `npm test --
 // packages/server -t "saveVersion"`. `npm test -- --changed` runs those that the uncommitted change
-// can affect, `--changed=REVISION` those of everything since a commit.
+// can affect, `--changed=REVISION` those of everything since a commit. `--cpu` ends with the CPU time
+// of every file.
 import { availableParallelism } from "node:os"
 import { runCaptured } from "./child.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
@@ -23,13 +24,15 @@ const secondsPerBatch = 150
 /** Long runs choose a seed at random: see packages/server/test/README.md. */
 const seedDefault = "20260701"
 
-const args = process.argv.slice(2)
+const isCpuDetailed = process.argv.includes("--cpu")
+const args = process.argv.slice(2).filter((arg) => arg !== "--cpu")
 const selections = await select()
 if (selections.length > 0) {
   process.exitCode = await runTests({
     parts: selections.map((selection) => ["--timeout", String(timeoutMs), ...selection]),
     partsAtOnce: runsAtOnce,
     silenceMsMax,
+    isCpuDetailed,
     env: { HAMLET_TEST_SEED: process.env.HAMLET_TEST_SEED ?? seedDefault },
   })
 }

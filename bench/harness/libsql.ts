@@ -5,6 +5,7 @@ import { createScratchFolder } from "./scratch.ts"
 export interface LibsqlServer {
   /** The settings of a server of ours that uses it. */
   readonly settings: Readonly<Record<string, string>>
+  readonly pid: number
   stop(): Promise<void>
 }
 
@@ -31,6 +32,7 @@ export async function startLibsqlServer(): Promise<LibsqlServer> {
     await Bun.sleep(20)
   }
   return {
+    pid: child.pid,
     settings: {
       HAMLET_LIBSQL_URL: `http://${http}`,
       HAMLET_LIBSQL_ADMIN_URL: `http://${admin}`,

@@ -30,6 +30,18 @@ export function measureDescendants(pid: number): TreeMemory {
   }
 }
 
+/** The CPU time of a process and its descendants so far, in milliseconds. Linux only. */
+export function cpuMsOf(pid: number): number {
+  return sum([pid, ...listDescendants(pid)].map(readCpuMs))
+}
+
+/** With that of its children that have ended. Linux counts in hundredths of a second. */
+function readCpuMs(pid: number): number {
+  const stat = read(`/proc/${pid}/stat`) ?? ""
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  return sum(fields.slice(11, 15).map(Number)) * 10
+}
+
 /** The resident memory of one process, in millions of bytes. */
 export function residentMbOf(pid: number): number {
   return toMb(readKilobytes(`/proc/${pid}/status`, "VmRSS") ?? Number.NaN)

@@ -22,6 +22,8 @@ export interface ServerData {
   readonly dataDir: string
   readonly databaseUrl?: string | undefined
   readonly settings?: Readonly<Record<string, string>>
+  /** The only core that the server and its sandboxes may use; without it all. */
+  readonly core?: number | undefined
 }
 
 /**
@@ -38,12 +40,19 @@ const onlyTried = {
  * The real server, as `npm start` runs it: everything but the port, the location of the data and the
  * given settings has its default.
  */
-export function startServer({ dataDir, databaseUrl, settings }: ServerData): Promise<Program> {
+export function startServer({
+  dataDir,
+  databaseUrl,
+  settings,
+  core,
+}: ServerData): Promise<Program> {
   const location = {
     HAMLET_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
   }
-  const command = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
+  const pinned = core === undefined ? [] : ["taskset", "--cpu-list", String(core)]
+  const serve = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
+  const command = [...pinned, ...serve]
   return startProgram(command, {
     env: { ...location, ...(isBrief ? onlyTried : {}), ...settings },
     log: join(dataDir, "server.log"),

@@ -1,16 +1,16 @@
 import { chooseLimits } from "../harness/brief.ts"
 
 const limits = chooseLimits(
-  { count: 4_000, single: 400, warmUp: 200 },
-  { count: 32, single: 4, warmUp: 1 },
+  { count: 4_000, single: 400, warmUp: 200, writes: 1_000 },
+  { count: 32, single: 4, warmUp: 1, writes: 16 },
 )
 
 /**
  * Code that measures itself, on Deno: many requests at once for their rate, then one after the other
  * for the time of each.
  */
-const measuring = `async function measure(work: () => Promise<unknown>) {
-  const count = ${limits.count}, atOnce = 16, single = ${limits.single}
+const measuring = `async function measure(work: () => Promise<unknown>, count = ${limits.count}) {
+  const atOnce = 16, single = ${limits.single}
   for (let index = 0; index < ${limits.warmUp}; index++) await work()
   const began = performance.now()
   let begun = 0
@@ -117,7 +117,26 @@ export default async (request: Request) => {
 `
 }
 
-/** Uses the database of the standard library: `/read`, `/write` or `/batch`. */
+/** What is done in a database: the path of a val, and statements as JSON for the API. */
+export const databaseWork = {
+  "/read": { count: limits.count, name: "a keyed read" },
+  "/write": { count: limits.writes, name: "an insert" },
+  "/batch": { count: limits.writes, name: "a batch of 10 inserts" },
+} as const
+
+/** How often a measurement does it. */
+export function countDone(path: keyof typeof databaseWork): number {
+  return databaseWork[path].count + limits.single + limits.warmUp
+}
+
+/** The same as the measuring code, for work of the benchmark itself. */
+export const measureWork = new Function(
+  "work",
+  "count",
+  `${new Bun.Transpiler({ loader: "ts" }).transformSync(measuring)}\nreturn measure(work, count)`,
+) as (work: () => Promise<unknown>, count: number) => Promise<Measured>
+
+/** Uses the database of the standard library. */
 export function toDatabaseCode(baseUrl: string): string {
   return `import { sqlite } from "${baseUrl}/std/sqlite"
 ${measuring}
@@ -131,9 +150,9 @@ const run = async (request: Request) => {
   return measure(() => {
     id++
     if (pathname === "/write") return sqlite.execute(insert(id))
-    if (pathname === "/batch") return sqlite.batch(Array.from({ length: 20 }, () => insert(id)))
+    if (pathname === "/batch") return sqlite.batch(Array.from({ length: 10 }, () => insert(id)))
     return sqlite.execute({ sql: "select name from things where id = ?", args: [(id % 500) + 1] })
-  })
+  }, pathname === "/read" ? ${databaseWork["/read"].count} : ${databaseWork["/write"].count})
 }
 `
 }

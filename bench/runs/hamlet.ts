@@ -79,7 +79,7 @@ export async function stopSharedHamlet(): Promise<void> {
  * Bubblewrap is required, so that the server does not start without it. Logs are off; all other
  * settings have their defaults.
  */
-export async function startOwnHamlet(settings: Settings): Promise<Hamlet> {
+export async function startOwnHamlet(settings: Settings, core?: number): Promise<Hamlet> {
   const fixed = {
     HAMLET_USER: "ada",
     HAMLET_TOKEN: token,
@@ -89,6 +89,7 @@ export async function startOwnHamlet(settings: Settings): Promise<Hamlet> {
   const program = await startServer({
     dataDir: createScratchFolder(),
     settings: { ...fixed, ...settings },
+    core,
   })
   const url = toLoopback(program.url)
   const request = async (path: string, init?: RequestInit) =>

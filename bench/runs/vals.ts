@@ -11,6 +11,14 @@ export const loggingCode = `export default function hello(request: Request): Res
 }
 `
 
+/** A val that computes for some milliseconds. */
+export const computingCode = `export default function compute(): Response {
+  let sum = 0
+  for (let number = 0; number < 2_000_000; number++) sum = (sum * 31 + number) % 1_000_003
+  return new Response(String(sum))
+}
+`
+
 /** Ten lines of TypeScript as they are in many vals; `number` makes their names different. */
 function toPiece(number: number): string {
   return `interface Item${number} {

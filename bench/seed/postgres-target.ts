@@ -71,9 +71,12 @@ const foreignKeys = `
     format('alter table %I add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as create
   from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`
 
+// Those of partitions are dropped and made with the index of the whole table.
 const indexes = `
-  select indexname as name, format('drop index %I', indexname) as drop, indexdef as create
-  from pg_indexes where schemaname = 'public' and not exists (select 1 from pg_constraint where conname = indexname)`
+  select x.relname as name, format('drop index %I', x.relname) as drop, replace(pg_get_indexdef(x.oid), ' ON ONLY ', ' ON ') as create
+  from pg_class x join pg_index i on i.indexrelid = x.oid
+  where x.relnamespace = 'public'::regnamespace and not x.relispartition
+    and not exists (select 1 from pg_constraint where conindid = x.oid)`
 
 async function findMade(connection: SQL, query: string): Promise<readonly Made[]> {
   return await connection.unsafe(query)

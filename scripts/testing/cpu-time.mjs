@@ -46,21 +46,44 @@ export function createCpuMeter(read) {
   }
 }
 
+/** How many files the end of a run names, unless it was asked for all. */
 const filesShown = 10
 
 /**
  * The lines about the CPU time at the end of a run.
  * @param {number | undefined} secondsInAll
  * @param {ReadonlyMap<string, number>} secondsByFile
+ * @param {boolean} [isDetailed] with every file, and the sum of each folder
  * @returns {string[]}
  */
-export function toCpuLines(secondsInAll, secondsByFile) {
+export function toCpuLines(secondsInAll, secondsByFile, isDetailed = false) {
   if (secondsInAll === undefined || secondsByFile.size < 2) return []
-  const dearest = [...secondsByFile].sort(([, a], [, b]) => b - a).slice(0, filesShown)
-  return [
-    `CPU time: ${toMinutes(secondsInAll)}; the dearest of ${secondsByFile.size} test files:`,
-    ...dearest.map(([file, seconds]) => `${seconds.toFixed(1).padStart(7)} s  ${file}`),
-  ]
+  const total = `CPU time: ${toMinutes(secondsInAll)}`
+  const files = dearestFirst(secondsByFile)
+  if (!isDetailed)
+    return [
+      `${total}; the dearest of ${secondsByFile.size} test files:`,
+      ...files.slice(0, filesShown),
+    ]
+  return [`${total}; by folder:`, ...dearestFirst(addByFolder(secondsByFile)), "by file:", ...files]
+}
+
+/** @param {ReadonlyMap<string, number>} secondsByPath */
+function dearestFirst(secondsByPath) {
+  return [...secondsByPath]
+    .sort(([, a], [, b]) => b - a)
+    .map(([path, seconds]) => `${seconds.toFixed(1).padStart(7)} s  ${path}`)
+}
+
+/** @param {ReadonlyMap<string, number>} secondsByFile */
+function addByFolder(secondsByFile) {
+  /** @type {Map<string, number>} */
+  const sums = new Map()
+  for (const [file, seconds] of secondsByFile) {
+    const folder = file.slice(0, file.lastIndexOf("/") + 1)
+    sums.set(folder, (sums.get(folder) ?? 0) + seconds)
+  }
+  return sums
 }
 
 /** @param {number} seconds */

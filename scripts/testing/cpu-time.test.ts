@@ -40,6 +40,23 @@ describe("toCpuLines", () => {
     ])
   })
 
+  test("names every file and the sum of each folder when it is asked to", () => {
+    const files = new Map([
+      ["a/one.test.ts", 1],
+      ["b/three.test.ts", 3],
+      ["a/two.test.ts", 2.5],
+    ])
+    expect(toCpuLines(7, files, true)).toEqual([
+      "CPU time: 0 min 7 s; by folder:",
+      "    3.5 s  a/",
+      "    3.0 s  b/",
+      "by file:",
+      "    3.0 s  b/three.test.ts",
+      "    2.5 s  a/two.test.ts",
+      "    1.0 s  a/one.test.ts",
+    ])
+  })
+
   test("says nothing about a single file, or where the time is unknown", () => {
     expect(toCpuLines(1, new Map([["a.test.ts", 1]]))).toEqual([])
     expect(

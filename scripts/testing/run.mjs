@@ -18,6 +18,7 @@ import { findTotals, withoutColours } from "./totals.mjs"
  * @property {Record<string, string>} [env]
  * @property {number} [silenceMsMax] bun cannot time out a test that never yields; after this long
  * without output it is killed
+ * @property {boolean} [isCpuDetailed] ends with the CPU time of every file
  */
 
 /** Enough of the end of bun's output to hold its totals. */
@@ -30,7 +31,7 @@ const linesOfEarlyEnd = 60
  * @param {TestOptions} options
  * @returns {Promise<number>} the exit code: 0 only if something ran and nothing failed
  */
-export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
+export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCpuDetailed }) {
   const [missing] = await Promise.all([
     ensureSystemPackages(Object.values(requirements)),
     ensurePackages({ dev: true }),
@@ -51,7 +52,7 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
     const { exitCode, totals, notRun, leaks, failures } = addEnds(ends)
     if (interruption.happened()) return exitCode || 1
     const cpu = new Map(ends.flatMap((end) => end.cpu))
-    for (const line of toCpuLines(readCpuSeconds("self"), cpu)) console.log(line)
+    for (const line of toCpuLines(readCpuSeconds("self"), cpu, isCpuDetailed)) console.log(line)
     const report = toReport({
       exitCode,
       totals,

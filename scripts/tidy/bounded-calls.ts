@@ -26,7 +26,7 @@ const exempt: readonly (readonly [path: string, reason: string])[] = [
   ["packages/server/src/runtime/emits/transpile-tool.ts", "a tool in a sandbox"],
   ["packages/server/src/runtime/formatter/format-tool.ts", "a tool in a sandbox"],
   ["packages/server/src/runtime/guest-client/guest-values.ts", "a thread above 32 KB"],
-  ["packages/server/src/runtime/owner-databases/worker/", "a worker process"],
+  ["packages/server/src/runtime/owner-databases/worker/", "a worker process above 32 KB"],
   ["packages/server/src/runtime/parser/parser-main.ts", "a worker process"],
   ["packages/server/src/runtime/worker-processes/serve-frames.ts", "a worker process"],
   ["packages/server/src/storage/backup/", "a thread, and the command that restores"],

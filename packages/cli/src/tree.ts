@@ -123,6 +123,10 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Manage invitations, for administrators",
     loadVerbs: () => import("./commands/invite/verbs.ts"),
   },
+  node: {
+    summary: "Show the nodes of the installation, for administrators",
+    loadVerbs: () => import("./commands/node/verbs.ts"),
+  },
   audit: { summary: "Show the audit log", load: () => import("./commands/audit.ts") },
   ref: {
     summary: "Show which vals import which",

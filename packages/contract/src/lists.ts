@@ -70,6 +70,12 @@ export const deliveryStatuses = ["waiting", "delivered", "failed"] as const
 /** The statuses of an outgoing email. A waiting one is tried again until it is sent, for a day. */
 export const emailStatuses = ["waiting", "sent", "failed"] as const
 
+/**
+ * The states of a node. A silent one has not renewed its lease in time; one that is gone is removed
+ * when its runs were taken from it.
+ */
+export const nodeStates = ["active", "stopping", "silent", "gone"] as const
+
 /** The actions in the audit log. */
 export const auditActions = [
   "user.create",

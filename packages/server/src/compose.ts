@@ -1,4 +1,3 @@
-import { hostname } from "node:os"
 import { composeAccounts, createLimits } from "./composition/accounts.ts"
 import { createApi } from "./composition/api.ts"
 import type { OwnServers } from "./composition/egress.ts"
@@ -11,6 +10,7 @@ import {
 import { composeIdentities } from "./composition/identities.ts"
 import { composeInboundMail, composeOutboundMail, createMailServer } from "./composition/mail.ts"
 import { composeModules, readStandardModules } from "./composition/modules.ts"
+import { createNodeWatch } from "./composition/nodes.ts"
 import { composeRuns } from "./composition/runs.ts"
 import { createRuntime } from "./composition/runtime.ts"
 import { composeSchedules } from "./composition/schedules.ts"
@@ -20,9 +20,7 @@ import { composeVals } from "./composition/vals.ts"
 import { composeWebhooks } from "./composition/webhooks.ts"
 import type { Config } from "./config/config.ts"
 import { toReceivingDomain } from "./config/mail.ts"
-import { runBackoff, toRetryDelay } from "./domain/backoff.ts"
 import { createFormatting } from "./domain/modules/format-code.ts"
-import type { Node } from "./domain/nodes.ts"
 import { createPreviews } from "./domain/requests/preview-pass.ts"
 import { createValRequests, type FetchVal } from "./domain/requests/val-requests.ts"
 import { LiveRuns } from "./domain/runs/live-runs.ts"
@@ -35,10 +33,8 @@ import type { ApiParts, Nouns } from "./http/nouns.ts"
 import type { Log } from "./http/ops/log.ts"
 import { createLinks } from "./http/response/links.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
-import { NodeWatch } from "./jobs/node-watch.ts"
 import type { MailServer } from "./mail/inbound/mail-server.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
-import { identityOf, isAlive } from "./runtime/sandbox/launch/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { readKeyFile } from "./storage/accounts/key-file.ts"
 import { createSettingStore, type SettingStore } from "./storage/database/settings.ts"
@@ -93,7 +89,6 @@ function build(foundation: Foundation, replacements: Replacements) {
     fetchApi: (request, connection) => app.fetch(request, connection),
     isValHost: (host) => gateway.isValHost(host),
   })
-  const jobs = startJobs(parts)
   const mailServer = createMailServer(foundation, parts.inboundMail)
   const stopping = new AbortController()
   const api: ApiParts = {
@@ -106,6 +101,7 @@ function build(foundation: Foundation, replacements: Replacements) {
     isForOneUser: parts.runtime.isForOneUser,
     isolationWarnings: parts.runtime.isolationWarnings,
   }
+  const jobs = startJobs(parts, api)
   const nouns = listNouns(parts, api, replacements, (request, sender) => {
     // The gateway reads the client's address from the header that a proxy in front would set.
     if (config.addressHeader) request.headers.set(config.addressHeader, sender.address())
@@ -198,18 +194,16 @@ function listNouns(
 ): Nouns {
   const { foundation, links, limits, accounts, identities, vals, runs, userData } = parts
   return {
+    ...identities,
     accounts: accounts.accounts,
     allowances: limits.allowances,
     api,
     audit: parts.stores.audit,
-    authorizations: identities.authorizations,
     backups: userData.backups,
     blobs: userData.blobs,
     branches: vals.branches,
     calls: runs.calls,
     chat: userData.chat,
-    clientTokens: identities.clientTokens,
-    devices: identities.devices,
     connections: userData.connections,
     clock: foundation,
     comments: vals.comments,
@@ -226,16 +220,14 @@ function listNouns(
     forks: vals.forks,
     formatting: createFormatting(formatter),
     idempotency: accounts.idempotency,
-    identities: identities.identities,
     invitations: accounts.invitations,
     likes: vals.likes,
     liveRuns: parts.liveRuns,
+    nodes: parts.stores.nodes,
     notifications: accounts.notifications,
-    oauthClients: identities.oauthClients,
     outgoingMail: parts.outboundMail.outgoingMail,
     parser: parts.modules.codeTools,
     previews: createPreviews(runs.calls, parts.cipher, links, foundation),
-    providerSignIn: identities.providerSignIn,
     queue: runs.queue,
     queuedRuns: runs.queuedRuns,
     references: vals.references,
@@ -342,8 +334,9 @@ function toGatewayLimits({ runs }: Config) {
   }
 }
 
-function startJobs({ foundation, stores, runs, webhooks, outboundMail, ...parts }: Parts) {
-  const { config, log, schema, nodeId, now, onErrorOf } = foundation
+function startJobs(parts: Parts, api: ApiParts) {
+  const { foundation, stores, webhooks, outboundMail } = parts
+  const { config, now, onErrorOf } = foundation
   const { keptDays, keptPerVal, keptBytesPerAccount } = config.runs
   const housekeeping = new Housekeeping({
     ...stores,
@@ -359,38 +352,12 @@ function startJobs({ foundation, stores, runs, webhooks, outboundMail, ...parts 
   housekeeping.start()
   parts.schedules.scheduleJob.start()
   parts.modules.dependencyJob?.start()
-  const nodeWatch = new NodeWatch({
-    node: {
-      id: nodeId,
-      host: hostname(),
-      pid: process.pid,
-      pidStarted: identityOf(process.pid) ?? "",
-    },
-    nodes: stores.nodes,
-    tokens: stores.tokens,
-    queueStore: stores.queue,
-    now,
-    hasEnded: ({ pidStarted }: Node) => !isAlive(pidStarted),
-    checkSchema: schema.check,
-    delayOf: (attempt) => toRetryDelay(runBackoff, attempt),
-    onLost() {
-      log.warn("lease_lost", { node: nodeId })
-      runs.queue.loseAll()
-      webhooks.worker.loseAll()
-      outboundMail.mailWorker.loseAll()
-      parts.modules.dependencyJob?.loseAll()
-    },
-    onClock: ({ clockSkewMs, isClockWrong }) =>
-      log[isClockWrong ? "warn" : "info"](isClockWrong ? "clock_skew" : "clock_in_step", {
-        seconds: clockSkewMs / 1000,
-      }),
-    onError: onErrorOf("node watch"),
-    onTakeover(taken) {
-      const { requeued, retried, crashed } = taken
-      if (requeued + retried + crashed > 0)
-        log.warn("takeover", { node: nodeId, requeued, retried, crashed })
-      runs.queue.noteTakeover(taken)
-    },
-  })
-  return { housekeeping, nodeWatch }
+  const { dependencyJob } = parts.modules
+  const workers = [
+    webhooks.worker,
+    outboundMail.mailWorker,
+    ...(dependencyJob ? [dependencyJob] : []),
+  ]
+  const nodeParts = { api, runner: parts.runner, queue: parts.runs.queue, workers }
+  return { housekeeping, nodeWatch: createNodeWatch(foundation, stores, nodeParts) }
 }

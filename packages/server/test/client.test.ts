@@ -741,6 +741,11 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { data } = await admin.listAuditEntries({ action: "invitation.create", limit: 1 })
     expect(data[0]).toMatchObject({ subject: { id }, actor: { username: "admin" } })
   },
+  async listNodes({ loopback }) {
+    const { data } = await openClient(loopback, loopback.api.admin.token).listNodes()
+    expect(data).toHaveLength(1)
+    expect(data[0]).toMatchObject({ state: "active", report: { isClockWrong: false } })
+  },
   async getUser({ client, sample }) {
     expect((await client.getUser({ user_id: sample.bob.id })).username).toBe("bob")
   },

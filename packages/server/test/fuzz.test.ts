@@ -167,11 +167,13 @@ async function reachTheRest(
   done: Map<string, Set<number>>,
 ): Promise<number> {
   let sent = 0
+  await fuzzServer.refill()
   for (const operation of operations.filter((one) => !wasDone(done, one.id))) {
-    await fuzzServer.refill()
     // A few at a time: all of them are generated before the first is sent.
     for (let tried = 0; tried < attemptsToReachOne; tried += attemptsAtOnce) {
       if (wasDone(done, operation.id)) break
+      // What it needs may be gone. To fill up takes as long as all attempts for most operations.
+      if (tried === attemptsAtOnce) await fuzzServer.refill()
       for (const plan of fc.sample(validPlan(operation), {
         seed: seed + tried,
         numRuns: attemptsAtOnce,

@@ -197,6 +197,7 @@ const questions: Record<GetRoute, readonly string[]> = {
     ["/v1/audit"],
     ["", "action=user.create"].flatMap((action) => periods.map((it) => `${action}&${it}`)),
   ),
+  listNodes: combine(["/v1/nodes"], pages),
   getUserByName: ["/v1/alias/user1", "/v1/alias/@USER9000", "/v1/alias/nobody"],
   getValByName: ["/v1/alias/user1/val1", "/v1/alias/user1/val7", "/v1/alias/user1/nothing"],
   listTokens: combine(["/v1/me/tokens"], pages),

@@ -696,6 +696,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     expect(newest).toMatchObject({ subject: { id }, actor: { username: "admin" } })
   },
+  async listNodes(scene) {
+    const [node] = await list(administer(scene), "listNodes", "/v1/nodes")
+    expect(node).toMatchObject({ state: "active", pid: process.pid })
+  },
   async getUser({ client, sample }) {
     expect(await client.users.retrieve(sample.bob.id)).toMatchObject({
       id: sample.bob.id,

@@ -57,7 +57,7 @@ const harness: Harness = {
       <main>
         <button type="button">Before</button>
         <div class="frame">
-          <LazyCodeEditor {...shown} />
+          <LazyCodeEditor key={shown.path} {...shown} />
         </div>
         <button type="button">After</button>
       </main>,

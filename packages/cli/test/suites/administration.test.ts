@@ -73,6 +73,16 @@ describe("user, invite, blob, sql, session", () => {
     )
   })
 
+  test("node list shows the nodes, to administrators", async () => {
+    const { admin } = stage()
+    const [node] = (await admin.json(["node", "list"])) as [{ id: string; host: string }]
+    expect(await admin.print(["node", "list"])).toMatch(
+      new RegExp(`^${node.host}\tactive\t[\\d.]+\t\\d+\t.*\t${node.id}\n$`),
+    )
+    const { exit } = await (await stage().person("outsider")).hamlet(["node", "list"])
+    expect(exit).toBe(3)
+  })
+
   test("login works with a token without the scope to read its user", async () => {
     const ada = await stage().person("nameless")
     const { token } = await ada.client.createToken({

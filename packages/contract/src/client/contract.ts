@@ -109,6 +109,7 @@ export const contract: ContractFacts = {
     revokeInvitation: "delete /v1/invitations/{invitation_id} none none",
     acceptInvitation: "post /v1/invitations/accept json json",
     listAuditEntries: "get /v1/audit none json",
+    listNodes: "get /v1/nodes none json",
     listTokens: "get /v1/me/tokens none json",
     createToken: "post /v1/me/tokens json json",
     revokeToken: "delete /v1/me/tokens/{token_id} none none",

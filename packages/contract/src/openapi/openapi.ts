@@ -18,11 +18,13 @@ export interface OpenApiInfo {
 /** Generates the OpenAPI 3.1 document from the route table. */
 export function toOpenApi(info: OpenApiInfo): Json {
   const schemas: Json = {}
+  // Converted once: each operation has it several times.
+  const error = toContent(errorBody, schemas, undefined)
   const paths: Record<string, Json> = {}
   for (const name of routeNames) {
     const route: RouteDefinition = routes[name]
     const path = paths[route.path] ?? {}
-    path[route.method] = toOperation(name, route, schemas)
+    path[route.method] = toOperation(name, route, schemas, error)
     paths[route.path] = path
   }
   return {
@@ -50,7 +52,12 @@ export function toOpenApi(info: OpenApiInfo): Json {
   }
 }
 
-function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Json {
+function toOperation(
+  name: RouteName,
+  route: RouteDefinition,
+  schemas: Json,
+  error: Json,
+): Json {
   return {
     operationId: name,
     tags: [route.tag],
@@ -67,7 +74,7 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
     ...(route.body || route.isBytesBody
       ? { requestBody: toRequestBody(name, route, schemas) }
       : {}),
-    responses: { ...toResponses(name, route, schemas), ...toErrorResponses(route, schemas) },
+    responses: { ...toResponses(name, route, schemas), ...toErrorResponses(route, error) },
   }
 }
 
@@ -244,11 +251,11 @@ function toContent(
   }
 }
 
-function toErrorResponses(route: RouteDefinition, schemas: Json): Json {
+function toErrorResponses(route: RouteDefinition, error: Json): Json {
   const byStatus = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status)
   const entries = [...byStatus].map(([status, codes]) => [
     status,
-    { description: describeErrors(status, codes), ...toContent(errorBody, schemas, undefined) },
+    { description: describeErrors(status, codes), ...error },
   ])
   return Object.fromEntries(entries)
 }
@@ -275,7 +282,7 @@ function toSchema(
   }) as Json
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const { $schema: _dialect, id: _id, ...rest } = definition
-    components[name] = describeProperties(pointToComponents(rest), [name])
+    components[name] ??= describeProperties(pointToComponents(rest), [name])
   }
   const pointed = pointToComponents(json) as Json
   return operation === undefined ? pointed : (describeProperties(pointed, [operation]) as Json)

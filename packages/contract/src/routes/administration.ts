@@ -9,6 +9,7 @@ import {
   deleteUserQuery,
   invitation,
   newInvitation,
+  node,
   putQuotasBody,
   quotas,
   suspendBody,
@@ -16,7 +17,7 @@ import {
 import { pageQuery } from "../schemas/inputs.ts"
 import { newToken, newUser, page, usage } from "../schemas/records.ts"
 
-/** Administration of users. */
+/** Administration of users, and of the nodes. */
 export const administrationRoutes = {
   getUserAccount: route("Administration", "get /v1/users/{user_id}/account", {
     summary: "A user as an administrator sees them",
@@ -104,5 +105,11 @@ export const administrationRoutes = {
     scope: "admin",
     query: auditQuery,
     responses: { 200: page(auditEntry) },
+  }),
+  listNodes: route("Administration", "get /v1/nodes", {
+    summary: "The nodes of the installation with their load, newest first",
+    scope: "admin",
+    query: pageQuery,
+    responses: { 200: page(node) },
   }),
 }

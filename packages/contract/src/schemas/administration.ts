@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
-import { auditActions } from "../lists.ts"
+import { auditActions, nodeStates } from "../lists.ts"
 import { id, moment, scope, text, time, url, username } from "./fields.ts"
 import { periodQuery } from "./inputs.ts"
 import { email, list } from "./lengths.ts"
@@ -108,6 +108,42 @@ export const auditEntry = z
 
 /** The query of the audit log. */
 export const auditQuery = periodQuery.extend({ action: auditAction.optional() })
+
+/** What a node told about itself when it was last seen. */
+export const nodeReport = z
+  .object({
+    version: z.string(),
+    schemaVersion: z.int(),
+    isolation: z.string(),
+    startedAt: time,
+    clockSkewMs: z.number(),
+    isClockWrong: z.boolean(),
+    runs: z.int(),
+    waitingRuns: z.int(),
+    processes: z.int(),
+    cpuLoad: z.number(),
+    cpus: z.int(),
+    memoryBytes: z.int(),
+    valMemoryBytes: z.int(),
+    valMemoryBytesMax: z.int(),
+  })
+  .meta({ id: "NodeReport" })
+
+/** A server process that shares the database with others. */
+export const node = z
+  .object({
+    id,
+    host: z.string(),
+    pid: z.int(),
+    state: z.enum(nodeStates),
+    seenAt: time,
+    // Null for a node of release 0.2 or older.
+    report: nodeReport.nullable(),
+  })
+  .meta({ id: "Node" })
+
+/** The state of a node. */
+export type NodeState = (typeof nodeStates)[number]
 
 /** An action in the audit log. */
 export type AuditAction = z.infer<typeof auditAction>

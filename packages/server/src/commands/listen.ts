@@ -49,38 +49,6 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
   }
 }
 
-/**
- * Listens on the port that has the metrics alone, which a firewall can keep from clients; undefined
- * if they are on the port of the server.
- */
-export function listenForMetrics(
-  config: Config,
-  starting: Promise<Hamlet>,
-): Bun.Server<undefined> | undefined {
-  const { host: hostname, metricsPort: port } = config
-  if (port === undefined) return undefined
-  try {
-    return Bun.serve({
-      hostname,
-      port,
-      maxRequestBodySize: metricsBodyBytesMax,
-      async fetch(request, server) {
-        if (toPath(request) !== "/metrics") return new Response("not found\n", { status: 404 })
-        const address = () => server.requestIP(request)?.address ?? ""
-        return (await starting).app.fetch(request, { address, isMetricsPort: true })
-      },
-    })
-  } catch (cause) {
-    throw new ConfigError(
-      `Cannot listen for /metrics on ${hostname} port ${port}: ${explainListening(cause)}`,
-      { cause },
-    )
-  }
-}
-
-/** No request there needs a body. */
-const metricsBodyBytesMax = 1024
-
 /** These tell the operator how the server is. They take no files. */
 const systemPaths = new Set(["/healthz", "/readyz", "/metrics"])
 

@@ -13,7 +13,8 @@ import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
-import { explainListening, listen, listenForMetrics } from "./listen.ts"
+import { explainListening, listen } from "./listen.ts"
+import { listenForMetrics, type MetricsPort } from "./metrics-port.ts"
 
 const limits = {
   stopMsMax: 10_000,
@@ -37,18 +38,19 @@ export async function serve(flags: readonly string[], env: Environment): Promise
   const config = loadConfig(env, [...flags, "--port", String(server.port)], {
     isOnTerminal: process.stderr.isTTY,
   })
-  let metricsServer: Bun.Server<undefined> | undefined
+  let metrics: MetricsPort | undefined
   try {
-    metricsServer = listenForMetrics(config, starting.promise)
+    metrics = await listenForMetrics(config, starting.promise)
     const started = await start(config)
     const { hamlet, first } = started
     starting.resolve(hamlet)
     hamlet.nouns.queue.start()
     hamlet.parts.webhooks.worker.start()
-    logStart(config, started, metricsServer?.port)
+    logStart(config, started, metrics?.port)
     printWelcome(config, started, await makeSignInLink(config, hamlet, first))
   } catch (error) {
-    await Promise.all([server.stop(true), metricsServer?.stop(true)])
+    metrics?.stop()
+    await server.stop(true)
     throw error
   }
 }

@@ -1,3 +1,9 @@
+import type { NodeState } from "@hamlet/contract"
+import type { Page, PageRequest } from "./paging.ts"
+
+/** How long a lease lasts. Runs of a dead node go on at most a lease and a beat after its death. */
+export const nodeLeaseMs = 20_000
+
 /**
  * A server process that shares the database with others. `pidStarted` tells it from a later process
  * with the same number.
@@ -17,6 +23,50 @@ export interface KnownNode extends Node {
   readonly isGone: boolean
 }
 
+/** What a node tells about itself whenever it renews its lease. */
+export interface NodeReport extends NodeLoad {
+  readonly version: string
+  /** The newest schema that it knows. */
+  readonly schemaVersion: number
+  readonly isolation: string
+  /** Not the time of its start, which its clock may have wrong. */
+  readonly uptimeMs: number
+  readonly isStopping: boolean
+  readonly clockSkewMs: number
+  readonly isClockWrong: boolean
+}
+
+/** What a node has to do, and with what. */
+export interface NodeLoad {
+  readonly runs: number
+  /** Runs that wait for a slot. */
+  readonly waitingRuns: number
+  /** Processes of vals, those of the pool included. */
+  readonly processes: number
+  /** The load average of the machine in the last minute: how many CPUs were wanted. */
+  readonly cpuLoad: number
+  readonly cpus: number
+  /** The memory of the server itself. */
+  readonly memoryBytes: number
+  readonly valMemoryBytes: number
+  readonly valMemoryBytesMax: number
+}
+
+/** A node in the list of all nodes. */
+export interface ListedNode extends KnownNode {
+  /** When it last renewed its lease, by the clock of the database. */
+  readonly seenAt: number
+  /** Null for a node of release 0.2 or older. */
+  readonly report: NodeReport | null
+}
+
+/** What becomes of a node: one that is silent for too long is gone, and its runs are taken. */
+export function toNodeState({ isGone, isExpired, report }: ListedNode): NodeState {
+  if (isGone) return "gone"
+  if (isExpired) return "silent"
+  return report?.isStopping ? "stopping" : "active"
+}
+
 /** How this node stands with the database, as of the last renewal of its lease. */
 export interface NodeStatus {
   /** Why the lease could not be renewed: the database accepts no write. */
@@ -34,9 +84,9 @@ export interface NodeStatus {
  */
 export interface NodeStore {
   /** Adds the node with a lease. */
-  add(node: Node, leaseMs: number): Promise<void>
+  add(node: Node, leaseMs: number, report?: NodeReport): Promise<void>
   /** Renews the lease. Returns false when the node is gone: its runs are no longer its own. */
-  renew(id: string, leaseMs: number): Promise<boolean>
+  renew(id: string, leaseMs: number, report?: NodeReport): Promise<boolean>
   /**
    * Replaces the claims of the node whose code has started, by run id. Returns false when the node
    * is gone.
@@ -45,6 +95,8 @@ export interface NodeStore {
   /** The time of the database's clock, in milliseconds. */
   readClock(): Promise<number>
   list(): Promise<readonly KnownNode[]>
+  /** With their reports, newest first. */
+  listPage(page: PageRequest): Promise<Page<ListedNode>>
   /** The process of the node has ended. */
   end(id: string): Promise<void>
   /** The same, unless its lease was renewed meanwhile. */

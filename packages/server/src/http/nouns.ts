@@ -31,7 +31,7 @@ import type { OutgoingMail } from "../domain/mail/outbound/send-email.ts"
 import type { Formatting } from "../domain/modules/format-code.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import type { VersionLockfiles } from "../domain/modules/version-lockfiles.ts"
-import type { NodeStatus } from "../domain/nodes.ts"
+import type { NodeStatus, NodeStore } from "../domain/nodes.ts"
 import type { Notifications } from "../domain/notifications/notifications.ts"
 import type { Authorizations } from "../domain/oauth/authorizations.ts"
 import type { ClientTokens } from "../domain/oauth/client-tokens.ts"
@@ -117,6 +117,7 @@ export interface Nouns {
   readonly invitations: Invitations
   readonly likes: Likes
   readonly liveRuns: LiveRuns
+  readonly nodes: Pick<NodeStore, "listPage">
   readonly notifications: Notifications
   readonly oauthClients: OAuthClients
   readonly outgoingMail: OutgoingMail

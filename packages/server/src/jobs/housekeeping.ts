@@ -106,6 +106,7 @@ export class Housekeeping {
     await this.#purge(() => runs.purge(limits.batchMax))
     await this.#purge(() => purgeVals(this.#options))
     await this.#purge(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
+    await this.#loop.attempt(() => runs.keepPartitions(retention.keptMs))
     await this.#purge(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
     await this.#purge(() =>
       emails.purge(now() - retention.keptMs, now() - limits.failedEmailMs, limits.batchMax),

@@ -1,6 +1,7 @@
 import { afterEach, expect, jest, test } from "bun:test"
 import { insertValRows } from "../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
+import { waitUntil } from "../../test/support/wait-until.ts"
 import type { Node, NodeStatus } from "../domain/nodes.ts"
 import type { TakenOver } from "../domain/queue/queue-store.ts"
 import type { RunRecord } from "../domain/runs/runs.ts"
@@ -14,6 +15,12 @@ import { NodeWatch, type NodeWatchOptions } from "./node-watch.ts"
 
 /** Minutes, even of a quick machine. */
 const turnsMax = 1_000_000
+const report = {
+  ...{ version: "1.2.3", schemaVersion: 41, isolation: "bubblewrap" },
+  ...{ uptimeMs: 8, isStopping: false },
+  ...{ runs: 1, waitingRuns: 2, processes: 3, cpuLoad: 0.5, cpus: 4 },
+  ...{ memoryBytes: 5, valMemoryBytes: 6, valMemoryBytesMax: 7 },
+}
 const user = Bun.randomUUIDv7()
 const val = Bun.randomUUIDv7()
 
@@ -52,6 +59,7 @@ describeEachDatabase("NodeWatch", (open) => {
       hasEnded: (other) => gone.has(other.id),
       checkSchema: async () => {},
       delayOf: () => 0,
+      report: () => report,
       onLost: () => {},
       onTakeover: (it) => taken.push(it),
       onClock: (status) => clocks.push(status),
@@ -250,12 +258,38 @@ describeEachDatabase("NodeWatch", (open) => {
     expect(clocks.map(({ isClockWrong }) => isClockWrong)).toEqual([true, true])
   })
 
+  test("says once that the clock has come to differ, and once that it no longer does", async () => {
+    const database = await setUp()
+    const { deps, clocks, nodes } = startNode(database.db)
+    let [skewMs, reads] = [0, 0]
+    const readClock = async () => {
+      reads++
+      return 1_000_000 - skewMs
+    }
+    const watch = new NodeWatch({
+      ...deps,
+      nodes: { ...nodes, readClock },
+      now: () => 1_000_000,
+      limits: { beatMs: 1 },
+    })
+    await watch.start()
+    for (const next of [60_000, 0, -60_000, 0]) {
+      skewMs = next
+      const before = reads
+      // The first of them may have begun before.
+      await waitUntil(() => reads >= before + 3)
+    }
+    await watch.stop()
+    const said = clocks.map(({ clockSkewMs }) => clockSkewMs)
+    expect(said).toEqual([60_000, 0, -60_000, 0])
+  })
+
   test("renews its lease every five seconds, reports errors and continues, until the schema is newer", async () => {
     const database = await setUp()
     const { node, nodes, deps } = startNode(database.db)
     const errors: unknown[] = []
     const lost: string[] = []
-    let [isAway, isNewer, checksOfNewer] = [false, false, 0]
+    let [isAway, isNewer, checksOfNewer, isStopping] = [false, false, 0, false]
     const watch = new NodeWatch({
       ...deps,
       nodes: {
@@ -268,9 +302,11 @@ describeEachDatabase("NodeWatch", (open) => {
           throw new Error("newer")
         }
       },
+      report: () => ({ ...deps.report(), isStopping }),
       onLost: () => lost.push("lost"),
       onError: (error) => errors.push(error),
     })
+    const findReport = async () => (await nodes.listPage({ offset: 0, limit: 9 })).items[0]?.report
     const isExpired = async () => (await nodes.list())[0]?.isExpired
     jest.useFakeTimers()
     try {
@@ -283,8 +319,13 @@ describeEachDatabase("NodeWatch", (open) => {
           await new Promise((resolve) => setImmediate(resolve))
         }
       }
+      const { clockSkewMs } = watch.status
+      const told = { ...deps.report(), clockSkewMs, isClockWrong: true, isStopping: false }
+      expect(await findReport()).toEqual(told)
+      isStopping = true
       await expire(database, node)
       await passUntil(async () => (await isExpired()) === false)
+      expect(await findReport()).toMatchObject({ isStopping: true, isClockWrong: true })
       expect(watch.status.problem).toBeUndefined()
       isAway = true
       await passUntil(async () => errors.length > 0)
@@ -297,6 +338,7 @@ describeEachDatabase("NodeWatch", (open) => {
       // Another node has removed it: it gives up its runs and comes back.
       await nodes.end(node.id)
       await passUntil(async () => lost.length > 0 && (await nodes.list()).length === 1)
+      expect(await findReport()).toMatchObject({ isStopping: true, version: report.version })
       isNewer = true
       await passUntil(async () => checksOfNewer >= 2)
       await expire(database, node)

@@ -1,5 +1,12 @@
 import type { TokenStore } from "../domain/accounts/tokens.ts"
-import type { KnownNode, Node, NodeStatus, NodeStore } from "../domain/nodes.ts"
+import {
+  type KnownNode,
+  type Node,
+  type NodeReport,
+  type NodeStatus,
+  type NodeStore,
+  nodeLeaseMs,
+} from "../domain/nodes.ts"
 import type { QueueStore, TakenOver } from "../domain/queue/queue-store.ts"
 import { serverErrors } from "../domain/runs/runs.ts"
 import { Loop } from "../shared/loop.ts"
@@ -16,6 +23,8 @@ export interface NodeWatchOptions {
    * renews its lease.
    */
   checkSchema(): Promise<void>
+  /** What this node tells about itself, beside its clock. */
+  report(): Omit<NodeReport, "clockSkewMs" | "isClockWrong">
   /** Whether a process of this host has ended. */
   hasEnded(node: Node): boolean
   /** The delay before a run is attempted again. */
@@ -32,7 +41,6 @@ export interface NodeWatchOptions {
 export interface NodeWatchLimits {
   /** How often the lease is renewed, and other nodes are looked at. */
   readonly beatMs: number
-  /** How long a lease lasts. Runs of a dead node go on at most a lease and a beat after its death. */
   readonly leaseMs: number
   /**
    * For how long this node must have renewed its own lease before it declares others gone. After an outage
@@ -47,7 +55,7 @@ export interface NodeWatchLimits {
 
 const defaults: NodeWatchLimits = {
   beatMs: 5_000,
-  leaseMs: 20_000,
+  leaseMs: nodeLeaseMs,
   graceMs: 10_000,
   batchMax: 500,
   skewMsMax: 5_000,
@@ -78,9 +86,9 @@ export class NodeWatch {
 
   /** Resolves when the database knows this node. No run may start before. */
   async start(): Promise<void> {
-    await this.#options.nodes.add(this.#options.node, this.#limits.leaseMs)
-    this.#steadySince = this.#options.now()
     await this.#compareClocks()
+    await this.#add()
+    this.#steadySince = this.#options.now()
     await this.sweep()
     this.#loop.start(this.#limits.beatMs)
   }
@@ -146,14 +154,23 @@ export class NodeWatch {
   async #renew(): Promise<void> {
     const { node, nodes, checkSchema, onLost, now } = this.#options
     await checkSchema()
-    if (!(await nodes.renew(node.id, this.#limits.leaseMs))) {
+    if (!(await nodes.renew(node.id, this.#limits.leaseMs, this.#report()))) {
       onLost()
       // Before the node is there again: afterwards they would seem to be running.
       await this.#takeOver()
-      await nodes.add(node, this.#limits.leaseMs)
+      await this.#add()
     }
     this.#steadySince ??= now()
     this.#status = { ...this.#status, problem: undefined }
+  }
+
+  #add(): Promise<void> {
+    return this.#options.nodes.add(this.#options.node, this.#limits.leaseMs, this.#report())
+  }
+
+  #report(): NodeReport {
+    const { clockSkewMs, isClockWrong } = this.#status
+    return { ...this.#options.report(), clockSkewMs, isClockWrong }
   }
 
   async #compareClocks(): Promise<void> {

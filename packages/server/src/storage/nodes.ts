@@ -1,33 +1,49 @@
-import type { KnownNode, NodeStore } from "../domain/nodes.ts"
+import {
+  type KnownNode,
+  type ListedNode,
+  type NodeReport,
+  type NodeStore,
+  nodeLeaseMs,
+} from "../domain/nodes.ts"
+import { parseOwnJson, toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { hasOpenClaims, parseClaims, toFencesJson } from "./claims/node-claims.ts"
 import { readClock } from "./database/clock.ts"
 import { type Database, firstRow, type Script } from "./database/database.ts"
 import type { Dialect } from "./database/dialect.ts"
-import { asBoolean, asIs, createReader } from "./database/reader.ts"
+import { afterCursor, limitTo, toPage } from "./database/pagination.ts"
+import { asBoolean, asIs, asNumber, createReader } from "./database/reader.ts"
 import { nothing, type Statement, sql } from "./database/sql.ts"
 import { removeEmptyNode } from "./queue/take-over-runs.ts"
 
 /** Nodes in the database. */
 export function createNodeStore(db: Database): NodeStore {
   const { now } = db.dialect
+  const columns = sql`id, host, pid, pid_started, is_gone, case when lease_until < ${now} then 1 else 0 end as is_expired`
   return {
-    add: (node, leaseMs) =>
+    add: (node, leaseMs, report) =>
       db.write(function* () {
-        yield sql`insert into nodes (id, host, pid, pid_started, lease_until)
-          values (${node.id}, ${node.host}, ${node.pid}, ${node.pidStarted}, ${now} + ${leaseMs})
-          on conflict (id) do update set lease_until = excluded.lease_until, is_gone = 0, begun = null, claims = null`
+        yield sql`insert into nodes (id, host, pid, pid_started, lease_until, report)
+          values (${node.id}, ${node.host}, ${node.pid}, ${node.pidStarted}, ${now} + ${leaseMs}, ${toJson(report)})
+          on conflict (id) do update set lease_until = excluded.lease_until, report = excluded.report,
+            is_gone = 0, begun = null, claims = null`
       }),
-    async renew(id, leaseMs) {
+    async renew(id, leaseMs, report) {
       const renewed = await db.writeOne(
-        sql`update nodes set lease_until = ${now} + ${leaseMs} where id = ${id} and is_gone = 0 returning id`,
+        sql`update nodes set lease_until = ${now} + ${leaseMs}, report = ${toJson(report)}
+          where id = ${id} and is_gone = 0 returning id`,
       )
       return renewed.length > 0
     },
     readClock: () => readClock(db),
     async list() {
-      const found = await db.read<object>(sql`
-        select id, host, pid, pid_started, is_gone, case when lease_until < ${now} then 1 else 0 end as is_expired from nodes`)
+      const found = await db.read<object>(sql`select ${columns} from nodes`)
       return found.map(toNode)
+    },
+    async listPage(page) {
+      const found = await db.read<{ id: string }>(sql`
+        select ${columns}, lease_until - ${nodeLeaseMs} as seen_at, report from nodes
+        where true ${afterCursor(page, "id", ["id"])} order by id desc ${limitTo(page)}`)
+      return toPage(found, page, toListedNode, ({ id }) => [id])
     },
     async saveBegun(id, fences) {
       const saved = await db.writeOne(
@@ -48,11 +64,21 @@ function* endNode(dialect: Dialect, id: string, condition: Statement): Script<vo
   if (gone && !(yield* hasOpenClaims(dialect, parseClaims(gone.claims)))) yield removeEmptyNode(id)
 }
 
-const toNode = createReader<KnownNode>({
+const toJson = (report: NodeReport | undefined) => (report ? toOwnJson(report) : null)
+
+const knownFields = {
   id: asIs,
   host: asIs,
   pid: asIs,
   pidStarted: asIs,
   isExpired: asBoolean,
   isGone: asBoolean,
+}
+
+const toNode = createReader<KnownNode>(knownFields)
+
+const toListedNode = createReader<ListedNode>({
+  ...knownFields,
+  seenAt: asNumber,
+  report: (text: string | null) => (text === null ? null : parseOwnJson(text)),
 })

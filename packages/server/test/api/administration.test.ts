@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test"
+import { availableParallelism, hostname } from "node:os"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { operator } from "../../src/domain/accounts/audit.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
 import { sql } from "../../src/storage/database/sql.ts"
+import { createNodeStore } from "../../src/storage/nodes.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
@@ -20,6 +22,7 @@ describeApi(
     describe("quotas", () => defineQuotas(suite))
     describe("invitations", () => defineInvitations(suite))
     describe("GET /v1/audit", () => defineAudit(suite))
+    describe("GET /v1/nodes", () => defineNodes(suite))
   },
   { HAMLET_DATA_DIR_SHARED: "yes" },
 )
@@ -633,6 +636,42 @@ function defineAudit(suite: ApiSuite): void {
     expect(routeNames.filter((name) => isAct(routes[name])).sort() as string[]).toEqual([
       ...["createInvitation", "createUser", "createUserToken", "deleteUser", "putUserEmail"],
       ...["putUserQuotas", "revokeInvitation", "suspendUser", "unsuspendUser"],
+    ])
+  })
+}
+
+function defineNodes(suite: ApiSuite) {
+  const admin = adminOf(suite)
+
+  test("lists the nodes with what they told, also one of an older release that tells nothing", async () => {
+    const older = { id: Bun.randomUUIDv7(), host: "older.example", pid: 7 }
+    const nodes = createNodeStore(suite.database.db)
+    await nodes.add({ ...older, pidStarted: "x" }, 3_600_000)
+    const { data } = expectStatus(await admin("GET", "/v1/nodes"), 200).json
+    const { version, schemaVersion } = expectStatus(await suite.call("GET", "/readyz"), 200).json
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
+    const node = { state: "active", seenAt: time }
+    expect(data).toEqual([
+      { ...older, ...node, report: null },
+      {
+        ...{ ...node, id: suite.api.hamlet.parts.foundation.nodeId, host: hostname() },
+        pid: process.pid,
+        report: {
+          ...{ version, schemaVersion, startedAt: time },
+          ...{ isolation: "auto", clockSkewMs: expect.any(Number), isClockWrong: false },
+          ...{ runs: expect.any(Number), waitingRuns: 0, processes: expect.any(Number) },
+          ...{ cpuLoad: expect.any(Number), cpus: availableParallelism() },
+          memoryBytes: expect.any(Number),
+          valMemoryBytes: expect.any(Number),
+          valMemoryBytesMax: expect.any(Number),
+        },
+      },
+    ])
+    expect(Date.parse(data[1].report.startedAt)).toBeLessThan(Date.parse(data[1].seenAt))
+    await nodes.end(older.id)
+    expect(refusalOf(await suite.call("GET", "/v1/nodes", { as: await suite.addUser() }))).toEqual([
+      403,
+      "missing_scope",
     ])
   })
 }

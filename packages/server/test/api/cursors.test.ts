@@ -8,6 +8,7 @@ import {
 } from "@hamlet/contract"
 import ValTown from "@valtown/sdk"
 import { Cursor } from "@valtown/sdk/pagination"
+import { createNodeStore } from "../../src/storage/nodes.ts"
 import { addIdentity } from "../authorization/linked-identity.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { addAuthorization } from "./oauth-flow.ts"
@@ -167,6 +168,14 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       as: api.admin,
       add: () => call("POST", "/v1/invitations", { as: api.admin, body: {} }),
     }),
+  ],
+  listNodes: [
+    async ({ api, database }) => {
+      const nodes = createNodeStore(database.db)
+      const add = () =>
+        nodes.add({ id: Bun.randomUUIDv7(), host: "x", pid: 1, pidStarted: "" }, 3_600_000)
+      return { path: "/v1/nodes", as: api.admin, add, remove: (id) => nodes.end(id) }
+    },
   ],
   listTokens: [
     async ({ call, addUser: person }) => {

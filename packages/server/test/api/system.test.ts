@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { listenForMetrics } from "../../src/commands/listen.ts"
+import { listenForMetrics } from "../../src/commands/metrics-port.ts"
 import { loadConfig } from "../../src/config/config.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
@@ -216,11 +216,14 @@ describeSqlite("api/system with protected metrics", (open) => {
   test("with HAMLET_METRICS_PORT, that port has GET /metrics and nothing else, and the other port has all but that", async () => {
     const env = { HAMLET_METRICS_PORT: "0", HAMLET_METRICS_TOKEN: token }
     const api = await openApi(open, env)
-    const server = listenForMetrics(loadConfig(env, []), Promise.resolve(api.hamlet))
+    const server = await listenForMetrics(loadConfig(env, []), Promise.resolve(api.hamlet))
     try {
       const read = async (path: string, init: RequestInit = {}) => {
         const headers = { authorization: `Bearer ${token}` }
-        const response = await fetch(new URL(path, server?.url), { headers, ...init })
+        const response = await fetch(`http://127.0.0.1:${server?.port}${path}`, {
+          headers,
+          ...init,
+        })
         return [response.status, (await response.text()).includes("hamlet_queue_runs")]
       }
       expect(await read("/metrics")).toEqual([200, true])
@@ -236,7 +239,7 @@ describeSqlite("api/system with protected metrics", (open) => {
         ])
       expectStatus(await api.call("GET", "/readyz"), 200)
     } finally {
-      await server?.stop(true)
+      server?.stop()
       await api.close()
     }
   })

@@ -24,6 +24,7 @@ export interface Stage {
   /** The id of the val `takesArgs`. */
   readonly valId: string
   readonly smtpPort: number
+  readonly metricsPort: number
   /** What answers the server: webhooks, a language model, a registry, a provider. */
   readonly outside: HostileServer
   /** Sends a request as the user and reads the response. Throws for status 500. */

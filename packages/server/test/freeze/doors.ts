@@ -3,7 +3,8 @@ import { egressDoors } from "./doors/egress.ts"
 import { endpointDoors } from "./doors/endpoints.ts"
 import { guestDoors } from "./doors/guest.ts"
 import { toolDoors } from "./doors/mcp-tools.ts"
-import { outsideDoors } from "./doors/outside.ts"
+import { metricsPortDoors } from "./doors/metrics-port.ts"
+import { libsqlDoors, outsideDoors } from "./doors/outside.ts"
 import { programDoors } from "./doors/programs.ts"
 import { routeDoors } from "./doors/routes.ts"
 import { smtpDoors } from "./doors/smtp.ts"
@@ -29,9 +30,12 @@ export const doorGroups: Readonly<Record<string, readonly Door[]>> = {
   mails: mails.slice(0, mails.length / 2),
   "more mails": mails.slice(mails.length / 2),
   "sockets and answers": outsideDoors,
+  "requests for metrics": metricsPortDoors,
+  "answers of a libSQL server": libsqlDoors,
 }
 
-/** The doors behind which the database does the work. */
-export const databaseDoors: readonly Door[] = routeDoors.filter(({ name }) =>
-  /: (?:page|request \d+)$/.test(name),
-)
+/** The doors behind which the database does the work, or that need several nodes. */
+export const databaseDoors: readonly Door[] = [
+  ...routeDoors.filter(({ name }) => /: (?:page|request \d+)$/.test(name)),
+  ...libsqlDoors,
+]

@@ -20,8 +20,9 @@ export function startHostileServer(): HostileServer {
     port: 0,
     idleTimeout: 0,
     async fetch(request) {
-      await request.arrayBuffer()
       const { pathname } = new URL(request.url)
+      if (pathname.startsWith(libsqlPath)) return answerPipeline(await request.text(), json)
+      await request.arrayBuffer()
       if (pathname === "/unread") return new Response(inChunks(true))
       if (pathname === "/endless") return new Response(inChunks(false))
       if (pathname === "/hook") return new Response(nulls, { status: 400, headers })
@@ -36,6 +37,45 @@ export function startHostileServer(): HostileServer {
     port: server.port ?? 0,
     [Symbol.asyncDispose]: () => server.stop(true),
   }
+}
+
+/** The path of what takes itself for a libSQL server. */
+export const libsqlPath = "/libsql/"
+
+/** What is asked for, which a statement names, comes as the largest response of its kind. */
+function answerPipeline(body: string, json: string): Response {
+  const isSchema = body.includes("from sqlite_schema")
+  const isOwn = body.includes("from databases")
+  if (isOwn)
+    return new Response(`{"results":[{"type":"ok","response":{"result":{"rows":${json}}}}]}`)
+  if (isSchema)
+    return Response.json({ baton: null, results: [1, 2, 3, 4].map(() => toOk(versionRows)) })
+  if (body.includes("'endless'")) return new Response(pour())
+  if (body.includes("'nested'")) return new Response("[".repeat(32_000))
+  if (body.includes("'digits'")) return toBatch([[{ type: "integer", value: "9".repeat(30_000) }]])
+  const small = { type: "integer", value: "1" }
+  return toBatch(Array.from({ length: body.includes("'many'") ? 200_000 : 900 }, () => [small]))
+}
+
+/** Tables at one moment: version 1, and none. */
+const versionRows = [[{ type: "integer", value: "1" }]]
+
+function toOk(rows: readonly unknown[]) {
+  return { type: "ok", response: { result: { rows } } }
+}
+
+function toBatch(rows: readonly unknown[]): Response {
+  const step = { cols: [{ name: "a", decltype: null }], rows: [], affected_row_count: 0 }
+  const result = {
+    step_results: [step, step, { ...step, rows }, step],
+    step_errors: [null, null, null, null],
+  }
+  return Response.json({ baton: null, results: [{ type: "ok", response: { result } }] })
+}
+
+function pour(): ReadableStream<Uint8Array> {
+  const part = new Uint8Array(megabyte)
+  return new ReadableStream({ pull: (controller) => controller.enqueue(part) })
 }
 
 /** Without a length, so that its end is a chunk of its own. */

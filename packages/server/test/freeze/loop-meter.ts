@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { waitUntil } from "../support/wait-until.ts"
 
 /**
  * What a fixed piece of work took on the machine on which the limit was set, in time of the
@@ -20,10 +21,13 @@ export function measureSlowness(): number {
 
 /**
  * How often the server's event loop was at work without a pause for longer than each bound, in
- * seconds, as its metrics say.
+ * seconds, as its metrics say. Their port may still be busy with requests of a door.
  */
-export async function readPauses(baseUrl: string): Promise<ReadonlyMap<number, number>> {
-  const text = await (await fetch(`${baseUrl}/metrics`)).text()
+export async function readPauses(metricsPort: number): Promise<ReadonlyMap<number, number>> {
+  const text = await waitUntil(async () => {
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`).catch(() => undefined)
+    return response?.status === 200 && response.text()
+  })
   const [, count = ""] = /^hamlet_event_loop_work_seconds_count (\d+)$/m.exec(text) ?? []
   const buckets = text.matchAll(/^hamlet_event_loop_work_seconds_bucket\{le="([\d.]+)"\} (\d+)$/gm)
   return new Map(

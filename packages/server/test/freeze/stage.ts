@@ -10,7 +10,7 @@ import { slowVals } from "./doors/guest.ts"
 import { editedCode } from "./doors/mcp-tools.ts"
 import { socketsVal } from "./doors/outside.ts"
 import { mailDomain } from "./doors/smtp.ts"
-import { startHostileServer } from "./hostile-server.ts"
+import { libsqlPath, startHostileServer } from "./hostile-server.ts"
 
 /** The limit of the operator for descriptors of connections of vals. */
 export const egressFilesMax = 128
@@ -19,7 +19,6 @@ const counts = { largeVals: 100, versions: 50, secrets: 100 }
 
 /** A stage, and the process that is measured. */
 export interface OpenStage extends Stage, AsyncDisposable {
-  readonly baseUrl: string
   readonly pid: number
 }
 
@@ -28,12 +27,14 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
   const outside = startHostileServer()
   const names = await TextNameServer.listen()
   const smtpPort = await findFreePort()
+  const metricsPort = await findFreePort()
   const { hamlet, baseUrl } = await fixture.serve({
     HAMLET_RATE_PER_TOKEN: "none",
     HAMLET_RATE_PER_ADDRESS: "none",
     HAMLET_MAIL_DOMAIN: mailDomain,
     HAMLET_SMTP_HOST: "127.0.0.1",
     HAMLET_SMTP_PORT: String(smtpPort),
+    HAMLET_METRICS_PORT: String(metricsPort),
     HAMLET_MAIL_DNS: names.address,
     HAMLET_MAIL_PER_ADDRESS: "none",
     HAMLET_MAIL_PER_ACCOUNT: "none",
@@ -44,13 +45,15 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
     HAMLET_OIDC_ISSUER: outside.url,
     HAMLET_OIDC_CLIENT_ID: "freeze",
     HAMLET_NPM_REGISTRY: outside.url,
+    // With SQLite, users' databases are files, and other doors are about them.
+    ...(fixture.url === undefined ? {} : toLibsqlSettings(outside.url + libsqlPath)),
   })
   const client = createClient({ baseUrl, token: chosenToken })
   const send = createSend(baseUrl)
   await addData(fixture, client)
   const { id: valId } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
   return {
-    ...{ client, baseUrl, valId, smtpPort, outside, send, pid: hamlet.pid },
+    ...{ client, valId, smtpPort, metricsPort, outside, send, pid: hamlet.pid },
     host: new URL(baseUrl).host,
     run: (name) => send({ method: "POST", path: `/v1/run/ada.${name}`, body: "{}" }),
     async [Symbol.asyncDispose]() {
@@ -60,6 +63,10 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
       await outside[Symbol.asyncDispose]()
     },
   }
+}
+
+function toLibsqlSettings(url: string) {
+  return { HAMLET_LIBSQL_URL: url, HAMLET_LIBSQL_ADMIN_URL: url }
 }
 
 function createSend(baseUrl: string): Stage["send"] {

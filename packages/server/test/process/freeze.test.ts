@@ -125,13 +125,13 @@ async function measure(
   stage: OpenStage,
   door: Door,
 ): Promise<{ readonly pauseSeconds: number; readonly growthMb: number }> {
-  const { baseUrl, pid } = stage
-  const before = await readPauses(baseUrl)
+  const { metricsPort, pid } = stage
+  const before = await readPauses(metricsPort)
   forgetPeak(pid)
   const { now } = readMemory(pid)
   await door.drive(stage)
   const growthMb = readMemory(pid).peak - now
-  const longer = [...(await readPauses(baseUrl))].flatMap(([seconds, count]) =>
+  const longer = [...(await readPauses(metricsPort))].flatMap(([seconds, count]) =>
     seconds >= pauseSecondsMax * tolerance && count > (before.get(seconds) ?? 0) ? [seconds] : [],
   )
   // The machine may be slower now than when the tests began. Measuring that takes longer than most

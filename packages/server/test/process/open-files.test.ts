@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
+import { countDescriptors } from "../freeze/loop-meter.ts"
+import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
@@ -10,11 +12,11 @@ const prefix = ["sh", "-c", `ulimit -n ${filesMax}; exec "$@"`, "sh"]
 
 describe("process/open-files", () => {
   let fixture: ServerFixture | undefined
-  let port = 0
+  let [port, metricsPort, pid] = [0, 0, 0]
   const sockets: Socket[] = []
   const headers = { authorization: `Bearer ${chosenToken}`, connection: "close" }
-  const open = async (bytes: string) => {
-    const socket = connect(port, "127.0.0.1")
+  const open = async (bytes: string, to = port) => {
+    const socket = connect(to, "127.0.0.1")
     socket.on("error", () => {})
     sockets.push(socket)
     await new Promise((resolve) => socket.once("connect", resolve))
@@ -25,7 +27,11 @@ describe("process/open-files", () => {
 
   beforeAll(async () => {
     fixture = await openServerFixture(undefined, prefix)
-    port = Number(new URL((await fixture.serve({ HAMLET_LOG_LEVEL: "error" })).baseUrl).port)
+    metricsPort = await findFreePort()
+    const env = { HAMLET_LOG_LEVEL: "error", HAMLET_METRICS_PORT: String(metricsPort) }
+    const { hamlet, baseUrl } = await fixture.serve(env)
+    pid = hamlet.pid
+    port = Number(new URL(baseUrl).port)
   }, testMsMax)
   afterAll(async () => {
     for (const socket of sockets) socket.destroy()
@@ -65,6 +71,20 @@ describe("process/open-files", () => {
       expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
       for (const socket of sockets.splice(0)) socket.destroy()
       await waitUntil(async () => (await getMe()).status === 200)
+    },
+    testMsMax,
+  )
+
+  test(
+    "connections to the port of the metrics take few files",
+    async () => {
+      for (let count = 0; count < 2 * filesMax; count++)
+        await open(count % 2 === 0 ? "" : "GET /metrics HTTP/1.1\r\n", metricsPort)
+      expect(countDescriptors(pid)).toBeLessThan(filesMax / 2)
+      expect((await getMe()).status).toBe(200)
+      // Those that are open send no request in time, and then others have room.
+      const read = () => fetch(`http://127.0.0.1:${metricsPort}/metrics`).catch(() => undefined)
+      await waitUntil(async () => (await read())?.status === 200)
     },
     testMsMax,
   )

@@ -51,6 +51,7 @@ const pages: readonly PageRow[] = [
   personal("/webhooks/{webhookId}", () => import("./pages/webhooks/webhook.tsx")),
   personal("/webhooks/{webhookId}/{deliveryId}", () => import("./pages/webhooks/delivery.tsx")),
   personal("/notifications", () => import("./pages/accounts/notifications.tsx")),
+  personal("/nodes", () => import("./pages/accounts/nodes.tsx")),
   personal("/people", () => import("./pages/accounts/people.tsx")),
   personal("/people/{userId}", () => import("./pages/accounts/person.tsx")),
   personal("/account", loadAccount),

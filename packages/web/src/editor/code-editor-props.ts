@@ -45,10 +45,10 @@ export interface CodeEditorHandle {
 }
 
 export interface CodeEditorProps {
-  /** The initial text. A later value is ignored unless the path changes. */
+  /** The initial text. A later value is ignored. Another document needs another `key`. */
   readonly value: string
   readonly language: EditorLanguage
-  /** The name of the document, as `ada/hello.tsx`. Another path is another document. */
+  /** The name of the document, as `ada/hello.tsx`. Another path renames it. */
   readonly path: string
   /** The accessible name. */
   readonly label: string

@@ -13,7 +13,7 @@ import type { CodeEditorProps } from "./code-editor-props.ts"
 import { createEditor, type Editor } from "./code-mirror/create-editor.ts"
 
 export function CodeEditor(props: CodeEditorProps) {
-  return <Document key={`${props.language} ${props.path}`} {...props} />
+  return <Document key={props.language} {...props} />
 }
 
 function Document(props: CodeEditorProps) {
@@ -40,7 +40,6 @@ function Document(props: CodeEditorProps) {
     const created = createEditor(host.current, {
       text: value,
       language,
-      path,
       label,
       hintId,
       isReadOnly: readOnly,
@@ -67,7 +66,7 @@ function Document(props: CodeEditorProps) {
   useLayoutEffect(() => editor.current?.setReadOnly(readOnly), [readOnly])
   useLayoutEffect(() => editor.current?.setWrapped(isWrapped), [isWrapped])
   useLayoutEffect(() => editor.current?.setLabel(label), [label])
-  useEffect(() => editor.current?.setTypeService(typeService), [typeService])
+  useEffect(() => editor.current?.setTypes(typeService, path), [typeService, path])
   const { valId, version } = locked ?? {}
   useEffect(() => {
     if (valId !== undefined && version !== undefined)

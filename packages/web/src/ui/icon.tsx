@@ -57,6 +57,7 @@ const drawings = {
   menu: lucide.Menu,
   merge: lucide.GitMerge,
   more: lucide.Ellipsis,
+  nodes: lucide.Server,
   package: lucide.Package,
   panelBottom: lucide.PanelBottom,
   panelLeft: lucide.PanelLeft,

@@ -213,6 +213,7 @@ export const pageCases: Readonly<
     { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },
   ],
   administrator: [
+    { name: "nodes", path: "/nodes", text: "Memory of vals" },
     { name: "people", path: "/people", text: "newcomer" },
     {
       name: "person",

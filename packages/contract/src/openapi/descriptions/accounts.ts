@@ -107,4 +107,26 @@ export const accountDescriptions: Readonly<Record<string, string>> = {
   "AuditEntry.actor": "The user who did it; the id is null for the operator of the machine",
   "AuditEntry.subject": "The user or the invitation concerned",
   "AuditEntry.details": "More about the action",
+  "Node.host": "The host name of its machine",
+  "Node.pid": "The id of its process",
+  "Node.state":
+    "Whether it is active, about to stop, silent (it has not renewed its lease in time), or gone (its runs are being taken over)",
+  "Node.seenAt": "When it last renewed its lease, in UTC, by the clock of the database",
+  "Node.report": "What it told about itself then; null for a node of release 0.2 or older",
+  "NodeReport.version": "Its release",
+  "NodeReport.schemaVersion": "The newest schema of the database that it knows",
+  "NodeReport.isolation": "How it isolates vals",
+  "NodeReport.startedAt": "When it was started, in UTC, by the clock of the database",
+  "NodeReport.clockSkewMs":
+    "Milliseconds by which its clock is ahead of the database's, less what the comparison may be wrong",
+  "NodeReport.isClockWrong": "Whether that is more than five seconds",
+  "NodeReport.runs": "Runs that go on",
+  "NodeReport.waitingRuns": "Runs that wait for a slot in a process",
+  "NodeReport.processes": "Processes of vals, including those that wait for a val",
+  "NodeReport.cpuLoad":
+    "The load average of its machine in the last minute: how many CPUs were wanted",
+  "NodeReport.cpus": "CPUs that it may use",
+  "NodeReport.memoryBytes": "Memory of the server process",
+  "NodeReport.valMemoryBytes": "Memory of all processes of vals",
+  "NodeReport.valMemoryBytesMax": "The limit of that",
 }

@@ -230,7 +230,15 @@ export interface RunStore {
   listCancelRequests(): Promise<readonly string[]>
   /** Deletes some runs of deleted vals. Returns false when there are none. */
   purge(runsMax: number): Promise<boolean>
-  /** Deletes some runs that started before then. Returns false when there are none left. */
+  /**
+   * Where runs are in partitions by time, drops those that expired at least `keptMs` ago, and adds
+   * the next ones.
+   */
+  keepPartitions(keptMs: number): Promise<void>
+  /**
+   * Deletes some runs that started before then and have ended, if no partition is dropped with them.
+   * Returns false when there are none left.
+   */
   purgeOlder(before: number, runsMax: number): Promise<boolean>
   /** Deletes some runs of the val, except the latest `keptMax`. Returns false when none are left. */
   purgeBeyond(valId: string, keptMax: number, runsMax: number): Promise<boolean>

@@ -18,6 +18,7 @@ const pages: ReadonlySet<string> = new Set([
   "invitation",
   "mail",
   "new",
+  "nodes",
   "notifications",
   "people",
   "oauth",

@@ -9,6 +9,8 @@ import {
   invitation,
   type newToken,
   type newUser,
+  node,
+  nodeReport,
   profile,
   quotas,
   type reference,
@@ -38,6 +40,7 @@ import type { Quotas } from "../../domain/limits/quotas.ts"
 import type { Usage } from "../../domain/limits/usage.ts"
 import type { Email } from "../../domain/mail/outbound/emails.ts"
 import type { Lockfile } from "../../domain/modules/lockfiles.ts"
+import { type ListedNode, type NodeReport, toNodeState } from "../../domain/nodes.ts"
 import type { AccountLog, Run, RunDetail, RunMessage } from "../../domain/runs/runs.ts"
 import type { Secret } from "../../domain/secrets/secrets.ts"
 import type { ValSecret } from "../../domain/secrets/val-secrets.ts"
@@ -87,6 +90,16 @@ export const toEmailView = createView(emailRecord, (it: Email, links: Links) => 
 /** An entry of the audit log. */
 export const toAuditView = createView(auditEntry, ({ actor }: AuditEntry) => ({
   actor: { id: actor.userId, username: actor.username },
+}))
+
+/** A node. Its times are those of the database's clock. */
+export const toNodeView = createView(node, (it: ListedNode) => ({
+  state: toNodeState(it),
+  report: it.report && toReportView(it.report, it.seenAt),
+}))
+
+const toReportView = createView(nodeReport, (it: NodeReport, seenAt: number) => ({
+  startedAt: toTimeText(seenAt - it.uptimeMs),
 }))
 
 /** A new user, with its first token. */

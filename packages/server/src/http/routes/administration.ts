@@ -8,13 +8,14 @@ import {
   toInvitationView,
   toNewTokenView,
   toNewUserView,
+  toNodeView,
   toQuotasView,
   toUsageView,
 } from "../response/views.ts"
 
-/** Administration of users, quotas and invitations, and the audit log. */
+/** Administration of users, quotas and invitations, the audit log, and the nodes. */
 export function administrationHandlers(nouns: Nouns) {
-  const { accounts, audit, invitations, usage } = nouns
+  const { accounts, audit, invitations, nodes, usage } = nouns
   const { links } = nouns.api
   return {
     getUserAccount: async ({ params }) =>
@@ -67,5 +68,6 @@ export function administrationHandlers(nouns: Nouns) {
       return json(200, toNewUserView(user, token, links))
     },
     listAuditEntries: listOf(links, ({ query }) => audit.list(query, query), toAuditView),
+    listNodes: listOf(links, ({ query }) => nodes.listPage(query), toNodeView),
   } satisfies Partial<Handlers>
 }

@@ -13,6 +13,10 @@ import { content, json } from "../response/api-response.ts"
 export function systemHandlers({ runner, queue, api }: Nouns, metrics: Metrics) {
   const { version } = api
   let openApi: Uint8Array | undefined
+  const count = () =>
+    Promise.all([queue.readDepth(), api.readSentMail(), api.readSentEvents()] as const)
+  /** Requests at the same time share it: each would take connections to the database otherwise. */
+  let counting: ReturnType<typeof count> | undefined
   return {
     getOpenApi: async ({ request }) => {
       openApi ??= new TextEncoder().encode(
@@ -34,11 +38,10 @@ export function systemHandlers({ runner, queue, api }: Nouns, metrics: Metrics) 
       return json(200, { status: "ok", version, ...database, isolation, warnings })
     },
     getMetrics: async () => {
-      const [depth, mail, events] = await Promise.all([
-        queue.readDepth(),
-        api.readSentMail(),
-        api.readSentEvents(),
-      ])
+      counting ??= count().finally(() => {
+        counting = undefined
+      })
+      const [depth, mail, events] = await counting
       return content("text/plain; version=0.0.4; charset=utf-8", metrics.print(depth, mail, events))
     },
   } satisfies Partial<Handlers>

@@ -54,6 +54,9 @@ export const libsqlLimits = {
   /** Requests to the libSQL server at once, of all owners and of one. */
   atOnceMax: 12,
   atOncePerOwnerMax: 4,
+  /** Reads of one database that are sent together, if each was quick the last time. */
+  togetherMax: 16,
+  quickMsMax: 100,
   /**
    * One response of the libSQL server. Its JSON takes about three times as many bytes as ours, and
    * up to 15 times for small numbers.

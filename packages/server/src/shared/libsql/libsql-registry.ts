@@ -1,4 +1,9 @@
-import type { LibsqlServer, LibsqlStatement, LibsqlValue } from "./libsql-server.ts"
+import {
+  type LibsqlServer,
+  type LibsqlStatement,
+  type LibsqlValue,
+  toUnexpected,
+} from "./libsql-server.ts"
 
 /** The owner of a database: a user, or a val of the user. */
 interface Home {
@@ -101,6 +106,7 @@ function toDatabase(row: readonly LibsqlValue[]): RegisteredDatabase {
   const [ownerId = "", valId = "", bytes = ""] = row.map((value) =>
     "value" in value ? String(value.value) : "",
   )
+  if (!/^\d{1,15}$/.test(bytes)) throw toUnexpected()
   return { ownerId, ...(valId === "" ? {} : { valId }), bytes: Number(bytes) }
 }
 

@@ -47,12 +47,28 @@ export class LibsqlUnavailable extends Error {
 const limits = {
   /** The time of a request of our own. */
   msMax: 10_000,
-  /** The response to a request of our own. */
-  bytesMax: 33_554_432,
+  /** The response to a request of our own: at most 1,000 short rows. */
+  bytesMax: 524_288,
   /** The text of an error that is read. */
   errorCharsMax: 2_000,
   /** One text, blob or row. The server's default is 5 MB. */
   valueBytesMax: 16_777_216,
+}
+
+/** A pipeline of requests on its way to the server. */
+export interface LibsqlPost {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly signal: AbortSignal
+  /** Of the response. */
+  readonly bytesMax: number
+}
+
+/** A response; its bytes are undefined if they are too many. */
+export interface LibsqlPosted {
+  readonly status: number
+  readonly bytes: Uint8Array | undefined
 }
 
 /** A client of a libSQL server with namespaces: one database each. */
@@ -62,9 +78,16 @@ export type LibsqlServer = ReturnType<typeof createLibsqlServer>
  * Creates the client. Nothing is connected before the first request. The namespace is named in a
  * header and not in the name of the host, so that one address and one certificate are enough.
  */
-export function createLibsqlServer({ url, adminUrl, key, adminKey }: LibsqlOptions) {
-  const pipelineUrl = new URL("v2/pipeline", withSlash(url)).href
-  const authorization = key === undefined ? undefined : `Bearer ${key}`
+export function createLibsqlServer(
+  { url, adminUrl, key, adminKey }: LibsqlOptions,
+  post: (request: LibsqlPost) => Promise<LibsqlPosted> = fetchPosted,
+) {
+  const pipelineUrl = new URL("v2/pipeline", withSlash(url))
+  // The server would compress each response, which takes longer than most statements.
+  const common = {
+    "accept-encoding": "identity",
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  }
 
   /** Sends a pipeline of requests, as JSON. */
   const send = async (
@@ -72,17 +95,13 @@ export function createLibsqlServer({ url, adminUrl, key, adminKey }: LibsqlOptio
     body: string,
     { signal, bytesMax }: { readonly signal: AbortSignal; readonly bytesMax: number },
   ): Promise<LibsqlReply> => {
-    const headers: Record<string, string> = { "x-namespace-bin": toHeader(namespace) }
-    if (authorization !== undefined) headers.authorization = authorization
-    const response = await reach(pipelineUrl, { method: "POST", headers, body, signal })
-    if (response.ok) {
-      const bytes = await readBytes(response, bytesMax, signal)
-      return bytes ? { kind: "done", bytes } : { kind: "too_large" }
-    }
-    const text = await readError(response)
-    if (response.status === 404 && text.includes("doesn't exist")) return { kind: "no_namespace" }
-    if (response.status === 400 && /baton|stream/i.test(text)) return { kind: "no_stream" }
-    throw toUnavailable(response.status, "")
+    const headers = { ...common, "x-namespace-bin": toHeader(namespace) }
+    const { status, bytes } = await post({ url: pipelineUrl, headers, body, signal, bytesMax })
+    if (status === 200) return bytes ? { kind: "done", bytes } : { kind: "too_large" }
+    const text = Buffer.from(bytes?.subarray(0, limits.errorCharsMax) ?? []).toString()
+    if (status === 404 && text.includes("doesn't exist")) return { kind: "no_namespace" }
+    if (status === 400 && /baton|stream/i.test(text)) return { kind: "no_stream" }
+    throw toUnavailable(status, "")
   }
 
   /** The status of a response of the admin API, and the text of an error. */
@@ -176,15 +195,36 @@ export function readPipeline(reply: LibsqlReply): {
   readonly rows: readonly LibsqlValue[][][]
   readonly baton: string | undefined
 } {
-  if (reply.kind !== "done")
-    throw new LibsqlUnavailable("the libSQL server did not respond as expected", true)
-  const text = Buffer.from(reply.bytes).toString()
-  const { baton, results } = parseOwnJson(text) as PipelineResponse
-  const rows = results.map((result) => {
-    if (result.type === "ok") return result.response.result?.rows ?? []
-    throw new LibsqlUnavailable(`the libSQL server failed: ${result.error.message}`, true)
-  })
-  return { rows, baton: baton ?? undefined }
+  try {
+    if (reply.kind !== "done") throw new Error(reply.kind)
+    const text = Buffer.from(reply.bytes).toString()
+    const { baton, results } = parseOwnJson(text) as PipelineResponse
+    const rows = results.map((result) => {
+      if (result.type === "ok") return (result.response.result?.rows ?? []).map(toValues)
+      throw new LibsqlUnavailable(`the libSQL server failed: ${result.error.message}`, true)
+    })
+    return { rows, baton: baton ?? undefined }
+  } catch (cause) {
+    if (cause instanceof LibsqlUnavailable) throw cause
+    throw toUnexpected(cause)
+  }
+}
+
+/** The response is not what the protocol promises. */
+export function toUnexpected(cause?: unknown): LibsqlUnavailable {
+  return new LibsqlUnavailable("the libSQL server did not respond as expected", true, { cause })
+}
+
+function toValues(row: LibsqlValue[]): LibsqlValue[] {
+  if (row.every(({ type }) => typeof type === "string")) return row
+  throw toUnexpected()
+}
+
+/** For callers that send few requests, and for addresses with TLS. */
+export async function fetchPosted(request: LibsqlPost): Promise<LibsqlPosted> {
+  const { url, headers, body, signal, bytesMax } = request
+  const response = await reach(url.href, { method: "POST", headers, body, signal })
+  return { status: response.status, bytes: await readBytes(response, bytesMax, signal) }
 }
 
 async function reach(address: string, init: RequestInit): Promise<Response> {
@@ -195,12 +235,21 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The cause is for the log: it may contain the address. */
 function toFailure(error: unknown, signal?: AbortSignal | null): LibsqlUnavailable {
-  if (signal?.aborted) return new LibsqlUnavailable("the libSQL server does not respond", true)
   const code = error instanceof Error && "code" in error ? String(error.code) : ""
   const isSent = !/ConnectionRefused|ECONNREFUSED|ENOTFOUND|FailedToOpenSocket/.test(code)
-  return new LibsqlUnavailable("the libSQL server cannot be reached", isSent, { cause: error })
+  return toUnreached(error, isSent, signal?.aborted ?? false)
+}
+
+/** Why there is no response. The cause is for the log: it may contain the address. */
+export function toUnreached(
+  cause: unknown,
+  isSent: boolean,
+  isAborted: boolean,
+): LibsqlUnavailable {
+  return isAborted
+    ? new LibsqlUnavailable("the libSQL server does not respond", true)
+    : new LibsqlUnavailable("the libSQL server cannot be reached", isSent, { cause })
 }
 
 /** The bytes of a response; undefined if there are too many. */

@@ -87,7 +87,12 @@ export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
 export type RunWrite =
   | { readonly kind: "record"; readonly runs: readonly RunValues[] }
   | { readonly kind: "purge_deleted"; readonly runsMax: number }
-  | { readonly kind: "purge_older"; readonly before: number; readonly runsMax: number }
+  | {
+      readonly kind: "purge_older"
+      readonly table: string
+      readonly before: number
+      readonly runsMax: number
+    }
   | {
       readonly kind: "purge_beyond"
       readonly valId: string

@@ -1,4 +1,5 @@
 import type { SearchIndex } from "../search/search-index.ts"
+import type { Script } from "./database.ts"
 import type { Ddl } from "./ddl.ts"
 import type { Statement } from "./sql.ts"
 
@@ -62,6 +63,21 @@ export interface Dialect extends Ddl {
   readonly columns: Statement
   /** Estimates the rows of a table, as `count`, without reading all of them. */
   estimateRows(table: string): Statement
+  /** Undefined where all runs are in one table. */
+  readonly runPartitions: RunPartitions | undefined
+}
+
+/** Runs and their responses in several tables, each with those of a time. */
+export interface RunPartitions {
+  /**
+   * Returns the `name` of each partition, its `bound` and the time of the database, `at`; nothing
+   * where the schema is older.
+   */
+  readonly list: Statement
+  /** Adds a partition for these ids. False if too many of them are elsewhere already. */
+  add(name: string, from: string, to: string): Script<boolean>
+  /** Deletes a partition with all runs in it but those that have not ended. */
+  drop(name: string): Script<void>
 }
 
 /** The statements that build an index online. None of them may be in a transaction with others. */

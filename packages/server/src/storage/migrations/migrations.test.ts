@@ -65,6 +65,14 @@ const landed = {
     sqlite: "795ff2323ca5305067787d1028e4fb977b184eaf3cee04257fcfc42fe58e43c3",
     postgres: "bdfe43b3ba00e9f632eada01d9f9c528e1caa7abd2720d8425b997162c4b10ed",
   },
+  "41 node-reports": {
+    postgres: "5a972b0967946f2c859a881885933277b23377fcaba2d6c908268561873612ad",
+    sqlite: "c38947428c0b98368cd36a1a3a0510cd09154d88b39844bf06ebb2a06896fdab",
+  },
+  "43 run-partitions": {
+    sqlite: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    postgres: "38cbd92967a57f4528bcf78f1ba17560ba1a7a86154b6388baf531fbf3dfcc2e",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

@@ -2,6 +2,7 @@ import { repeatText, replaceEach } from "../../shared/hostile-input/bounded.ts"
 import { postgresDdl } from "../database/ddl.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
+import { runPartitions } from "./run-partitions.ts"
 import { postgresSearchIndex } from "./search-index.ts"
 
 /** Much less than requests wait for a lock. */
@@ -11,7 +12,7 @@ const columns = sql`
   select t.relname::text as table_name, a.attname::text as column_name,
     case format_type(a.atttypid, null) when 'integer' then 'integer' when 'bigint' then 'integer' when 'bytea' then 'bytes' else 'text' end as type
   from pg_class t join pg_attribute a on a.attrelid = t.oid
-  where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+  where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p') and not t.relispartition and a.attnum > 0 and not a.attisdropped
   order by t.relname, a.attnum`
 
 /**
@@ -84,8 +85,10 @@ export const postgresDialect: Dialect = {
     drop: (name) => raw(`drop index concurrently if exists ${name}`),
   },
   columns,
-  // Negative for a table that was never analysed.
+  // Negative for a table that was never analysed. A partitioned table has the rows of its parts.
   estimateRows: (table) =>
-    raw(`select case when reltuples < 0 then (select count(*) from ${table}) else reltuples::bigint end as count
-      from pg_class where oid = '${table}'::regclass`),
+    raw(`select case when max(reltuples) < 0 then (select count(*) from ${table}) else sum(greatest(reltuples, 0))::bigint end as count
+      from pg_class where relkind = 'r' and (oid = '${table}'::regclass
+        or oid in (select inhrelid from pg_inherits where inhparent = '${table}'::regclass))`),
+  runPartitions,
 }

@@ -8,6 +8,7 @@ import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
 import { toRunValues } from "./record-runs.ts"
+import { keepPartitions, listPurgedTables } from "./run-partitions.ts"
 import {
   fromJson,
   fromStoredInput,
@@ -81,7 +82,13 @@ export function createRunStore(db: Database): RunStore {
       return found.map(({ id }) => id)
     },
     purge: (runsMax) => write({ kind: "purge_deleted", runsMax }),
-    purgeOlder: (before, runsMax) => write({ kind: "purge_older", before, runsMax }),
+    keepPartitions: (keptMs) => keepPartitions(db, keptMs),
+    async purgeOlder(before, runsMax) {
+      let hasMore = false
+      for (const table of await listPurgedTables(db))
+        hasMore = (await write({ kind: "purge_older", table, before, runsMax })) || hasMore
+      return hasMore
+    },
     purgeBeyond: (valId, keptMax, runsMax) =>
       write({ kind: "purge_beyond", valId, keptMax, runsMax }),
     async listSizes(accountId, after, runsMax) {

@@ -4,6 +4,7 @@ import { firstRow, type RunWrite, rows, type Script } from "../database/database
 import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { recordRuns } from "./record-runs.ts"
+import { firstIdOf } from "./run-partitions.ts"
 
 /** The script of this change. It returns whether the same change, made again, may find more to do. */
 export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
@@ -14,7 +15,7 @@ export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
     case "purge_deleted":
       return yield* purgeRuns(write.runsMax)
     case "purge_older":
-      return yield* purgeOlder(write.before, write.runsMax)
+      return yield* purgeOlder(write.table, write.before, write.runsMax)
     case "purge_beyond":
       return yield* purgeBeyond(write.valId, write.keptMax, write.runsMax)
     case "purge_from":
@@ -34,13 +35,22 @@ function* purgeRuns(runsMax: number): Script<boolean> {
   return true
 }
 
-/** Deletes some of the runs whose ids were created before that time. */
-function* purgeOlder(before: number, runsMax: number): Script<boolean> {
+/**
+ * Deletes some of the runs of the table that have ended and whose ids were created before that time;
+ * and mails of runs that were deleted with their partition.
+ */
+function* purgeOlder(table: string, before: number, runsMax: number): Script<boolean> {
+  const first = firstIdOf(before)
   const doomed = yield* rows<{ id: string }>(
-    sql`select id from runs where id < ${firstIdOf(before)} order by id limit ${runsMax}`,
+    sql`select id from ${raw(table)} where id < ${first} and ended_at is not null order by id limit ${runsMax}`,
   )
   yield* deleteRuns(doomed)
-  return doomed.length === runsMax
+  const mails = yield* rows<{ run_id: string }>(sql`
+    select m.run_id from incoming_mails m where m.run_id < ${first} and not exists (select 1 from runs r where r.id = m.run_id)
+    order by m.run_id limit ${runsMax}`)
+  for (const chunk of inBatches(mails.map(({ run_id }) => run_id)))
+    yield sql`delete from incoming_mails where run_id in (${list(chunk)})`
+  return doomed.length === runsMax || mails.length === runsMax
 }
 
 /** Deletes some of the val's runs beyond its latest ones, but none that waits in the queue. */
@@ -81,13 +91,4 @@ export function* deleteRuns(doomed: readonly { readonly id: string }[]): Stateme
     yield sql`delete from run_responses where run_id in (${list(chunk)})`
     yield sql`delete from runs where id in (${list(chunk)})`
   }
-}
-
-/**
- * The smallest id of that time: no id created then or later sorts before it, because the first 48
- * bits of an id are its time.
- */
-function firstIdOf(at: number): string {
-  const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, "0")
-  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }

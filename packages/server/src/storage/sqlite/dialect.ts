@@ -36,4 +36,5 @@ export const sqliteDialect: Dialect = {
     raw(
       `select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`,
     ),
+  runPartitions: undefined,
 }

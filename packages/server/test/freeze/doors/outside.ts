@@ -1,5 +1,5 @@
 import { waitUntil } from "../../support/wait-until.ts"
-import type { Door } from "../door.ts"
+import type { Door, Stage } from "../door.ts"
 import { openSocket, startProcess } from "../open-socket.ts"
 
 /** What the world sends to the server without being asked, or as an answer to it. */
@@ -60,6 +60,26 @@ export const outsideDoors: readonly Door[] = [
         Array.from({ length: 20 }, () => openSocket(host, "ada-sockets", "?flood")),
       )
       await Promise.all(sockets.map(({ closed }) => closed))
+    },
+  },
+]
+
+/** What a libSQL server responds to statements and to questions of our own, where there is one. */
+export const libsqlDoors: readonly Door[] = [
+  ...["endless", "nested", "digits", "many", "few"].map((kind) => ({
+    name: `response of a libSQL server: ${kind}`,
+    async drive(stage: Stage) {
+      const body = JSON.stringify({ statement: `select '${kind}' as a` })
+      const execute = { method: "POST", path: "/v1/sqlite/execute", body }
+      // The second time the statement is known, and others may be sent together with it.
+      await stage.send(execute)
+      await Promise.all(Array.from({ length: 4 }, () => stage.send(execute)))
+    },
+  })),
+  {
+    name: "response of a libSQL server: sizes",
+    async drive(stage) {
+      await stage.send({ method: "GET", path: "/v1/me/usage" })
     },
   },
 ]

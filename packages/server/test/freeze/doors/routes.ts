@@ -190,6 +190,7 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   revokeInvitation: ["path"],
   acceptInvitation: ["body"],
   listAuditEntries: ["page"],
+  listNodes: ["page"],
   listTokens: ["page"],
   createToken: ["body"],
   revokeToken: ["path"],

@@ -113,7 +113,12 @@ function AccountMenu({ me }: { me: Me }) {
       <MenuItem icon="timer" label="Schedules" href="/schedules" />
       <MenuItem icon="mail" label="Mail" href="/mail" />
       <MenuItem icon="webhook" label="Webhooks" href="/webhooks" />
-      {isAdministrator() ? <MenuItem icon="account" label="People" href="/people" /> : null}
+      {isAdministrator() ? (
+        <>
+          <MenuItem icon="account" label="People" href="/people" />
+          <MenuItem icon="nodes" label="Nodes" href="/nodes" />
+        </>
+      ) : null}
       <hr />
       <MenuItem icon="template" label="Templates" href="/templates" />
       <MenuItem icon="guide" label="Your first hour" href="/guide" />

@@ -24,7 +24,6 @@ import { themeOf } from "./theme.ts"
 export interface EditorOptions {
   readonly text: string
   readonly language: EditorLanguage
-  readonly path: string
   readonly label: string
   /** The id of the element that explains how to leave the editor. */
   readonly hintId: string
@@ -45,7 +44,8 @@ export interface Editor extends CodeEditorHandle {
   setReadOnly(isReadOnly: boolean): void
   setWrapped(isWrapped: boolean): void
   setLabel(label: string): void
-  setTypeService(service: TypeService | undefined): void
+  /** Connects the type service, for which the document has this path. */
+  setTypes(service: TypeService | undefined, path: string): void
   stop(): void
 }
 
@@ -53,10 +53,11 @@ export interface Editor extends CodeEditorHandle {
 const byPage = Annotation.define<boolean>()
 
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
-  const { language, path } = options
+  const { language } = options
   const [languagePart, readOnlyPart] = [new Compartment(), new Compartment()]
   const [wrapPart, labelPart, typesPart] = [new Compartment(), new Compartment(), new Compartment()]
   let service: TypeService | undefined
+  let path = ""
   // The lines of the document end in "\n"; the text keeps the line ends that it came with.
   let given = options.text
   const toText = (doc: { toString(): string }) => withLineEndsOf(given, textOf(doc))
@@ -92,7 +93,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   if (loaded instanceof Promise)
     void loaded.then((extension) => view.dispatch({ effects: languagePart.reconfigure(extension) }))
 
-  const format = () => formatDocument(view, { ...options, service })
+  const format = () => formatDocument(view, { ...options, service, path })
 
   function onFormat(): boolean {
     void format().then(options.onFormat)
@@ -117,8 +118,8 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     setWrapped: (isWrapped) =>
       view.dispatch({ effects: wrapPart.reconfigure(isWrapped ? EditorView.lineWrapping : []) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),
-    setTypeService(newService) {
-      service = newService
+    setTypes(newService, newPath) {
+      ;[service, path] = [newService, newPath]
       view.dispatch({
         effects: typesPart.reconfigure(
           newService && language === "typescript"

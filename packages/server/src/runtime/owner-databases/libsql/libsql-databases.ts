@@ -11,15 +11,17 @@ import {
 import {
   createLibsqlServer,
   type LibsqlOptions,
-  type LibsqlReply,
   type LibsqlServer,
   LibsqlUnavailable,
-  readPipeline,
 } from "../../../shared/libsql/libsql-server.ts"
 import type { WorkerOptions } from "../../worker-processes/worker-profile.ts"
-import { type LibsqlLimits, libsqlLimits, statementLimits } from "../database-limits.ts"
-import { assertIds, toRequestJson } from "../database-messages.ts"
-import type { LibsqlWorkerReply, Plan, ReadCall } from "./libsql-messages.ts"
+import { type LibsqlLimits, libsqlLimits } from "../database-limits.ts"
+import { assertIds } from "../database-messages.ts"
+import { KnownStatements, noteQuick } from "./known-statements.ts"
+import { LibsqlClient } from "./libsql-client.ts"
+import { LibsqlExchange } from "./libsql-exchange.ts"
+import type { LibsqlWorkerReply, ReadCall } from "./libsql-messages.ts"
+import { planKnown, planTogether, type Request, toRequest } from "./libsql-request.ts"
 import { LibsqlStreams } from "./libsql-streams.ts"
 import { endingOutcome, LibsqlWorkers, WorkerGone } from "./libsql-workers.ts"
 import { OwnerSizes } from "./owner-sizes.ts"
@@ -35,13 +37,6 @@ export interface LibsqlDatabasesOptions {
   readonly onWeak?: WorkerOptions["onWeak"]
   onError(error: unknown): void
   readonly limits?: Partial<LibsqlLimits>
-}
-
-/** A request that waits or runs. Its JSON may be megabytes, and is made once. */
-interface Request extends StorageHome {
-  readonly isSingle: boolean
-  readonly bytesMax: number
-  readonly json: string
 }
 
 type Job = Waiter<Request, SqlOutcome>
@@ -60,39 +55,42 @@ type Job = Waiter<Request, SqlOutcome>
 export class LibsqlDatabases implements OwnerDatabases {
   readonly #options: LibsqlDatabasesOptions
   readonly #limits: LibsqlLimits
+  readonly #client = new LibsqlClient()
   readonly #server: LibsqlServer
   readonly #registry: LibsqlRegistry
   readonly #streams: LibsqlStreams
   readonly #sizes: OwnerSizes
   readonly #workers: LibsqlWorkers
+  readonly #exchange: LibsqlExchange
+  readonly #known = new KnownStatements()
   readonly #queue: FairQueue<Request, SqlOutcome>
   /** Requests under way, by owner. */
   readonly #running = new Map<string, number>()
   readonly #underWay = new Set<Promise<void>>()
   /** The size limit that this node has set for each namespace. */
   readonly #limited = new Map<string, number>()
-  readonly #stopping = new AbortController()
+  /** One for each that is under way. */
+  readonly #stoppers = new Set<AbortController>()
   #isStopped = false
 
   constructor(options: LibsqlDatabasesOptions) {
     this.#options = options
     this.#limits = { ...libsqlLimits, ...options.limits }
-    this.#server = createLibsqlServer(options.server)
+    this.#server = createLibsqlServer(options.server, (request) => this.#client.post(request))
     this.#registry = createLibsqlRegistry(this.#server)
     this.#streams = new LibsqlStreams(this.#server, this.#limits)
     this.#sizes = new OwnerSizes(this.#registry, this.#limits, options.onError)
     this.#queue = new FairQueue(this.#limits)
     this.#workers = new LibsqlWorkers(options, this.#limits)
+    this.#exchange = new LibsqlExchange(this.#streams, this.#workers, this.#limits)
   }
 
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
     assertIds(request)
     if (this.#isStopped) return endingOutcome
-    const { ownerId, valId, mode, bytesMax = this.#options.bytesMax } = request
-    const json = toRequestJson({ ...request, bytesMax })
-    const home = valId === undefined ? { ownerId } : { ownerId, valId }
-    const about = { ...home, isSingle: mode === "single", bytesMax, json }
-    const job = this.#queue.add(ownerId, about, { bytes: json.length })
+    const { bytesMax = this.#options.bytesMax } = request
+    const about = toRequest({ ...request, bytesMax })
+    const job = this.#queue.add(request.ownerId, about, { bytes: about.json.length })
     if (!job) return { kind: "overloaded" }
     this.#startJobs()
     return await job.promise
@@ -122,11 +120,14 @@ export class LibsqlDatabases implements OwnerDatabases {
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const { resolve } of this.#queue.clear()) resolve(endingOutcome)
-    const late = setTimeout(() => this.#stopping.abort(new Error("stopped")), this.#limits.endMsMax)
+    const timer = setTimeout(() => {
+      for (const stopper of this.#stoppers) stopper.abort()
+    }, this.#limits.endMsMax)
     await Promise.all(this.#underWay)
-    clearTimeout(late)
+    clearTimeout(timer)
     this.#streams.stop()
     await Promise.all([this.#sizes.stop(), this.#workers.stop()])
+    this.#client.stop()
   }
 
   #startJobs(): void {
@@ -134,7 +135,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     while (this.#underWay.size < atOnceMax) {
       const job = this.#queue.next((owner) => (this.#running.get(owner) ?? 0) < atOncePerOwnerMax)
       if (!job) return
-      const working = this.#work(job)
+      const working = this.#work([job, ...this.#takeOthers(job)])
       this.#underWay.add(working)
       void working.then(() => {
         this.#underWay.delete(working)
@@ -143,55 +144,108 @@ export class LibsqlDatabases implements OwnerDatabases {
     }
   }
 
-  async #work({ key, about, resolve }: Job): Promise<void> {
+  /**
+   * Quick reads of the same database that wait too: one request to the server takes longer than ten of
+   * them. They see what was committed before, as each of them would.
+   */
+  #takeOthers({ key, about: first }: Job): readonly Job[] {
+    const others: Job[] = []
+    if (this.#queue.size === 0 || !this.#isQuickRead(first)) return others
+    while (others.length < this.#limits.togetherMax - 1) {
+      const job = this.#queue.next(
+        (owner) => owner === key,
+        (about) => about.namespace === first.namespace && this.#isQuickRead(about),
+      )
+      if (!job) break
+      others.push(job)
+    }
+    return others
+  }
+
+  #isQuickRead(request: Request): boolean {
+    const known = request.isAlone ? undefined : this.#known.find(request)
+    return known?.statements.every(({ isRead, isQuick }) => isRead && isQuick) ?? false
+  }
+
+  /** Performs a request, or several reads together. */
+  async #work(jobs: readonly Job[]): Promise<void> {
+    const [{ key, about, resolve }] = jobs as [Job]
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
-    const timer = AbortSignal.timeout(this.#options.msMax)
+    const stopper = new AbortController()
+    this.#stoppers.add(stopper)
+    const timer = setTimeout(() => stopper.abort(late), this.#options.msMax)
     try {
-      const signal = AbortSignal.any([timer, this.#stopping.signal])
-      resolve(await this.#perform(about, signal))
+      if (jobs.length > 1) await this.#performTogether(jobs, stopper.signal)
+      else resolve(await this.#perform(about, stopper.signal))
     } catch (error) {
-      resolve(this.#toOutcome(error, timer))
+      resolve(this.#toOutcome(error, stopper.signal))
     } finally {
+      clearTimeout(timer)
+      this.#stoppers.delete(stopper)
       const left = (this.#running.get(key) ?? 1) - 1
       if (left === 0) this.#running.delete(key)
       else this.#running.set(key, left)
     }
   }
 
-  #toOutcome(error: unknown, timer: AbortSignal): SqlOutcome {
+  #toOutcome(error: unknown, signal: AbortSignal): SqlOutcome {
     if (error instanceof WorkerGone) return error.outcome
-    if (timer.aborted)
+    if (signal.reason === late)
       return {
         kind: "failed",
         message: `interrupted: it took longer than ${this.#options.msMax / 1000} s`,
       }
-    if (this.#stopping.signal.aborted)
+    if (signal.aborted)
       return { kind: "failed", message: "interrupted: the server is about to end" }
     if (error instanceof LibsqlUnavailable && error.cause) this.#options.onError(error)
     const message = error instanceof Error ? error.message : String(error)
     return { kind: "unavailable", message }
   }
 
+  /** Those that fail together wait again, each for itself. */
+  async #performTogether(jobs: readonly Job[], signal: AbortSignal): Promise<void> {
+    const sinceMs = performance.now()
+    const known = jobs.map(({ about }) => this.#known.find(about))
+    const planned = planTogether(
+      jobs.map(({ about }) => about),
+      known,
+    )
+    const results =
+      planned &&
+      (await this.#exchange.sendTogether(planned, signal).catch((): undefined => undefined))
+    const isQuick = results !== undefined && this.#isQuick(sinceMs)
+    for (const [index, job] of jobs.entries()) {
+      noteQuick(known[index], isQuick)
+      const json = results?.[index]
+      job.about.isAlone = true
+      if (json) job.resolve({ kind: "done", json })
+      else if (this.#isStopped) job.resolve(endingOutcome)
+      else this.#queue.putBack(job)
+    }
+  }
+
   /** Plans, sends and reads, and starts again when the tables or the size have changed. */
   async #perform(request: Request, signal: AbortSignal): Promise<SqlOutcome> {
-    const { bytesMax, isSingle } = request
+    const { bytesMax, isSingle, namespace } = request
     const busyUntilMs = performance.now() + this.#options.msMax / 2
     let schema: Uint8Array | undefined
     for (let attempt = 0; attempt < this.#limits.attemptsMax; ) {
       const pagesMax = this.#findPages(request, bytesMax)
-      const room = pagesMax === undefined ? "" : `"pagesMax":${pagesMax},`
-      const head = `{"kind":"plan",${room}"request":${request.json}}`
-      const [plan, batch] = await this.#workers.call(request.ownerId, head, schema)
+      const known = schema === undefined ? this.#known.find(request) : undefined
+      const [plan, batch] =
+        (known && planKnown(known, request, pagesMax)) ??
+        (await this.#compile(request, pagesMax, schema))
       schema = undefined
       let reply: LibsqlWorkerReply = plan
-      let results: Buffer = batch
+      let results: Buffer = noBytes
       if (plan.kind === "planned") {
         const call: ReadCall = {
           ...{ kind: "read", kinds: plan.kinds, isSingle, bytesMax },
           ...(plan.isRead ? {} : { pagesMax: pagesMax ?? 0 }),
         }
-        const sent = await this.#exchange(request, plan, batch.toString(), call, signal)
-        ;[reply, results] = sent
+        const sinceMs = performance.now()
+        ;[reply, results] = await this.#exchange.send(request, plan, batch, call, signal)
+        noteQuick(known, this.#isQuick(sinceMs))
       }
       if (reply.kind !== "busy") attempt += 1
       switch (reply.kind) {
@@ -206,6 +260,7 @@ export class LibsqlDatabases implements OwnerDatabases {
         case "outcome":
           return reply.outcome
         case "schema_needed": {
+          this.#known.forget(namespace)
           const found = await this.#readSchema(request, bytesMax, signal)
           if (!(found instanceof Uint8Array)) return found
           schema = found
@@ -223,6 +278,10 @@ export class LibsqlDatabases implements OwnerDatabases {
     return { kind: "unavailable", message: "its tables change too often" }
   }
 
+  #isQuick(sinceMs: number): boolean {
+    return performance.now() - sinceMs < this.#limits.quickMsMax
+  }
+
   /** Undefined where it is not known, or the limit of the namespace is another one. */
   #findPages(home: StorageHome, bytesMax: number): number | undefined {
     if (this.#limited.get(toNamespace(home)) !== bytesMax) return undefined
@@ -230,76 +289,17 @@ export class LibsqlDatabases implements OwnerDatabases {
     return room === undefined ? undefined : Math.max(2, Math.floor(room / pageBytes))
   }
 
-  /** Sends a batch, and has its results read. */
-  async #exchange(
-    home: StorageHome,
-    { isRead, isHeld }: Plan,
-    batch: string,
-    call: ReadCall,
-    signal: AbortSignal,
-  ): Promise<readonly [LibsqlWorkerReply, Buffer]> {
-    const namespace = toNamespace(home)
-    const options = { signal, bytesMax: this.#limits.replyBytesMax }
-    if (!isHeld) {
-      const { reply, baton } = await this.#retry(isRead, signal, () =>
-        this.#streams.send(namespace, batch, options),
-      )
-      let isDone = false
-      try {
-        const read = await this.#read(home.ownerId, call, reply)
-        isDone = read[0].kind === "done"
-        return read
-      } finally {
-        this.#streams.release(namespace, baton, isDone)
-      }
-    }
-    const { reply, baton } = await this.#retry(false, signal, () =>
-      this.#streams.hold(namespace, batch, options),
-    )
-    let open = baton
-    try {
-      const read = await this.#read(home.ownerId, call, reply)
-      if (baton === undefined || read[0].kind !== "done") return read
-      open = undefined
-      const ended = await this.#streams.commit(namespace, baton, options)
-      // Foreign keys may be checked at the end only.
-      const failure = ended.kind === "done" ? findFailure(ended) : lost
-      return failure === undefined ? read : [failure, Buffer.alloc(0)]
-    } finally {
-      // Closing it ends the transaction without a change.
-      this.#streams.release(namespace, open, false)
-    }
-  }
-
-  #read(
-    ownerId: string,
-    call: ReadCall,
-    reply: LibsqlReply,
-  ): Promise<readonly [LibsqlWorkerReply, Buffer]> {
-    switch (reply.kind) {
-      case "done":
-        return this.#workers.call(ownerId, toOwnJson(call), reply.bytes)
-      case "no_namespace":
-        return Promise.resolve([{ kind: "schema_needed" }, Buffer.alloc(0)])
-      case "no_stream":
-        return Promise.resolve([lost, Buffer.alloc(0)])
-      case "too_large":
-        return Promise.resolve([tooLarge, Buffer.alloc(0)])
-    }
-  }
-
-  /** What was certainly not done, or only reads, is tried again: the server may be starting. */
-  async #retry<T>(isRead: boolean, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
-    for (const pauseMs of this.#limits.retryMs) {
-      try {
-        return await act()
-      } catch (error) {
-        const canRepeat = error instanceof LibsqlUnavailable && (isRead || !error.isSent)
-        if (!canRepeat || signal.aborted) throw error
-        await Bun.sleep(pauseMs)
-      }
-    }
-    return await act()
+  /** Has a worker compile the statements, which knows the tables or is given them. */
+  async #compile(
+    request: Request,
+    pagesMax: number | undefined,
+    schema: Uint8Array | undefined,
+  ): Promise<readonly [LibsqlWorkerReply, string]> {
+    const room = pagesMax === undefined ? "" : `"pagesMax":${pagesMax},`
+    const head = `{"kind":"plan",${room}"request":${request.json}}`
+    const [plan, batch] = await this.#workers.call(request.ownerId, head, schema)
+    if (plan.kind === "planned") this.#known.note(request, plan)
+    return [plan, batch.toString()]
   }
 
   /** The tables of a database, which is created if it does not exist. */
@@ -310,7 +310,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   ): Promise<Uint8Array | SqlOutcome> {
     const namespace = toNamespace(home)
     const options = { signal, bytesMax: this.#limits.replyBytesMax }
-    const { reply, baton } = await this.#retry(true, signal, () =>
+    const { reply, baton } = await this.#exchange.retry(true, signal, () =>
       this.#streams.send(namespace, schemaRequests, options),
     )
     this.#streams.release(namespace, baton, true)
@@ -345,18 +345,10 @@ export class LibsqlDatabases implements OwnerDatabases {
 /** The pages of a libSQL server have this size. */
 const pageBytes = 4096
 
-const lost: LibsqlWorkerReply = {
-  kind: "outcome",
-  outcome: { kind: "unavailable", message: "the libSQL server has ended its connection" },
-}
+const noBytes = Buffer.alloc(0)
 
-const tooLarge: LibsqlWorkerReply = {
-  kind: "outcome",
-  outcome: {
-    kind: "failed",
-    message: `the result is larger than ${statementLimits.resultBytesMax} bytes`,
-  },
-}
+/** Why the time of a request has ended. */
+const late = new Error("it is late")
 
 /** The tables at one moment, with their version. */
 const schemaRequests = [
@@ -367,24 +359,6 @@ const schemaRequests = [
 ]
   .map((sql) => toOwnJson({ type: "execute", stmt: { sql } }))
   .join(",")
-
-/** Why the end of a transaction has failed. */
-function findFailure(reply: LibsqlReply): LibsqlWorkerReply | undefined {
-  try {
-    readPipeline(reply)
-    return undefined
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error)
-    const message = text.replace(/^the libSQL server failed: (?:SQLite error: )?/, "")
-    const isConstraint = message.includes("constraint failed")
-    return {
-      kind: "outcome",
-      outcome: isConstraint
-        ? { kind: "failed", message, sqliteCode: "SQLITE_CONSTRAINT" }
-        : { kind: "unavailable", message },
-    }
-  }
-}
 
 /** An error of the server is expected, and not ours. */
 async function translate<T>(verb: string, act: () => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import type { SqlOutcome, SqlRequest } from "../../../domain/owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
+import type { StatementTraits } from "../worker/authorizer.ts"
 
 // What the server and its workers say to each other about databases on a libSQL server. A message is
 // the length of its head in 4 bytes, the head as JSON, and bytes that belong to it.
@@ -34,6 +35,15 @@ export interface ReadCall {
 /** The tables of the database follow a plan call, the response of the server a read call. */
 export type LibsqlCall = PlanCall | ReadCall
 
+/** A statement that a worker has compiled with the tables of the database, and has allowed. */
+export interface CompiledStatement extends StatementTraits {
+  /** What is sent: exactly what was compiled. */
+  readonly text: string
+  /** The names of parameters 1, 2, …; those without one have no name. */
+  readonly parameters: readonly (string | null | undefined)[]
+  readonly hasColumns: boolean
+}
+
 /** The batch follows. */
 export interface Plan {
   readonly kind: "planned"
@@ -41,6 +51,10 @@ export interface Plan {
   readonly isRead: boolean
   /** Whether the batch does not end its transaction: its results may turn out to be too large. */
   readonly isHeld: boolean
+  /** The version of the tables with which the statements were compiled. */
+  readonly version: string
+  /** For the same statements with other values; undefined if they are long or define something. */
+  readonly compiled?: readonly CompiledStatement[] | undefined
 }
 
 export type LibsqlWorkerReply =
@@ -67,6 +81,18 @@ export const mirrorLimits = {
   bytesMax: 83_886_080,
   /** How often a statement is compiled again with a text in single quotes. */
   quotesMax: 64,
+}
+
+/** The statements that the server itself knows to be allowed, without asking a worker again. */
+export const knownLimits = {
+  databasesMax: 128,
+  /** Of one database. */
+  statementsMax: 32,
+  /** Statements of a request that are longer together are not kept. */
+  charsMax: 1_000,
+  parametersMax: 100,
+  /** A request or a response that is longer is the work of a worker. */
+  jsonBytesMax: 32_768,
 }
 
 /** The limits of a mirror and of the statements that it compiles. */

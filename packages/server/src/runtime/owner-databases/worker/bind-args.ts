@@ -25,13 +25,13 @@ export function toBindings(parameters: Parameters, values: readonly SQLInputValu
 }
 
 /** Whether a parameter has a name and not only a number. */
-export function isNamed(name: string | undefined): name is string {
-  return name !== undefined && !name.startsWith("?")
+export function isNamed(name: string | null | undefined): name is string {
+  return typeof name === "string" && !name.startsWith("?")
 }
 
 /** The values of parameters 1, 2, …. A missing one is an error; SQLite would use null. */
 export function listArgs(
-  parameters: Parameters,
+  parameters: readonly (string | null | undefined)[],
   args: SqlStatement["args"],
 ): readonly SQLInputValue[] {
   if (isList(args) && args.length !== parameters.length)
@@ -50,10 +50,10 @@ function isList(args: SqlStatement["args"]): args is readonly Value[] {
 /** Unused names are ignored: programs pass the same object to several statements. */
 function findArg(
   args: Readonly<Record<string, Value>>,
-  name: string | undefined,
+  name: string | null | undefined,
   index: number,
 ): Value {
-  if (name === undefined)
+  if (typeof name !== "string")
     throw new StatementError(
       `parameter ${index + 1} has no name, and the arguments are given by name`,
     )

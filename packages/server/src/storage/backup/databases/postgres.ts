@@ -37,16 +37,18 @@ const loadSteps = [
   "lock table users, vals in share row exclusive mode",
 ]
 
-// Indexes come first in the reverse order: the checks of the foreign keys use them.
+// Indexes come first in the reverse order: the checks of the foreign keys use them. The index of a
+// partitioned table is dropped and created with those of its partitions, but its definition is of
+// itself only.
 const obstructions = raw(`
   select format('alter table %I drop constraint %I', t.relname, k.conname) as drop,
     format('alter table %I add constraint %I %s', t.relname, k.conname, pg_get_constraintdef(k.oid)) as create, 1 as rank
   from pg_constraint k join pg_class t on t.oid = k.conrelid
   where k.contype = 'f' and t.relnamespace = current_schema()::regnamespace
   union all
-  select format('drop index %I', x.relname), pg_get_indexdef(i.indexrelid), 2
+  select format('drop index %I', x.relname), replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON '), 2
   from pg_index i join pg_class x on x.oid = i.indexrelid
-  where x.relnamespace = current_schema()::regnamespace and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)
+  where x.relnamespace = current_schema()::regnamespace and not x.relispartition and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)
   order by rank`)
 
 /** A database on a server. A restore fills it in one transaction. */

@@ -1,10 +1,12 @@
 // The program of a worker for databases on a libSQL server. It has no network: it turns requests
 // into batches for the server to send, and the responses into results.
 
+import type { SqlOutcome, SqlRequest } from "../../../../domain/owner-databases.ts"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
 import { serveFrames } from "../../../worker-processes/serve-frames.ts"
 import { statementLimits } from "../../database-limits.ts"
 import {
+  knownLimits,
   type LibsqlCall,
   type LibsqlWorkerReply,
   type LibsqlWorkerSettings,
@@ -14,7 +16,7 @@ import {
   toMessage,
 } from "../../libsql/libsql-messages.ts"
 import { toOutcome } from "../sql-errors.ts"
-import { toBatch } from "./plan-batch.ts"
+import { type BoundStatement, planBatch } from "./plan-batch.ts"
 import { readResults } from "./read-results.ts"
 import { type Schema, SchemaMirror } from "./schema-mirror.ts"
 
@@ -25,6 +27,11 @@ const limits = { ...statementLimits, ...mirrorLimits }
 /** By database, the one that was used last is the last. */
 const mirrors = new Map<string, SchemaMirror>()
 
+const unexpected: SqlOutcome = {
+  kind: "unavailable",
+  message: "the libSQL server did not respond as expected",
+}
+
 await serveFrames((frame) => {
   const { head, bytes } = splitMessage(frame)
   const call = JSON.parse(head) as LibsqlCall
@@ -34,33 +41,24 @@ await serveFrames((frame) => {
 
 function respond(call: LibsqlCall, bytes: Buffer): Reply {
   if (call.kind === "plan") return plan(call, bytes)
-  try {
-    return readResults(call, bytes, limits)
-  } catch (error) {
-    return fail(error, call.bytesMax, undefined)
-  }
+  return readResults(call, () => JSON.parse(bytes.toString()), limits)
 }
 
 function plan({ request, pagesMax }: PlanCall, schema: Buffer): Reply {
   const { ownerId, valId, mode } = request
   const key = valId ?? ownerId
-  if (schema.length > 0) keep(key, new SchemaMirror(toSchema(schema), limits))
+  const tables = schema.length === 0 ? undefined : toSchema(schema)
+  if (tables === "invalid") return [{ kind: "outcome", outcome: unexpected }]
+  if (tables) keep(key, new SchemaMirror(tables, limits))
   const mirror = mirrors.get(key)
   if (!mirror) return [{ kind: "schema_needed" }]
   keep(key, mirror)
   try {
     const statements = mirror.allow(request)
-    const isRead = statements.every((statement) => statement.isRead)
-    if (!isRead && pagesMax === undefined) return [{ kind: "room_needed" }]
-    const isHeld = !isRead && statements.some(({ hasColumns }) => hasColumns)
-    const kinds = statements.map(({ isChange, isInsert }) =>
-      isInsert ? "i" : isChange ? "c" : "r",
-    )
-    const batch = toBatch({
-      ...{ statements, isHeld, version: mirror.version },
-      pagesMax: isRead ? undefined : pagesMax,
-    })
-    return [{ kind: "planned", kinds: kinds.join(""), isRead, isHeld }, batch]
+    const planned = planBatch({ statements, version: mirror.version, pagesMax })
+    if (!planned) return [{ kind: "room_needed" }]
+    const [plan, batch] = planned
+    return [{ ...plan, compiled: toCompiled(request, statements) }, batch]
   } catch (error) {
     // The tables may have changed since, and another node may have created those that are missing.
     if (schema.length === 0) return [{ kind: "schema_needed" }]
@@ -68,22 +66,40 @@ function plan({ request, pagesMax }: PlanCall, schema: Buffer): Reply {
   }
 }
 
+/** What the server may keep: nothing that depends on a definition before it. */
+function toCompiled({ statements: sent }: SqlRequest, statements: readonly BoundStatement[]) {
+  const chars = sent.reduce((sum, { sql }) => sum + sql.length, 0)
+  const parameters = statements.reduce((sum, each) => sum + each.parameters.length, 0)
+  const isDefined = statements.some(({ isRead, isChange }) => !isRead && !isChange)
+  if (isDefined || chars > knownLimits.charsMax || parameters > knownLimits.parametersMax)
+    return undefined
+  return statements.map(({ text, parameters, hasColumns, isRead, isChange, isInsert }) => ({
+    ...{ text, parameters, hasColumns, isRead, isChange, isInsert },
+  }))
+}
+
 function fail(error: unknown, bytesMax: number, index: number | undefined): Reply {
   return [{ kind: "outcome", outcome: toOutcome(error, { folder: "/", bytesMax, index }) }]
 }
 
 /** The response to the request for the tables: their version, and their SQL. */
-function toSchema(bytes: Buffer): Schema {
-  const { results } = JSON.parse(bytes.toString()) as {
-    results: { response: { result: { rows: LibsqlValue[][] } } }[]
-  }
-  const [, version, objects] = results.map(({ response }) => response.result?.rows ?? [])
-  return {
-    version: toTexts(version?.[0] ?? [])[0] ?? "0",
-    objects: (objects ?? []).map((row) => {
-      const [type = "", name = "", sql = ""] = toTexts(row)
-      return { type, name, sql }
-    }),
+function toSchema(bytes: Buffer): Schema | "invalid" {
+  try {
+    const { results } = JSON.parse(bytes.toString()) as {
+      results: { response: { result: { rows: LibsqlValue[][] } } }[]
+    }
+    const [, version, objects] = results.map(({ response }) => response.result?.rows ?? [])
+    const [number = ""] = toTexts(version?.[0] ?? [])
+    if (!/^\d{1,19}$/.test(number)) return "invalid"
+    return {
+      version: number,
+      objects: (objects ?? []).map((row) => {
+        const [type = "", name = "", sql = ""] = toTexts(row)
+        return { type, name, sql }
+      }),
+    }
+  } catch {
+    return "invalid"
   }
 }
 

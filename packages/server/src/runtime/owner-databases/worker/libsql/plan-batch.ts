@@ -1,16 +1,33 @@
 import type { SQLInputValue } from "node:sqlite"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
+import type { CompiledStatement, Plan } from "../../libsql/libsql-messages.ts"
 import { isNamed } from "../bind-args.ts"
-import type { AllowedStatement } from "./schema-mirror.ts"
+
+/** A statement that is allowed, and the values of its parameters 1, 2, …. */
+export interface BoundStatement extends CompiledStatement {
+  readonly values: readonly SQLInputValue[]
+}
 
 interface Batch {
-  readonly statements: readonly AllowedStatement[]
+  readonly statements: readonly BoundStatement[]
   /** The version of the tables with which the statements were compiled. */
   readonly version: string
   /** The pages that the database may have; undefined for a batch that only reads. */
   readonly pagesMax: number | undefined
-  /** Whether the transaction stays open. */
-  readonly isHeld: boolean
+}
+
+/** A plan, and its batch as JSON. */
+export type PlannedBatch = readonly [Plan, string]
+
+/** Plans a batch. It may write only if it is known how large the database may become. */
+export function planBatch(batch: Batch): PlannedBatch | undefined {
+  const { statements, version } = batch
+  const isRead = statements.every((statement) => statement.isRead)
+  if (!isRead && batch.pagesMax === undefined) return undefined
+  const isHeld = !isRead && statements.some(({ hasColumns }) => hasColumns)
+  const kinds = statements.map(({ isChange, isInsert }) => (isInsert ? "i" : isChange ? "c" : "r"))
+  const plan = { kind: "planned", kinds: kinds.join(""), isRead, isHeld, version } as const
+  return [plan, toBatch({ ...batch, pagesMax: isRead ? undefined : batch.pagesMax }, isHeld)]
 }
 
 /** The steps before the first statement: the beginning of the transaction and the check. */
@@ -24,7 +41,7 @@ export const firstStep = 2
  *   begin ─▶ are the tables the same? ─▶ statements ─▶ is there room? ─▶ commit, or else rollback
  * ```
  */
-export function toBatch({ statements, version, pagesMax, isHeld }: Batch): string {
+function toBatch({ statements, version, pagesMax }: Batch, isHeld: boolean): string {
   const isWrite = pagesMax !== undefined
   const steps: object[] = [
     { stmt: { sql: isWrite ? "begin immediate" : "begin" } },
@@ -58,7 +75,7 @@ export function toBatch({ statements, version, pagesMax, isHeld }: Batch): strin
 const failure = "abs(-9223372036854775808)"
 
 /** A lone surrogate, which is not valid in JSON, becomes the same character as in SQLite. */
-function toStatement({ text, parameters, values }: AllowedStatement): object {
+function toStatement({ text, parameters, values }: BoundStatement): object {
   const sql = text.toWellFormed()
   const args = values.map(toValue)
   if (!parameters.some(isNamed)) return { sql, args }

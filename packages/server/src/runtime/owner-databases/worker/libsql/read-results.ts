@@ -4,7 +4,7 @@ import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
 import type { StatementLimits } from "../../database-limits.ts"
 import type { LibsqlWorkerReply, ReadCall } from "../../libsql/libsql-messages.ts"
 import { createResultWriter, type ResultWriter } from "../result-writer.ts"
-import { toFullMessage } from "../sql-errors.ts"
+import { StatementError, toFullMessage } from "../sql-errors.ts"
 import { firstStep } from "./plan-batch.ts"
 
 /** The result of a step. */
@@ -33,28 +33,72 @@ interface Response {
   )[]
 }
 
-/** What a response of the server to a batch means, and the JSON of the results. */
+/**
+ * What a response of the server to a batch means, and the JSON of the results. A response that is not
+ * one means that the server cannot be used.
+ */
 export function readResults(
   call: ReadCall,
-  bytes: Buffer,
+  parse: () => unknown,
   limits: StatementLimits,
 ): readonly [LibsqlWorkerReply, Buffer?] {
-  const [first] = (JSON.parse(bytes.toString()) as Response).results
-  if (!first) throw new Error("the response of the libSQL server is empty")
-  // The server refused the batch as a whole, before its first step.
-  if (first.type === "error") return [toFailure(first.error, undefined, call, limits)]
-  const { step_results: results, step_errors: errors } = first.response.result
-  const failed = errors.findIndex((error) => error !== null)
-  const error = errors[failed]
-  if (error) return [toReply(error, failed, results, call, limits)]
+  try {
+    const [first] = (parse() as Response).results
+    if (!first) throw new Error("it has no results")
+    // The server refused the batch as a whole, before its first step.
+    if (first.type === "error") return [toFailure(first.error, undefined, call, limits)]
+    const { step_results: results, step_errors: errors } = first.response.result
+    const failed = errors.findIndex((error) => error !== null)
+    const error = errors[failed]
+    if (error) return [toReply(error, failed, results, call, limits)]
+    const json = toResults(call, results, firstStep, limits)
+    const pages =
+      call.pagesMax === undefined ? undefined : readPages(results[firstStep + call.kinds.length])
+    return [{ kind: "done", pages }, json]
+  } catch (error) {
+    const outcome: SqlOutcome =
+      error instanceof StatementError
+        ? { kind: "failed", message: error.message }
+        : { kind: "unavailable", message: "the libSQL server did not respond as expected" }
+    return [{ kind: "outcome", outcome }]
+  }
+}
+
+/**
+ * The results of reads that were sent as one batch, one after the other; undefined if one of them has
+ * failed.
+ */
+export function readGroup(
+  calls: readonly ReadCall[],
+  parse: () => unknown,
+  limits: StatementLimits,
+): readonly Buffer[] | undefined {
+  try {
+    const [first] = (parse() as Response).results
+    if (first?.type !== "ok") return undefined
+    const { step_results: results, step_errors: errors } = first.response.result
+    if (errors.some((error) => error !== null)) return undefined
+    let step = firstStep
+    return calls.map((call) => {
+      const json = toResults(call, results, step, limits)
+      step += call.kinds.length
+      return json
+    })
+  } catch {
+    return undefined
+  }
+}
+
+/** The JSON of the results of one request, of which the first is that of the given step. */
+function toResults(
+  { kinds, isSingle }: ReadCall,
+  results: BatchResult["step_results"],
+  step: number,
+  limits: StatementLimits,
+): Buffer {
   const writer = createResultWriter(limits.resultBytesMax)
-  const texts = Array.from(call.kinds, (kind, index) =>
-    toResult(results[firstStep + index], kind, writer),
-  )
-  const json = call.isSingle ? (texts[0] ?? "") : `[${texts.join(",")}]`
-  const pages =
-    call.pagesMax === undefined ? undefined : readPages(results[firstStep + call.kinds.length])
-  return [{ kind: "done", pages }, writer.toBytes(json)]
+  const texts = Array.from(kinds, (kind, index) => toResult(results[step + index], kind, writer))
+  return writer.toBytes(isSingle ? (texts[0] ?? "") : `[${texts.join(",")}]`)
 }
 
 function toReply(
@@ -105,15 +149,17 @@ function toResult(
   kind: string,
   writer: ResultWriter,
 ): string {
-  if (!result) throw new Error("the response of the libSQL server has no result of a statement")
-  const changes = result.affected_row_count
-  const id = kind === "i" && changes > 0 ? result.last_insert_rowid : null
+  const changes = result?.affected_row_count
+  if (!result || !Number.isSafeInteger(changes)) throw new Error("it has no result of a statement")
+  const id = kind === "i" && result.affected_row_count > 0 ? result.last_insert_rowid : null
   return writer.toResult(
     result.cols.map(({ name, decltype }) => ({ name, type: decltype })) as Parameters<
       ResultWriter["toResult"]
     >[0],
     result.rows.map((row) => writer.toRow(row.map(toOutput))),
-    kind === "r" ? undefined : { changes, lastInsertRowid: id === null ? null : BigInt(id) },
+    kind === "r"
+      ? undefined
+      : { changes: result.affected_row_count, lastInsertRowid: id === null ? null : BigInt(id) },
   )
 }
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite"
+import type { DatabaseSync } from "node:sqlite"
 import type { SqlRequest, SqlStatement } from "../../../../domain/owner-databases.ts"
 import type { MirrorLimits } from "../../libsql/libsql-messages.ts"
 import { type Authorizer, createAuthorizer, noFiles } from "../authorizer.ts"
@@ -11,6 +11,7 @@ import {
 } from "../prepared-statements.ts"
 import { numberParameters, quoteText } from "../scan-sql.ts"
 import { StatementError, WriteRefused } from "../sql-errors.ts"
+import type { BoundStatement } from "./plan-batch.ts"
 
 /** One table, index, view or trigger. */
 export interface SchemaObject {
@@ -26,10 +27,7 @@ export interface Schema {
 }
 
 /** A statement that may be sent to the server. */
-export interface AllowedStatement extends Prepared {
-  /** Of parameters 1, 2, …. */
-  readonly values: readonly SQLInputValue[]
-}
+type AllowedStatement = Prepared & BoundStatement
 
 /**
  * The tables of a database on a libSQL server, without their rows. Statements are compiled here

@@ -1,0 +1,82 @@
+import { availableParallelism, hostname, loadavg } from "node:os"
+import { runBackoff, toRetryDelay } from "../domain/backoff.ts"
+import type { NodeLoad } from "../domain/nodes.ts"
+import type { Runner, RunnerStatus } from "../domain/runs/runner.ts"
+import type { ApiParts } from "../http/nouns.ts"
+import { NodeWatch } from "../jobs/node-watch.ts"
+import type { QueueWorker } from "../jobs/queue-worker.ts"
+import { identityOf, isAlive } from "../runtime/sandbox/launch/process-identity.ts"
+import type { Foundation } from "./foundation.ts"
+import type { Stores } from "./stores.ts"
+
+interface NodeParts {
+  readonly api: Pick<ApiParts, "version" | "isStopping">
+  readonly runner: Pick<Runner, "status">
+  readonly queue: QueueWorker
+  /** What works on claims of this node, beside the queue. */
+  readonly workers: readonly { loseAll(): void }[]
+}
+
+/** Creates the watch over this node and the others. */
+export function createNodeWatch(
+  foundation: Foundation,
+  stores: Stores,
+  { api, runner, queue, workers }: NodeParts,
+): NodeWatch {
+  const { log, schema, schemaVersion, nodeId, now, onErrorOf } = foundation
+  return new NodeWatch({
+    node: {
+      id: nodeId,
+      host: hostname(),
+      pid: process.pid,
+      pidStarted: identityOf(process.pid) ?? "",
+    },
+    nodes: stores.nodes,
+    tokens: stores.tokens,
+    queueStore: stores.queue,
+    now,
+    report() {
+      const status = runner.status()
+      return {
+        version: api.version,
+        schemaVersion,
+        isolation: status.isolation,
+        uptimeMs: Math.round(process.uptime() * 1000),
+        isStopping: api.isStopping(),
+        ...toLoad(status),
+      }
+    },
+    hasEnded: ({ pidStarted }) => !isAlive(pidStarted),
+    checkSchema: schema.check,
+    delayOf: (attempt) => toRetryDelay(runBackoff, attempt),
+    onLost() {
+      log.warn("lease_lost", { node: nodeId })
+      for (const worker of [queue, ...workers]) worker.loseAll()
+    },
+    onClock: ({ clockSkewMs, isClockWrong }) =>
+      log[isClockWrong ? "warn" : "info"](isClockWrong ? "clock_skew" : "clock_in_step", {
+        seconds: clockSkewMs / 1000,
+      }),
+    onError: onErrorOf("node watch"),
+    onTakeover(taken) {
+      const { requeued, retried, crashed } = taken
+      if (requeued + retried + crashed > 0)
+        log.warn("takeover", { node: nodeId, requeued, retried, crashed })
+      queue.noteTakeover(taken)
+    },
+  })
+}
+
+function toLoad(status: RunnerStatus): NodeLoad {
+  const [cpuLoad = 0] = loadavg()
+  return {
+    runs: status.runs,
+    waitingRuns: status.waiting,
+    processes: status.processes,
+    cpuLoad,
+    cpus: availableParallelism(),
+    memoryBytes: process.memoryUsage.rss(),
+    valMemoryBytes: status.memoryBytes,
+    valMemoryBytesMax: status.memoryBytesMax,
+  }
+}

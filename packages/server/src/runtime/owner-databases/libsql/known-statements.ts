@@ -1,0 +1,86 @@
+import type { SqlStatement } from "../../../domain/owner-databases.ts"
+import { type CompiledStatement, knownLimits, type Plan } from "./libsql-messages.ts"
+
+/** A statement that was compiled before. */
+export interface KnownStatement extends CompiledStatement {
+  /** Whether its last request took no time to speak of. */
+  isQuick: boolean
+}
+
+/** The statements of a request. Their text decides, and whether they are a batch. */
+export interface KnowableRequest {
+  readonly namespace: string
+  readonly isSingle: boolean
+  /** Whether they may write. */
+  readonly isReader: boolean
+  /** Undefined if they are too long to be known. */
+  readonly statements: readonly SqlStatement[] | undefined
+}
+
+/** All statements of a request, with the version of the tables with which they were compiled. */
+export interface KnownRequest {
+  readonly version: string
+  readonly statements: readonly KnownStatement[]
+}
+
+interface Database {
+  readonly version: string
+  /** By the text of the user, the one that was used last is the last. */
+  readonly statements: Map<string, KnownStatement>
+}
+
+/**
+ * The statements that workers have compiled and allowed, by their text and the version of the tables.
+ * The same text needs no worker while the tables are the same, which each batch checks on the server.
+ */
+export class KnownStatements {
+  readonly #databases = new Map<string, Database>()
+
+  /** Undefined if one of them is not known, or writes where that is not allowed. */
+  find({ namespace, isSingle, isReader, statements }: KnowableRequest): KnownRequest | undefined {
+    const database = this.#databases.get(namespace)
+    if (!database || !statements) return undefined
+    const found: KnownStatement[] = []
+    for (const { sql } of statements) {
+      const known = database.statements.get(toKey(isSingle, sql))
+      if (!known || (isReader && !known.isRead)) return undefined
+      found.push(known)
+    }
+    return found.length === 0 ? undefined : { version: database.version, statements: found }
+  }
+
+  /** Keeps what a worker has compiled. */
+  note({ namespace, isSingle, statements = [] }: KnowableRequest, plan: Plan): void {
+    const { version, compiled } = plan
+    if (compiled?.length !== statements.length) return
+    const former = this.#databases.get(namespace)
+    const database = former?.version === version ? former : { version, statements: new Map() }
+    keep(this.#databases, namespace, database, knownLimits.databasesMax)
+    for (const [index, { sql }] of statements.entries()) {
+      const known = { ...(compiled[index] as CompiledStatement), isQuick: false }
+      keep(database.statements, toKey(isSingle, sql), known, knownLimits.statementsMax)
+    }
+  }
+
+  /** The tables have changed. */
+  forget(namespace: string): void {
+    this.#databases.delete(namespace)
+  }
+}
+
+/** Notes whether a request of them was quick. */
+export function noteQuick(known: KnownRequest | undefined, isQuick: boolean): void {
+  for (const statement of known?.statements ?? []) statement.isQuick = isQuick
+}
+
+/** A pragma may be allowed in a batch only. */
+function toKey(isSingle: boolean, sql: string): string {
+  return `${isSingle ? "s" : "b"}${sql}`
+}
+
+function keep<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
+  map.delete(key)
+  map.set(key, value)
+  const [oldest = ""] = map.keys()
+  if (map.size > max) map.delete(oldest)
+}

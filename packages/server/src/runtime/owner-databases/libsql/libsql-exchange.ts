@@ -1,0 +1,161 @@
+import type { StorageHome } from "../../../domain/storage-home.ts"
+import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toNamespace } from "../../../shared/libsql/libsql-registry.ts"
+import {
+  type LibsqlReply,
+  LibsqlUnavailable,
+  readPipeline,
+} from "../../../shared/libsql/libsql-server.ts"
+import { type LibsqlLimits, statementLimits } from "../database-limits.ts"
+import { readGroup, readResults } from "../worker/libsql/read-results.ts"
+import { knownLimits, type LibsqlWorkerReply, type Plan, type ReadCall } from "./libsql-messages.ts"
+import type { PlannedReads } from "./libsql-request.ts"
+import type { LibsqlStreams } from "./libsql-streams.ts"
+import type { LibsqlWorkers } from "./libsql-workers.ts"
+
+type Results = readonly [LibsqlWorkerReply, Buffer]
+
+/** Sends batches, and has their results read: small ones here, others by a worker. */
+export class LibsqlExchange {
+  readonly #streams: LibsqlStreams
+  readonly #workers: LibsqlWorkers
+  readonly #limits: LibsqlLimits
+
+  constructor(streams: LibsqlStreams, workers: LibsqlWorkers, limits: LibsqlLimits) {
+    this.#streams = streams
+    this.#workers = workers
+    this.#limits = limits
+  }
+
+  /** Sends a batch, and has its results read. */
+  async send(
+    home: StorageHome,
+    { isRead, isHeld }: Plan,
+    batch: string,
+    call: ReadCall,
+    signal: AbortSignal,
+  ): Promise<Results> {
+    const namespace = toNamespace(home)
+    const options = { signal, bytesMax: this.#limits.replyBytesMax }
+    if (!isHeld) {
+      const { reply, baton } = await this.retry(isRead, signal, () =>
+        this.#streams.send(namespace, batch, options),
+      )
+      let isDone = false
+      try {
+        const read = await this.#read(home.ownerId, call, reply)
+        isDone = read[0].kind === "done"
+        return read
+      } finally {
+        this.#streams.release(namespace, baton, isDone)
+      }
+    }
+    const { reply, baton } = await this.retry(false, signal, () =>
+      this.#streams.hold(namespace, batch, options),
+    )
+    let open = baton
+    try {
+      const read = await this.#read(home.ownerId, call, reply)
+      if (baton === undefined || read[0].kind !== "done") return read
+      open = undefined
+      const ended = await this.#streams.commit(namespace, baton, {
+        ...options,
+        bytesMax: knownLimits.jsonBytesMax,
+      })
+      // Foreign keys may be checked at the end only.
+      const failure = ended.kind === "done" ? findFailure(ended) : lost
+      return failure === undefined ? read : [failure, empty]
+    } finally {
+      // Closing it ends the transaction without a change.
+      this.#streams.release(namespace, open, false)
+    }
+  }
+
+  /** Sends reads of one database as one batch. Undefined if they have to be sent one by one. */
+  async sendTogether(
+    { namespace, batch, calls }: PlannedReads,
+    signal: AbortSignal,
+  ): Promise<readonly Buffer[] | undefined> {
+    const options = { signal, bytesMax: this.#limits.replyBytesMax }
+    const { reply, baton } = await this.#streams.send(namespace, batch, options)
+    const results =
+      reply.kind === "done" && isSmall(reply.bytes)
+        ? readGroup(calls, () => parseSmall(reply.bytes), statementLimits)
+        : undefined
+    this.#streams.release(namespace, baton, results !== undefined)
+    return results
+  }
+
+  /** What was certainly not done, or only reads, is tried again: the server may be starting. */
+  async retry<T>(isRead: boolean, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+    for (const pauseMs of this.#limits.retryMs) {
+      try {
+        return await act()
+      } catch (error) {
+        const canRepeat = error instanceof LibsqlUnavailable && (isRead || !error.isSent)
+        if (!canRepeat || signal.aborted) throw error
+        await Bun.sleep(pauseMs)
+      }
+    }
+    return await act()
+  }
+
+  async #read(ownerId: string, call: ReadCall, reply: LibsqlReply): Promise<Results> {
+    switch (reply.kind) {
+      case "done": {
+        const { bytes } = reply
+        if (!isSmall(bytes)) return this.#workers.call(ownerId, toOwnJson(call), bytes)
+        const [read, json = empty] = readResults(call, () => parseSmall(bytes), statementLimits)
+        return [read, json]
+      }
+      case "no_namespace":
+        return [{ kind: "schema_needed" }, empty]
+      case "no_stream":
+        return [lost, empty]
+      case "too_large":
+        return [tooLarge, empty]
+    }
+  }
+}
+
+const empty = Buffer.alloc(0)
+
+function isSmall(bytes: Uint8Array): boolean {
+  return bytes.length <= knownLimits.jsonBytesMax
+}
+
+function parseSmall({ buffer, byteOffset, byteLength }: Uint8Array): unknown {
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString()
+  return parseJson(text, knownLimits.jsonBytesMax)
+}
+
+const lost: LibsqlWorkerReply = {
+  kind: "outcome",
+  outcome: { kind: "unavailable", message: "the libSQL server has ended its connection" },
+}
+
+const tooLarge: LibsqlWorkerReply = {
+  kind: "outcome",
+  outcome: {
+    kind: "failed",
+    message: `the result is larger than ${statementLimits.resultBytesMax} bytes`,
+  },
+}
+
+/** Why the end of a transaction has failed. */
+function findFailure(reply: LibsqlReply): LibsqlWorkerReply | undefined {
+  try {
+    readPipeline(reply)
+    return undefined
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    const message = text.replace(/^the libSQL server failed: (?:SQLite error: )?/, "")
+    const isConstraint = message.includes("constraint failed")
+    return {
+      kind: "outcome",
+      outcome: isConstraint
+        ? { kind: "failed", message, sqliteCode: "SQLITE_CONSTRAINT" }
+        : { kind: "unavailable", message },
+    }
+  }
+}

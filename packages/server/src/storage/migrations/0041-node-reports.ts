@@ -1,0 +1,8 @@
+import type { Migration } from "../database/migrate.ts"
+
+/** What a node tells about itself whenever it renews its lease, as JSON; null for an older one. */
+export const nodeReports: Migration = {
+  version: 41,
+  name: "node-reports",
+  statements: ({ types: { text } }) => [`alter table nodes add column report ${text}`],
+}

@@ -1,0 +1,82 @@
+import { firstRow, type Script } from "../database/database.ts"
+import type { RunPartitions } from "../database/dialect.ts"
+import { raw, sql } from "../database/sql.ts"
+
+const limits = {
+  /** How long statements of others may wait behind us, while we wait for the ones before us. */
+  lockMs: 100,
+  /** How long the locks may last. */
+  statementMs: 5_000,
+  /** Runs that are moved into a new partition. */
+  movedMax: 10_000,
+}
+
+/** Arbitrary, and ours alone, as that of migrations. */
+const lockKey = 7_243_392_818
+
+/** The tables, with the columns of the id, and how their partitions are stored. */
+const tables = [
+  // The lines of long logs are apart from the rows that lists read.
+  ["runs", "id", "with (toast_tuple_target = 512)"],
+  ["run_responses", "run_id", ""],
+] as const
+
+/**
+ * `runs_rest` and `run_responses_rest` take the rows that no other partition takes: those of a node
+ * whose clock is ahead, and runs that outlived their partition.
+ */
+export const runPartitions: RunPartitions = {
+  list: raw(`
+    select substr(c.relname, ${"runs_".length + 1}) as name, pg_get_expr(c.relpartbound, c.oid) as bound,
+      floor(extract(epoch from statement_timestamp()) * 1000)::bigint as at
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'runs'::regclass order by c.relname`),
+  *add(name, from, to) {
+    if (!(yield* lock("runs_rest, run_responses_rest"))) return false
+    if (yield* exists(name)) return true
+    const found = yield* firstRow<{ count: number | string }>(
+      sql`select count(*) as count from (select 1 from runs_rest where id >= ${from} and id < ${to} limit ${limits.movedMax + 1}) found`,
+    )
+    if (Number(found?.count) > limits.movedMax) return false
+    for (const [table, key, storage] of tables) {
+      const partition = `${table}_${name}`
+      yield raw(
+        `create table ${partition} (like ${table} including defaults including constraints including indexes including storage) ${storage}`,
+      )
+      yield raw(`
+        with moved as (delete from ${table}_rest where ${key} >= '${from}' and ${key} < '${to}' returning *)
+        insert into ${partition} select * from moved`)
+      yield raw(
+        `alter table ${table} attach partition ${partition} for values from ('${from}') to ('${to}')`,
+      )
+    }
+    return true
+  },
+  *drop(name) {
+    if (!(yield* lock("only runs, only run_responses")) || !(yield* exists(name))) return
+    for (const [table] of tables)
+      yield raw(`alter table ${table} detach partition ${table}_${name}`)
+    // Nothing takes their ids any more but the rest. The condition is that of an index.
+    yield raw(`insert into runs select * from runs_${name}
+      where status <> 'succeeded' and status in ('queued', 'running')`)
+    for (const [table] of tables) yield raw(`drop table ${table}_${name}`)
+  },
+}
+
+/** False while another node does the same. */
+function* lock(names: string): Script<boolean> {
+  const lock = yield* firstRow<{ is_free: boolean }>(
+    sql`select pg_try_advisory_xact_lock(${lockKey}) as is_free`,
+  )
+  if (!lock?.is_free) return false
+  yield raw(`set local lock_timeout = ${limits.lockMs}`)
+  yield raw(`set local statement_timeout = ${limits.statementMs}`)
+  yield raw(`lock table ${names} in access exclusive mode`)
+  return true
+}
+
+function* exists(name: string): Script<boolean> {
+  const table = yield* firstRow<{ exists: boolean }>(
+    sql`select to_regclass(${`runs_${name}`}) is not null as exists`,
+  )
+  return table?.exists === true
+}
