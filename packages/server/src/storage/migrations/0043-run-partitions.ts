@@ -39,6 +39,7 @@ const lockTables = (tables: string) => `
 export const runPartitions: Migration = {
   version: 43,
   name: "run-partitions",
+  worksWith: 40,
   async prepare(db) {
     if (!db.dialect.choose({ sqlite: false, postgres: true })) return
     await db.write(() => addBounds(db), { isPatient: true })
