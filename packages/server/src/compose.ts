@@ -67,12 +67,17 @@ export interface Hamlet {
   stop(): Promise<void>
 }
 
+/** The channel on which a node tells the others that it has come. */
+const nodesChannel = "hamlet_nodes"
+
 /** The composition root: opens the database, builds each noun and starts the background jobs. */
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   const foundation = await openFoundation(config, replacements)
   try {
     const { hamlet, jobs } = build(foundation, replacements)
     await jobs.nodeWatch.start()
+    foundation.db.notify(nodesChannel)
+    foundation.db.listen(nodesChannel, () => jobs.nodeWatch.look())
     await hamlet.parts.accounts.accountWatch.start()
     await hamlet.parts.outboundMail.mailWorker.start()
     return hamlet
@@ -94,7 +99,7 @@ function build(foundation: Foundation, replacements: Replacements) {
     isValHost: (host) => gateway.isValHost(host),
   })
   const jobs = startJobs(parts)
-  const mailServer = createMailServer(foundation, parts.inboundMail)
+  const mailServer = createMailServer(foundation, parts.inboundMail, parts.limits)
   const stopping = new AbortController()
   const api: ApiParts = {
     ...createApi(foundation, parts.limits, parts.links),
@@ -135,7 +140,7 @@ function buildParts(foundation: Foundation, replacements: Replacements, own: Own
   const { config, keys, nodeId, onErrorOf } = foundation
   const links = createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config))
   const stores = createStores(foundation, links)
-  const limits = createLimits(foundation)
+  const limits = createLimits(foundation, stores)
   const runtime = createRuntime(foundation, limits, own)
   const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
   const cipher = createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir))
@@ -292,6 +297,7 @@ async function stopAll(
   await userData.ownerDatabases.stop()
   await parts.liveRuns.stop()
   await accounts.runTokens.stop()
+  await parts.limits.budgets.stop()
   await jobs.nodeWatch.stop()
   await accounts.accountWatch.stop()
   await accounts.tokenUses.stop()
@@ -380,6 +386,7 @@ function startJobs({ foundation, stores, runs, webhooks, outboundMail, ...parts 
       outboundMail.mailWorker.loseAll()
       parts.modules.dependencyJob?.loseAll()
     },
+    onNodes: (count) => parts.limits.budgets.setNodeCount(count),
     onClock: ({ clockSkewMs, isClockWrong }) =>
       log[isClockWrong ? "warn" : "info"](isClockWrong ? "clock_skew" : "clock_in_step", {
         seconds: clockSkewMs / 1000,

@@ -47,6 +47,7 @@ describeEachDatabase("NodeWatch", (open) => {
     const gone = new Set<string>()
     const taken: TakenOver[] = []
     const clocks: NodeStatus[] = []
+    const counts: number[] = []
     const deps: NodeWatchOptions = {
       ...{ node, nodes, tokens, queueStore: createQueueStore(db) },
       hasEnded: (other) => gone.has(other.id),
@@ -54,6 +55,7 @@ describeEachDatabase("NodeWatch", (open) => {
       delayOf: () => 0,
       onLost: () => {},
       onTakeover: (it) => taken.push(it),
+      onNodes: (count) => counts.push(count),
       onClock: (status) => clocks.push(status),
       now: () => Math.floor(clock.at),
       onError(error) {
@@ -69,6 +71,7 @@ describeEachDatabase("NodeWatch", (open) => {
       gone,
       taken,
       clocks,
+      counts,
       deps,
       watch: new NodeWatch(deps),
     }

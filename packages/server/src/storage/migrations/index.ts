@@ -14,6 +14,7 @@ import { valStorage } from "./0037-val-storage.ts"
 import { searchedFiles } from "./0038-searched-files.ts"
 import { merges } from "./0039-merges.ts"
 import { pictures } from "./0040-pictures.ts"
+import { budgets } from "./0042-budgets.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   searchedFiles,
   merges,
   pictures,
+  budgets,
 ]

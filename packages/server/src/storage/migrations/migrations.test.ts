@@ -64,6 +64,10 @@ const landed = {
     sqlite: "795ff2323ca5305067787d1028e4fb977b184eaf3cee04257fcfc42fe58e43c3",
     postgres: "bdfe43b3ba00e9f632eada01d9f9c528e1caa7abd2720d8425b997162c4b10ed",
   },
+  "42 budgets": {
+    sqlite: "362a5d3fe33ea96a57ae6cb1442ba79a22ff1891c02f6be2927369ce40ffa845",
+    postgres: "a2a42e7ff862f3592009f1bd95d23d890039f183d0c4e5e68edf84b2b8fda3c4",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {
