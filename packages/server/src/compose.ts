@@ -63,12 +63,17 @@ export interface Hamlet {
   stop(): Promise<void>
 }
 
+/** The channel on which a node tells the others that it has come. */
+const nodesChannel = "hamlet_nodes"
+
 /** The composition root: opens the database, builds each noun and starts the background jobs. */
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   const foundation = await openFoundation(config, replacements)
   try {
     const { hamlet, jobs } = build(foundation, replacements)
     await jobs.nodeWatch.start()
+    foundation.db.notify(nodesChannel)
+    foundation.db.listen(nodesChannel, () => jobs.nodeWatch.look())
     await hamlet.parts.accounts.accountWatch.start()
     await hamlet.parts.outboundMail.mailWorker.start()
     return hamlet
@@ -89,7 +94,7 @@ function build(foundation: Foundation, replacements: Replacements) {
     fetchApi: (request, connection) => app.fetch(request, connection),
     isValHost: (host) => gateway.isValHost(host),
   })
-  const mailServer = createMailServer(foundation, parts.inboundMail)
+  const mailServer = createMailServer(foundation, parts.inboundMail, parts.limits)
   const stopping = new AbortController()
   const api: ApiParts = {
     ...createApi(foundation, parts.limits, parts.links),
@@ -131,7 +136,7 @@ function buildParts(foundation: Foundation, replacements: Replacements, own: Own
   const { config, keys, nodeId, onErrorOf } = foundation
   const links = createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config))
   const stores = createStores(foundation, links)
-  const limits = createLimits(foundation)
+  const limits = createLimits(foundation, stores)
   const runtime = createRuntime(foundation, limits, own)
   const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
   const cipher = createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir))
@@ -284,6 +289,7 @@ async function stopAll(
   await userData.ownerDatabases.stop()
   await parts.liveRuns.stop()
   await accounts.runTokens.stop()
+  await parts.limits.budgets.stop()
   await jobs.nodeWatch.stop()
   await accounts.accountWatch.stop()
   await accounts.tokenUses.stop()
@@ -358,6 +364,7 @@ function startJobs(parts: Parts, api: ApiParts) {
     outboundMail.mailWorker,
     ...(dependencyJob ? [dependencyJob] : []),
   ]
-  const nodeParts = { api, runner: parts.runner, queue: parts.runs.queue, workers }
+  const { runner, limits } = parts
+  const nodeParts = { api, runner, queue: parts.runs.queue, workers, budgets: limits.budgets }
   return { housekeeping, nodeWatch: createNodeWatch(foundation, stores, nodeParts) }
 }

@@ -1,5 +1,7 @@
 import type { Config } from "../config/config.ts"
 import { assertMailConfig, toReceivingDomain } from "../config/mail.ts"
+import { minuteMs } from "../domain/limits/rate-limit.ts"
+import { SharedRates } from "../domain/limits/shared-rates.ts"
 import { createMailbox } from "../domain/mail/inbound/receive-mail.ts"
 import { createTestMails } from "../domain/mail/inbound/test-mail.ts"
 import {
@@ -14,7 +16,6 @@ import { type MailLogFields, MailServer } from "../mail/inbound/mail-server.ts"
 import { createSmtpTransport } from "../mail/outbound/smtp-transport.ts"
 import { ProcessMailReader } from "../runtime/mail-reader/mail-reader.ts"
 import { Counter } from "../shared/counter.ts"
-import { TokenBuckets } from "../shared/token-bucket.ts"
 import { createRowClaims } from "../storage/claims/row-claims.ts"
 import { createEmailStore } from "../storage/mail/outbound/emails.ts"
 import type { Limits } from "./accounts.ts"
@@ -34,7 +35,7 @@ const inboundLimits = {
 export function composeInboundMail(
   foundation: Foundation,
   stores: Stores,
-  { allowances }: Limits,
+  { allowances, budgets }: Limits,
   { runs, calls, queue, queueRoom }: ReturnType<typeof composeRuns>,
 ) {
   const { config, now, onErrorOf } = foundation
@@ -64,7 +65,7 @@ export function composeInboundMail(
       },
       perAccountPerMinute,
     },
-    new TokenBuckets(60_000, now),
+    new SharedRates("mails per account", minuteMs, now, budgets),
     foundation,
   )
   const testMails = createTestMails(
@@ -83,6 +84,7 @@ export function composeInboundMail(
 export function createMailServer(
   { config, log, now, onErrorOf }: Foundation,
   { mailReader, mailbox }: ReturnType<typeof composeInboundMail>,
+  { budgets }: Limits,
 ): MailServer | undefined {
   assertMailConfig(config)
   const domain = toReceivingDomain(config)
@@ -92,6 +94,7 @@ export function createMailServer(
   const parts = {
     mailReader,
     mailbox,
+    messageRates: new SharedRates("mails per address", minuteMs, now, budgets),
     now,
     onError: onErrorOf("received mail"),
     logMail({ address, ...fields }: MailLogFields) {

@@ -144,6 +144,8 @@ async function respond(
     const access = authorize(val, sender)
     if (!address || !val || access !== "yes") return respondNotFound(parts, access, headers, trace)
     const depth = assertMayRun(parts, request.method, headers, val)
+    const counted = deps.allowances.takeRun(val.ownerId)
+    if (counted) await counted
     const acquireUpload = () => parts.uploads.acquire(val.id, connection.address())
     body = mayHaveBody(request.method)
       ? await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
@@ -201,7 +203,6 @@ function assertMayRun({ deps }: Parts, method: string, headers: HeaderRecord, va
     throw new AppError("method_not_allowed", "Cannot CONNECT: a val is not a proxy")
   const depth = readDepth(headers[depthHeader])
   assertDepth(depth)
-  deps.allowances.takeRun(val.ownerId)
   return depth
 }
 

@@ -161,8 +161,8 @@ function createResponder(
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
-    if (route.isCountedByAddress) authenticator.countByAddress(rateKey)
-    if (route.isSignIn) authenticator.assertSignInAllowed(request, rateKey)
+    if (route.isCountedByAddress) await authenticator.countByAddress(rateKey)
+    if (route.isSignIn) await authenticator.assertSignInAllowed(request, rateKey)
     const { caller, session } =
       route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     context.caller = caller

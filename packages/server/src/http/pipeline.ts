@@ -41,7 +41,7 @@ export async function handleRoute(
     caller === undefined && route.mayBeAnonymous === true && api.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
-    allowances.takeStorageRequest(caller.userId)
+    await allowances.takeStorageRequest(caller.userId)
   const { bodyBytesMax, mailBodyBytesMax } = api
   if (!route.isFilesBody || !caller || hasLength(request, bodyBytesMax))
     return respond(

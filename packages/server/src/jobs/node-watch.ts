@@ -32,6 +32,8 @@ export interface NodeWatchOptions {
   /** Another node has declared this one gone: its claimed runs are no longer its own. */
   onLost(): void
   onTakeover(taken: TakenOver): void
+  /** How many nodes there are, this one included, whenever they were looked at. */
+  onNodes(count: number): void
   /** The clocks of this machine and of the database have come to differ too much, or no longer do. */
   onClock(status: NodeStatus): void
   now(): number
@@ -93,6 +95,11 @@ export class NodeWatch {
     this.#loop.start(this.#limits.beatMs)
   }
 
+  /** Looks at the other nodes now: one has come. */
+  look(): void {
+    this.#loop.wake()
+  }
+
   /** This node ends. Runs that have not ended are taken from it. */
   async stop(): Promise<void> {
     await this.#loop.stop()
@@ -103,8 +110,9 @@ export class NodeWatch {
    * Finds nodes that are gone and takes their runs, also runs that a node wrote after that.
    */
   async sweep(): Promise<void> {
-    const { nodes, tokens } = this.#options
+    const { nodes, tokens, onNodes } = this.#options
     const known = await this.#loop.attempt(() => nodes.list())
+    if (known) onNodes(known.filter(({ isGone }) => !isGone).length)
     for (const node of known ?? []) await this.#loop.attempt(() => this.#endIfGone(node))
     await this.#loop.attempt(() => this.#takeOver())
     await this.#loop.attempt(() => tokens.removeLostRunTokens())

@@ -97,7 +97,7 @@ export function createClaimedRuns(
       const { val, refusal } = found
       // Other runs were counted when they were queued, and the caller was refused.
       const isCounted = run.source !== "interval"
-      if (!isCounted && !run.isToBeCancelled && !allowances.hasRun(run.accountId))
+      if (!isCounted && !run.isToBeCancelled && !(await allowances.hasRun(run.accountId)))
         return "over_limit"
       const live = adopt(run, val, isCounted)
       if (run.isToBeCancelled) live.cancel()

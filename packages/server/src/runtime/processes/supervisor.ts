@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
+import type { Sharing } from "../../domain/limits/budgets.ts"
 import { isOutdated, type Outdated, type SavedText } from "../../domain/runs/retirement.ts"
 import type {
   Client,
@@ -75,10 +76,10 @@ export class Supervisor implements Runner, RunSlotOwner {
   readonly #timer: ReturnType<typeof setInterval>
   #isStopped = false
 
-  constructor(source: SandboxSource, limits: RunnerLimits) {
+  constructor(source: SandboxSource, limits: RunnerLimits, sharing?: Sharing) {
     this.#source = source
     this.#limits = limits
-    this.#runLimiter = new RunLimiter(limits)
+    this.#runLimiter = new RunLimiter(limits, sharing)
     this.#shares = new ProcessShares(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.uncountLastTake())
     const patient: Launcher = {
