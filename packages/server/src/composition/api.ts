@@ -15,7 +15,17 @@ import type { Foundation } from "./foundation.ts"
 
 /** The pages and limits of the API, and the health of the server as it reports it. */
 export function createApi(
-  { config, db, schema, schemaVersion, log, databaseHealth }: Foundation,
+  {
+    config,
+    db,
+    schema,
+    schemaVersion,
+    log,
+    databaseHealth,
+    slowRequests,
+    traces,
+    tracer,
+  }: Foundation,
   { refusals }: Limits,
   links: Links,
 ) {
@@ -24,6 +34,9 @@ export function createApi(
   let web: Promise<WebApp> | undefined
   return {
     log,
+    slowRequests,
+    tracer,
+    spanCounts: () => traces?.counts(),
     refusals,
     links,
     providerName: config.oidc?.name ?? null,
