@@ -63,8 +63,7 @@ describePostgres("hamlet serve with traces", (open) => {
     const queued = await client.createVal({ name: "queued", code: "export default () => 1" })
     const run = await client.createRun({ val_id: queued.id }, { respondAsync: true })
     const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
-    const ofRun = () =>
-      receiver.spans.filter((span) => span.traceId === run.id.replaceAll("-", ""))
+    const ofRun = () => receiver.spans.filter((span) => span.traceId === run.id.replaceAll("-", ""))
     // Spans are sent a second late, each node its own.
     const isComplete = () =>
       ofTrace().some(({ parentId }) => parentId === "b7ad6b7169203331") &&
@@ -101,9 +100,11 @@ describePostgres("hamlet serve with traces", (open) => {
     const ofVal = spans.find(({ spanId }) => traceparent.includes(spanId))
     expect([ofVal?.name, ofVal?.parentId]).toEqual(["run", root?.spanId])
     // A run of the queue has a trace of its own, on whichever node it was.
-    expect(ofRun().map((span) => toPath(ofRun(), span)).sort()).toEqual(
-      expect.arrayContaining(["api", "api > queue", "api > run"]),
-    )
+    expect(
+      ofRun()
+        .map((span) => toPath(ofRun(), span))
+        .sort(),
+    ).toEqual(expect.arrayContaining(["api", "api > queue", "api > run"]))
     const text = Bun.inspect(receiver.spans, { depth: 9 })
     for (const kept of [secret, chosenToken]) expect(text).not.toContain(kept)
     expect(new Set(receiver.requests.map(({ contentType }) => contentType))).toEqual(

@@ -37,8 +37,7 @@ describe("parseTraceparent", () => {
 
 test("ids have the digits of the specification", () => {
   expect(toTraceId("01978a3e-0000-7abc-8def-0123456789ab")).toBe("01978a3e00007abc8def0123456789ab")
-  for (let count = 0; count < 100; count++)
-    expect(newSpanId()).toMatch(/^(?!0{16})[0-9a-f]{16}$/)
+  for (let count = 0; count < 100; count++) expect(newSpanId()).toMatch(/^(?!0{16})[0-9a-f]{16}$/)
 })
 
 test("createSampler decides as its name says", () => {

@@ -77,9 +77,10 @@ interface JsonSpan extends Record<string, unknown> {
 }
 
 function readJson(bytes: Uint8Array): readonly ReceivedSpan[] {
-  const { resourceSpans } = only(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), [
-    "resourceSpans",
-  ])
+  const { resourceSpans } = only(
+    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+    ["resourceSpans"],
+  )
   return resourceSpans.flatMap(
     (ofResource: {
       resource: { attributes: JsonPairs }
@@ -206,7 +207,8 @@ function toProtobufSpan(bytes: Field[1], resource: ReceivedSpan["resource"]): Re
     start: first(7) as bigint,
     end: first(8) as bigint,
     attributes: toAttributes(fieldsOf(bytes, 9, known)),
-    error: isError && status ? toText(fieldsOf(status, 2, [2, 3])[0] ?? new Uint8Array()) : undefined,
+    error:
+      isError && status ? toText(fieldsOf(status, 2, [2, 3])[0] ?? new Uint8Array()) : undefined,
     resource,
   })
 }
