@@ -60,7 +60,10 @@ describePostgres("hamlet serve with traces", (open) => {
     if (!body.startsWith("[")) throw new Error(body)
     const [traceparent, statuses] = JSON.parse(body) as [string, number[]]
     expect(statuses).toEqual([200, 200, 200])
-    const queued = await client.createVal({ name: "queued", code: "export default () => 1" })
+    const queued = await client.createVal({
+      name: "queued",
+      code: `export default () => Deno.env.get("TRACEPARENT")`,
+    })
     const run = await client.createRun({ val_id: queued.id }, { respondAsync: true })
     const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
     const ofRun = () => receiver.spans.filter((span) => span.traceId === run.id.replaceAll("-", ""))
@@ -89,6 +92,10 @@ describePostgres("hamlet serve with traces", (open) => {
       "hamlet",
       "node two",
     ])
+    const { returnValue } = await client.getRun({ run_id: run.id })
+    expect(returnValue).toBe(
+      `00-${run.id.replaceAll("-", "")}-${ofRun().find(({ name }) => name === "run")?.spanId}-01`,
+    )
     // One that continues another trace is left alone.
     expect(receiver.spans.some((span) => span.traceId === "c".repeat(32))).toBe(false)
     const root = spans.find(({ parentId }) => parentId === "b7ad6b7169203331")
