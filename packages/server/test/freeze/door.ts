@@ -24,7 +24,7 @@ export interface Stage {
   /** The id of the val `takesArgs`. */
   readonly valId: string
   readonly smtpPort: number
-  /** What answers the server: webhooks, a language model, a registry, a provider. */
+  /** What answers the server: webhooks, a language model, a registry, a provider, a collector. */
   readonly outside: HostileServer
   /** Sends a request as the user and reads the response. Throws for status 500. */
   send(request: SlowRequest): Promise<string>

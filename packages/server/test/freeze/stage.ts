@@ -44,6 +44,9 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
     HAMLET_OIDC_ISSUER: outside.url,
     HAMLET_OIDC_CLIENT_ID: "freeze",
     HAMLET_NPM_REGISTRY: outside.url,
+    // Of its two protocols, the one whose responses are parsed.
+    OTEL_EXPORTER_OTLP_ENDPOINT: outside.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
   })
   const client = createClient({ baseUrl, token: chosenToken })
   const send = createSend(baseUrl)
