@@ -19,6 +19,7 @@ import { firstSave } from "./runs/first-save.ts"
 import { stopSharedHamlet } from "./runs/hamlet.ts"
 import { neighbours } from "./runs/neighbours.ts"
 import { schedules } from "./runs/schedules.ts"
+import { traces } from "./runs/traces.ts"
 import { valMemory } from "./runs/val-memory.ts"
 import { warm } from "./runs/warm.ts"
 import { importVals } from "./speed/import-vals.ts"
@@ -39,6 +40,7 @@ const benchmarks: readonly Benchmark[] = [
   cold,
   burst,
   warm,
+  traces,
   firstSave,
   valMemory,
   neighbours,

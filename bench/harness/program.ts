@@ -22,6 +22,8 @@ export interface ServerData {
   readonly dataDir: string
   readonly databaseUrl?: string | undefined
   readonly settings?: Readonly<Record<string, string>>
+  /** The folder of another version of the server. */
+  readonly folder?: string | undefined
 }
 
 /**
@@ -38,12 +40,14 @@ const onlyTried = {
  * The real server, as `npm start` runs it: everything but the port, the location of the data and the
  * given settings has its default.
  */
-export function startServer({ dataDir, databaseUrl, settings }: ServerData): Promise<Program> {
+export function startServer(data: ServerData): Promise<Program> {
+  const { dataDir, databaseUrl, settings, folder = root } = data
   const location = {
     HAMLET_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
   }
-  const command = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
+  const program = join(folder, "packages/server/src/main.ts")
+  const command = [process.execPath, program, "serve", "--port", "0"]
   return startProgram(command, {
     env: { ...location, ...(isBrief ? onlyTried : {}), ...settings },
     log: join(dataDir, "server.log"),

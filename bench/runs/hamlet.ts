@@ -61,11 +61,11 @@ const sharedSettings: Settings = {
 let shared: Promise<Hamlet> | undefined
 
 /**
- * A server with these settings. Benchmarks that are only tried share one, since its start takes most
+ * A server with these settings, of another version if there is a folder. Benchmarks that are only tried share one, since its start takes most
  * of their time.
  */
-export async function startHamlet(settings: Settings = {}): Promise<Hamlet> {
-  if (!isBrief) return startOwnHamlet(settings)
+export async function startHamlet(settings: Settings = {}, folder?: string): Promise<Hamlet> {
+  if (!isBrief) return startOwnHamlet(settings, folder)
   shared ??= startOwnHamlet(sharedSettings)
   return { ...(await shared), stop: async () => {} }
 }
@@ -79,7 +79,7 @@ export async function stopSharedHamlet(): Promise<void> {
  * Bubblewrap is required, so that the server does not start without it. Logs are off; all other
  * settings have their defaults.
  */
-export async function startOwnHamlet(settings: Settings): Promise<Hamlet> {
+export async function startOwnHamlet(settings: Settings, folder?: string): Promise<Hamlet> {
   const fixed = {
     HAMLET_USER: "ada",
     HAMLET_TOKEN: token,
@@ -89,6 +89,7 @@ export async function startOwnHamlet(settings: Settings): Promise<Hamlet> {
   const program = await startServer({
     dataDir: createScratchFolder(),
     settings: { ...fixed, ...settings },
+    folder,
   })
   const url = toLoopback(program.url)
   const request = async (path: string, init?: RequestInit) =>

@@ -53,7 +53,12 @@ describe.each(["json", "protobuf"] as const)("TraceExporter in %s", (format) => 
     await exporter.stop()
     expect([receiver.problems, errors]).toEqual([[], []])
     const [child, root] = receiver.spans
-    expect(root).toMatchObject({ traceId, parentId: "1111111111111111", state: "vendor=a", kind: 2 })
+    expect(root).toMatchObject({
+      traceId,
+      parentId: "1111111111111111",
+      state: "vendor=a",
+      kind: 2,
+    })
     expect(root?.name).toBe("é".repeat(200))
     expect(root?.error).toBe("x".repeat(1_000))
     expect(Object.keys(root?.attributes ?? {})).toHaveLength(16)
