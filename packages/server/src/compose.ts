@@ -299,13 +299,14 @@ async function stopAll(
   await api.mcpPool.stop()
   await parts.inboundMail.mailReader.stop()
   api.loopDelay.stop()
+  await foundation.traces?.stop()
   await foundation.db.stop()
   foundation.log.flush()
 }
 
 function toGatewayDeps(parts: Parts): GatewayDeps {
   const { foundation, stores, accounts, runs, limits, cipher, runner, liveRuns } = parts
-  const { config, log, schema, newId, now, onErrorOf } = foundation
+  const { config, log, schema, newId, now, onErrorOf, slowRequests, tracer } = foundation
   return {
     vals: stores.vals,
     tokens: accounts.tokens,
@@ -324,6 +325,8 @@ function toGatewayDeps(parts: Parts): GatewayDeps {
     baseUrl: config.baseUrl,
     valsDomain: config.valsDomain,
     logRequest: log.writes("info") ? (fields) => log.info("val_request", fields) : undefined,
+    slowRequests,
+    tracer,
     hasAddressesInLog: config.hasAddressesInLog,
     limits: toGatewayLimits(config),
   }

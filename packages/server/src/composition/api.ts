@@ -36,7 +36,18 @@ function createRateLimits(
 
 /** The pages and limits of the API, and the health of the server as it reports it. */
 export function createApi(
-  { config, db, schema, schemaVersion, log, databaseHealth, now }: Foundation,
+  {
+    config,
+    db,
+    schema,
+    schemaVersion,
+    log,
+    databaseHealth,
+    slowRequests,
+    traces,
+    tracer,
+    now,
+  }: Foundation,
   { refusals, budgets }: Limits,
   links: Links,
 ) {
@@ -45,6 +56,9 @@ export function createApi(
   let web: Promise<WebApp> | undefined
   return {
     log,
+    slowRequests,
+    tracer,
+    spanCounts: () => traces?.counts(),
     refusals,
     links,
     providerName: config.oidc?.name ?? null,

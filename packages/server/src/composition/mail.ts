@@ -16,6 +16,7 @@ import { type MailLogFields, MailServer } from "../mail/inbound/mail-server.ts"
 import { createSmtpTransport } from "../mail/outbound/smtp-transport.ts"
 import { ProcessMailReader } from "../runtime/mail-reader/mail-reader.ts"
 import { Counter } from "../shared/counter.ts"
+import { traceTask } from "../shared/tracing/trace-task.ts"
 import { createRowClaims } from "../storage/claims/row-claims.ts"
 import { createEmailStore } from "../storage/mail/outbound/emails.ts"
 import type { Limits } from "./accounts.ts"
@@ -82,10 +83,11 @@ export function composeInboundMail(
 
 /** The SMTP server, if the operator wants one. */
 export function createMailServer(
-  { config, log, now, onErrorOf }: Foundation,
+  foundation: Foundation,
   { mailReader, mailbox }: ReturnType<typeof composeInboundMail>,
   { budgets }: Limits,
 ): MailServer | undefined {
+  const { config, log, now, onErrorOf } = foundation
   assertMailConfig(config)
   const domain = toReceivingDomain(config)
   if (domain === undefined) return undefined
@@ -93,7 +95,10 @@ export function createMailServer(
   const { certificatePath, keyPath, ...options } = smtp
   const parts = {
     mailReader,
-    mailbox,
+    mailbox: {
+      ...mailbox,
+      receive: traceTask(foundation, "receive mail", "consumer", mailbox.receive),
+    },
     messageRates: new SharedRates("mails per address", minuteMs, now, budgets),
     now,
     onError: onErrorOf("received mail"),
@@ -153,7 +158,12 @@ export function composeOutboundMail(
     transport &&
     new ClaimWorker({
       claims,
-      work: createEmailDelivery(emails, transport, observer, foundation),
+      work: traceTask(
+        foundation,
+        "send mail",
+        "client",
+        createEmailDelivery(emails, transport, observer, foundation),
+      ),
       concurrencyMax,
       pollMs,
       stopMs,

@@ -37,7 +37,7 @@ export interface NodeWatchOptions {
   /** The clocks of this machine and of the database have come to differ too much, or no longer do. */
   onClock(status: NodeStatus): void
   now(): number
-  onError(error: unknown): void
+  onError(error: unknown, step?: string): void
 }
 
 export interface NodeWatchLimits {
@@ -103,7 +103,9 @@ export class NodeWatch {
   /** This node ends. Runs that have not ended are taken from it. */
   async stop(): Promise<void> {
     await this.#loop.stop()
-    await this.#options.nodes.end(this.#options.node.id).catch(this.#options.onError)
+    await this.#options.nodes
+      .end(this.#options.node.id)
+      .catch((error: unknown) => this.#options.onError(error, "end this node"))
   }
 
   /**
@@ -111,11 +113,12 @@ export class NodeWatch {
    */
   async sweep(): Promise<void> {
     const { nodes, tokens, onNodes } = this.#options
-    const known = await this.#loop.attempt(() => nodes.list())
+    const known = await this.#loop.attempt("list nodes", () => nodes.list())
     if (known) onNodes(known.filter(({ isGone }) => !isGone).length)
-    for (const node of known ?? []) await this.#loop.attempt(() => this.#endIfGone(node))
-    await this.#loop.attempt(() => this.#takeOver())
-    await this.#loop.attempt(() => tokens.removeLostRunTokens())
+    for (const node of known ?? [])
+      await this.#loop.attempt("end a node that is gone", () => this.#endIfGone(node))
+    await this.#loop.attempt("take over runs", () => this.#takeOver())
+    await this.#loop.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
   }
 
   async #endIfGone(node: KnownNode): Promise<void> {
@@ -155,7 +158,7 @@ export class NodeWatch {
       this.#status = { ...this.#status, problem: error }
       throw error
     }
-    await this.#loop.attempt(() => this.#compareClocks())
+    await this.#loop.attempt("compare clocks", () => this.#compareClocks())
     await this.sweep()
   }
 

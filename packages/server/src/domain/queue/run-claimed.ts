@@ -1,4 +1,5 @@
 import { errorCodes } from "@hamlet/contract"
+import { Work } from "../../shared/tracing/work.ts"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
 import type { StartedFiles } from "../files/started-files.ts"
@@ -51,6 +52,7 @@ export function createClaimedRuns(
       file: val?.file ?? null,
       version: val?.version ?? run.version,
       startedAt: run.queuedAt,
+      work: new Work(),
       delayOf,
       noteBegin() {
         if (!isCounted) allowances.countRun(run.accountId)
