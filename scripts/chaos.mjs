@@ -4,6 +4,7 @@
 // npm run chaos -- folders: a folder of 300 files, and kills of the server and of the command line.
 // npm run chaos -- pause: a node that is paused for longer than its lease.
 // npm run chaos -- restarts: nodes behind a proxy that are restarted one after the other.
+// npm run chaos -- upgrade: nodes behind a proxy that are upgraded from the release before, and back.
 // npm run chaos -- cluster: three nodes behind a proxy, and every fault of nodes, databases and network.
 import { runTests } from "./testing/run.mjs"
 
@@ -12,6 +13,7 @@ const [name, ...rest] = args
 if (name === "schedules") process.exitCode = await runSchedules(rest)
 else if (name === "files") process.exitCode = await runFiles(rest)
 else if (name === "restarts") process.exitCode = await runRestarts(rest)
+else if (name === "upgrade") process.exitCode = await runUpgrade(rest)
 else if (name === "folders") process.exitCode = await runFolders(rest)
 else if (name === "pause") process.exitCode = await runPause(rest)
 else if (name === "cluster") process.exitCode = await runCluster(rest)
@@ -69,6 +71,13 @@ function runRestarts([restarts = "20", proxy = "haproxy", ...args]) {
   assertCounts([restarts], "as in npm run chaos -- restarts 20 nginx")
   return runLong([...args, "./packages/server/test/chaos/restarts.chaos.ts"], {
     HAMLET_CHAOS_RESTARTS: restarts,
+    HAMLET_CHAOS_PROXY: proxy,
+  })
+}
+
+/** @param {string[]} args */
+function runUpgrade([proxy = "haproxy", ...args]) {
+  return runLong([...args, "./packages/server/test/chaos/upgrade.chaos.ts"], {
     HAMLET_CHAOS_PROXY: proxy,
   })
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import { createClient } from "@hamlet/contract/client"
 import { version as ownVersion } from "../../package.json"
 import { describePostgres } from "../support/databases.ts"
 import {
@@ -12,12 +11,13 @@ import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
 import { chosenToken, openEmpty, openServerFixture } from "../support/server-fixture.ts"
 import {
+  allExchanges,
   exchange,
   expectTicks,
   type Peer,
   quickExchanges,
-  runExchanges,
   setStage,
+  toPeer,
 } from "./exchanges.ts"
 
 const { version, commit } = previousRelease()
@@ -53,12 +53,11 @@ else if (hasLibsql(title))
           while (!isOver) await exchange(quickExchanges, [[peer, peer]], stage)
           return working
         }
-        const all = { ...quickExchanges, ...runExchanges }
 
         const newNode = start("new")
         const here = await during(connect(newNode, ownVersion), old)
         await exchange(
-          all,
+          allExchanges,
           [
             [old, here],
             [here, old],
@@ -72,7 +71,7 @@ else if (hasLibsql(title))
         const oldAgain = start("old", previous.program)
         const again = await during(connect(oldAgain, version), here)
         await exchange(
-          all,
+          allExchanges,
           [
             [again, here],
             [here, again],
@@ -105,13 +104,5 @@ async function connect(node: HamletProcess, release: string): Promise<Peer> {
   expect({ status: ready.status, ...(await ready.json()) }).toMatchObject({
     ...{ status: "ok", version: release },
   })
-  return {
-    client: createClient({ baseUrl, token: chosenToken, retriesMax: 0 }),
-    async requestVal(name) {
-      const host = `ada-${name}.localhost:${port}`
-      const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { host } })
-      const text = await response.text()
-      return response.ok ? text : `${response.status} ${text}`
-    },
-  }
+  return toPeer(baseUrl, (name) => `ada-${name}.localhost:${port}`)
 }

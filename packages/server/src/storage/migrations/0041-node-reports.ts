@@ -4,5 +4,6 @@ import type { Migration } from "../database/migrate.ts"
 export const nodeReports: Migration = {
   version: 41,
   name: "node-reports",
+  worksWith: 40,
   statements: ({ types: { text } }) => [`alter table nodes add column report ${text}`],
 }
