@@ -101,6 +101,8 @@ export class Cluster implements AsyncDisposable {
         HAMLET_PROCESSES_READY: "1",
         HAMLET_PROCESSES_READY_MAX: "2",
         HAMLET_LOG_LEVEL: "warn",
+        // A busy machine is no fault of the cluster.
+        HAMLET_SQLITE_SECONDS_MAX: "60",
         HAMLET_RUNS_KEPT_PER_VAL: "1000000",
       },
     })
