@@ -3,7 +3,7 @@ import { chosenToken } from "../../support/server-fixture.ts"
 import type { History } from "./history.ts"
 
 /** A response that says what has happened. */
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: clients read the fields that the contract promises

@@ -101,6 +101,8 @@ export class Cluster implements AsyncDisposable {
         HAMLET_PROCESSES_READY: "1",
         HAMLET_PROCESSES_READY_MAX: "2",
         HAMLET_LOG_LEVEL: "warn",
+        // A busy machine is no fault of the cluster.
+        HAMLET_SQLITE_SECONDS_MAX: "60",
         HAMLET_RUNS_KEPT_PER_VAL: "1000000",
       },
     })
@@ -111,8 +113,10 @@ export class Cluster implements AsyncDisposable {
     await waitUntil(
       () => {
         const { stdout, stderr, exitCode } = this.node(index)
-        // A node that was killed is started again.
-        if (exitCode !== null) throw new Error(`node ${index} has ended:\n${stdout}${stderr}`)
+        // One that finds no database when it starts ends, and a service manager starts it again.
+        if (exitCode === 1 && stderr.startsWith("Cannot use the database")) this.startNode(index)
+        else if (exitCode !== null)
+          throw new Error(`node ${index} has ended with ${exitCode}:\n${stdout}${stderr}`)
         return this.#isReady(index)
       },
       { msMax: readyMsMax, what: `node ${index} to be ready`, seen: () => this.logs.slice(-2_000) },

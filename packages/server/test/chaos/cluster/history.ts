@@ -82,7 +82,7 @@ export interface FinalState {
   readonly outages: readonly { readonly fromMs: number; readonly toMs: number }[]
 }
 
-export type Unended<Ended extends Operation> = Ended extends Operation
+type Unended<Ended extends Operation> = Ended extends Operation
   ? Omit<Ended, "respondedMs">
   : never
 
