@@ -21,6 +21,7 @@ import { stopSharedHamlet } from "./runs/hamlet.ts"
 import { neighbours } from "./runs/neighbours.ts"
 import { nodes } from "./runs/nodes.ts"
 import { schedules } from "./runs/schedules.ts"
+import { traces } from "./runs/traces.ts"
 import { valMemory } from "./runs/val-memory.ts"
 import { warm } from "./runs/warm.ts"
 import { importVals } from "./speed/import-vals.ts"
@@ -41,6 +42,7 @@ const benchmarks: readonly Benchmark[] = [
   cold,
   burst,
   warm,
+  traces,
   firstSave,
   valMemory,
   neighbours,

@@ -47,6 +47,13 @@ export function residentMbOf(pid: number): number {
   return toMb(readKilobytes(`/proc/${pid}/status`, "VmRSS") ?? Number.NaN)
 }
 
+/** The CPU time of one process, without its children, in seconds. */
+export function readCpuSeconds(pid: number): number {
+  // Behind the name of the program, which may contain blanks. Times are in hundredths of a second.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 /** The memory available for new processes, in millions of bytes. */
 export function availableMb(): number {
   return toMb(readKilobytes("/proc/meminfo", "MemAvailable") ?? Number.NaN)

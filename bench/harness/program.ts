@@ -24,6 +24,8 @@ export interface ServerData {
   readonly settings?: Readonly<Record<string, string>>
   /** The only core that the server and its sandboxes may use; without it all. */
   readonly core?: number | undefined
+  /** The folder of another version of the server. */
+  readonly folder?: string | undefined
 }
 
 /**
@@ -40,19 +42,15 @@ const onlyTried = {
  * The real server, as `npm start` runs it: everything but the port, the location of the data and the
  * given settings has its default.
  */
-export function startServer({
-  dataDir,
-  databaseUrl,
-  settings,
-  core,
-}: ServerData): Promise<Program> {
+export function startServer(data: ServerData): Promise<Program> {
+  const { dataDir, databaseUrl, settings, core, folder = root } = data
   const location = {
     HAMLET_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
   }
   const pinned = core === undefined ? [] : ["taskset", "--cpu-list", String(core)]
-  const serve = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
-  const command = [...pinned, ...serve]
+  const program = join(folder, "packages/server/src/main.ts")
+  const command = [...pinned, process.execPath, program, "serve", "--port", "0"]
   return startProgram(command, {
     env: { ...location, ...(isBrief ? onlyTried : {}), ...settings },
     log: join(dataDir, "server.log"),

@@ -1,5 +1,5 @@
 import { isBrief } from "../harness/brief.ts"
-import { type Program, startServer } from "../harness/program.ts"
+import { type Program, type ServerData, startServer } from "../harness/program.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { waitUntil } from "./request.ts"
 
@@ -61,11 +61,11 @@ const sharedSettings: Settings = {
 let shared: Promise<Hamlet> | undefined
 
 /**
- * A server with these settings. Benchmarks that are only tried share one, since its start takes most
+ * A server with these settings, of another version if there is a folder. Benchmarks that are only tried share one, since its start takes most
  * of their time.
  */
-export async function startHamlet(settings: Settings = {}): Promise<Hamlet> {
-  if (!isBrief) return startOwnHamlet(settings)
+export async function startHamlet(settings: Settings = {}, folder?: string): Promise<Hamlet> {
+  if (!isBrief) return startOwnHamlet(settings, { folder })
   shared ??= startOwnHamlet(sharedSettings)
   return { ...(await shared), stop: async () => {} }
 }
@@ -79,7 +79,10 @@ export async function stopSharedHamlet(): Promise<void> {
  * Bubblewrap is required, so that the server does not start without it. Logs are off; all other
  * settings have their defaults.
  */
-export async function startOwnHamlet(settings: Settings, core?: number): Promise<Hamlet> {
+export async function startOwnHamlet(
+  settings: Settings,
+  place: Pick<ServerData, "core" | "folder"> = {},
+): Promise<Hamlet> {
   const fixed = {
     HAMLET_USER: "ada",
     HAMLET_TOKEN: token,
@@ -89,7 +92,7 @@ export async function startOwnHamlet(settings: Settings, core?: number): Promise
   const program = await startServer({
     dataDir: createScratchFolder(),
     settings: { ...fixed, ...settings },
-    core,
+    ...place,
   })
   const url = toLoopback(program.url)
   const request = async (path: string, init?: RequestInit) =>

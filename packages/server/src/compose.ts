@@ -63,12 +63,17 @@ export interface Hamlet {
   stop(): Promise<void>
 }
 
+/** The channel on which a node tells the others that it has come. */
+const nodesChannel = "hamlet_nodes"
+
 /** The composition root: opens the database, builds each noun and starts the background jobs. */
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   const foundation = await openFoundation(config, replacements)
   try {
     const { hamlet, jobs } = build(foundation, replacements)
     await jobs.nodeWatch.start()
+    foundation.db.notify(nodesChannel)
+    foundation.db.listen(nodesChannel, () => jobs.nodeWatch.look())
     await hamlet.parts.accounts.accountWatch.start()
     await hamlet.parts.outboundMail.mailWorker.start()
     return hamlet
@@ -89,7 +94,7 @@ function build(foundation: Foundation, replacements: Replacements) {
     fetchApi: (request, connection) => app.fetch(request, connection),
     isValHost: (host) => gateway.isValHost(host),
   })
-  const mailServer = createMailServer(foundation, parts.inboundMail)
+  const mailServer = createMailServer(foundation, parts.inboundMail, parts.limits)
   const stopping = new AbortController()
   const api: ApiParts = {
     ...createApi(foundation, parts.limits, parts.links),
@@ -131,7 +136,7 @@ function buildParts(foundation: Foundation, replacements: Replacements, own: Own
   const { config, keys, nodeId, onErrorOf } = foundation
   const links = createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config))
   const stores = createStores(foundation, links)
-  const limits = createLimits(foundation)
+  const limits = createLimits(foundation, stores)
   const runtime = createRuntime(foundation, limits, own)
   const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
   const cipher = createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir))
@@ -284,6 +289,7 @@ async function stopAll(
   await userData.ownerDatabases.stop()
   await parts.liveRuns.stop()
   await accounts.runTokens.stop()
+  await parts.limits.budgets.stop()
   await jobs.nodeWatch.stop()
   await accounts.accountWatch.stop()
   await accounts.tokenUses.stop()
@@ -293,13 +299,14 @@ async function stopAll(
   await api.mcpPool.stop()
   await parts.inboundMail.mailReader.stop()
   api.loopDelay.stop()
+  await foundation.traces?.stop()
   await foundation.db.stop()
   foundation.log.flush()
 }
 
 function toGatewayDeps(parts: Parts): GatewayDeps {
   const { foundation, stores, accounts, runs, limits, cipher, runner, liveRuns } = parts
-  const { config, log, schema, newId, now, onErrorOf } = foundation
+  const { config, log, schema, newId, now, onErrorOf, slowRequests, tracer } = foundation
   return {
     vals: stores.vals,
     tokens: accounts.tokens,
@@ -318,6 +325,8 @@ function toGatewayDeps(parts: Parts): GatewayDeps {
     baseUrl: config.baseUrl,
     valsDomain: config.valsDomain,
     logRequest: log.writes("info") ? (fields) => log.info("val_request", fields) : undefined,
+    slowRequests,
+    tracer,
     hasAddressesInLog: config.hasAddressesInLog,
     limits: toGatewayLimits(config),
   }
@@ -358,6 +367,7 @@ function startJobs(parts: Parts, api: ApiParts) {
     outboundMail.mailWorker,
     ...(dependencyJob ? [dependencyJob] : []),
   ]
-  const nodeParts = { api, runner: parts.runner, queue: parts.runs.queue, workers }
+  const { runner, limits } = parts
+  const nodeParts = { api, runner, queue: parts.runs.queue, workers, budgets: limits.budgets }
   return { housekeeping, nodeWatch: createNodeWatch(foundation, stores, nodeParts) }
 }

@@ -44,7 +44,7 @@ describe("deploy/", () => {
     const texts = files
       .filter((file) => file.isFile())
       .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))
-    const named = texts.flatMap((text) => text.match(/\bHAMLET_[A-Z0-9_]+/g) ?? [])
+    const named = texts.flatMap((text) => text.match(/\b(?:HAMLET|OTEL)_[A-Z0-9_]+/g) ?? [])
     expect(named).toContain("HAMLET_DATABASE_URL")
     expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([])
   })

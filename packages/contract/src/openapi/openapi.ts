@@ -52,12 +52,7 @@ export function toOpenApi(info: OpenApiInfo): Json {
   }
 }
 
-function toOperation(
-  name: RouteName,
-  route: RouteDefinition,
-  schemas: Json,
-  error: Json,
-): Json {
+function toOperation(name: RouteName, route: RouteDefinition, schemas: Json, error: Json): Json {
   return {
     operationId: name,
     tags: [route.tag],

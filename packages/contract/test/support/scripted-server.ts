@@ -21,6 +21,8 @@ export function startScriptedServer(
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    // A busy machine may take longer than the ten seconds after which Bun closes a connection.
+    idleTimeout: 0,
     async fetch(request) {
       const { pathname, searchParams } = new URL(request.url)
       const entry = {

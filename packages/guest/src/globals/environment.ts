@@ -1,4 +1,5 @@
 import { bare, hardenPattern, matchPattern } from "../primordials.ts"
+import { currentRun } from "../runs/runs.ts"
 
 const real = {
   list: Deno.env.toObject.bind(Deno.env),
@@ -17,8 +18,8 @@ export function setEnvironment(variables: Readonly<Record<string, string>>): voi
     if (!isProxy(name)) ignoreErrors(() => real.set(name, value))
   const view: Record<string, string> = bare({ ...variables })
   Object.assign(Deno.env, {
-    get: (name: string) => view[name],
-    has: (name: string) => name in view,
+    get: (name: string) => view[name] ?? findTraceparent(name),
+    has: (name: string) => name in view || findTraceparent(name) !== undefined,
     toObject: () => ({ ...view }),
     set(name: string, value: string) {
       // Deno checks the name and the value here.
@@ -30,6 +31,11 @@ export function setEnvironment(variables: Readonly<Record<string, string>>): voi
       delete view[name]
     },
   })
+}
+
+/** The place of the current run in its trace, under the name that programs use for it. */
+function findTraceparent(name: string): string | undefined {
+  return name === "TRACEPARENT" ? (currentRun()?.traceparent ?? undefined) : undefined
 }
 
 /** Deno reads these, so a val has its own, which Deno does not see. */

@@ -1,5 +1,6 @@
 import { sendTail } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
+import { innerRequestOf } from "../internals.ts"
 import { bare, PromiseCtor, ResponseCtor } from "../primordials.ts"
 import { toFailure } from "../runs/failures.ts"
 import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
@@ -16,6 +17,7 @@ export async function handleCall(
   isEmail: boolean,
 ): Promise<Response> {
   const run = openRun(runId)
+  run.traceparent = innerRequestOf(request).header("traceparent")
   const response = await new PromiseCtor<Response>((resolve) => {
     run.end = resolve
     void call(serving, request, run, isEmail, resolve)

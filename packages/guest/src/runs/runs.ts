@@ -10,6 +10,8 @@ import type { ErrorText } from "../protocol.ts"
 /** A run in the guest; the asynchronous context of the val's code refers to it. */
 export interface Run {
   readonly id: string
+  /** The header of a traced call, which has no request of its own. */
+  traceparent: string | null
   /** The size of all messages so far, in UTF-8. */
   logBytes: number
   logCount: number
@@ -31,6 +33,7 @@ export interface Run {
 export function createRun(id: string): Run {
   return {
     id,
+    traceparent: null,
     logBytes: 0,
     logCount: 0,
     tail: undefined,

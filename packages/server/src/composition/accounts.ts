@@ -9,6 +9,7 @@ import { TokenUses } from "../domain/accounts/token-uses.ts"
 import { createTokens } from "../domain/accounts/tokens.ts"
 import { createUsers } from "../domain/accounts/users.ts"
 import { createAllowances } from "../domain/limits/allowances.ts"
+import { Budgets } from "../domain/limits/budgets.ts"
 import { createQuotaBook } from "../domain/limits/quotas.ts"
 import { createUsage } from "../domain/limits/usage.ts"
 import type { OutgoingMail } from "../domain/mail/outbound/send-email.ts"
@@ -30,10 +31,11 @@ const requestMsBeyondRun = 60_000
 export type Limits = ReturnType<typeof createLimits>
 
 /** Creates the quotas and allowances of accounts, and the counter of what was refused. */
-export function createLimits({ config, now }: Foundation) {
+export function createLimits({ config, now, nodeId, onErrorOf }: Foundation, stores: Stores) {
   const quotas = createQuotaBook()
-  const allowances = createAllowances(config.allowances, now, quotas)
-  return { quotas, allowances, refusals: new Counter<ErrorCode>() }
+  const budgets = new Budgets(stores.budgets, nodeId, onErrorOf("limits"))
+  const allowances = createAllowances(config.allowances, now, quotas, budgets)
+  return { quotas, budgets, allowances, refusals: new Counter<ErrorCode>() }
 }
 
 /** Users with their tokens, sessions and secrets, and those who administer them. */

@@ -1,6 +1,10 @@
 import { join } from "node:path"
 import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
+import type { Config } from "../config/config.ts"
+import type { Sharing } from "../domain/limits/budgets.ts"
+import { createRateLimiter, minuteMs, type RateLimits } from "../domain/limits/rate-limit.ts"
+import { SharedRates } from "../domain/limits/shared-rates.ts"
 import { createSessionCookie } from "../http/auth/session-cookie.ts"
 import { McpPool } from "../http/mcp/mcp-pool.ts"
 import type { ApiParts } from "../http/nouns.ts"
@@ -13,10 +17,38 @@ import { LoopDelay } from "../shared/loop-delay.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 
+/** Clients of OAuth that an address may register per minute, and devices that it may sign in. */
+const registrationsPerMinute = 20
+
+function createRateLimits(
+  { ratePerToken, ratePerAddress }: Config,
+  now: () => number,
+  sharing: Sharing,
+): RateLimits {
+  const limit = (name: string, perMinute: number) =>
+    createRateLimiter(perMinute, new SharedRates(name, minuteMs, now, sharing))
+  return {
+    perToken: ratePerToken === undefined ? undefined : limit("token", ratePerToken),
+    perAddress: ratePerAddress === undefined ? undefined : limit("address", ratePerAddress),
+    registrations: limit("registrations", registrationsPerMinute),
+  }
+}
+
 /** The pages and limits of the API, and the health of the server as it reports it. */
 export function createApi(
-  { config, db, schema, schemaVersion, log, databaseHealth }: Foundation,
-  { refusals }: Limits,
+  {
+    config,
+    db,
+    schema,
+    schemaVersion,
+    log,
+    databaseHealth,
+    slowRequests,
+    traces,
+    tracer,
+    now,
+  }: Foundation,
+  { refusals, budgets }: Limits,
   links: Links,
 ) {
   const docsFolder = join(import.meta.dir, "../../../../docs")
@@ -24,6 +56,9 @@ export function createApi(
   let web: Promise<WebApp> | undefined
   return {
     log,
+    slowRequests,
+    tracer,
+    spanCounts: () => traces?.counts(),
     refusals,
     links,
     providerName: config.oidc?.name ?? null,
@@ -42,10 +77,7 @@ export function createApi(
     largeSaves: createLargeSaves(),
     mcpPool: new McpPool(docsFolder, log),
     loopDelay: new LoopDelay(),
-    rateLimits: {
-      perTokenPerMinute: config.ratePerToken,
-      perAddressPerMinute: config.ratePerAddress,
-    },
+    rateLimits: createRateLimits(config, now, budgets),
     docs: createDocPages(docsFolder),
     docsPage() {
       docs ??= buildDocsPage()

@@ -6,17 +6,20 @@ import type { CodeFormatter } from "../domain/modules/format-code.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
+import { SlowLog } from "../shared/slow-log.ts"
+import type { Tracer } from "../shared/tracing/tracer.ts"
 import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
 import type { DatabaseHome } from "../storage/backup/owner-databases/owner-database-source.ts"
 import type { Database } from "../storage/database/database.ts"
 import { findCompleteSince, type MigrationProgress, migrate } from "../storage/database/migrate.ts"
 import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/schema-guard.ts"
-import { type DatabaseHealth, watchHealth } from "../storage/database-health.ts"
 import { migrations } from "../storage/migrations/index.ts"
 import { describePostgres } from "../storage/postgres/client.ts"
 import { openPostgres } from "../storage/postgres/open.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import { openSqlite } from "../storage/sqlite/open.ts"
+import { type DatabaseHealth, watchDatabase } from "../storage/watched-database.ts"
+import { openTraces, type Traces } from "./traces.ts"
 
 /** The parts that a test replaces. */
 export interface Replacements {
@@ -41,11 +44,15 @@ export interface Foundation {
   /** The keys that encrypt secrets, the current one first. */
   readonly keys: readonly Uint8Array[]
   readonly log: Log
+  readonly slowRequests: SlowLog
+  /** Both are undefined where traces are off. */
+  readonly traces: Traces | undefined
+  readonly tracer: Tracer | undefined
   readonly nodeId: string
   now(): number
   newId(): string
-  /** Logs errors of background work; the log names the task. */
-  onErrorOf(task: string): (error: unknown) => void
+  /** Logs errors of background work; the log names the task, and the step of it that failed. */
+  onErrorOf(task: string): (error: unknown, step?: string) => void
 }
 
 /** The schema since which a version that imports packages has a lockfile. */
@@ -81,10 +88,16 @@ export async function openFoundation(
     // Created after the schema: a key file beside an empty database means that the database is lost.
     const keys = existingKeys ?? loadKeyFile(config.dataDir)
     const lockfilesSince = await findCompleteSince(db, lockfilesSchema)
-    const watched = watchHealth(db)
+    const slowStatements = new SlowLog(config.slowStatementMs, (fields) =>
+      log.warn("slow_statement", fields),
+    )
+    const watched = watchDatabase(db, slowStatements)
     const schema = guardSchema(watched.db, schemaVersion, (problem) =>
       log.error("newer_schema", { problem }),
     )
+    const nodeId = Bun.randomUUIDv7()
+    const onErrorOf = createErrorLog(log)
+    const traces = await openTraces(config, nodeId, onErrorOf("traces"))
     return {
       config,
       db: schema.db,
@@ -94,18 +107,26 @@ export async function openFoundation(
       keys,
       log,
       databaseHealth: watched.health,
-      nodeId: Bun.randomUUIDv7(),
+      nodeId,
+      traces,
+      tracer: traces?.tracer,
+      slowRequests: new SlowLog(config.slowRequestMs, (fields) => log.warn("slow_request", fields)),
       now: Date.now,
       newId: () => Bun.randomUUIDv7(),
-      onErrorOf: (task) => (error) => {
-        // Already logged by the guard; every background write fails with it from then on.
-        if (!(error instanceof NewerSchema))
-          log.error("background", { task, error: toLogText(error) })
-      },
+      onErrorOf,
     }
   } catch (error) {
     await db.stop()
     throw error
+  }
+}
+
+function createErrorLog(log: Log): Foundation["onErrorOf"] {
+  return (task) => (error, step) => {
+    // Already logged by the guard; every background write fails with it from then on.
+    if (error instanceof NewerSchema) return
+    const name = step === undefined ? task : `${task}: ${step}`
+    log.error("background", { task: name, error: toLogText(error) })
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Config } from "../config/config.ts"
 import { assertMailConfig, toReceivingDomain } from "../config/mail.ts"
+import { minuteMs } from "../domain/limits/rate-limit.ts"
+import { SharedRates } from "../domain/limits/shared-rates.ts"
 import { createMailbox } from "../domain/mail/inbound/receive-mail.ts"
 import { createTestMails } from "../domain/mail/inbound/test-mail.ts"
 import {
@@ -14,7 +16,7 @@ import { type MailLogFields, MailServer } from "../mail/inbound/mail-server.ts"
 import { createSmtpTransport } from "../mail/outbound/smtp-transport.ts"
 import { ProcessMailReader } from "../runtime/mail-reader/mail-reader.ts"
 import { Counter } from "../shared/counter.ts"
-import { TokenBuckets } from "../shared/token-bucket.ts"
+import { traceTask } from "../shared/tracing/trace-task.ts"
 import { createRowClaims } from "../storage/claims/row-claims.ts"
 import { createEmailStore } from "../storage/mail/outbound/emails.ts"
 import type { Limits } from "./accounts.ts"
@@ -34,7 +36,7 @@ const inboundLimits = {
 export function composeInboundMail(
   foundation: Foundation,
   stores: Stores,
-  { allowances }: Limits,
+  { allowances, budgets }: Limits,
   { runs, calls, queue, queueRoom }: ReturnType<typeof composeRuns>,
 ) {
   const { config, now, onErrorOf } = foundation
@@ -64,7 +66,7 @@ export function composeInboundMail(
       },
       perAccountPerMinute,
     },
-    new TokenBuckets(60_000, now),
+    new SharedRates("mails per account", minuteMs, now, budgets),
     foundation,
   )
   const testMails = createTestMails(
@@ -81,9 +83,11 @@ export function composeInboundMail(
 
 /** The SMTP server, if the operator wants one. */
 export function createMailServer(
-  { config, log, now, onErrorOf }: Foundation,
+  foundation: Foundation,
   { mailReader, mailbox }: ReturnType<typeof composeInboundMail>,
+  { budgets }: Limits,
 ): MailServer | undefined {
+  const { config, log, now, onErrorOf } = foundation
   assertMailConfig(config)
   const domain = toReceivingDomain(config)
   if (domain === undefined) return undefined
@@ -91,7 +95,11 @@ export function createMailServer(
   const { certificatePath, keyPath, ...options } = smtp
   const parts = {
     mailReader,
-    mailbox,
+    mailbox: {
+      ...mailbox,
+      receive: traceTask(foundation, "receive mail", "consumer", mailbox.receive),
+    },
+    messageRates: new SharedRates("mails per address", minuteMs, now, budgets),
     now,
     onError: onErrorOf("received mail"),
     logMail({ address, ...fields }: MailLogFields) {
@@ -150,7 +158,12 @@ export function composeOutboundMail(
     transport &&
     new ClaimWorker({
       claims,
-      work: createEmailDelivery(emails, transport, observer, foundation),
+      work: traceTask(
+        foundation,
+        "send mail",
+        "client",
+        createEmailDelivery(emails, transport, observer, foundation),
+      ),
       concurrencyMax,
       pollMs,
       stopMs,

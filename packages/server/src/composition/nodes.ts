@@ -15,13 +15,14 @@ interface NodeParts {
   readonly queue: QueueWorker
   /** What works on claims of this node, beside the queue. */
   readonly workers: readonly { loseAll(): void }[]
+  readonly budgets: { setNodeCount(count: number): void }
 }
 
 /** Creates the watch over this node and the others. */
 export function createNodeWatch(
   foundation: Foundation,
   stores: Stores,
-  { api, runner, queue, workers }: NodeParts,
+  { api, runner, queue, workers, budgets }: NodeParts,
 ): NodeWatch {
   const { log, schema, schemaVersion, nodeId, now, onErrorOf } = foundation
   return new NodeWatch({
@@ -53,6 +54,7 @@ export function createNodeWatch(
       log.warn("lease_lost", { node: nodeId })
       for (const worker of [queue, ...workers]) worker.loseAll()
     },
+    onNodes: (count) => budgets.setNodeCount(count),
     onClock: ({ clockSkewMs, isClockWrong }) =>
       log[isClockWrong ? "warn" : "info"](isClockWrong ? "clock_skew" : "clock_in_step", {
         seconds: clockSkewMs / 1000,

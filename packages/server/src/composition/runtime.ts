@@ -79,10 +79,11 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
       else log.error("sandboxes_unavailable", { problem })
     },
   }
-  const supervisor = new Supervisor(source, {
+  const runnerLimits = {
     ...toRunnerLimits(config),
-    runsAtOnceOf: (accountId) => limits.quotas.find(accountId)?.runsAtOnce,
-  })
+    runsAtOnceOf: (accountId: string) => limits.quotas.find(accountId)?.runsAtOnce,
+  }
+  const supervisor = new Supervisor(source, runnerLimits, limits.budgets)
   const resolver = createResolver(config, egress, prepare, onErrorOf("packages"))
   const formatter = new SandboxedFormatter(prepare, onErrorOf("formatter"))
   return {

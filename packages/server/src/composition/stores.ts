@@ -12,6 +12,7 @@ import { createUserStore } from "../storage/accounts/users.ts"
 import { createBlobStore } from "../storage/blobs/blobs.ts"
 import { createObjectStore } from "../storage/blobs/objects.ts"
 import { createBucketContent } from "../storage/blobs/s3-objects.ts"
+import { createBudgetStore } from "../storage/budgets.ts"
 import { createBranchStore } from "../storage/files/branches.ts"
 import { createFileStore } from "../storage/files/files.ts"
 import { createMailStore } from "../storage/mail/inbound/mails.ts"
@@ -64,6 +65,7 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     likes: createLikeStore(db),
     lockfiles: createLockfileStore(db),
     mails: createMailStore(db),
+    budgets: createBudgetStore(db),
     nodes: createNodeStore(db),
     notifications: createNotificationStore(db),
     oauth: createOAuthStore(db),

@@ -22,9 +22,10 @@ import { chooseDatabaseHome, type Foundation, sqlitePath } from "./foundation.ts
 import type { Stores } from "./stores.ts"
 
 /** What vals store, blobs and SQLite databases, and the language models that they use. */
-export function composeUserData(foundation: Foundation, stores: Stores, { quotas }: Limits) {
+export function composeUserData(foundation: Foundation, stores: Stores, limits: Limits) {
   const { config, db, now, onErrorOf } = foundation
   const { service } = config.openAi
+  const { quotas, budgets } = limits
   const ownerDatabases = openOwnerDatabases(config, db, onErrorOf("databases of users"))
   return {
     ownerDatabases,
@@ -35,7 +36,7 @@ export function composeUserData(foundation: Foundation, stores: Stores, { quotas
     connections: createConnections(),
     chat: createChat(
       service ? createChatService(service) : null,
-      createChatAllowance(config.openAi, now),
+      createChatAllowance(config.openAi, now, budgets),
     ),
   }
 }

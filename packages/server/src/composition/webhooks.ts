@@ -12,6 +12,7 @@ import {
 import { createWebhooks } from "../domain/webhooks/webhooks.ts"
 import { ClaimWorker } from "../jobs/claim-worker.ts"
 import { Counter } from "../shared/counter.ts"
+import { traceTask } from "../shared/tracing/trace-task.ts"
 import { createRowClaims } from "../storage/claims/row-claims.ts"
 import { createDeliveryStore } from "../storage/webhooks/deliveries.ts"
 import type { Foundation } from "./foundation.ts"
@@ -62,7 +63,7 @@ export function composeWebhooks(
   const { concurrencyMax, pollMs, stopMs } = limits
   const worker = new ClaimWorker({
     claims,
-    work: sender.send,
+    work: traceTask(foundation, "webhook delivery", "client", sender.send),
     concurrencyMax,
     pollMs,
     stopMs,

@@ -261,10 +261,11 @@ const texts = [
   ...["https://hamlet.example", "postgres://ada@host/hamlet", "smtp://mail.example"],
   ...["s3://key:word@bucket", "x".repeat(32), Buffer.alloc(32).toString("base64")],
   ...["é x", "x".repeat(1001), "*.example", "mail..example", "-1", "/dev/null", "maybe,"],
+  ...["http/json", "always_on", "a=b", "0.5"],
   ...[certificates.path, privateKey.path],
 ]
 const secret =
-  /^HAMLET_(DATABASE_URL|TOKEN|SECRET_KEY|S3_URL|OPENAI_KEY|SMTP_URL|OIDC_CLIENT_.*|LIBSQL_.*)$/
+  /^(HAMLET_(DATABASE_URL|TOKEN|SECRET_KEY|S3_URL|OPENAI_KEY|SMTP_URL|OIDC_CLIENT_.*|LIBSQL_.*)|OTEL_.*_HEADERS)$/
 const takesAnyText = /^HAMLET_(HOST|DATA_DIR|EGRESS_ALLOW|EGRESS_DENY|SMTP_HOST)$/
 
 interface TestFile {
@@ -337,9 +338,10 @@ function attempt(env: Record<string, string | undefined>, args: readonly string[
 
 /** The settings without which this one means nothing. */
 function toCompanions(env: string): Record<string, string> {
-  const [, kind = ""] = /^HAMLET_(OIDC|LIBSQL)_/.exec(env) ?? []
+  const [, kind = ""] = /^(?:HAMLET_)?(OIDC|LIBSQL|OTEL)_/.exec(env) ?? []
   const needed: Record<string, Record<string, string>> = {
     OIDC: { HAMLET_OIDC_ISSUER: "https://id.test", HAMLET_OIDC_CLIENT_ID: "vals" },
+    OTEL: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.test:4318" },
     LIBSQL: { HAMLET_LIBSQL_URL: "http://sql.test", HAMLET_LIBSQL_ADMIN_URL: "http://admin.test" },
   }
   return Object.fromEntries(Object.entries(needed[kind] ?? {}).filter(([name]) => name !== env))
@@ -359,7 +361,7 @@ test("loadConfig needs both addresses of a libSQL server", () => {
 test("options have a sentence as documentation, and each name once", () => {
   expect(new Set(options.map(({ env }) => env)).size).toBe(options.length)
   for (const { env, meaning } of options) {
-    expect(env).toMatch(/^HAMLET_[A-Z0-9]+(_[A-Z]+)*$/)
+    expect(env).toMatch(/^(HAMLET|OTEL)(_[A-Z0-9]+)+$/)
     expect(meaning).toMatch(/^[A-Z`].*\.$/)
   }
 })

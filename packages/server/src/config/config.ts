@@ -10,6 +10,7 @@ import { allowanceSettings, loadRunConfig, scheduleSettings } from "./runs.ts"
 import { accessSettings, logSettings, placeSettings, usernamePattern } from "./server.ts"
 import { ConfigError, type ReadSetting, readTable } from "./setting.ts"
 import { storageSettings } from "./storage.ts"
+import { loadTraceConfig } from "./traces.ts"
 
 export { ConfigError, options, toFlag }
 
@@ -67,6 +68,8 @@ export function loadConfig(
     openAi: loadOpenAiConfig(read, isPublic),
     emails: loadEmailConfig(read, new URL(baseUrl).hostname),
     mail: loadMailConfig(read, host),
+    /** Undefined for no collector of traces. */
+    traces: loadTraceConfig(read),
     /** Undefined for no OpenID Connect provider. */
     oidc: loadOidcConfig(read, baseUrl),
   }

@@ -7,6 +7,7 @@ import { allowanceSettings, runSettings, scheduleSettings } from "./runs.ts"
 import { accessSettings, logSettings, placeSettings } from "./server.ts"
 import type { Setting } from "./setting.ts"
 import { storageSettings } from "./storage.ts"
+import { traceSettings } from "./traces.ts"
 
 /** All settings, in the order of docs/configuration.md, which is generated from them. */
 export const options: readonly Setting<unknown>[] = [
@@ -25,6 +26,7 @@ export const options: readonly Setting<unknown>[] = [
   mailSettings,
   oidcSettings,
   logSettings,
+  traceSettings,
 ].flatMap((table) => Object.values<Setting<unknown>>(table))
 
 /** The flag of a setting, without its dashes. */

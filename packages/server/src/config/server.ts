@@ -179,6 +179,18 @@ export const logSettings = {
     meaning:
       "Whether the log contains client addresses, which are personal data in many countries: `yes` or `no`.",
   }),
+  slowRequestMs: rate({
+    env: "HAMLET_SLOW_REQUEST_MS",
+    default: 5_000,
+    meaning:
+      "Milliseconds after which a request is logged as `slow_request` with what it waited for, or `none`. At most 20 lines a minute.",
+  }),
+  slowStatementMs: rate({
+    env: "HAMLET_SLOW_STATEMENT_MS",
+    default: 1_000,
+    meaning:
+      "Milliseconds after which a read or a transaction of the database is logged as `slow_statement`, without its values, or `none`. At most 20 lines a minute.",
+  }),
 }
 
 function toKeys(value: string): readonly Uint8Array[] | undefined {

@@ -26,7 +26,7 @@ export interface KnownNode extends Node {
 /** What a node tells about itself whenever it renews its lease. */
 export interface NodeReport extends NodeLoad {
   readonly version: string
-  /** The newest schema that it knows. */
+  /** The schema of the database when it started. */
   readonly schemaVersion: number
   readonly isolation: string
   /** Not the time of its start, which its clock may have wrong. */

@@ -4,30 +4,30 @@ import { createChatAllowance } from "./openai.ts"
 const unlimited = { requestsPerMinute: undefined, requestsPerDay: undefined, bodyBytesMax: 1 }
 const dayMs = 86_400_000
 
-test("createChatAllowance limits the requests of an account per minute and per day", () => {
+test("createChatAllowance limits the requests of an account per minute and per day", async () => {
   let nowMs = 0
   const limits = { ...unlimited, requestsPerMinute: 2, requestsPerDay: 3 }
   const allowance = createChatAllowance(limits, () => nowMs)
-  const take = (userId = "ada") => allowance.take(userId)()
-  take()
-  take()
-  expect(() => take()).toThrow("for this minute")
-  take("bob")
+  const take = async (userId = "ada") => (await allowance.take(userId))()
+  await take()
+  await take()
+  await expect(take()).rejects.toThrow("for this minute")
+  await take("bob")
   nowMs += 60_000
-  take()
-  expect(() => take()).toThrow(/for this day; try again in \d{5} s/)
+  await take()
+  await expect(take()).rejects.toThrow(/for this day; try again in \d{5} s/)
   nowMs += dayMs
-  take()
+  await take()
 })
 
-test("createChatAllowance limits the open requests of an account", () => {
+test("createChatAllowance limits the open requests of an account", async () => {
   const allowance = createChatAllowance(unlimited, () => 0)
-  const ends = Array.from({ length: 16 }, () => allowance.take("ada"))
-  expect(() => allowance.take("ada")).toThrow("maximum number of open requests")
-  allowance.take("bob")
+  const ends = await Promise.all(Array.from({ length: 16 }, () => allowance.take("ada")))
+  await expect(allowance.take("ada")).rejects.toThrow("maximum number of open requests")
+  await allowance.take("bob")
   // A request that ends twice frees one place.
   ends[0]?.()
   ends[0]?.()
-  allowance.take("ada")
-  expect(() => allowance.take("ada")).toThrow("maximum number of open requests")
+  await allowance.take("ada")
+  await expect(allowance.take("ada")).rejects.toThrow("maximum number of open requests")
 })

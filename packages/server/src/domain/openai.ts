@@ -1,8 +1,9 @@
 import { OpenCounts } from "../shared/counter.ts"
-import { TokenBuckets } from "../shared/token-bucket.ts"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
-import { minuteMs, RateLimited } from "./limits/rate-limit.ts"
+import { alone, type Sharing } from "./limits/budgets.ts"
+import { admit, minuteMs, RateLimited } from "./limits/rate-limit.ts"
+import { SharedRates } from "./limits/shared-rates.ts"
 
 /** A response of the service with the language models. */
 export type ChatOutcome =
@@ -23,7 +24,7 @@ export interface ChatService {
   complete(body: Uint8Array, onEnd: () => void, signal: AbortSignal): Promise<ChatOutcome>
 }
 
-/** What each account may send; undefined for no limit. Each node counts for itself. */
+/** What each account may send; undefined for no limit. */
 export interface ChatLimits {
   readonly requestsPerMinute: number | undefined
   readonly requestsPerDay: number | undefined
@@ -33,12 +34,15 @@ export interface ChatLimits {
 /** The limits of the accounts, and what they have used. */
 export interface ChatAllowance {
   readonly bodyBytesMax: number
-  /** Throws `rate_limited` when the account has used up its requests. Returns how to end this one. */
-  take(userId: string): () => void
+  /**
+   * Rejects with `rate_limited` when the account has used up its requests. Resolves with how to end
+   * this one.
+   */
+  take(userId: string): Promise<() => void>
 }
 
 const limits = {
-  /** Requests of one account that wait for the service or read its response. */
+  /** Requests of one account on this node that wait for the service or read its response. */
   openPerAccountMax: 16,
 }
 
@@ -48,31 +52,27 @@ const dayMs = 86_400_000
 export function createChatAllowance(
   { requestsPerMinute, requestsPerDay, bodyBytesMax }: ChatLimits,
   now: () => number,
+  sharing: Sharing = alone,
 ): ChatAllowance {
   const opened = new OpenCounts()
-  const perMinute = createLimit(requestsPerMinute, minuteMs, refusals.minute, now)
-  const perDay = createLimit(requestsPerDay, dayMs, refusals.day, now)
+  const minutes = new SharedRates("chat per minute", minuteMs, now, sharing)
+  const days = new SharedRates("chat per day", dayMs, now, sharing)
   return {
     bodyBytesMax,
-    take(userId) {
-      if (opened.of(userId) >= limits.openPerAccountMax) throw new RateLimited(1, refusals.open)
-      perMinute(userId)
-      perDay(userId)
-      return opened.open(userId)
+    async take(userId) {
+      const end = opened.tryOpen(userId, limits.openPerAccountMax)
+      if (!end) throw new RateLimited(1, refusals.open)
+      try {
+        if (requestsPerMinute !== undefined)
+          await admit(minutes.take(userId, requestsPerMinute), refusals.minute)
+        if (requestsPerDay !== undefined)
+          await admit(days.take(userId, requestsPerDay), refusals.day)
+        return end
+      } catch (error) {
+        end()
+        throw error
+      }
     },
-  }
-}
-
-function createLimit(
-  capacity: number | undefined,
-  periodMs: number,
-  refusal: string,
-  now: () => number,
-): (userId: string) => void {
-  const buckets = new TokenBuckets(periodMs, now)
-  return (userId) => {
-    const waitMs = capacity === undefined ? 0 : buckets.take(userId, capacity)
-    if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
   }
 }
 
@@ -102,7 +102,7 @@ export function createChat(service: ChatService | null, allowance: ChatAllowance
           "openai_unavailable",
           "Cannot ask the language model: OpenAI is not configured on this server: the operator sets HAMLET_OPENAI_KEY, and HAMLET_OPENAI_URL for another service",
         )
-      const end = allowance.take(caller.userId)
+      const end = await allowance.take(caller.userId)
       try {
         const outcome = await service.complete(await readBody(allowance.bodyBytesMax), end, signal)
         if (outcome.kind === "responded") return outcome

@@ -8,6 +8,8 @@ import type { Program, Runner } from "../domain/runs/runner.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { Counter } from "../shared/counter.ts"
+import type { SlowLog } from "../shared/slow-log.ts"
+import type { Tracer } from "../shared/tracing/tracer.ts"
 import type { GatewayLimits } from "./limits.ts"
 import type { SocketRelay } from "./sockets/socket-relay.ts"
 
@@ -33,6 +35,9 @@ export interface GatewayDeps {
   readonly limits?: Partial<GatewayLimits>
   /** Logs one line per request; undefined when the log level excludes it. */
   readonly logRequest: ((fields: object) => void) | undefined
+  readonly slowRequests: SlowLog
+  /** Undefined where traces are off. */
+  readonly tracer: Tracer | undefined
   /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
   newId(): string

@@ -6,12 +6,20 @@ import { openPass } from "../domain/requests/preview-pass.ts"
 import { assertRunnable } from "../domain/runs/execute-run.ts"
 import type { Program, RunSlot } from "../domain/runs/runner.ts"
 import type { Val } from "../domain/vals/vals.ts"
+import { startRequest, toFailure } from "../shared/tracing/request-span.ts"
+import { parseTraceparent } from "../shared/tracing/trace-context.ts"
+import { runWork, type Work } from "../shared/tracing/work.ts"
 import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { createFindVal, type FindVal } from "./find-val.ts"
 import { type GatewayLimits, gatewayLimits } from "./limits.ts"
 import { mayHaveBody, noBody, type RequestBody, readRequestBody } from "./request/request-body.ts"
-import { type HeaderRecord, prepareRequestHeaders, readHeaders } from "./request/request-headers.ts"
+import {
+  type HeaderRecord,
+  prepareRequestHeaders,
+  readHeaders,
+  withTraceparent,
+} from "./request/request-headers.ts"
 import { toRunInput } from "./request/run-input.ts"
 import { UploadLimiter } from "./request/upload-limiter.ts"
 import {
@@ -21,7 +29,7 @@ import {
   respondRejected,
   respondStopped,
 } from "./request-context.ts"
-import { RequestTrace, toLogFields } from "./request-log.ts"
+import { describeSpan, RequestTrace, toLogFields } from "./request-log.ts"
 import { toErrorPage } from "./response/error-page.ts"
 import { forwardResponse } from "./response/forward-response.ts"
 import {
@@ -108,11 +116,21 @@ async function respondLogged(
   connection: GatewayConnection,
   caller?: GatewaySender["caller"],
 ): Promise<Response | undefined> {
-  const { logRequest, hasAddressesInLog } = parts.deps
+  const { logRequest, hasAddressesInLog, slowRequests, tracer, newId } = parts.deps
   const trace = new RequestTrace()
-  const response = await respond(parts, request, connection, trace, caller)
+  const work = () => respond(parts, request, connection, trace, caller)
+  if (tracer) {
+    const { headers } = request
+    const parent = parseTraceparent(headers.get("traceparent"), headers.get("tracestate"))
+    trace.span = startRequest(tracer, "val request", parent, newId)
+  }
+  const response = await (trace.span ? runWork(trace, work) : work())
+  const status = response?.status ?? 101
   const logged = hasAddressesInLog ? connection : undefined
-  logRequest?.(toLogFields(request, logged, trace, response?.status ?? 101))
+  logRequest?.(toLogFields(request, logged, trace, status))
+  if (performance.now() - trace.startedMs >= slowRequests.msMin)
+    slowRequests.note({ ...toLogFields(request, logged, trace, status), ...trace.explain() })
+  trace.span?.end(describeSpan(request, trace, status), toFailure(status))
   return response
 }
 
@@ -140,19 +158,24 @@ async function respond(
     trace.address = address
     trace.user = user
     trace.val = val
+    trace.mark("lookupMs")
     const sender = toSender(identified, caller, address, val)
     const access = authorize(val, sender)
     if (!address || !val || access !== "yes") return respondNotFound(parts, access, headers, trace)
     const depth = assertMayRun(parts, request.method, headers, val)
+    const counted = deps.allowances.takeRun(val.ownerId)
+    if (counted) await counted
     const acquireUpload = () => parts.uploads.acquire(val.id, connection.address())
     body = mayHaveBody(request.method)
       ? await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
       : noBody
+    trace.mark("clientMs")
     const program = await deps.programs.of(val, val.ownerId)
+    trace.mark("lookupMs")
     const isSocket = isSocketRequest(request.method, headers)
     if (isSocket) releaseSocket = sockets.reserve(val.ownerId, val.id)
     const accepted = { request, headers, connection, address, val, sender, body, depth }
-    context = toContext(parts, { ...accepted, program, releaseSocket })
+    context = toContext(parts, { ...accepted, program, releaseSocket }, trace)
     trace.runId = context.run.id
     try {
       slot = await deps.runner.acquire(program, context.run, request)
@@ -162,8 +185,10 @@ async function respond(
       return respondRejected(context, error)
     }
     context.run.attach(slot)
+    trace.sinceMs = performance.now()
     if (isSocket) return await openSocket(context, slot, sockets, deadlines)
     const outcome = await slot.fetch(context.slotRequest)
+    trace.mark("valMs")
     if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
     const forwarded = forwardResponse(context, slot, outcome.response, deadlines)
     // Most responses are complete, and to await one takes as long as to forward it.
@@ -201,7 +226,6 @@ function assertMayRun({ deps }: Parts, method: string, headers: HeaderRecord, va
     throw new AppError("method_not_allowed", "Cannot CONNECT: a val is not a proxy")
   const depth = readDepth(headers[depthHeader])
   assertDepth(depth)
-  deps.allowances.takeRun(val.ownerId)
   return depth
 }
 
@@ -219,7 +243,11 @@ interface AcceptedRequest {
   readonly releaseSocket: (() => void) | undefined
 }
 
-function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): RequestContext {
+function toContext(
+  { deps, limits, proto }: Parts,
+  accepted: AcceptedRequest,
+  work: Work,
+): RequestContext {
   const { request, connection, address, val, sender, body, program } = accepted
   const { method } = request
   const { host, pass } = address
@@ -248,7 +276,9 @@ function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): R
     input: accepted.releaseSocket
       ? null
       : toRunInput({ url, headers, body: body.storedCopy, pass }, limits),
+    work,
   })
+  const { span } = run
   const context: RequestContext = {
     request,
     headers: accepted.headers,
@@ -258,7 +288,14 @@ function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): R
     responses: deps.responses,
     body,
     releaseSocket: accepted.releaseSocket,
-    slotRequest: { method, host, target, headers, body: body.content, client: request },
+    slotRequest: {
+      method,
+      host,
+      target,
+      headers: span ? withTraceparent(headers, span) : headers,
+      body: body.content,
+      client: request,
+    },
     isIdleTimeoutDisabled: false,
     isOwner: isOwner(val, sender.caller),
     isByPass: pass !== undefined,

@@ -1,13 +1,22 @@
 import type { ErrorCode } from "@hamlet/contract"
 import type { Caller } from "../domain/access.ts"
 import type { Val } from "../domain/vals/vals.ts"
+import { toKnownMethod } from "../shared/known-method.ts"
 import { logLimits } from "../shared/log-limits.ts"
+import { explainWaits } from "../shared/slow-log.ts"
+import type { Attributes } from "../shared/tracing/tracer.ts"
+import { Work } from "../shared/tracing/work.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
-/** Facts about a request, collected for its log line. */
-export class RequestTrace {
+/** Facts about a request, collected for its log line, its span and the log of slow requests. */
+export class RequestTrace extends Work {
   readonly startedMs = performance.now()
+  /** When the current part of the work began. */
+  sinceMs = this.startedMs
+  /** To find the val and its program. */
+  lookupMs = 0
+  valMs = 0
   address: ValAddress | undefined
   val: Val | undefined
   /** The authenticated user. A preview pass authenticates no user. */
@@ -16,6 +25,20 @@ export class RequestTrace {
   runId: string | undefined
   /** The reason why the val did not run. */
   code: ErrorCode | undefined
+
+  /** Adds the time since the last call to what the request has waited for. */
+  mark(wait: "lookupMs" | "clientMs" | "valMs"): void {
+    const nowMs = performance.now()
+    this[wait] += nowMs - this.sinceMs
+    this.sinceMs = nowMs
+  }
+
+  /** For the log of slow requests. */
+  explain(): object {
+    const { lookupMs: database, clientMs: client, queueMs, processMs, egressMs: egress } = this
+    const val = Math.max(0, this.valMs - egress)
+    return explainWaits({ database, client, queue: queueMs, process: processMs, val, egress })
+  }
 }
 
 /**
@@ -44,5 +67,18 @@ export function toLogFields(
     user: user?.username,
     userId: user?.userId,
     address: connection?.address().slice(0, logLimits.addressCharsMax) || undefined,
+  }
+}
+
+/** The attributes of a request's span. The path is left out, as in the log. */
+export function describeSpan(request: Request, trace: RequestTrace, status: number): Attributes {
+  const { address, val, runId, code } = trace
+  return {
+    "http.request.method": toKnownMethod(request.method),
+    "http.response.status_code": status,
+    "server.address": address?.pass === undefined ? address?.host : undefined,
+    "hamlet.val": val && `${val.ownerName}/${val.name}`,
+    "hamlet.run.id": runId,
+    "error.type": code,
   }
 }

@@ -3,7 +3,13 @@ import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
 import { replaceEach, toRegExp } from "../shared/hostile-input/bounded.ts"
+import { toKnownMethod } from "../shared/known-method.ts"
 import { logLimits } from "../shared/log-limits.ts"
+import { explainWaits } from "../shared/slow-log.ts"
+import { startRequest, toFailure } from "../shared/tracing/request-span.ts"
+import { parseTraceparent } from "../shared/tracing/trace-context.ts"
+import type { Attributes } from "../shared/tracing/tracer.ts"
+import { runWork, Work } from "../shared/tracing/work.ts"
 import { type Authenticator, createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
 import type { ApiConnection, Handler, Handlers } from "./call.ts"
 import { createEndpoints, type Endpoint } from "./endpoints.ts"
@@ -40,6 +46,7 @@ export function createApp(nouns: Nouns): App {
     queue: () => queue.stats(),
     schedules: () => schedules.stats(),
     mailServer: api.mailStats,
+    spans: api.spanCounts,
   })
   const authenticator = createAuthenticator(nouns)
   // Assistants call the API through an endpoint of the API.
@@ -58,6 +65,12 @@ export function createApp(nouns: Nouns): App {
     if (method === "OPTIONS" && !hasSeveralHosts(request))
       return preflight(endpoint?.methods ?? (match ? methodsOf(match) : []), requestId, request)
     const route = match?.routes.get(toRouteMethod(method))
+    const work = new Work()
+    if (api.tracer && !probes.has(route)) {
+      const { headers } = request
+      const parent = parseTraceparent(headers.get("traceparent"), headers.get("tracestate"))
+      work.span = startRequest(api.tracer, toSpanName(route), parent, () => requestId)
+    }
     const context: RequestContext = {
       request,
       requestId,
@@ -70,7 +83,7 @@ export function createApp(nouns: Nouns): App {
     }
     let response: ApiResponse
     try {
-      response = await respond(context)
+      response = await runWork(work, () => respond(context))
     } catch (error) {
       response = respondError(api, error, requestId)
     }
@@ -78,6 +91,12 @@ export function createApp(nouns: Nouns): App {
     metrics.observe(route ?? "none", method, response.status, ms)
     if (isLogged && !isAnsweredProbe(route, response))
       api.log.info("request", toLogFields(api, context, response.status, ms))
+    if (ms >= api.slowRequests.msMin)
+      api.slowRequests.note({
+        ...toLogFields(api, context, response.status, ms),
+        ...explain(work, ms),
+      })
+    work.span?.end(describeSpan(context, response.status), toFailure(response.status))
     return toResponse(response, requestId, request)
   }
   return { fetch, request: (input, init) => fetch(new Request(input, init)) }
@@ -104,6 +123,37 @@ interface RequestContext {
   readonly connection: ApiConnection
   /** Set after authentication. */
   caller: Caller | undefined
+}
+
+/** Paths have ids, so the route names the span. */
+function toSpanName(route: RouteName | undefined): string {
+  return route ? `${routes[route].method.toUpperCase()} ${routes[route].path}` : "request"
+}
+
+function describeSpan(
+  { request, requestId, route, caller }: RequestContext,
+  status: number,
+): Attributes {
+  return {
+    "http.request.method": toKnownMethod(request.method),
+    "http.route": route && routes[route].path,
+    "http.response.status_code": status,
+    "hamlet.request.id": requestId,
+    "hamlet.user.id": caller?.userId,
+  }
+}
+
+/** For the log of slow requests. The rest is the val that a caller waits for, or the server's work. */
+function explain({ databaseMs, clientMs, queueMs, processMs, egressMs }: Work, ms: number): object {
+  const known = databaseMs + clientMs + queueMs + processMs + egressMs
+  return explainWaits({
+    database: databaseMs,
+    client: clientMs,
+    queue: queueMs,
+    process: processMs,
+    egress: egressMs,
+    rest: Math.max(0, ms - known),
+  })
 }
 
 const tokens = toRegExp(tokenPattern.source, "g", 1_000)
@@ -161,8 +211,8 @@ function createResponder(
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
-    if (route.isCountedByAddress) authenticator.countByAddress(rateKey)
-    if (route.isSignIn) authenticator.assertSignInAllowed(request, rateKey)
+    if (route.isCountedByAddress) await authenticator.countByAddress(rateKey)
+    if (route.isSignIn) await authenticator.assertSignInAllowed(request, rateKey)
     const { caller, session } =
       route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     context.caller = caller

@@ -79,7 +79,7 @@ async function identify(
 ): Promise<Caller> {
   // A session belongs to the pages of this server, not to an assistant in the same browser.
   if (request.headers.get("authorization") === null) {
-    authenticator.countByAddress(() => toRateKey(connection))
+    await authenticator.countByAddress(() => toRateKey(connection))
     throw unauthenticated()
   }
   const { caller } = await authenticator.identify(request, () => toRateKey(connection))
@@ -96,9 +96,9 @@ function oauthEndpoints(
     {
       methods: method === "GET" ? ["GET", "HEAD", "OPTIONS"] : ["OPTIONS", "POST"],
       respond: ({ request, connection }) => {
-        const count = () => {
+        const count = async () => {
           const rateKey = toRateKey(connection)
-          authenticator.countByAddress(() => rateKey)
+          await authenticator.countByAddress(() => rateKey)
           return rateKey
         }
         return respond({ request, count })

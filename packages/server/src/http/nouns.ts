@@ -71,6 +71,8 @@ import type { SentEvents } from "../domain/webhooks/send-delivery.ts"
 import type { Webhooks } from "../domain/webhooks/webhooks.ts"
 import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
+import type { SlowLog } from "../shared/slow-log.ts"
+import type { SpanCounts, Tracer } from "../shared/tracing/tracer.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
 import type { McpPool } from "./mcp/mcp-pool.ts"
 import type { DatabaseCounts } from "./ops/database-metrics.ts"
@@ -163,6 +165,11 @@ export interface ApiParts {
   readonly log: Log
   /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
+  readonly slowRequests: SlowLog
+  /** Undefined where traces are off. */
+  readonly tracer: Tracer | undefined
+  /** The spans that this server has sent; undefined where traces are off. */
+  spanCounts(): SpanCounts | undefined
   readonly metricsAccess: MetricsAccess
   readonly bodyBytesMax: number
   /** The same for requests that contain a mail. */

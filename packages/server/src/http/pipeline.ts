@@ -2,6 +2,7 @@ import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from 
 import { assertAccess, type Caller } from "../domain/access.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
+import { findWork } from "../shared/tracing/work.ts"
 import type { Call, Handler } from "./call.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
 import { parseBody, readBody } from "./request/body.ts"
@@ -41,7 +42,7 @@ export async function handleRoute(
     caller === undefined && route.mayBeAnonymous === true && api.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
-    allowances.takeStorageRequest(caller.userId)
+    await allowances.takeStorageRequest(caller.userId)
   const { bodyBytesMax, mailBodyBytesMax } = api
   if (!route.isFilesBody || !caller || hasLength(request, bodyBytesMax))
     return respond(
@@ -71,7 +72,7 @@ async function respond(
 ): Promise<ApiResponse> {
   const route: RouteDefinition = routes[name]
   const { request, caller } = matched
-  const bytes = route.body ? await readBody(request, bytesMax) : undefined
+  const bytes = route.body ? await readTimed(request, bytesMax) : undefined
   const call = await toCall(api, name, matched, bytes)
   const depth = caller?.depth ?? 0
   const idempotencyKey = hasIdempotencyKey(route)
@@ -95,6 +96,17 @@ async function respond(
   }
   const response = await runAtDepth(depth, () => handler(call))
   return route.hasEtag ? respondIfChanged(response, request.headers.get("if-none-match")) : response
+}
+
+/** A client may send its body slowly, which is no fault of the server. */
+async function readTimed(request: Request, bytesMax: number): Promise<Uint8Array | undefined> {
+  const startMs = performance.now()
+  try {
+    return await readBody(request, bytesMax)
+  } finally {
+    const work = findWork()
+    if (work) work.clientMs += performance.now() - startMs
+  }
 }
 
 async function toCall(

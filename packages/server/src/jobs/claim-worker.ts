@@ -15,7 +15,7 @@ export interface ClaimWorkerOptions<OneClaim extends Claim> {
   readonly pollMs: number
   /** How long work may take to finish when the server stops. Then it is aborted. */
   readonly stopMs: number
-  onError(error: unknown): void
+  onError(error: unknown, step?: string): void
 }
 
 /** The pause after the database failed, and before an attempt that threw is repeated. */
@@ -77,7 +77,7 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
     const { claims, pollMs } = this.#options
     const now = performance.now()
     if (now - this.#takenOverMs >= pollMs) {
-      await this.#loop.attempt(() => claims.takeOver([...this.#working.keys()]))
+      await this.#loop.attempt("take over", () => claims.takeOver([...this.#working.keys()]))
       this.#takenOverMs = now
     }
     while (await this.#claim());
@@ -111,9 +111,11 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
       await work(claim, signal)
     } catch (error) {
       if (this.#lost.has(claim)) return
-      if (!signal.aborted) onError(error)
+      if (!signal.aborted) onError(error, "attempt")
       // If this fails too, `takeOver` lets it wait again.
-      await claims.giveBack(claim, signal.aborted ? undefined : failedMs).catch(onError)
+      await claims
+        .giveBack(claim, signal.aborted ? undefined : failedMs)
+        .catch((cause: unknown) => onError(cause, "give back"))
     }
   }
 }

@@ -33,7 +33,7 @@ export interface DependencyJobOptions {
     local: readonly string[] | undefined,
   ): Promise<readonly string[]>
   now(): number
-  onError(error: unknown): void
+  onError(error: unknown, step?: string): void
 }
 
 export interface DependencyJobLimits {
@@ -143,7 +143,7 @@ async function resolve(
     if (limit.aborted) return giveUp("fetching it took too long")
     if (error instanceof AppError && error.code === "overloaded")
       return giveUp("too much code of its owner is being run")
-    onError(error)
+    onError(error, "resolve a version")
     return giveUp("the server made a mistake")
   }
 }

@@ -31,6 +31,7 @@ describe("Housekeeping", () => {
   let rules: TestRules
   let ada: Caller
   let errors: unknown[]
+  let steps: unknown[]
   let counts: RetentionCounts
   let bytes: RetentionCounts
   let uncounted: RunCounter
@@ -40,6 +41,7 @@ describe("Housekeeping", () => {
     rules = await openRules()
     ada = await rules.addCaller("ada")
     errors = []
+    steps = []
     counts = createRetentionCounts({ between: 1_000, idsMax: 1_000 })
     bytes = createRetentionCounts({ between: 1_000, idsMax: 1_000 })
     uncounted = createRunCounter(1_000)
@@ -53,7 +55,10 @@ describe("Housekeeping", () => {
   })
 
   function createHousekeeping(runs: Partial<RunStore> = {}, objects?: ObjectStore): Housekeeping {
-    const onError = (error: unknown) => errors.push(error)
+    const onError = (error: unknown, step?: string) => {
+      errors.push(error)
+      steps.push(step)
+    }
     const retention = { keptMs: 30 * dayMs, keptPerVal: 10, keptBytesPerAccount }
     const unused = objects ?? createObjectStore(rules.db, undefined, rules.clock)
     const stores = {
@@ -332,6 +337,7 @@ describe("Housekeeping", () => {
     await rules.nouns.vals.delete(ada, (await addVal("gone", 1)).id, undefined)
     await housekeeping.run()
     expect(String(errors)).toContain("away")
+    expect(steps).toEqual(["delete unused objects"])
     expect(await countIn("runs")).toBe(0)
   })
 

@@ -25,7 +25,7 @@ export interface HousekeepingOptions extends UserData, DeletedVals {
   readonly mails: Pick<MailStore, "purge" | "purgeKeys">
   readonly retention: RunRetention
   now(): number
-  onError(error: unknown): void
+  onError(error: unknown, step?: string): void
 }
 
 /** How many runs are kept: by age, by number per val, and by size per account. */
@@ -101,28 +101,41 @@ export class Housekeeping {
   async run(): Promise<void> {
     const { accounts, runs, emails, idempotency, liveRuns, retention, objects, now } = this.#options
     // Users whose deletion was interrupted.
-    const users = await this.#loop.attempt(() => accounts.listPendingPurges())
-    for (const id of users ?? []) await this.#purge(() => purgeUser(this.#options, id))
-    await this.#purge(() => runs.purge(limits.batchMax))
-    await this.#purge(() => purgeVals(this.#options))
-    await this.#purge(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
-    await this.#loop.attempt(() => runs.keepPartitions(retention.keptMs))
-    await this.#purge(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
-    await this.#purge(() =>
+    const users = await this.#loop.attempt("list deleted users", () => accounts.listPendingPurges())
+    for (const id of users ?? [])
+      await this.#purge("delete a user", () => purgeUser(this.#options, id))
+    await this.#purge("delete runs of deleted vals", () => runs.purge(limits.batchMax))
+    await this.#purge("delete vals", () => purgeVals(this.#options))
+    await this.#purge("delete idempotency keys", () =>
+      idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax),
+    )
+    await this.#loop.attempt("keep the partitions of runs", () =>
+      runs.keepPartitions(retention.keptMs),
+    )
+    await this.#purge("delete expired runs", () =>
+      runs.purgeOlder(now() - retention.keptMs, limits.batchMax),
+    )
+    await this.#purge("delete expired emails", () =>
       emails.purge(now() - retention.keptMs, now() - limits.failedEmailMs, limits.batchMax),
     )
     for (const valId of liveRuns.runsPerVal.take())
-      await this.#purge(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
+      await this.#purge("delete runs beyond the number of a val", () =>
+        runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax),
+      )
     for (const accountId of liveRuns.bytesPerAccount.take())
-      await this.#loop.attempt(() => this.#keepBytes(accountId))
-    await this.#loop.attempt(() => this.#countRuns())
-    await this.#purge(() => this.#options.vals.indexBacklog(limits.indexedMax))
+      await this.#loop.attempt("delete runs beyond the size of an account", () =>
+        this.#keepBytes(accountId),
+      )
+    await this.#loop.attempt("count runs", () => this.#countRuns())
+    await this.#purge("index vals", () => this.#options.vals.indexBacklog(limits.indexedMax))
     await this.#purgeDeliveries()
-    await this.#loop.attempt(() => this.#purgeBundles())
-    await this.#loop.attempt(() => this.#purgeMails())
-    await this.#purge(() => this.#options.mails.purgeKeys(now() - limits.mailMs))
+    await this.#loop.attempt("delete bundles", () => this.#purgeBundles())
+    await this.#loop.attempt("delete received mail", () => this.#purgeMails())
+    await this.#purge("delete keys of received mail", () =>
+      this.#options.mails.purgeKeys(now() - limits.mailMs),
+    )
     // Last, because a bucket may be unavailable.
-    await this.#purge(() => objects.purge(now() - limits.unusedMs))
+    await this.#purge("delete unused objects", () => objects.purge(now() - limits.unusedMs))
   }
 
   async #purgeBundles(): Promise<void> {
@@ -152,9 +165,11 @@ export class Housekeeping {
 
   async #purgeDeliveries(): Promise<void> {
     const { deliveries, deliveriesPerWebhook } = this.#options
-    await this.#purge(() => deliveries.purgeOlder(limits.deliveryMs, limits.batchMax))
+    await this.#purge("delete expired deliveries", () =>
+      deliveries.purgeOlder(limits.deliveryMs, limits.batchMax),
+    )
     for (const webhookId of deliveriesPerWebhook.take())
-      await this.#purge(() =>
+      await this.#purge("delete deliveries beyond the number of a webhook", () =>
         deliveries.purgeBeyond(webhookId, limits.deliveriesMax, limits.batchMax),
       )
   }
@@ -182,8 +197,8 @@ export class Housekeeping {
   }
 
   /** A step of batches. */
-  async #purge(batch: () => Promise<boolean>): Promise<void> {
-    await this.#loop.attempt(() => this.#repeat(batch))
+  async #purge(name: string, batch: () => Promise<boolean>): Promise<void> {
+    await this.#loop.attempt(name, () => this.#repeat(batch))
   }
 
   /** Runs batches while there is more to do, with pauses for other work. */

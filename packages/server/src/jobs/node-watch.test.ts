@@ -54,6 +54,7 @@ describeEachDatabase("NodeWatch", (open) => {
     const gone = new Set<string>()
     const taken: TakenOver[] = []
     const clocks: NodeStatus[] = []
+    const counts: number[] = []
     const deps: NodeWatchOptions = {
       ...{ node, nodes, tokens, queueStore: createQueueStore(db) },
       hasEnded: (other) => gone.has(other.id),
@@ -62,6 +63,7 @@ describeEachDatabase("NodeWatch", (open) => {
       report: () => report,
       onLost: () => {},
       onTakeover: (it) => taken.push(it),
+      onNodes: (count) => counts.push(count),
       onClock: (status) => clocks.push(status),
       now: () => Math.floor(clock.at),
       onError(error) {
@@ -77,6 +79,7 @@ describeEachDatabase("NodeWatch", (open) => {
       gone,
       taken,
       clocks,
+      counts,
       deps,
       watch: new NodeWatch(deps),
     }

@@ -32,10 +32,12 @@ export interface NodeWatchOptions {
   /** Another node has declared this one gone: its claimed runs are no longer its own. */
   onLost(): void
   onTakeover(taken: TakenOver): void
+  /** How many nodes there are, this one included, whenever they were looked at. */
+  onNodes(count: number): void
   /** The clocks of this machine and of the database have come to differ too much, or no longer do. */
   onClock(status: NodeStatus): void
   now(): number
-  onError(error: unknown): void
+  onError(error: unknown, step?: string): void
 }
 
 export interface NodeWatchLimits {
@@ -93,21 +95,30 @@ export class NodeWatch {
     this.#loop.start(this.#limits.beatMs)
   }
 
+  /** Looks at the other nodes now: one has come. */
+  look(): void {
+    this.#loop.wake()
+  }
+
   /** This node ends. Runs that have not ended are taken from it. */
   async stop(): Promise<void> {
     await this.#loop.stop()
-    await this.#options.nodes.end(this.#options.node.id).catch(this.#options.onError)
+    await this.#options.nodes
+      .end(this.#options.node.id)
+      .catch((error: unknown) => this.#options.onError(error, "end this node"))
   }
 
   /**
    * Finds nodes that are gone and takes their runs, also runs that a node wrote after that.
    */
   async sweep(): Promise<void> {
-    const { nodes, tokens } = this.#options
-    const known = await this.#loop.attempt(() => nodes.list())
-    for (const node of known ?? []) await this.#loop.attempt(() => this.#endIfGone(node))
-    await this.#loop.attempt(() => this.#takeOver())
-    await this.#loop.attempt(() => tokens.removeLostRunTokens())
+    const { nodes, tokens, onNodes } = this.#options
+    const known = await this.#loop.attempt("list nodes", () => nodes.list())
+    if (known) onNodes(known.filter(({ isGone }) => !isGone).length)
+    for (const node of known ?? [])
+      await this.#loop.attempt("end a node that is gone", () => this.#endIfGone(node))
+    await this.#loop.attempt("take over runs", () => this.#takeOver())
+    await this.#loop.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
   }
 
   async #endIfGone(node: KnownNode): Promise<void> {
@@ -147,7 +158,7 @@ export class NodeWatch {
       this.#status = { ...this.#status, problem: error }
       throw error
     }
-    await this.#loop.attempt(() => this.#compareClocks())
+    await this.#loop.attempt("compare clocks", () => this.#compareClocks())
     await this.sweep()
   }
 

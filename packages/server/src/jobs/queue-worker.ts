@@ -106,7 +106,7 @@ export class QueueWorker implements RunQueue {
     liveRuns: LiveRuns,
     limits: QueueWorkerLimits,
     notices: QueueNotices,
-    onError: (error: unknown) => void,
+    onError: (error: unknown, step?: string) => void,
   ) {
     this.#nodeId = nodeId
     this.#store = store
@@ -170,7 +170,7 @@ export class QueueWorker implements RunQueue {
       this.#depth = { at: now, depth }
       return depth
     } catch (error) {
-      this.#loop.report(error)
+      this.#loop.report(error, "count waiting runs")
       return undefined
     }
   }
@@ -255,7 +255,7 @@ export class QueueWorker implements RunQueue {
       if (outcome === "over_limit")
         await this.#return([run], returnMs + limitedMsMax * Math.random())
     } catch (error) {
-      this.#loop.report(error)
+      this.#loop.report(error, "run a claimed run")
       await this.#return([run], returnMs * (1 + Math.random()))
     } finally {
       endCode()
@@ -274,7 +274,7 @@ export class QueueWorker implements RunQueue {
       await this.#store.release(runs, Math.round(delayMs))
     } catch (error) {
       this.#mayHaveUnknown = true
-      this.#loop.report(error)
+      this.#loop.report(error, "return runs")
     }
     for (const { id } of runs) this.#liveRuns.forget(id)
   }

@@ -48,7 +48,7 @@ const defaults: ScheduleJobLimits = {
 export class ScheduleJob {
   readonly #schedules: DueSchedules
   readonly #queue: { wake(): void }
-  readonly #onError: (error: unknown) => void
+  readonly #onError: (error: unknown, step?: string) => void
   readonly #limits: ScheduleJobLimits
   readonly #delays = new Histogram()
   readonly #loop: Loop
@@ -64,7 +64,7 @@ export class ScheduleJob {
   constructor(
     schedules: DueSchedules,
     queue: { wake(): void },
-    onError: (error: unknown) => void,
+    onError: (error: unknown, step?: string) => void,
     limits: Partial<ScheduleJobLimits> = {},
   ) {
     this.#schedules = schedules
@@ -92,9 +92,9 @@ export class ScheduleJob {
   }
 
   async #look(): Promise<number> {
-    await this.#loop.attempt(() => this.#release())
-    const sleepMs = await this.#loop.attempt(() => this.#work())
-    await this.#loop.attempt(() => this.#correct())
+    await this.#loop.attempt("release waiting schedules", () => this.#release())
+    const sleepMs = await this.#loop.attempt("fire due schedules", () => this.#work())
+    await this.#loop.attempt("correct due times", () => this.#correct())
     return sleepMs ?? this.#limits.pollMs
   }
 
@@ -105,12 +105,15 @@ export class ScheduleJob {
     for (;;) {
       const { now, nextInMs, hasNotices } = await schedules.findWork()
       this.#noteClock(now)
-      if (hasNotices) await this.#loop.attempt(() => schedules.tellOwners(noticesMax))
+      if (hasNotices)
+        await this.#loop.attempt("tell owners of failing schedules", () =>
+          schedules.tellOwners(noticesMax),
+        )
       if (this.#loop.isStopped) return 0
       if (nextInMs === undefined || nextInMs > 0) return nextInMs ?? pollMs
       const { delaysMs, dropped, errors } = await schedules.fireDue(batchMax)
       for (const ms of delaysMs) this.#delays.add(ms)
-      for (const error of errors) this.#onError(error)
+      for (const error of errors) this.#onError(error, "fire a schedule")
       this.#dropped += dropped
       if (delaysMs.length > 0) this.#queue.wake()
       // Rows are due but none was returned: another node has locked them.

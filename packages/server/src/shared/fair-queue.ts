@@ -45,6 +45,10 @@ export class FairQueue<About = undefined, Result = void> {
     return this.#size
   }
 
+  sizeOf(key: string): number {
+    return this.#byKey.get(key)?.length ?? 0
+  }
+
   /** The keys that wait, in the order of their next turn. */
   get keys(): string[] {
     return [...this.#byKey.keys()]
@@ -73,7 +77,7 @@ export class FairQueue<About = undefined, Result = void> {
       ...{ key, about, bytes, sinceMs: performance.now(), signal, onAbort },
       ...Promise.withResolvers<Result>(),
     }
-    this.#insert(waiter, this.#byKey.get(key)?.length ?? 0)
+    this.#insert(waiter, this.sizeOf(key))
     return waiter
   }
 
@@ -117,7 +121,7 @@ export class FairQueue<About = undefined, Result = void> {
     const { waitingPerKeyMax = Math.ceil(waitingMax / 4) } = this.#limits
     return (
       this.#size >= waitingMax ||
-      (this.#byKey.get(key)?.length ?? 0) >= waitingPerKeyMax ||
+      this.sizeOf(key) >= waitingPerKeyMax ||
       (this.#size > 0 && this.#bytes + bytes > waitingBytesMax)
     )
   }

@@ -115,9 +115,31 @@ test("Loop.stop waits for the round, after which nothing begins", async () => {
     isStopped = true
   })
   await Bun.sleep(0)
-  expect([isStopped, await loop.attempt(async () => 1)]).toEqual([false, undefined])
+  expect([isStopped, await loop.attempt("step", async () => 1)]).toEqual([false, undefined])
   end(0)
   await stopped
   loop.wake()
   expect(rounds.length).toBe(1)
+})
+
+test("Loop.attempt names the step that failed, and goes on", async () => {
+  const errors: unknown[] = []
+  const loop = new Loop({
+    async round() {
+      await loop.attempt("first", () => Promise.reject(new Error("away")))
+      await loop.attempt("second", () => Promise.reject(new Error("away")))
+      await loop.attempt("third", () => Promise.reject(new Error("full")))
+      throw new Error("round")
+    },
+    pollMs: longMs,
+    onError: (error, step) => errors.push([String(error), step]),
+  })
+  loop.start()
+  await waitUntil(() => errors.length === 3)
+  await loop.stop()
+  expect(errors).toEqual([
+    ["Error: away", "first"],
+    ["Error: full", "third"],
+    ["Error: round", undefined],
+  ])
 })

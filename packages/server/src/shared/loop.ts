@@ -1,3 +1,5 @@
+import { detachWork } from "./tracing/work.ts"
+
 /** The work of a loop. */
 export interface LoopOptions {
   /** One round. Returns how long nothing will be due; the loop sleeps for at most `pollMs`. */
@@ -6,7 +8,8 @@ export interface LoopOptions {
   readonly pollMs: number
   /** How long the loop sleeps after a round that failed; `pollMs` by default. */
   readonly failedMs?: number
-  onError(error: unknown): void
+  /** `step` is the step that failed; undefined for the round itself. */
+  onError(error: unknown, step?: string): void
 }
 
 /**
@@ -51,7 +54,7 @@ export class Loop {
     if (this.#state !== "asleep") return
     clearTimeout(this.#timer)
     this.#state = "awake"
-    this.#rounds = this.#run()
+    this.#rounds = detachWork(() => this.#run())
   }
 
   /** Begins a round after a delay, unless one begins sooner. After a failed round it sleeps on. */
@@ -70,23 +73,26 @@ export class Loop {
     await this.#rounds
   }
 
-  /** A step of a round. If it fails, the steps behind it go on. After `stop` it does nothing. */
-  async attempt<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
+  /**
+   * A step of a round, which the log names when it fails. The steps behind it go on. After `stop` it
+   * does nothing.
+   */
+  async attempt<Result>(name: string, step: () => Promise<Result>): Promise<Result | undefined> {
     if (this.isStopped) return undefined
     try {
       return await step()
     } catch (error) {
-      this.report(error)
+      this.report(error, name)
       return undefined
     }
   }
 
-  /** Reports an error, unless it is already known. */
-  report(error: unknown): void {
+  /** Reports an error, unless it is already known. In an outage all steps have the same. */
+  report(error: unknown, step?: string): void {
     const text = String(error)
     const isKnown = this.#errors.has(text) || this.#errorsBefore.has(text)
     this.#errors.add(text)
-    if (!isKnown) this.#options.onError(error)
+    if (!isKnown) this.#options.onError(error, step)
   }
 
   async #run(): Promise<void> {

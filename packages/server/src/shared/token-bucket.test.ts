@@ -144,14 +144,14 @@ describe("TokenBuckets", () => {
     buckets.take(key, capacity) === 0
 
   test("take counts each key by itself", () => {
-    const buckets = new TokenBuckets(minuteMs, () => startMs)
+    const buckets = new TokenBuckets(minuteMs, () => startMs, TokenBucket)
     const results = ["a", "a", "a", "b"].map((key) => buckets.take(key, 2))
     expect(results).toEqual([0, 0, 30_000, 0])
   })
 
   // Which keys it holds cannot be seen, but a key that was evicted has a full bucket again.
   test("take evicts the oldest keys when there are too many", () => {
-    const buckets = new TokenBuckets(minuteMs, () => startMs)
+    const buckets = new TokenBuckets(minuteMs, () => startMs, TokenBucket)
     for (let index = 0; index < 100_000; index++) buckets.take(`key ${index}`, 1)
     expect(isTaken(buckets, "key 0", 1)).toBe(false)
     for (let index = 100_000; index < 200_000; index++) buckets.take(`key ${index}`, 1)
@@ -161,7 +161,7 @@ describe("TokenBuckets", () => {
 
   test("take evicts full buckets before older ones that are in use", () => {
     const clock = { at: startMs }
-    const buckets = new TokenBuckets(minuteMs, () => clock.at)
+    const buckets = new TokenBuckets(minuteMs, () => clock.at, TokenBucket)
     buckets.take("busy", 2)
     for (let index = 0; index < 50_000; index++) buckets.take(`old ${index}`, 2)
     clock.at += 50_000

@@ -37,6 +37,17 @@ export class TokenBucket {
     return Math.max(0, this.#periodMs - this.#level) / this.#capacity
   }
 
+  /** As of the last refill; negative for a debt. */
+  get tokens(): number {
+    return this.#level / this.#periodMs
+  }
+
+  /** Replaces the tokens, within what `charge` and the capacity allow. */
+  set tokens(tokens: number) {
+    const level = Math.max(tokens, -this.#capacity) * this.#periodMs
+    this.#level = Math.min(Math.round(level), this.#capacity * this.#periodMs)
+  }
+
   /** Adds the tokens that have accrued. A clock that was set back adds none and removes none. */
   refill(nowMs: number): void {
     const elapsedMs = Math.max(0, nowMs - this.#refilledMs)
@@ -81,14 +92,20 @@ export class TokenBucket {
  * A token bucket per key. Memory is bounded: when there are too many keys, full buckets are dropped
  * first, since a new bucket is full too; then the oldest.
  */
-export class TokenBuckets {
+export class TokenBuckets<Bucket extends TokenBucket = TokenBucket> {
   readonly #periodMs: number
   readonly #now: () => number
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #create: BucketClass<Bucket>
+  readonly #buckets = new Map<string, Bucket>()
 
-  constructor(periodMs: number, now: () => number) {
+  constructor(periodMs: number, now: () => number, create: BucketClass<Bucket>) {
     this.#periodMs = periodMs
     this.#now = now
+    this.#create = create
+  }
+
+  entries(): Iterable<[key: string, bucket: Bucket]> {
+    return this.#buckets
   }
 
   /**
@@ -96,33 +113,20 @@ export class TokenBuckets {
    * token. The capacity of a key may change from call to call.
    */
   take(key: string, capacity: number, amount = 1): number {
-    const nowMs = this.#now()
-    const bucket = this.#buckets.get(key) ?? this.#add(key, capacity, nowMs)
+    const bucket = this.get(key, capacity)
     bucket.resize(capacity)
-    return bucket.take(amount, nowMs) ? 0 : bucket.msUntilToken
+    return bucket.take(amount, this.#now()) ? 0 : bucket.msUntilToken
   }
 
-  /** Whether `take` would succeed. */
-  hasToken(key: string, capacity: number): boolean {
-    return this.#refilled(key, capacity).hasToken
+  /** The bucket of a key as it is; a new one has this capacity. */
+  get(key: string, capacity: number): Bucket {
+    return this.#buckets.get(key) ?? this.#add(key, capacity)
   }
 
-  /** Takes tokens as `TokenBucket.charge` does. */
-  charge(key: string, capacity: number, amount = 1): void {
-    this.#refilled(key, capacity).charge(amount)
-  }
-
-  #refilled(key: string, capacity: number): TokenBucket {
+  #add(key: string, capacity: number): Bucket {
     const nowMs = this.#now()
-    const bucket = this.#buckets.get(key) ?? this.#add(key, capacity, nowMs)
-    bucket.resize(capacity)
-    bucket.refill(nowMs)
-    return bucket
-  }
-
-  #add(key: string, capacity: number, nowMs: number): TokenBucket {
     if (this.#buckets.size >= limits.keysMax) this.#evict(nowMs)
-    const bucket = new TokenBucket(capacity, this.#periodMs, nowMs)
+    const bucket = new this.#create(capacity, this.#periodMs, nowMs)
     this.#buckets.set(key, bucket)
     return bucket
   }
@@ -138,3 +142,5 @@ export class TokenBuckets {
     }
   }
 }
+
+type BucketClass<Bucket> = new (capacity: number, periodMs: number, nowMs: number) => Bucket

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describePostgres, describeSqlite, type OpenDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import type { ValView } from "./suite.ts"
@@ -8,7 +8,12 @@ import type { ValView } from "./suite.ts"
 /** The contents of files by path; null deletes the file. */
 type Contents = Readonly<Record<string, string | object | null>>
 
-describeEachDatabase("vals with a deno.json", (open) => {
+const title = "vals with a deno.json"
+describeSqlite(title, (open) => defineSuite(open, true))
+// What a name means is no matter of the database: only versions, references and lockfiles are.
+describePostgres(title, (open) => defineSuite(open, false))
+
+function defineSuite(open: OpenDatabase, isWhole: boolean): void {
   let api: TestApi
   let resolver: FakeResolver
   let ada: TestUser
@@ -68,105 +73,22 @@ describeEachDatabase("vals with a deno.json", (open) => {
     return data.map((one: { dependsOn: { id: string } }) => one.dependsOn.id)
   }
 
-  describe("import by it", () => {
-    test("packages", async () => {
-      const val = await addVal({
-        "deno.json": { imports: { zod: "npm:zod@4" }, tasks: { start: "deno run -A main.ts" } },
-        "main.tsx": `import value from "zod"; export default () => value`,
-      })
-      expect((await run(val)).returnValue).toBe("zod 4")
-      expect(await lockOf(val, 2)).toMatchObject({
-        state: "ready",
-        imports: [{ specifier: "npm:zod@4", error: null }],
-      })
+  test("imports other vals by it, which are then references", async () => {
+    const other = await addVal({
+      "main.tsx": `export const x = "x"`,
+      "y.ts": `export const y = "y"`,
     })
-
-    test("packages of code that is saved beside it through /v1", async () => {
-      names += 1
-      const body = { name: `v${names}`, privacy: "public" }
-      const val = expectStatus(await api.call("POST", "/v2/vals", { as: ada, body }), 201).json
-      await change(val, { "deno.json": { imports: { zod: "npm:zod@4" } } })
-      const code = `import value from "zod"; export default () => value`
-      expectStatus(
-        await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body: { code } }),
-        201,
-      )
-      expect((await run(val)).returnValue).toBe("zod 4")
+    const address = `${testBaseUrl}/v/ada/${other.name}`
+    const val = await addVal({
+      "deno.json": { imports: { other: address, "other/": `${address}/` } },
+      "main.tsx": `import { x } from "other"; import { y } from "other/y.ts"; export default () => x + y`,
     })
-
-    test("their own files, from any folder", async () => {
-      expect(
-        await resultOf({
-          "deno.jsonc": `{ "imports": { "@/": "./", /* libraries */ "#lib/": "./lib/", }, }`,
-          "lib/deep/a.ts": `import { b } from "#lib/b.ts"; export const a = "a" + b`,
-          "lib/b.ts": `import { c } from "@/c.ts"; export const b = "b" + c`,
-          "c.ts": `export const c = "c"`,
-          "main.tsx": `import { a } from "@/lib/deep/a.ts"; export default () => [a, "@/c.ts"]`,
-        }),
-      ).toEqual(["abc", "@/c.ts"])
-    })
-
-    test("other vals, which are then references", async () => {
-      const other = await addVal({
-        "main.tsx": `export const x = "x"`,
-        "y.ts": `export const y = "y"`,
-      })
-      const address = `${testBaseUrl}/v/ada/${other.name}`
-      const val = await addVal({
-        "deno.json": { imports: { other: address, "other/": `${address}/` } },
-        "main.tsx": `import { x } from "other"; import { y } from "other/y.ts"; export default () => x + y`,
-      })
-      expect((await run(val)).returnValue).toBe("xy")
-      expect(await targetsOf(val)).toEqual([other.id])
-      await change(other, { "main.tsx": `export const x = "X"` })
-      expect((await run(val)).returnValue).toBe("Xy")
-      await change(val, { "deno.json": null, "main.tsx": "export default () => 1" })
-      expect(await targetsOf(val)).toEqual([])
-    })
-
-    test("modules of the runtime and of the standard library", async () => {
-      expect(
-        await resultOf({
-          "deno.json": {
-            imports: { path: "node:path", utils: "https://esm.town/v/std/utils/index.ts" },
-          },
-          "main.tsx": `import { basename } from "path"; import { listFiles } from "utils"
-            export default async () => [basename("/a/b"), (await listFiles()).map((file) => file.path)]`,
-        }),
-      ).toEqual(["b", ["deno.json", "main.tsx"]])
-    })
-
-    test("what JSX needs, unless the file says it", async () => {
-      resolver.packages.set("npm:view@1/jsx-runtime", {
-        code: "({ jsx: (...args) => ['view', ...args], jsxs: 0, Fragment: 0 })",
-        exports: ["jsx", "jsxs", "Fragment"],
-      })
-      const jsx = { jsx: "react-jsx", jsxImportSource: "view" }
-      const config = { imports: { view: "npm:view@1" }, compilerOptions: jsx }
-      const val = await addVal({
-        "deno.json": config,
-        "main.tsx": `export default () => [<p>hi</p>, new Error("x").stack.split("\\n")[1].match(/:1:(\\d+)/)?.[1]]`,
-        "own.tsx": `/** @jsx h */ const h = (...args) => args; export default () => <p>hi</p>`,
-      })
-      expect((await run(val)).returnValue[0]).toEqual(["view", "p", { children: "hi" }])
-      expect((await run(val, { file: "own.tsx" })).returnValue).toEqual(["p", null, "hi"])
-      await change(val, { "deno.json": { compilerOptions: { jsx: "react", jsxFactory: "f" } } })
-      await change(val, {
-        "main.tsx": `const f = (...args) => ["f", ...args]; export default () => <p>hi</p>`,
-      })
-      expect((await run(val)).returnValue).toEqual(["f", "p", null, "hi"])
-    })
-
-    test("what the most specific scope says", async () => {
-      const code = `import value from "zod"; export default () => value`
-      const val = await addVal({
-        "deno.json": { imports: { zod: "npm:zod@4" }, scopes: { "./old/": { zod: "npm:zod@3" } } },
-        "main.tsx": code,
-        "old/main.tsx": code,
-      })
-      expect((await run(val)).returnValue).toBe("zod 4")
-      expect((await run(val, { file: "old/main.tsx" })).returnValue).toBe("zod 3")
-    })
+    expect((await run(val)).returnValue).toBe("xy")
+    expect(await targetsOf(val)).toEqual([other.id])
+    await change(other, { "main.tsx": `export const x = "X"` })
+    expect((await run(val)).returnValue).toBe("Xy")
+    await change(val, { "deno.json": null, "main.tsx": "export default () => 1" })
+    expect(await targetsOf(val)).toEqual([])
   })
 
   test("each val, version and branch has its own", async () => {
@@ -195,79 +117,6 @@ describeEachDatabase("vals with a deno.json", (open) => {
     await change(val, { "deno.json": { imports: { x: "./y.ts", lib: "./y.ts" } } })
     expect((await run(val)).returnValue).toEqual(["two", "two"])
     expect((await run(val, { version: 2 })).returnValue).toEqual(["one", "bob's"])
-  })
-
-  test("a change of it restarts the processes that it affects, and a save of another file none", async () => {
-    const val = await addVal({
-      "deno.json": { imports: { x: "./x.ts" } },
-      ...{ "x.ts": "export default 1", "y.ts": "export default 2" },
-      "main.tsx": `import x from "x"; let runs = 0; export default () => [x, ++runs]`,
-    })
-    expect((await run(val)).returnValue).toEqual([1, 1])
-    await change(val, { "y.ts": "export default 3" })
-    expect((await run(val)).returnValue).toEqual([1, 2])
-    await change(val, { "deno.json": { imports: { x: "./y.ts" } } })
-    expect((await run(val)).returnValue).toEqual([3, 1])
-    await change(val, { "deno.json": null })
-    expect((await run(val)).error.message).toContain(`Cannot import "x"`)
-  })
-
-  describe("is broken", () => {
-    test("and the save warns, and the val runs", async () => {
-      const val = await addVal({ "main.tsx": "export default () => 1" })
-      const saved = await change(val, { "deno.json": `{"imports": ` })
-      expect(saved).toMatchObject({
-        isNewVersion: true,
-        warnings: ["deno.json: it is ignored: it is not valid JSON"],
-      })
-      expect((await run(val)).returnValue).toBe(1)
-      expect((await change(val, { "deno.json": {} })).warnings).toEqual([])
-      const query = "path=deno.json"
-      const content = JSON.stringify({ imports: { a: 1, b: "npm:zod@4" } })
-      const put = await api.call("PUT", `/v2/vals/${val.id}/files?${query}`, {
-        as: ada,
-        body: { content },
-      })
-      expect(expectStatus(put, 200).json.warnings).toEqual([
-        'deno.json: imports: "a" is ignored: its target is not text',
-      ])
-      const plain = await api.call("PUT", `/v2/vals/${val.id}/files?${query}`, {
-        as: ada,
-        body: { content: "{}" },
-      })
-      expect(plain.json).not.toHaveProperty("warnings")
-    })
-
-    test("and what is right in it counts", async () => {
-      expect(
-        await resultOf({
-          "deno.json": `{"imports": {"__proto__": "./x.ts", "y": null, "../": "./", "loop": "loop", "z": "./z.ts"}, "scopes": 3}`,
-          ...{ "x.ts": `export default "x"`, "z.ts": `export default "z"` },
-          "main.tsx": `import x from "__proto__"; import z from "z"; export default () => x + z`,
-        }),
-      ).toBe("xz")
-    })
-  })
-
-  test("module addresses show what the names mean", async () => {
-    const val = await addVal({
-      "deno.json": {
-        imports: { "@/": "./", remote: "https://esm.sh/x", "view/": "https://esm.sh/view/" },
-        compilerOptions: { jsx: "react-jsx", jsxImportSource: "view" },
-      },
-      "lib/a.ts": "export const a = 1",
-      "lib/page.tsx": `import { a } from "@/lib/a.ts"; import b from "remote"\nexport default () => <p>{a}{b}{"remote"}</p>`,
-    })
-    const home = `/v/ada/${val.name}@2-main/lib`
-    const read = async (userAgent: string) =>
-      (await api.call("GET", `${home}/page.tsx`, { headers: { "user-agent": userAgent } })).text
-    expect(await read("Deno/2")).toBe(
-      `/** @jsxImportSource https://esm.sh/view */import { a } from "${testBaseUrl}${home}/a.ts"; import b from "https://esm.sh/x"\nexport default () => <p>{a}{b}{"remote"}</p>`,
-    )
-    const script = await read("Mozilla/5.0")
-    expect(script).toContain(`from "${testBaseUrl}${home}/a.ts"`)
-    expect(script).toContain(`from "https://esm.sh/view/jsx-runtime"`)
-    expect(script).toContain(`"remote"`)
   })
 
   describe("the lockfile of a version", () => {
@@ -349,4 +198,162 @@ describeEachDatabase("vals with a deno.json", (open) => {
       expect((await run(val)).returnValue).toBe("later1")
     })
   })
-})
+
+  if (!isWhole) return
+
+  describe("import by it", () => {
+    test("packages", async () => {
+      const val = await addVal({
+        "deno.json": { imports: { zod: "npm:zod@4" }, tasks: { start: "deno run -A main.ts" } },
+        "main.tsx": `import value from "zod"; export default () => value`,
+      })
+      expect((await run(val)).returnValue).toBe("zod 4")
+      expect(await lockOf(val, 2)).toMatchObject({
+        state: "ready",
+        imports: [{ specifier: "npm:zod@4", error: null }],
+      })
+    })
+
+    test("packages of code that is saved beside it through /v1", async () => {
+      names += 1
+      const body = { name: `v${names}`, privacy: "public" }
+      const val = expectStatus(await api.call("POST", "/v2/vals", { as: ada, body }), 201).json
+      await change(val, { "deno.json": { imports: { zod: "npm:zod@4" } } })
+      const code = `import value from "zod"; export default () => value`
+      expectStatus(
+        await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body: { code } }),
+        201,
+      )
+      expect((await run(val)).returnValue).toBe("zod 4")
+    })
+
+    test("their own files, from any folder", async () => {
+      expect(
+        await resultOf({
+          "deno.jsonc": `{ "imports": { "@/": "./", /* libraries */ "#lib/": "./lib/", }, }`,
+          "lib/deep/a.ts": `import { b } from "#lib/b.ts"; export const a = "a" + b`,
+          "lib/b.ts": `import { c } from "@/c.ts"; export const b = "b" + c`,
+          "c.ts": `export const c = "c"`,
+          "main.tsx": `import { a } from "@/lib/deep/a.ts"; export default () => [a, "@/c.ts"]`,
+        }),
+      ).toEqual(["abc", "@/c.ts"])
+    })
+
+    test("modules of the runtime and of the standard library", async () => {
+      expect(
+        await resultOf({
+          "deno.json": {
+            imports: { path: "node:path", utils: "https://esm.town/v/std/utils/index.ts" },
+          },
+          "main.tsx": `import { basename } from "path"; import { listFiles } from "utils"
+            export default async () => [basename("/a/b"), (await listFiles()).map((file) => file.path)]`,
+        }),
+      ).toEqual(["b", ["deno.json", "main.tsx"]])
+    })
+
+    test("what JSX needs, unless the file says it", async () => {
+      resolver.packages.set("npm:view@1/jsx-runtime", {
+        code: "({ jsx: (...args) => ['view', ...args], jsxs: 0, Fragment: 0 })",
+        exports: ["jsx", "jsxs", "Fragment"],
+      })
+      const jsx = { jsx: "react-jsx", jsxImportSource: "view" }
+      const config = { imports: { view: "npm:view@1" }, compilerOptions: jsx }
+      const val = await addVal({
+        "deno.json": config,
+        "main.tsx": `export default () => [<p>hi</p>, new Error("x").stack.split("\\n")[1].match(/:1:(\\d+)/)?.[1]]`,
+        "own.tsx": `/** @jsx h */ const h = (...args) => args; export default () => <p>hi</p>`,
+      })
+      expect((await run(val)).returnValue[0]).toEqual(["view", "p", { children: "hi" }])
+      expect((await run(val, { file: "own.tsx" })).returnValue).toEqual(["p", null, "hi"])
+      await change(val, { "deno.json": { compilerOptions: { jsx: "react", jsxFactory: "f" } } })
+      await change(val, {
+        "main.tsx": `const f = (...args) => ["f", ...args]; export default () => <p>hi</p>`,
+      })
+      expect((await run(val)).returnValue).toEqual(["f", "p", null, "hi"])
+    })
+
+    test("what the most specific scope says", async () => {
+      const code = `import value from "zod"; export default () => value`
+      const val = await addVal({
+        "deno.json": { imports: { zod: "npm:zod@4" }, scopes: { "./old/": { zod: "npm:zod@3" } } },
+        "main.tsx": code,
+        "old/main.tsx": code,
+      })
+      expect((await run(val)).returnValue).toBe("zod 4")
+      expect((await run(val, { file: "old/main.tsx" })).returnValue).toBe("zod 3")
+    })
+  })
+
+  test("a change of it restarts the processes that it affects, and a save of another file none", async () => {
+    const val = await addVal({
+      "deno.json": { imports: { x: "./x.ts" } },
+      ...{ "x.ts": "export default 1", "y.ts": "export default 2" },
+      "main.tsx": `import x from "x"; let runs = 0; export default () => [x, ++runs]`,
+    })
+    expect((await run(val)).returnValue).toEqual([1, 1])
+    await change(val, { "y.ts": "export default 3" })
+    expect((await run(val)).returnValue).toEqual([1, 2])
+    await change(val, { "deno.json": { imports: { x: "./y.ts" } } })
+    expect((await run(val)).returnValue).toEqual([3, 1])
+    await change(val, { "deno.json": null })
+    expect((await run(val)).error.message).toContain(`Cannot import "x"`)
+  })
+
+  describe("is broken", () => {
+    test("and the save warns, and the val runs", async () => {
+      const val = await addVal({ "main.tsx": "export default () => 1" })
+      const saved = await change(val, { "deno.json": `{"imports": ` })
+      expect(saved).toMatchObject({
+        isNewVersion: true,
+        warnings: ["deno.json: it is ignored: it is not valid JSON"],
+      })
+      expect((await run(val)).returnValue).toBe(1)
+      expect((await change(val, { "deno.json": {} })).warnings).toEqual([])
+      const query = "path=deno.json"
+      const content = JSON.stringify({ imports: { a: 1, b: "npm:zod@4" } })
+      const put = await api.call("PUT", `/v2/vals/${val.id}/files?${query}`, {
+        as: ada,
+        body: { content },
+      })
+      expect(expectStatus(put, 200).json.warnings).toEqual([
+        'deno.json: imports: "a" is ignored: its target is not text',
+      ])
+      const plain = await api.call("PUT", `/v2/vals/${val.id}/files?${query}`, {
+        as: ada,
+        body: { content: "{}" },
+      })
+      expect(plain.json).not.toHaveProperty("warnings")
+    })
+
+    test("and what is right in it counts", async () => {
+      expect(
+        await resultOf({
+          "deno.json": `{"imports": {"__proto__": "./x.ts", "y": null, "../": "./", "loop": "loop", "z": "./z.ts"}, "scopes": 3}`,
+          ...{ "x.ts": `export default "x"`, "z.ts": `export default "z"` },
+          "main.tsx": `import x from "__proto__"; import z from "z"; export default () => x + z`,
+        }),
+      ).toBe("xz")
+    })
+  })
+
+  test("module addresses show what the names mean", async () => {
+    const val = await addVal({
+      "deno.json": {
+        imports: { "@/": "./", remote: "https://esm.sh/x", "view/": "https://esm.sh/view/" },
+        compilerOptions: { jsx: "react-jsx", jsxImportSource: "view" },
+      },
+      "lib/a.ts": "export const a = 1",
+      "lib/page.tsx": `import { a } from "@/lib/a.ts"; import b from "remote"\nexport default () => <p>{a}{b}{"remote"}</p>`,
+    })
+    const home = `/v/ada/${val.name}@2-main/lib`
+    const read = async (userAgent: string) =>
+      (await api.call("GET", `${home}/page.tsx`, { headers: { "user-agent": userAgent } })).text
+    expect(await read("Deno/2")).toBe(
+      `/** @jsxImportSource https://esm.sh/view */import { a } from "${testBaseUrl}${home}/a.ts"; import b from "https://esm.sh/x"\nexport default () => <p>{a}{b}{"remote"}</p>`,
+    )
+    const script = await read("Mozilla/5.0")
+    expect(script).toContain(`from "${testBaseUrl}${home}/a.ts"`)
+    expect(script).toContain(`from "https://esm.sh/view/jsx-runtime"`)
+    expect(script).toContain(`"remote"`)
+  })
+}

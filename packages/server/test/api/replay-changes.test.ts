@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf, type ValView } from "./suite.ts"
 
 /** Responds with the request that it got. */
 const mirror = `export default async (request) => {
@@ -19,7 +19,7 @@ const input = {
   body: Buffer.from("hello").toString("base64"),
 }
 
-describeApi("api/replay-changes", (suite) => {
+describeSqliteApi("api/replay-changes", (suite) => {
   const { call, addUser: person, val, run } = suite
   const replay = (id: string, as: TestUser, body: object, headers = {}) =>
     call("POST", `/v1/runs/${id}/replay`, { as, body, headers })

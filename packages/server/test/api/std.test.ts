@@ -6,7 +6,7 @@ import { standardModuleNames } from "@hamlet/contract"
 import { findDeno } from "../../../../scripts/find-deno.ts"
 import { createStandardScripts } from "../../src/composition/modules.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const runtime = { "user-agent": "Deno/2.9.5" }
 const browser = { "user-agent": "Mozilla/5.0" }
@@ -14,7 +14,7 @@ const denoMsMax = 120_000
 
 const standardScripts = createStandardScripts()
 
-describeApi("standard library", (suite) => {
+describeSqliteApi("standard library", (suite) => {
   describe("GET /std/{module}", () => defineRoute(suite))
   describe("in a program", () => definePrograms(suite))
   describe("imported from the server by a program on Deno,", () => defineOnDeno(suite))

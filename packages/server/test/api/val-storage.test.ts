@@ -4,7 +4,13 @@ import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { FakeBucket } from "../support/fakes/fake-bucket.ts"
 import { waitUntil } from "../support/wait-until.ts"
-import { type ApiSuite, describeApi, describeLibsqlApi, refusalOf } from "./suite.ts"
+import {
+  type ApiSuite,
+  describeApi,
+  describeLibsqlApi,
+  describeSqliteApi,
+  refusalOf,
+} from "./suite.ts"
 
 const bucket = new FakeBucket()
 afterAll(() => bucket.stop())
@@ -13,7 +19,11 @@ afterAll(() => bucket.stop())
 const env = { HAMLET_DATA_DIR_SHARED: "yes", HAMLET_SQLITE_MB_MAX: "2" }
 describeApi("storage of vals", defineStorage, env)
 describeLibsqlApi("storage of vals", defineDatabases, { HAMLET_SQLITE_MB_MAX: "2" })
-describeApi("storage of vals, with a bucket", defineRuns, { ...env, HAMLET_S3_URL: bucket.url })
+// Vals use the routes that the others call: they do so once with each home of blobs and databases.
+describeSqliteApi("storage of vals, with a bucket", defineRuns, {
+  ...env,
+  HAMLET_S3_URL: bucket.url,
+})
 
 /** Larger than what is stored in a row. */
 const large = "x".repeat(100_000)
@@ -21,7 +31,6 @@ const large = "x".repeat(100_000)
 function defineStorage(suite: ApiSuite): void {
   describe("/v2/blob", () => defineBlobs(suite))
   describe("/v2/sqlite", () => defineSqlite(suite))
-  describe("in a val", () => defineRuns(suite))
   describe("of a deleted val", () => defineDeletion(suite))
 }
 

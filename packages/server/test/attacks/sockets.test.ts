@@ -103,6 +103,13 @@ async function send(path: string, ...parts: readonly string[]): Promise<string> 
 
 describeAttacks("attacks/sockets", settings, (getServer) => {
   const getPuppet = shareEvalVal(getServer)
+  const getControlled = shareEvalVal(getServer)
+  /** The socket of a sandbox whose val opens no connection, so that no run counts what is sent to it. */
+  const findControlledSocket = async (server: AttackServer) => {
+    const { val, evaluate } = await getControlled()
+    await evaluate("")
+    return findSocket(server, val)
+  }
   let residentBytes = 0
   beforeAll(() => {
     residentBytes = readResidentBytes(getServer().hamlet.pid)
@@ -129,9 +136,7 @@ describeAttacks("attacks/sockets", settings, (getServer) => {
     getServer,
     "a val tries every notation at the host's own socket",
     async (server) => {
-      const { val } = await createEvalVal(server)
-      await server.request(val, { method: "POST", body: "return 1" })
-      const path = await findSocket(server, val)
+      const path = await findControlledSocket(server)
       for (const { host } of notations)
         for (const address of [undefined, "127.0.0.1", "::1"]) {
           const frame = { kind: "connect", host, address, port: canary.port, run: "" }
@@ -191,9 +196,7 @@ describeAttacks("attacks/sockets", settings, (getServer) => {
   }
   for (const [what, parts] of Object.entries(malformed))
     probe(getServer, `somebody who controls a sandbox sends ${what}`, async (server) => {
-      const { val } = await createEvalVal(server)
-      await server.request(val, { method: "POST", body: "return 1" })
-      const received = await send(await findSocket(server, val), ...parts)
+      const received = await send(await findControlledSocket(server), ...parts)
       expect(received).not.toContain('"kind":"connected"')
       expect(received).not.toContain("echo")
       expect(canary.connections).toBe(0)
@@ -203,12 +206,11 @@ describeAttacks("attacks/sockets", settings, (getServer) => {
     getServer,
     "somebody who controls a sandbox names the run and the key of another one",
     async (server) => {
-      const { val } = await createEvalVal(server)
-      await server.request(val, { method: "POST", body: "return 1" })
+      const path = await findControlledSocket(server)
       const seen = await server.request(server.neighbour)
       const run = seen.headers.get("x-run-id") ?? ""
       const frame = { kind: "connect", host: "localhost", port: outsidePort, run: `x ${run}` }
-      const connection = await EgressConnection.connect(await findSocket(server, val))
+      const connection = await EgressConnection.connect(path)
       connection.write(toFrame(frame))
       await waitUntil(() => connection.received.includes('"kind":"connected"'))
       connection.write("echo FORGED")

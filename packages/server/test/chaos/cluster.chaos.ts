@@ -35,17 +35,23 @@ test(`a cluster with faults loses nothing and repeats nothing (HAMLET_TEST_SEED=
   const clients = new Clients(caller, history, vals, random)
   const faults = new Faults(cluster, random)
   const endMs = performance.now() + minutesMax * 60_000
+  let failure: unknown
   const work = async (plan: readonly FaultName[]) => {
     for (const name of plan) {
       await clients.more(operationsBetween)
-      if (performance.now() > endMs) break
+      if (performance.now() > endMs || failure !== undefined) break
       // A kill may have killed several.
       if (faults.count(name) >= counts[name]) continue
       const done = await faults.cause(name)
       console.info(`${new Date().toISOString()} ${done}; ${history.operations.length} operations`)
     }
   }
-  await Promise.all(lanes.map((lane) => work(planFaults(lane, counts, random))))
+  // When one lane fails, the other one ends before the cluster does.
+  const noteFailure = (error: unknown) => {
+    failure = error
+  }
+  await Promise.all(lanes.map((lane) => work(planFaults(lane, counts, random)).catch(noteFailure)))
+  if (failure !== undefined) throw failure
   await clients.more(operationsBetween)
   await clients.stop()
   const end = await readFinalState(cluster, history, vals)

@@ -25,7 +25,7 @@ export interface Stage {
   readonly valId: string
   readonly smtpPort: number
   readonly metricsPort: number
-  /** What answers the server: webhooks, a language model, a registry, a provider. */
+  /** What answers the server: webhooks, a language model, a registry, a provider, a collector. */
   readonly outside: HostileServer
   /** Sends a request as the user and reads the response. Throws for status 500. */
   send(request: SlowRequest): Promise<string>

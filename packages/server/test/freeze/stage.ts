@@ -47,6 +47,9 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
     HAMLET_NPM_REGISTRY: outside.url,
     // With SQLite, users' databases are files, and other doors are about them.
     ...(fixture.url === undefined ? {} : toLibsqlSettings(outside.url + libsqlPath)),
+    // Of its two protocols, the one whose responses are parsed.
+    OTEL_EXPORTER_OTLP_ENDPOINT: outside.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
   })
   const client = createClient({ baseUrl, token: chosenToken })
   const send = createSend(baseUrl)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/app-error.ts"
 import { describeSqlite } from "../support/databases.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 /** What the server has logged since this was last asked. */
@@ -223,4 +224,39 @@ test("the log has no addresses when they are turned off, and no requests above l
   await quiet.fixture.addVal("hello")
   expect((await quiet.fixture.request("hello")).status).toBe(200)
   expect(quiet.takeLines()).toEqual([])
+})
+
+describeSqlite("log of slow requests", (open) => {
+  test("says what a request to a val and one to the API have waited for", async () => {
+    const { fixture, takeText } = await openLoggedFixture(open, {
+      HAMLET_SLOW_REQUEST_MS: "50",
+      HAMLET_SLOW_STATEMENT_MS: "none",
+    })
+    await using _ = fixture
+    const takes = async (ms: number) => {
+      const until = performance.now() + ms
+      await waitUntil(() => performance.now() >= until)
+      return new Response("slow")
+    }
+    await fixture.addVal("slow", () => takes(60))
+    await fixture.request("slow", "/secret-path?key=query-secret")
+    const headers = { authorization: `Bearer ${fixture.ada.token}` }
+    await fetch(`http://127.0.0.1:${fixture.port}/v1/run/ada.slow?key=query-secret`, { headers })
+    const text = takeText()
+    const lines = text.split("\n").filter((line) => line.includes('"event":"slow_request"'))
+    const ofVal = lines.map((line) => JSON.parse(line)).find(({ host }) => host !== undefined)
+    expect(ofVal).toMatchObject({ level: "warn", val: "ada/slow", status: 200 })
+    expect(Object.keys(ofVal.waitedMs)).toEqual([
+      "database",
+      "client",
+      "queue",
+      "process",
+      "val",
+      "egress",
+    ])
+    expect(ofVal.waitedMs.val).toBeGreaterThanOrEqual(50)
+    expect(Object.keys(ofVal.waitedMs)).toContain(ofVal.cause)
+    expect(text).not.toContain("secret")
+    expect(lines.join("")).not.toContain(fixture.ada.token)
+  })
 })

@@ -5,6 +5,7 @@ import { createGateway, type Gateway } from "../../src/gateway/gateway.ts"
 import { type GatewayLimits, gatewayLimits } from "../../src/gateway/limits.ts"
 import { createSocketHandlers } from "../../src/gateway/sockets/sockets.ts"
 import { Counter } from "../../src/shared/counter.ts"
+import { SlowLog } from "../../src/shared/slow-log.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
@@ -84,6 +85,7 @@ function createOwnGateway(
     ...{ vals: stores.vals, cipher: parts.cipher, newId: clock.newId, now: clock.now },
     ...{ baseUrl: "http://localhost", valsDomain: "localhost" },
     ...{ logRequest: undefined, hasAddressesInLog: false, refusals: new Counter() },
+    ...{ slowRequests: new SlowLog(undefined, () => {}), tracer: undefined },
     ...{ schema: { assertKnown() {} }, onError: (error) => expect(error).toBeUndefined() },
   })
 }

@@ -61,7 +61,11 @@ async function openPostgresPlanner(db: Database, url: string): Promise<Planner> 
     isReadonly: false,
   })
   await session.unsafe("set statement_timeout = 0")
-  await session.unsafe("analyze")
+  // As autovacuum does, which leaves out tables that have partitions.
+  const [analysed] = await session.unsafe<{ tables: string }[]>(`
+    select string_agg(format('%I', relname), ', ') as tables from pg_class
+    where relkind = 'r' and relnamespace = current_schema()::regnamespace`)
+  await session.unsafe(`analyze ${analysed?.tables}`)
   await session.unsafe("set plan_cache_mode = force_generic_plan")
   const unique = await readUniqueIndexes(session)
   /** By the text of the statement. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import type { Database, Script } from "../../src/storage/database/database.ts"
 import type { Statement, Statements } from "../../src/storage/database/sql.ts"
 
@@ -22,7 +23,11 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
       onStatement(statement)
       return db.writeOne(statement, options)
     },
-    write: (script, options) => db.write(() => tell(script(), onStatement), options),
+    write(script, options) {
+      // A script may run with those of others, in the context of whoever came first.
+      const onOwn = AsyncLocalStorage.bind(onStatement)
+      return db.write(() => tell(script(), onOwn), options)
+    },
   }
 }
 

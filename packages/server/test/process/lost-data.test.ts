@@ -59,7 +59,7 @@ describe("hamlet serve", () => {
     const { exitCode, stderr } = await hamlet.ended()
     expect(exitCode).toBe(0)
     expect(stderr).toMatch(
-      /"event":"background","task":"[a-z ]+","error":"Cannot use the database: /,
+      /"event":"background","task":"[a-z: ]+","error":"Cannot use the database: /,
     )
     expect(stderr).not.toContain("\\n    at ")
   })

@@ -191,7 +191,7 @@ else
         expect(stderr).toContain('"event":"database_unavailable"')
         // Work in the background may have failed meanwhile, and is not a fault of the server either.
         const isExpected = (line: string) =>
-          /"event":"background","task":"[a-z ]+","error":"Cannot use the database: /.test(line)
+          /"event":"background","task":"[a-z: ]+","error":"Cannot use the database: /.test(line)
         const errors = stderr.split("\n").filter((line) => line.includes('"level":"error"'))
         expect(errors.filter((line) => !isExpected(line))).toEqual([])
       },

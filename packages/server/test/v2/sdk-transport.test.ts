@@ -14,6 +14,7 @@ let respond: (turn: number) => Response
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
+  idleTimeout: 0,
   fetch(request) {
     const { pathname, search } = new URL(request.url)
     const names = [...request.headers.keys()].filter((name) => name.startsWith("x-stainless-"))

@@ -33,6 +33,7 @@ export function startFakeStorage(): FakeStorage {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    idleTimeout: 0,
     async fetch(request) {
       const { method, headers } = request
       const { pathname: path, search: query, searchParams } = new URL(request.url)

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test"
+import { hostname } from "node:os"
 import { openOidcProvider } from "../../../../scripts/testing/oidc-provider.ts"
 import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
@@ -117,9 +118,15 @@ describeApp(
       await page.getByRole("button", { name: "Lift the suspension" }).click()
       await page.getByText("Active", { exact: true }).waitFor()
       expect((await eve.client.getMe()).username).toBe("eve")
+      await page.getByRole("button", { name: "Account of root" }).click()
+      await page.getByRole("menuitem", { name: "Nodes" }).click()
+      await page.getByRole("heading", { name: hostname(), exact: true }).waitFor()
+      await page.getByText("Active", { exact: true }).waitFor()
       await using hers = await app.open(eve)
-      await hers.page.goto("/people")
-      await hers.page.getByText("Not found").first().waitFor()
+      for (const path of ["/people", "/nodes"]) {
+        await hers.page.goto(path)
+        await hers.page.getByText("Not found").first().waitFor()
+      }
       expect(problemsOf(tab)).toEqual([])
     })
   },

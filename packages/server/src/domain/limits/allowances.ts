@@ -1,4 +1,7 @@
+import { alone, type Sharing } from "./budgets.ts"
 import { emptyQuotaBook, type QuotaBook } from "./quotas.ts"
+import { minuteMs } from "./rate-limit.ts"
+import { SharedRates } from "./shared-rates.ts"
 import { createUsageMeter, type Used } from "./usage-meter.ts"
 
 /** What each user may use per minute; undefined for no limit. */
@@ -9,22 +12,22 @@ export interface AllowanceLimits {
 }
 
 /**
- * The limits per user and minute. Each node counts for itself. The `take` methods throw
+ * The limits per user and minute, of all nodes together. The `take` methods throw or reject with
  * `rate_limited` when an allowance is used up.
  */
 export interface Allowances {
   /** The user's own quotas, or the limits of the server. */
   limitsOf(userId: string): AllowanceLimits
   /** Call before a run starts, with the user of its account. */
-  takeRun(userId: string): void
+  takeRun(userId: string): void | Promise<void>
   /** Whether `takeRun` would succeed. */
-  hasRun(userId: string): boolean
+  hasRun(userId: string): boolean | Promise<boolean>
   /** Counts a run that starts, whether the allowance is used up or not. */
   countRun(userId: string): void
   /** Call when a val has sent or received bytes, with the user of its account. */
   takeBytes(userId: string, bytes: number): void
   /** Call before a request to blobs or SQLite. */
-  takeStorageRequest(userId: string): void
+  takeStorageRequest(userId: string): void | Promise<void>
   usedBy(userId: string): UsedAllowances
 }
 
@@ -40,23 +43,26 @@ export function createAllowances(
   limits: AllowanceLimits,
   now: () => number,
   quotas: QuotaBook = emptyQuotaBook,
+  sharing: Sharing = alone,
 ): Allowances {
   const own = (name: keyof AllowanceLimits) => (userId: string) =>
     quotas.find(userId)?.[name] ?? limits[name]
-  const runs = createUsageMeter(own("runsPerMinute"), refusals.run, now)
-  const bytes = createUsageMeter(own("egressBytesPerMinute"), refusals.bytes, now)
-  const requests = createUsageMeter(own("storageRequestsPerMinute"), refusals.storage, now)
+  const meter = (name: keyof AllowanceLimits, refusal: string) =>
+    createUsageMeter(own(name), refusal, new SharedRates(name, minuteMs, now, sharing), now)
+  const runs = meter("runsPerMinute", refusals.run)
+  const bytes = meter("egressBytesPerMinute", refusals.bytes)
+  const requests = meter("storageRequestsPerMinute", refusals.storage)
   return {
     limitsOf: (userId) => ({
       runsPerMinute: own("runsPerMinute")(userId),
       egressBytesPerMinute: own("egressBytesPerMinute")(userId),
       storageRequestsPerMinute: own("storageRequestsPerMinute")(userId),
     }),
-    takeRun: (userId) => runs.take(userId, 1),
+    takeRun: (userId) => runs.take(userId),
     hasRun: (userId) => runs.hasLeft(userId),
     countRun: (userId) => runs.charge(userId, 1),
-    takeBytes: (userId, amount) => bytes.take(userId, amount),
-    takeStorageRequest: (userId) => requests.take(userId, 1),
+    takeBytes: (userId, amount) => bytes.takeNow(userId, amount),
+    takeStorageRequest: (userId) => requests.take(userId),
     usedBy: (userId) => ({
       runs: runs.usedBy(userId),
       egressBytes: bytes.usedBy(userId),

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createRateLimiter, RateLimited, type RateLimiter } from "./rate-limit.ts"
+import { alone } from "./budgets.ts"
+import { createRateLimiter, minuteMs, RateLimited, type RateLimiter } from "./rate-limit.ts"
+import { SharedRates } from "./shared-rates.ts"
 
 const start = Date.parse("2026-01-01T00:00:00.123Z")
 const rate = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2_000 }))
 
 describe("createRateLimiter", () => {
   test("take accepts as many requests at once as the limit allows, for each key", () => {
-    const limiter = createRateLimiter(2, () => start)
+    const limiter = createLimiter(2, () => start)
     expect(["a", "b"].map((key) => countAtOnce(limiter, key, 5))).toEqual([2, 2])
   })
 
@@ -15,7 +17,7 @@ describe("createRateLimiter", () => {
     fc.assert(
       fc.property(rate, fc.nat(100_000), (perMinute, pause) => {
         const clock = { at: start }
-        const limiter = createRateLimiter(perMinute, () => clock.at)
+        const limiter = createLimiter(perMinute, () => clock.at)
         countAtOnce(limiter, "a", perMinute)
         clock.at += pause
         countAtOnce(limiter, "a", perMinute)
@@ -31,7 +33,7 @@ describe("createRateLimiter", () => {
   })
 
   test("take throws rate_limited with the time to wait", () => {
-    const limiter = createRateLimiter(4, () => start)
+    const limiter = createLimiter(4, () => start)
     countAtOnce(limiter, "a", 4)
     expect(() => limiter.take("a")).toThrow(
       "Cannot take more requests from you now: try again in 15 s",
@@ -43,7 +45,7 @@ describe("createRateLimiter", () => {
     "take refuses a key for at most a minute when the clock is set back by %i ms",
     (back) => {
       const clock = { at: start }
-      const limiter = createRateLimiter(10, () => clock.at)
+      const limiter = createLimiter(10, () => clock.at)
       countAtOnce(limiter, "a", 10)
       clock.at -= back
       expect(isTaken(limiter, "a") || secondsOf(limiter, "a") <= 61).toBe(true)
@@ -53,13 +55,17 @@ describe("createRateLimiter", () => {
   )
 })
 
+function createLimiter(perMinute: number, now: () => number): RateLimiter {
+  return createRateLimiter(perMinute, new SharedRates("requests", minuteMs, now, alone))
+}
+
 function isTaken(limiter: RateLimiter, key: string): boolean {
   return errorOf(limiter, key) === undefined
 }
 
 function errorOf(limiter: RateLimiter, key: string): unknown {
   try {
-    limiter.take(key)
+    void limiter.take(key)
     return undefined
   } catch (error) {
     return error

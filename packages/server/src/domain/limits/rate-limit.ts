@@ -1,16 +1,18 @@
-import { TokenBuckets } from "../../shared/token-bucket.ts"
 import { AppError } from "../app-error.ts"
+import type { SharedRates } from "./shared-rates.ts"
 
-/** How many requests a minute; undefined for no limit. */
+/** The limits of requests to the API; undefined for no limit. */
 export interface RateLimits {
-  readonly perTokenPerMinute: number | undefined
-  readonly perAddressPerMinute: number | undefined
+  readonly perToken: RateLimiter | undefined
+  readonly perAddress: RateLimiter | undefined
+  /** Clients of OAuth that one address registers, and devices that it signs in. */
+  readonly registrations: RateLimiter
 }
 
-/** Counts requests and refuses those beyond the limit. */
+/** Counts requests on all nodes together, and refuses those beyond the limit. */
 export interface RateLimiter {
-  /** Throws `rate_limited` when the key has used up its minute. */
-  take(key: string): void
+  /** Throws or rejects with `rate_limited` when the key has used up its minute. */
+  take(key: string): void | Promise<void>
 }
 
 /** The error for a caller that sends too many requests. `what` is the beginning of its message. */
@@ -27,12 +29,15 @@ export class RateLimited extends AppError {
 export const minuteMs = 60_000
 
 /** Limits each key to `perMinute` requests a minute. */
-export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
-  const buckets = new TokenBuckets(minuteMs, now)
-  return {
-    take(key) {
-      const waitMs = buckets.take(key, perMinute)
-      if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000))
-    },
-  }
+export function createRateLimiter(
+  perMinute: number,
+  rates: Pick<SharedRates, "take">,
+): RateLimiter {
+  return { take: (key) => admit(rates.take(key, perMinute)) }
+}
+
+/** Throws or rejects with `rate_limited` if there is a time to wait. */
+export function admit(waitMs: number | Promise<number>, refusal?: string): void | Promise<void> {
+  if (typeof waitMs !== "number") return waitMs.then((ms) => admit(ms, refusal))
+  if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { RateLimited } from "./rate-limit.ts"
+import { alone } from "./budgets.ts"
+import { minuteMs, RateLimited } from "./rate-limit.ts"
+import { SharedRates } from "./shared-rates.ts"
 import { createUsageMeter, type UsageMeter } from "./usage-meter.ts"
 
 const start = Date.parse("2026-01-01T00:00:00.000Z")
@@ -11,7 +13,7 @@ describe("createUsageMeter", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(2 ** 40), (perMinute, time) => {
         const clock = { at: start + time }
-        const meter = createUsageMeter(
+        const meter = createMeter(
           () => perMinute,
           refusal,
           () => clock.at,
@@ -28,55 +30,55 @@ describe("createUsageMeter", () => {
 
   test("take may exceed what is left; the next one waits until the debt is paid", () => {
     const clock = { at: start }
-    const meter = createUsageMeter(
+    const meter = createMeter(
       () => 600,
       refusal,
       () => clock.at,
     )
-    meter.take("ada", 599)
-    meter.take("ada", 101)
+    meter.takeNow("ada", 599)
+    meter.takeNow("ada", 101)
     // 100 too many, at 10 a second, and one for the next.
-    expect(errorOf(() => meter.take("ada", 1))).toMatchObject({
+    expect(errorOf(() => meter.takeNow("ada", 1))).toMatchObject({
       code: "rate_limited",
       retryAfterSeconds: 11,
       message: "Cannot do it: no more; try again in 11 s",
     })
     clock.at += 10_000
-    expect(errorOf(() => meter.take("ada", 1))).toBeInstanceOf(RateLimited)
+    expect(errorOf(() => meter.takeNow("ada", 1))).toBeInstanceOf(RateLimited)
     clock.at += 1_000
-    meter.take("ada", 1)
+    meter.takeNow("ada", 1)
   })
 
   test("take never makes a user wait for more than a minute, however much was taken", () => {
     const clock = { at: start }
-    const meter = createUsageMeter(
+    const meter = createMeter(
       () => 600,
       refusal,
       () => clock.at,
     )
-    meter.take("ada", 1e15)
-    expect(errorOf(() => meter.take("ada", 1))).toMatchObject({ retryAfterSeconds: 61 })
+    meter.takeNow("ada", 1e15)
+    expect(errorOf(() => meter.takeNow("ada", 1))).toMatchObject({ retryAfterSeconds: 61 })
     clock.at += 61_000
-    meter.take("ada", 1)
+    meter.takeNow("ada", 1)
   })
 
   test("take is exact to the byte with a limit of gigabytes, after years", () => {
     const clock = { at: start }
     const perMinute = 1_000 * 1024 ** 2
-    const meter = createUsageMeter(
+    const meter = createMeter(
       () => perMinute,
       refusal,
       () => clock.at,
     )
     clock.at += 10 * 365 * 86_400_000
-    meter.take("ada", perMinute - 2)
-    meter.take("ada", 1)
-    meter.take("ada", 1)
-    expect(errorOf(() => meter.take("ada", 1))).toBeInstanceOf(RateLimited)
+    meter.takeNow("ada", perMinute - 2)
+    meter.takeNow("ada", 1)
+    meter.takeNow("ada", 1)
+    expect(errorOf(() => meter.takeNow("ada", 1))).toBeInstanceOf(RateLimited)
   })
 
   test("usedBy counts each user separately, without refused requests", () => {
-    const meter = createUsageMeter(
+    const meter = createMeter(
       () => 2,
       refusal,
       () => start,
@@ -90,12 +92,12 @@ describe("createUsageMeter", () => {
   })
 
   test("take refuses nothing without a limit, and counts all the same", () => {
-    const meter = createUsageMeter(
+    const meter = createMeter(
       () => undefined,
       refusal,
       () => start,
     )
-    for (let count = 0; count < 10_000; count++) meter.take("ada", 1e9)
+    for (let count = 0; count < 10_000; count++) meter.takeNow("ada", 1e9)
     expect(meter.usedBy("ada")).toEqual({ lastMinute: 1e13, sinceStart: 1e13 })
   })
 
@@ -112,7 +114,7 @@ describe("createUsageMeter", () => {
     fc.assert(
       fc.property(steps, fc.nat(60_000), (taken, offset) => {
         const clock = { at: start + offset }
-        const meter = createUsageMeter(
+        const meter = createMeter(
           () => undefined,
           refusal,
           () => clock.at,
@@ -120,7 +122,7 @@ describe("createUsageMeter", () => {
         const all: { at: number; amount: number }[] = []
         for (const { pause, amount } of taken) {
           clock.at += pause
-          meter.take("ada", amount)
+          meter.takeNow("ada", amount)
           all.push({ at: clock.at, amount })
           const since = (ms: number) =>
             all.filter(({ at }) => clock.at - at < ms).reduce((sum, it) => sum + it.amount, 0)
@@ -135,12 +137,12 @@ describe("createUsageMeter", () => {
 
   test("take keeps what is left when the limit of a user changes", () => {
     let perMinute = 1_000
-    const meter = createUsageMeter(
+    const meter = createMeter(
       () => perMinute,
       refusal,
       () => start,
     )
-    meter.take("ada", 995)
+    meter.takeNow("ada", 995)
     perMinute = 10
     expect(countAtOnce(meter, 20)).toBe(5)
     perMinute = 1_000
@@ -151,31 +153,31 @@ describe("createUsageMeter", () => {
     "take refuses a user for at most a minute when the clock is set back by %i ms",
     (back) => {
       const clock = { at: start }
-      const meter = createUsageMeter(
+      const meter = createMeter(
         () => 10,
         refusal,
         () => clock.at,
       )
       expect(countAtOnce(meter, 20)).toBe(10)
       clock.at -= back
-      const error = errorOf(() => meter.take("ada", 1))
+      const error = errorOf(() => meter.takeNow("ada", 1))
       if (error !== undefined)
         expect((error as RateLimited).retryAfterSeconds).toBeLessThanOrEqual(61)
       clock.at += 61_000
-      meter.take("ada", 1)
+      meter.takeNow("ada", 1)
       expect(meter.usedBy("ada").lastMinute).toBeLessThanOrEqual(11)
     },
   )
 
   test("take drops the oldest counter when there are too many users", () => {
-    const meter = createUsageMeter(
+    const meter = createMeter(
       () => 1,
       refusal,
       () => start,
     )
-    for (let index = 0; index < 100_000; index++) meter.take(`user ${index}`, 1)
+    for (let index = 0; index < 100_000; index++) meter.takeNow(`user ${index}`, 1)
     expect(meter.usedBy("user 0").sinceStart).toBe(1)
-    meter.take("one more", 1)
+    meter.takeNow("one more", 1)
     expect([
       meter.usedBy("user 0").sinceStart,
       meter.usedBy("user 1").sinceStart,
@@ -184,10 +186,18 @@ describe("createUsageMeter", () => {
   })
 })
 
+function createMeter(
+  perMinuteOf: (userId: string) => number | undefined,
+  refusal: string,
+  now: () => number,
+): UsageMeter {
+  return createUsageMeter(perMinuteOf, refusal, new SharedRates("r", minuteMs, now, alone), now)
+}
+
 function countAtOnce(meter: UsageMeter, tries: number, userId = "ada"): number {
   let count = 0
   for (let index = 0; index < tries; index++)
-    if (errorOf(() => meter.take(userId, 1)) === undefined) count += 1
+    if (errorOf(() => meter.takeNow(userId, 1)) === undefined) count += 1
   return count
 }
 

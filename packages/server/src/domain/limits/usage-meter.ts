@@ -1,5 +1,5 @@
-import { TokenBuckets } from "../../shared/token-bucket.ts"
-import { minuteMs, RateLimited } from "./rate-limit.ts"
+import { admit } from "./rate-limit.ts"
+import type { SharedRates } from "./shared-rates.ts"
 
 /** How much of a resource one user has used. */
 export interface Used {
@@ -8,15 +8,20 @@ export interface Used {
   readonly sinceStart: number
 }
 
-/** Counts how much of a resource each user uses, and enforces a limit per minute. */
+/**
+ * Counts how much of a resource each user uses on this node, and enforces a limit per minute on all
+ * nodes together.
+ */
 export interface UsageMeter {
+  /** Takes one. Throws or rejects with `rate_limited` when nothing is left. */
+  take(userId: string): void | Promise<void>
   /**
-   * Throws `rate_limited` when nothing is left. `amount` may be more than what is left: the user
-   * then waits until the debt is paid, but not longer than a minute.
+   * Throws `rate_limited` when nothing is left, as far as this node knows. `amount` may be more than
+   * what is left: the user then waits until the debt is paid, but not longer than a minute.
    */
-  take(userId: string, amount: number): void
+  takeNow(userId: string, amount: number): void
   /** Whether `take` would succeed. */
-  hasLeft(userId: string): boolean
+  hasLeft(userId: string): boolean | Promise<boolean>
   /** As `take`, whether anything is left or not. */
   charge(userId: string, amount: number): void
   usedBy(userId: string): Used
@@ -40,14 +45,14 @@ interface Counter {
 
 /**
  * A meter with a limit per user, without one where `perMinuteOf` returns undefined. `refusal` is
- * the beginning of the error message. Every request to a val passes here, so it does no I/O.
+ * the beginning of the error message. Every request to a val passes here, so it seldom does I/O.
  */
 export function createUsageMeter(
   perMinuteOf: (userId: string) => number | undefined,
   refusal: string,
+  rates: SharedRates,
   now: () => number,
 ): UsageMeter {
-  const buckets = new TokenBuckets(minuteMs, now)
   const counters = new Map<string, Counter>()
   const count = (userId: string, amount: number) => {
     const counter = counters.get(userId) ?? addCounter(counters, userId)
@@ -58,19 +63,24 @@ export function createUsageMeter(
     counter.total += amount
   }
   return {
-    take(userId, amount) {
+    take(userId) {
       const perMinute = perMinuteOf(userId)
-      const waitMs = perMinute === undefined ? 0 : buckets.take(userId, perMinute, amount)
-      if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
+      const admitted =
+        perMinute === undefined ? undefined : admit(rates.take(userId, perMinute), refusal)
+      return admitted ? admitted.then(() => count(userId, 1)) : count(userId, 1)
+    },
+    takeNow(userId, amount) {
+      const perMinute = perMinuteOf(userId)
+      if (perMinute !== undefined) admit(rates.takeNow(userId, perMinute, amount), refusal)
       count(userId, amount)
     },
     hasLeft(userId) {
       const perMinute = perMinuteOf(userId)
-      return perMinute === undefined || buckets.hasToken(userId, perMinute)
+      return perMinute === undefined || rates.hasToken(userId, perMinute)
     },
     charge(userId, amount) {
       const perMinute = perMinuteOf(userId)
-      if (perMinute !== undefined) buckets.charge(userId, perMinute, amount)
+      if (perMinute !== undefined) rates.charge(userId, perMinute, amount)
       count(userId, amount)
     },
     usedBy(userId) {

@@ -46,7 +46,7 @@ export function createQueuedRuns(
     assertRunnable(val)
     const depth = caller.depth ?? 0
     assertDepth(depth)
-    allowances.takeRun(caller.userId)
+    await allowances.takeRun(caller.userId)
     await room.take(caller.userId)
     const id = await store.enqueue({
       ...about,

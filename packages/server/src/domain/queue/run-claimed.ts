@@ -1,4 +1,5 @@
 import { errorCodes } from "@hamlet/contract"
+import { Work } from "../../shared/tracing/work.ts"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
 import type { StartedFiles } from "../files/started-files.ts"
@@ -51,6 +52,7 @@ export function createClaimedRuns(
       file: val?.file ?? null,
       version: val?.version ?? run.version,
       startedAt: run.queuedAt,
+      work: new Work(),
       delayOf,
       noteBegin() {
         if (!isCounted) allowances.countRun(run.accountId)
@@ -97,7 +99,7 @@ export function createClaimedRuns(
       const { val, refusal } = found
       // Other runs were counted when they were queued, and the caller was refused.
       const isCounted = run.source !== "interval"
-      if (!isCounted && !run.isToBeCancelled && !allowances.hasRun(run.accountId))
+      if (!isCounted && !run.isToBeCancelled && !(await allowances.hasRun(run.accountId)))
         return "over_limit"
       const live = adopt(run, val, isCounted)
       if (run.isToBeCancelled) live.cancel()

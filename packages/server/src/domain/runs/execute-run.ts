@@ -75,7 +75,7 @@ export function createRunStarter(
   ): Promise<StartedRun<Result | Stopped>> => {
     const depth = caller.depth ?? 0
     assertDepth(depth)
-    allowances.takeRun(caller.userId)
+    await allowances.takeRun(caller.userId)
     const program = await makeProgram()
     const live = await liveRuns.begin({
       ...about,

@@ -1,11 +1,14 @@
+import type { Span, Tracer } from "../../shared/tracing/tracer.ts"
+import { findWork, type Work } from "../../shared/tracing/work.ts"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
 import type { CodeFile } from "../vals/vals.ts"
+import type { AdoptedRun, NewRun, RunClaim } from "./new-run.ts"
 import { RunLog, toLastLine } from "./run-log.ts"
+import { RunSpans } from "./run-spans.ts"
 import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
 import type {
   LogGap,
   LogLine,
-  RecordedClaim,
   RunError,
   RunInput,
   RunMessage,
@@ -15,47 +18,6 @@ import type {
   RunStatus,
 } from "./runs.ts"
 import { truncateError, truncateMeasured } from "./truncate.ts"
-
-/** A run that is about to start. */
-export interface NewRun
-  extends Pick<
-    RunRecord,
-    | "id"
-    | "valId"
-    | "file"
-    | "version"
-    | "accountId"
-    | "ownerId"
-    | "parentId"
-    | "source"
-    | "startedAt"
-    | "args"
-  > {
-  /** The number of vals that called each other before this run. */
-  readonly depth: number
-  readonly request: Pick<RunRequest, "method" | "url"> | null
-  /** The request, for a replay; null when it was too large to record. */
-  readonly input: RunInput | null
-}
-
-/** A run of the queue that this node has claimed. */
-export interface AdoptedRun extends NewRun, Omit<RunClaim, "retryMs"> {
-  /** What earlier attempts have logged. */
-  readonly logs: readonly LogLine[]
-  readonly logsTruncated: boolean
-  readonly logGap: LogGap | null
-}
-
-/** The claim of a node to a run of the queue. */
-export interface RunClaim extends RecordedClaim {
-  /** 1 for the first attempt. */
-  readonly attempt: number
-  readonly retries: number
-  /** The delay before the next attempt. */
-  delayOf(attempt: number): number
-  /** Resolves when it is on disk that the code starts. Rejects when the claim is lost. */
-  noteBegin(): Promise<void>
-}
 
 /** How a run ended. */
 export interface RunEnd {
@@ -126,6 +88,8 @@ export interface RunPersistence {
   readonly nodeId: string
   readonly sizes: RunSizes
   now(): number
+  /** Undefined where traces are off. */
+  readonly tracer: Tracer | undefined
   /** The run has changed since it was last written. */
   noteChange(run: RecordedRun): void
   /** The run has ended. */
@@ -149,6 +113,8 @@ export class RecordedRun implements LiveRun, RunRecord {
   readonly source: RunSource
   startedAt: number
   readonly input: RunInput | null
+  readonly work: Work | undefined
+  readonly #spans: RunSpans | undefined
   request: RunRequest | null
   readonly #keeper: RunPersistence
   readonly args: unknown
@@ -193,6 +159,9 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.source = run.source
     this.startedAt = run.startedAt
     this.input = run.input
+    const { tracer } = keeper
+    this.#spans = tracer && new RunSpans(tracer, run)
+    this.work = this.#spans?.work ?? run.work ?? findWork()
     this.request = run.request && { ...run.request, status: null }
     this.#keeper = keeper
     this.isKept = isKept
@@ -210,6 +179,10 @@ export class RecordedRun implements LiveRun, RunRecord {
       this.attach(slot)
       await noteBegin()
     }
+  }
+
+  get span(): Span | undefined {
+    return this.#spans?.span
   }
 
   get isRetried(): boolean {
@@ -293,12 +266,14 @@ export class RecordedRun implements LiveRun, RunRecord {
 
   sent(request: OutgoingRequest): void {
     this.egress = addRequest(this.egress, request, this.listsRequests)
+    if (this.work) this.work.egressMs += request.durationMs
     this.#keeper.noteChange(this)
   }
 
   attach(slot: RunSlot): void {
     this.#slot = slot
     if (this.isCancelled) slot.stop("cancelled")
+    this.#spans?.begin(this.claim ? this.#keeper.now() - this.startedAt : 0)
     if (this.status !== "queued") return
     this.status = "running"
     // A run of the queue may have waited for long.
@@ -326,6 +301,7 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.cancel()
     this.endedAt ??= this.#keeper.now()
     this.#slot = undefined
+    this.#spans?.end(this)
     for (const listener of this.#listeners ?? []) listener({ kind: "end", status: this.status })
   }
 
@@ -345,6 +321,7 @@ export class RecordedRun implements LiveRun, RunRecord {
       this.request = { ...this.request, status: end.responseStatus }
     this.response = end.response ?? null
     this.#slot = undefined
+    this.#spans?.end(this)
     this.#keeper.noteEnd(this)
     this.#keeper.noteChange(this)
     this.#emit({ kind: "end", status: this.status })

@@ -1,18 +1,15 @@
 import { limits as wire } from "@hamlet/contract"
 import { Histogram } from "../../shared/histogram.ts"
 import { Loop } from "../../shared/loop.ts"
+import type { Tracer } from "../../shared/tracing/tracer.ts"
 import type { Clock } from "../clock.ts"
-import {
-  type AdoptedRun,
-  type LiveRun,
-  type NewRun,
-  RecordedRun,
-  type RunWatcher,
-} from "./live-run.ts"
-import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
+import { type LiveRun, RecordedRun, type RunWatcher } from "./live-run.ts"
+import type { AdoptedRun, NewRun } from "./new-run.ts"
+import { type RecorderEvents, type RecorderLimits, RunRecorder } from "./run-recorder.ts"
 import { type RunSource, type RunStatus, type RunStore, serverErrors } from "./runs.ts"
 
-export type { LiveEvent, LiveRun, NewRun, RunEnd } from "./live-run.ts"
+export type { LiveEvent, LiveRun, RunEnd } from "./live-run.ts"
+export type { NewRun } from "./new-run.ts"
 
 /** The limits of live runs. */
 export interface LiveRunLimits extends RecorderLimits {
@@ -75,11 +72,11 @@ export class LiveRuns {
   /** The runs that the vals do not count yet. */
   readonly uncounted: RunCounter
 
-  /** `nodeId` is the id of this process in the database. */
+  /** `nodeId` is the id of this process in the database. Without a tracer, traces are off. */
   constructor(
     runs: RunStore,
     nodeId: string,
-    { now }: Pick<Clock, "now">,
+    { now, tracer }: Pick<Clock, "now"> & { readonly tracer?: Tracer | undefined },
     onError: (error: unknown) => void,
     changes: Partial<LiveRunLimits> = {},
   ) {
@@ -89,7 +86,7 @@ export class LiveRuns {
     this.runsPerVal = createRetentionCounts({ between: runsBetween, idsMax })
     this.bytesPerAccount = createRetentionCounts({ between: bytesBetween, idsMax })
     this.uncounted = createRunCounter(idsMax)
-    this.#recorder = new RunRecorder(runs, nodeId, limits, now, {
+    const events: RecorderEvents = {
       onError,
       onEnd: ({ source, status, startedAt, endedAt }) =>
         this.#ended.add(source, status, (endedAt ?? startedAt) - startedAt),
@@ -98,7 +95,8 @@ export class LiveRuns {
         this.uncounted.note(valId)
       },
       onBytes: (accountId, bytes) => this.bytesPerAccount.note(accountId, bytes),
-    })
+    }
+    this.#recorder = new RunRecorder(runs, nodeId, limits, now, events, tracer)
     this.#loop = new Loop({
       round: () => this.#readCancelRequests(),
       pollMs,

@@ -1,4 +1,5 @@
 import { Loop } from "../../shared/loop.ts"
+import type { Tracer } from "../../shared/tracing/tracer.ts"
 import { AppError } from "../app-error.ts"
 import type { RecordedRun, RunPersistence, RunSizes, RunWatcher } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
@@ -52,6 +53,7 @@ export interface RecorderEvents {
 export class RunRecorder implements RunPersistence {
   readonly nodeId: string
   readonly now: () => number
+  readonly tracer: Tracer | undefined
   readonly #runs: RunStore
   readonly #limits: RecorderLimits
   readonly #events: RecorderEvents
@@ -75,9 +77,11 @@ export class RunRecorder implements RunPersistence {
     limits: RecorderLimits,
     now: () => number,
     events: RecorderEvents,
+    tracer?: Tracer,
   ) {
     this.nodeId = nodeId
     this.now = now
+    this.tracer = tracer
     this.#runs = runs
     this.#limits = limits
     this.#events = events

@@ -1,5 +1,7 @@
 import type { Histogram } from "../../shared/histogram.ts"
 import type { JsonText } from "../../shared/json-text.ts"
+import type { Span } from "../../shared/tracing/tracer.ts"
+import type { Work } from "../../shared/tracing/work.ts"
 import type { OutgoingRequest, Substitution } from "../egress.ts"
 import type { StoredBundle } from "../modules/lockfiles.ts"
 import type { ProgramModule } from "../modules/program-module.ts"
@@ -71,6 +73,10 @@ export interface RunListener {
   readonly id: string
   /** The number of vals that called each other before this run. */
   readonly depth: number
+  /** The span of its code, which outgoing requests continue. Absent where traces are off. */
+  readonly span?: Span | undefined
+  /** Hears that the run has waited. */
+  readonly work?: Work | undefined
   /**
    * Called when the run has its slot, before any code of the val runs for it. The run does not start
    * if this rejects, and `acquire` rejects with the error.

@@ -152,7 +152,7 @@ function toRecorded({ attemptList }: DueDelivery, ended: EndedAttempt): Recorded
 /** Why the owner cannot queue another run now; null if they can. */
 async function findRunRefusal({ allowances, queueRoom }: RunAdder, ownerId: string) {
   try {
-    allowances.takeRun(ownerId)
+    await allowances.takeRun(ownerId)
     await queueRoom.take(ownerId)
     return null
   } catch (error) {

@@ -2,6 +2,7 @@ import type { HeaderList } from "../../domain/runs/runner.ts"
 import { withoutSessionCookies } from "../../shared/cookies.ts"
 import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"
 import { parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
+import type { Span } from "../../shared/tracing/tracer.ts"
 
 /** The headers of a request by name, in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
@@ -9,6 +10,11 @@ export type HeaderRecord = Readonly<Record<string, string | undefined>>
 /** One call of Bun's own method is cheaper than reading headers one by one. */
 export function readHeaders(headers: Headers): HeaderRecord {
   return (headers as Headers & { toJSON(): HeaderRecord }).toJSON()
+}
+
+/** The headers with the span of the run as the parent of what the val does. */
+export function withTraceparent(headers: HeaderList, { traceparent }: Span): HeaderList {
+  return [...headers.filter(([name]) => name !== "traceparent"), ["traceparent", traceparent]]
 }
 
 /** What a val learns about the client, in the `x-forwarded-…` headers. */

@@ -1,7 +1,6 @@
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
-import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-limit.ts"
 import { parseAuthorization } from "../../shared/headers/authorization-header.ts"
 import type { Nouns } from "../nouns.ts"
 import type { ApiResponse } from "../response/api-response.ts"
@@ -15,9 +14,9 @@ export interface Authenticator {
    */
   identify(request: Request, rateKey: () => string): Promise<Authentication>
   /** Throws unless a page of this server sent the sign-in: another site could sign a browser in. */
-  assertSignInAllowed(request: Request, rateKey: () => string): void
+  assertSignInAllowed(request: Request, rateKey: () => string): Promise<void>
   /** Counts a request against the limit for requests without a token. */
-  countByAddress(rateKey: () => string): void
+  countByAddress(rateKey: () => string): Promise<void>
 }
 
 /** The caller, and the session if a browser sent the request. */
@@ -31,17 +30,16 @@ export interface SessionUse {
   readonly setCookie?: string
 }
 
-/** Creates the authenticator with its rate limiters. */
+/** Creates the authenticator. */
 export function createAuthenticator(nouns: Nouns): Authenticator {
   const { tokens, tokenUses, clock, api } = nouns
-  const perToken = toLimiter(api.rateLimits.perTokenPerMinute, clock.now)
-  const perAddress = toLimiter(api.rateLimits.perAddressPerMinute, clock.now)
+  const { perToken, perAddress } = api.rateLimits
   return {
     async identify(request, rateKey) {
       const header = request.headers.get("authorization")
       const session = header === null ? findSession(api, request) : undefined
       if (header === null && session === undefined) {
-        perAddress?.take(rateKey())
+        await perAddress?.take(rateKey())
         return {}
       }
       try {
@@ -49,7 +47,7 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
           header === null
             ? await resume(nouns, session)
             : await tokens.authenticate(parseBearer(header))
-        perToken?.take(authenticated.tokenId)
+        await perToken?.take(authenticated.tokenId)
         tokenUses.note(authenticated, clock.now())
         const depth = request.headers.get(depthHeader)
         const caller =
@@ -59,15 +57,15 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
           : { caller }
       } catch (error) {
         // A wrong token counts as no token, so that guessing tokens is limited.
-        if (isWrongCredential(error)) perAddress?.take(rateKey())
+        if (isWrongCredential(error)) await perAddress?.take(rateKey())
         throw error
       }
     },
-    countByAddress(rateKey) {
-      perAddress?.take(rateKey())
+    async countByAddress(rateKey) {
+      await perAddress?.take(rateKey())
     },
-    assertSignInAllowed(request, rateKey) {
-      perAddress?.take(rateKey())
+    async assertSignInAllowed(request, rateKey) {
+      await perAddress?.take(rateKey())
       if (isFromOwnPage(request)) return
       throw new AppError(
         "cross_site_request",
@@ -75,10 +73,6 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
       )
     },
   }
-}
-
-function toLimiter(perMinute: number | undefined, now: () => number): RateLimiter | undefined {
-  return perMinute === undefined ? undefined : createRateLimiter(perMinute, now)
 }
 
 function isWrongCredential(error: unknown): boolean {

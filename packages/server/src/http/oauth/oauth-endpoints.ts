@@ -1,4 +1,3 @@
-import { createRateLimiter } from "../../domain/limits/rate-limit.ts"
 import { deviceGrant } from "../../domain/oauth/client-tokens.ts"
 import {
   grantableScopes,
@@ -14,7 +13,6 @@ import { type ApiResponse, json } from "../response/api-response.ts"
 
 const limits = {
   bodyBytesMax: 65_536,
-  registrationsPerMinute: 20,
 }
 
 const resourceMetadata = "/.well-known/oauth-protected-resource"
@@ -23,7 +21,7 @@ const resourceMetadata = "/.well-known/oauth-protected-resource"
 interface OAuthCall {
   readonly request: Request
   /** Counts the request against the limit for requests without a token. */
-  count(): string
+  count(): Promise<string>
 }
 
 type Respond = (call: OAuthCall) => Promise<ApiResponse>
@@ -33,11 +31,10 @@ export function createOAuthEndpoints({
   oauthClients,
   clientTokens,
   devices,
-  clock,
   api,
 }: Nouns): ReadonlyMap<string, { readonly method: "GET" | "POST"; readonly respond: Respond }> {
   const { baseUrl } = api.links
-  const registrations = createRateLimiter(limits.registrationsPerMinute, clock.now)
+  const { registrations } = api.rateLimits
   const resourceAt = (path: string) => ({
     method: "GET",
     respond: async () => json(200, toResourceMetadata(baseUrl, path)),
@@ -58,7 +55,7 @@ export function createOAuthEndpoints({
       {
         method: "POST",
         respond: refusing(async ({ request, count }: OAuthCall) => {
-          registrations.take(count())
+          await registrations.take(await count())
           const device = await devices.start(await readForm(request))
           const uri = `${baseUrl}/oauth/device`
           return json(200, {
@@ -77,7 +74,7 @@ export function createOAuthEndpoints({
       {
         method: "POST",
         respond: refusing(async ({ request, count }: OAuthCall) => {
-          registrations.take(count())
+          await registrations.take(await count())
           const client = await oauthClients.register(await readJson(request))
           return json(201, {
             client_id: client.id,
@@ -96,7 +93,7 @@ export function createOAuthEndpoints({
       {
         method: "POST",
         respond: refusing(async ({ request, count }: OAuthCall) => {
-          count()
+          await count()
           const pair = await clientTokens.exchange(await readForm(request))
           return json(200, {
             access_token: pair.accessToken,
@@ -113,7 +110,7 @@ export function createOAuthEndpoints({
       {
         method: "POST",
         respond: refusing(async ({ request, count }: OAuthCall) => {
-          count()
+          await count()
           await clientTokens.revoke(await readForm(request))
           return json(200, {})
         }),

@@ -48,9 +48,10 @@ const queue = () => ({
 })
 const schedules = () => ({ delays: histogram, dropped: 7 })
 const mailServer = () => undefined
+const spans = () => ({ exported: 5, dropped: 6, failed: 7, waitingBytes: 8 })
 const node = () => ({ problem: undefined, clockSkewMs: -1_500, isClockWrong: false })
 const sources = {
-  ...{ database, node, runner, recorder, loopDelay, refusals, queue, schedules, mailServer },
+  ...{ database, node, runner, recorder, loopDelay, refusals, queue, schedules, mailServer, spans },
 }
 const depth = { due: 7, later: 8, oldestMs: 1_500, isPartial: false }
 
@@ -95,6 +96,20 @@ describe("createMetrics", () => {
     ])
     const [refused] = families.get("hamlet_val_requests_refused_total")?.samples ?? []
     expect(refused).toMatchObject({ labels: { code: "overloaded", status: "503" }, value: 2 })
+  })
+
+  test("prints the spans of traces, if there are any", () => {
+    const values = (text: string) =>
+      parseExposition(text)
+        .get("hamlet_trace_spans_total")
+        ?.samples.map(({ labels, value }) => [labels.outcome, value])
+    const off = { ...sources, spans: () => undefined }
+    expect(values(createMetrics(off).print(depth))).toBeUndefined()
+    expect(values(createMetrics(sources).print(depth))).toEqual([
+      ["exported", 5],
+      ["dropped", 6],
+      ["failed", 7],
+    ])
   })
 
   test("prints the text format of Prometheus, and counts every request", () => {

@@ -9,7 +9,9 @@ import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
 import type { SentEvents } from "../../domain/webhooks/send-delivery.ts"
 import type { Counter } from "../../shared/counter.ts"
 import { Histogram } from "../../shared/histogram.ts"
+import { toKnownMethod } from "../../shared/known-method.ts"
 import type { LoopDelayReport } from "../../shared/loop-delay.ts"
+import type { SpanCounts } from "../../shared/tracing/tracer.ts"
 import { type DatabaseCounts, printDatabase } from "./database-metrics.ts"
 import { printMetric, toBuckets } from "./print-metric.ts"
 
@@ -50,6 +52,8 @@ export interface MetricSources {
   schedules(): ScheduleStats
   /** Undefined on a server that receives no mail. */
   mailServer(): MailCounts | undefined
+  /** Undefined where traces are off. */
+  spans(): SpanCounts | undefined
 }
 
 /**
@@ -104,6 +108,7 @@ export function createMetrics(sources: MetricSources): Metrics {
         ...(mail ? printMail(mail) : []),
         ...(events ? printEvents(events) : []),
         ...printReceivedMail(sources.mailServer()),
+        ...printSpans(sources.spans()),
         ...printLoopDelay(sources.loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
           ["", process.memoryUsage.rss()],
@@ -155,11 +160,18 @@ function printMail({ outcomes, waiting }: SentMail): readonly string[] {
   ]
 }
 
-const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
-
-/** Clients may send any word as a method; each would add a time series. */
-function toKnownMethod(method: string): string {
-  return knownMethods.has(method) ? method : "other"
+function printSpans(spans: SpanCounts | undefined): readonly string[] {
+  if (!spans) return []
+  return printMetric(
+    "hamlet_trace_spans_total",
+    "counter",
+    "Spans of traces: exported ones, those dropped because the queue was full, and those that the collector did not take",
+    [
+      ['{outcome="exported"}', spans.exported],
+      ['{outcome="dropped"}', spans.dropped],
+      ['{outcome="failed"}', spans.failed],
+    ],
+  )
 }
 
 function printVals(

@@ -5,12 +5,13 @@ import type {
   SMTPServerDataStream,
   SMTPServerSession,
 } from "smtp-server"
+import type { SharedRates } from "../../domain/limits/shared-rates.ts"
 import type { MailReader } from "../../domain/mail/inbound/mail.ts"
 import { isOfDomain, parseMailAddress } from "../../domain/mail/inbound/mail-address.ts"
 import type { Mailbox } from "../../domain/mail/inbound/receive-mail.ts"
 import { Counter } from "../../shared/counter.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
-import { TokenBuckets } from "../../shared/token-bucket.ts"
+import { TokenBucket, TokenBuckets } from "../../shared/token-bucket.ts"
 import { Certificate, type CertificateFiles } from "./certificate.ts"
 import { MessageBudget, receiveMessage, TooCostly } from "./message-buffer.ts"
 import { isExpected, SmtpReply, toReply } from "./replies.ts"
@@ -35,6 +36,8 @@ export interface MailServerOptions {
 export interface MailServerParts {
   readonly mailbox: Mailbox
   readonly mailReader: MailReader
+  /** The messages of each client address, on all nodes. */
+  readonly messageRates: Pick<SharedRates, "take">
   logMail(fields: MailLogFields): void
   onError(error: unknown): void
   now(): number
@@ -75,7 +78,6 @@ export class MailServer {
   readonly #budget: MessageBudget
   readonly #pause = createTimeSlice()
   readonly #connectionRates: TokenBuckets
-  readonly #messageRates: TokenBuckets
   readonly #messages = new Counter<number>()
   #bytes = 0
   #isStopping = false
@@ -89,8 +91,7 @@ export class MailServer {
     const bytesMax = Math.max(messagesAtOnceMax * options.messageBytesMax, bytesAtOnceMin)
     this.#budget = new MessageBudget(bytesMax, bytesMax / 2)
     this.#certificate = options.certificate && new Certificate(options.certificate)
-    this.#connectionRates = new TokenBuckets(60_000, parts.now)
-    this.#messageRates = new TokenBuckets(60_000, parts.now)
+    this.#connectionRates = new TokenBuckets(60_000, parts.now, TokenBucket)
   }
 
   get stats(): MailStats {
@@ -187,14 +188,12 @@ export class MailServer {
     this.#disconnectAfter(id, this.#times.connectionMsMax)
   }
 
-  #beginMessage({ id }: SMTPServerSession): void {
+  async #beginMessage({ id }: SMTPServerSession): Promise<void> {
     const session = this.#get(id)
     session.beginMessage()
     const { perAddressPerMinute } = this.#options
-    if (
-      perAddressPerMinute !== undefined &&
-      this.#messageRates.take(session.address, perAddressPerMinute) > 0
-    )
+    if (perAddressPerMinute === undefined) return
+    if ((await this.#parts.messageRates.take(session.address, perAddressPerMinute)) > 0)
       throw new SmtpReply(452, "4.7.28 Too many messages from your address; try again later")
   }
 

@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import { FairQueue } from "../../shared/fair-queue.ts"
+import { detachWork } from "../../shared/tracing/work.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
@@ -125,7 +126,8 @@ export class Pool {
     ) {
       if (!this.#hasRoom()) return
       this.#launching++
-      void this.#launch()
+      // Whatever asks for it first: the process and its sockets serve others too.
+      void detachWork(() => this.#launch())
     }
   }
 

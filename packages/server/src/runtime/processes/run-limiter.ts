@@ -1,23 +1,36 @@
 import { AppError } from "../../domain/app-error.ts"
+import { alone, type Sharing } from "../../domain/limits/budgets.ts"
+import { SharedSlots } from "../../domain/limits/shared-slots.ts"
 import type { Client } from "../../domain/runs/runner.ts"
 import { FairQueue } from "../../shared/fair-queue.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-/** Counts the runs of each val and each account. Runs beyond the limits wait: accounts take turns. */
+/**
+ * Counts the runs of each val on this node, and those of each account on all nodes. Runs beyond the
+ * limits wait: accounts take turns.
+ */
 export class RunLimiter {
   readonly #limits: RunnerLimits
   readonly #perVal = new Map<string, Count>()
-  readonly #perAccount = new Map<string, Count>()
+  readonly #perAccount: SharedSlots
   /** The vals of the runs that wait, by account. */
   readonly #queue: FairQueue<string>
   #active = 0
 
-  constructor(limits: RunnerLimits) {
+  constructor(limits: RunnerLimits, sharing: Sharing = alone) {
     this.#limits = limits
     const { runsWaitingMax: waitingMax, waitMsMax } = limits
     this.#queue = new FairQueue({ waitingMax, waitMsMax }, ({ reject }) =>
       reject(tooMany("it waited too long for others to end")),
     )
+    const users = {
+      maxOf: (accountId: string) => limits.runsAtOnceOf?.(accountId) ?? limits.runsPerAccountMax,
+      waitingOf: (accountId: string) => this.#queue.sizeOf(accountId),
+      onRoom: () => {
+        while (this.#queue.size > 0 && this.#startNext());
+      },
+    }
+    this.#perAccount = new SharedSlots("runs at once", users, sharing)
   }
 
   get active(): number {
@@ -38,8 +51,9 @@ export class RunLimiter {
 
   release(valId: string, accountId: string): void {
     this.#active--
-    decrement(this.#perVal, valId)
-    decrement(this.#perAccount, accountId)
+    const ofVal = this.#perVal.get(valId)
+    if (ofVal && --ofVal.runs === 0) this.#perVal.delete(valId)
+    this.#perAccount.close(accountId)
     if (this.#queue.size > 0) this.#startNext()
   }
 
@@ -48,28 +62,21 @@ export class RunLimiter {
       reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
   }
 
-  #startNext(): void {
+  #startNext(): boolean {
     const next = this.#queue.next(
-      (accountId) => this.#hasRoom(accountId),
+      (accountId) => this.#perAccount.hasRoom(accountId),
       (valId, accountId) => this.#tryAcquire(valId, accountId),
     )
     next?.resolve()
-  }
-
-  #hasRoom(accountId: string, ofAccount = this.#perAccount.get(accountId)): boolean {
-    const runsMax = this.#limits.runsAtOnceOf?.(accountId) ?? this.#limits.runsPerAccountMax
-    return (ofAccount?.runs ?? 0) < runsMax
+    return next !== undefined
   }
 
   #tryAcquire(valId: string, accountId: string): boolean {
     const ofVal = this.#perVal.get(valId)
-    const ofAccount = this.#perAccount.get(accountId)
     if ((ofVal?.runs ?? 0) >= this.#limits.runsPerValMax) return false
-    if (!this.#hasRoom(accountId, ofAccount)) return false
+    if (!this.#perAccount.tryOpen(accountId)) return false
     if (ofVal) ofVal.runs++
     else this.#perVal.set(valId, { runs: 1 })
-    if (ofAccount) ofAccount.runs++
-    else this.#perAccount.set(accountId, { runs: 1 })
     this.#active++
     return true
   }
@@ -78,11 +85,6 @@ export class RunLimiter {
 /** An object, so that counting takes one lookup in the map, not two. */
 interface Count {
   runs: number
-}
-
-function decrement(counts: Map<string, Count>, key: string): void {
-  const count = counts.get(key)
-  if (count && --count.runs === 0) counts.delete(key)
 }
 
 function tooMany(reason: string): AppError {

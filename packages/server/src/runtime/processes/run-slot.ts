@@ -175,7 +175,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
           method: "POST",
           host: "call",
           path: `/${isMail ? "m" : "c"}${this.run.id}`,
-          headers: [],
+          headers: this.run.span ? [["traceparent", this.run.span.traceparent]] : [],
           body,
         },
         (response) => void onResponse(response),

@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
+import type { Sharing } from "../../domain/limits/budgets.ts"
 import { isOutdated, type Outdated, type SavedText } from "../../domain/runs/retirement.ts"
 import type {
   Client,
@@ -75,10 +76,10 @@ export class Supervisor implements Runner, RunSlotOwner {
   readonly #timer: ReturnType<typeof setInterval>
   #isStopped = false
 
-  constructor(source: SandboxSource, limits: RunnerLimits) {
+  constructor(source: SandboxSource, limits: RunnerLimits, sharing?: Sharing) {
     this.#source = source
     this.#limits = limits
-    this.#runLimiter = new RunLimiter(limits)
+    this.#runLimiter = new RunLimiter(limits, sharing)
     this.#shares = new ProcessShares(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.uncountLastTake())
     const patient: Launcher = {
@@ -120,7 +121,11 @@ export class Supervisor implements Runner, RunSlotOwner {
   async acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     this.#assertRunning()
     const turn = this.#runLimiter.acquire(program.valId, program.accountId, client)
-    if (turn !== undefined) await turn
+    if (turn !== undefined) {
+      const sinceMs = performance.now()
+      await turn
+      run.work?.noteWait("queue", sinceMs)
+    }
     const process = this.#openByKey.get(program.key)
     // A slot may have retired the process without the supervisor.
     if (!process?.isOpen || !this.#tryWork(process))
@@ -198,6 +203,7 @@ export class Supervisor implements Runner, RunSlotOwner {
    * guest, which responds sooner than if it were sent after the module has loaded.
    */
   async #bindAndOpenSlot(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
+    const sinceMs = performance.now()
     let process: ValProcess
     try {
       do {
@@ -211,6 +217,7 @@ export class Supervisor implements Runner, RunSlotOwner {
       this.#runLimiter.release(program.valId, program.accountId)
       throw error
     }
+    run.work?.noteWait("process", sinceMs)
     return this.#openSlot(process, run)
   }
 

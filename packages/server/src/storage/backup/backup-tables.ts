@@ -80,6 +80,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
     why: "they expire after a day, and serve clients that retry on the same server",
   },
   nodes: { kind: "none", why: "a node is a process" },
+  budgets: { kind: "none", why: "they say what was used in the last minutes" },
   schema_migrations: { kind: "none", why: "the header contains when each was applied" },
   schema_compatibility: { kind: "none", why: "nodes of an older release run on no restored data" },
 }

@@ -168,10 +168,7 @@ export interface Database {
    * Runs one statement as a transaction of its own, without the round trips of a script. It may run
    * more than once.
    */
-  writeOne<Row>(
-    statement: Statement,
-    options?: Pick<WriteOptions, "isPatient">,
-  ): Promise<readonly Row[]>
+  writeOne<Row>(statement: Statement): Promise<readonly Row[]>
   /**
    * A number that differs whenever the data may have changed, also by another process. Undefined
    * where asking for it costs as much as reading.

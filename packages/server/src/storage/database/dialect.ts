@@ -1,7 +1,6 @@
 import type { SearchIndex } from "../search/search-index.ts"
-import type { Script } from "./database.ts"
 import type { Ddl } from "./ddl.ts"
-import type { Statement } from "./sql.ts"
+import type { Statement, Statements } from "./sql.ts"
 
 /**
  * The differences between the databases, as named capabilities: no other file asks which database
@@ -52,11 +51,6 @@ export interface Dialect extends Ddl {
    */
   readonly briefLocks: readonly Statement[]
   /**
-   * How an index is built while others write to its table; undefined where nothing else writes
-   * meanwhile.
-   */
-  readonly indexBuild: IndexBuild | undefined
-  /**
    * Returns every column of every table of ours, in order: `table_name`, `column_name`, and its
    * `type`, which is text, integer or bytes.
    */
@@ -75,21 +69,9 @@ export interface RunPartitions {
    */
   readonly list: Statement
   /** Adds a partition for these ids. False if too many of them are elsewhere already. */
-  add(name: string, from: string, to: string): Script<boolean>
+  add(name: string, from: string, to: string): Statements<boolean>
   /** Deletes a partition with all runs in it but those that have not ended. */
-  drop(name: string): Script<void>
-}
-
-/** The statements that build an index online. None of them may be in a transaction with others. */
-export interface IndexBuild {
-  /**
-   * Returns whether the index `is_valid`, which one whose build was killed is not, and whether
-   * anything `is_building` an index of that table.
-   */
-  find(name: string, table: string): Statement
-  /** `text` is what follows `create index`. */
-  create(text: string): Statement
-  drop(name: string): Statement
+  drop(name: string): Statements<void>
 }
 
 /** The columns of a table of objects. */

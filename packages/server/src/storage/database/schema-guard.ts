@@ -36,9 +36,9 @@ export function guardSchema(
         assertKnown()
         return db.write(script, options)
       },
-      async writeOne(statement, options) {
+      async writeOne(statement) {
         assertKnown()
-        return db.writeOne(statement, options)
+        return db.writeOne(statement)
       },
     },
     async check() {

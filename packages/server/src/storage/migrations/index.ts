@@ -15,6 +15,7 @@ import { searchedFiles } from "./0038-searched-files.ts"
 import { merges } from "./0039-merges.ts"
 import { pictures } from "./0040-pictures.ts"
 import { nodeReports } from "./0041-node-reports.ts"
+import { budgets } from "./0042-budgets.ts"
 import { runPartitions } from "./0043-run-partitions.ts"
 
 /**
@@ -38,5 +39,6 @@ export const migrations: readonly Migration[] = [
   merges,
   pictures,
   nodeReports,
+  budgets,
   runPartitions,
 ]

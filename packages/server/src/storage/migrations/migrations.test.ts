@@ -69,6 +69,10 @@ const landed = {
     postgres: "5a972b0967946f2c859a881885933277b23377fcaba2d6c908268561873612ad",
     sqlite: "c38947428c0b98368cd36a1a3a0510cd09154d88b39844bf06ebb2a06896fdab",
   },
+  "42 budgets": {
+    sqlite: "362a5d3fe33ea96a57ae6cb1442ba79a22ff1891c02f6be2927369ce40ffa845",
+    postgres: "a2a42e7ff862f3592009f1bd95d23d890039f183d0c4e5e68edf84b2b8fda3c4",
+  },
   "43 run-partitions": {
     sqlite: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     postgres: "38cbd92967a57f4528bcf78f1ba17560ba1a7a86154b6388baf531fbf3dfcc2e",

@@ -77,13 +77,6 @@ export const postgresDialect: Dialect = {
   // these locks.
   migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
   briefLocks: [raw(`set local lock_timeout = ${briefLockMsMax}`)],
-  indexBuild: {
-    find: (name, table) => sql`
-      select coalesce((select i.indisvalid from pg_index i where i.indexrelid = to_regclass(${name})), false) as is_valid,
-        exists (select 1 from pg_stat_progress_create_index b where b.relid = to_regclass(${table})) as is_building`,
-    create: (text) => raw(`create index concurrently if not exists ${text}`),
-    drop: (name) => raw(`drop index concurrently if exists ${name}`),
-  },
   columns,
   // Negative for a table that was never analysed. A partitioned table has the rows of its parts.
   estimateRows: (table) =>

@@ -66,8 +66,7 @@ export async function openPostgres(
     openSearch: (searcher) => searches.open(searcher),
     read: <Row>(statement: Statement) => reader.read(statement) as Promise<readonly Row[]>,
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
-    writeOne: <Row>(statement: Statement, { isPatient = false } = {}) =>
-      writer.writeOne(statement, isPatient) as Promise<readonly Row[]>,
+    writeOne: <Row>(statement: Statement) => writer.writeOne(statement) as Promise<readonly Row[]>,
     changeCount: undefined,
     notify: (channel) => notices.notify(channel),
     listen: (channel, onNotice) => notices.listen(channel, onNotice),

@@ -58,23 +58,17 @@ export async function transact<T>(
   }
 }
 
-/**
- * Sends one statement, which is a transaction of its own. Statements before it are settings of the
- * connection, which is closed then, because others must not have them.
- */
+/** Sends one statement, which is a transaction of its own. */
 export async function sendAlone(
   connection: ReservedSQL,
   statement: Statement,
   options: TransactionOptions,
 ): Promise<readonly unknown[]> {
-  const pipeline = new Pipeline(connection, options)
   try {
-    for (const setting of options.opening) await pipeline.read(setting)
-    const found = await pipeline.sendLast(statement)
+    const found = await new Pipeline(connection, options).sendLast(statement)
     if (statement.notice !== undefined) options.onNotice(statement.notice)
     return found
   } finally {
-    if (options.opening.length > 0) await connection.close({ timeout: 0 })
     await connection.release()
   }
 }

@@ -42,11 +42,9 @@ export class PostgresWriter {
     return this.#run(() => this.#attempt(script, isPatient))
   }
 
-  writeOne(statement: Statement, isPatient: boolean): Promise<readonly unknown[]> {
+  writeOne(statement: Statement): Promise<readonly unknown[]> {
     return this.#run(() =>
-      this.#withConnection((connection, options) =>
-        sendAlone(connection, statement, isPatient ? this.#toPatient(options, "set") : options),
-      ),
+      this.#withConnection((connection, options) => sendAlone(connection, statement, options)),
     )
   }
 
@@ -83,21 +81,23 @@ export class PostgresWriter {
   }
 
   #attempt<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
-    return this.#withConnection((connection, options) =>
-      transact(connection, script, isPatient ? this.#toPatient(options, "set local") : options),
-    )
-  }
-
-  #toPatient(options: TransactionOptions, set: "set" | "set local"): TransactionOptions {
     const { silenceMsMax, patientMsMax } = this.#limits
-    return {
-      ...options,
-      resultMsMax: silenceMsMax + patientMsMax,
-      opening: [
-        raw(`${set} statement_timeout = ${patientMsMax}`),
-        raw(`${set} lock_timeout = ${patientMsMax}`),
-      ],
-    }
+    return this.#withConnection((connection, options) =>
+      transact(
+        connection,
+        script,
+        isPatient
+          ? {
+              ...options,
+              resultMsMax: silenceMsMax + patientMsMax,
+              opening: [
+                raw(`set local statement_timeout = ${patientMsMax}`),
+                raw(`set local lock_timeout = ${patientMsMax}`),
+              ],
+            }
+          : options,
+      ),
+    )
   }
 
   async #withConnection<T>(

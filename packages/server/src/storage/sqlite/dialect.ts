@@ -29,7 +29,6 @@ export const sqliteDialect: Dialect = {
   // Every write transaction begins immediate, which locks the whole file across processes.
   migrationLock: [],
   briefLocks: [],
-  indexBuild: undefined,
   columns,
   // Row ids ascend, and the oldest rows are deleted first.
   estimateRows: (table) =>

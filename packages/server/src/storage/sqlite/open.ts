@@ -79,8 +79,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         runs && runWriter.canWrite(runs) ? () => runWriter.write(runs) : undefined,
       )
     },
-    writeOne: <Row>(statement: Statement, { isPatient = false } = {}) =>
-      writer.write(() => rows<Row>(statement), isPatient),
+    writeOne: <Row>(statement: Statement) => writer.write(() => rows<Row>(statement), false),
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()

@@ -1,3 +1,4 @@
+import { waitUntil } from "../../support/wait-until.ts"
 import { type Cluster, nodeCount } from "./cluster.ts"
 import type { Side } from "./network.ts"
 
@@ -27,6 +28,8 @@ const downMsMax = 2_000
 const shortCutMsMax = 8_000
 /** A node that starts needs longer. */
 const startMsMax = 2_000
+/** For nodes that start on a busy machine. */
+const waitMsMax = 600_000
 const cuts: readonly (readonly Side[])[] = [["front"], ["back"], ["front", "back"]]
 
 /** The order of the faults of a lane: each kind as often as it is wanted, mixed. */
@@ -108,7 +111,7 @@ export class Faults {
   }
 
   async #pause(): Promise<string> {
-    const node = this.#chooseNode()
+    const node = await this.#chooseSecond()
     this.#cluster.node(node).signal("SIGSTOP")
     await Bun.sleep(longerThanLeaseMs)
     this.#cluster.node(node).signal("SIGCONT")
@@ -118,7 +121,7 @@ export class Faults {
 
   async #cut(nth: number): Promise<string> {
     const { network } = this.#cluster
-    const node = this.#chooseNode()
+    const node = await this.#chooseSecond()
     const sides = cuts[nth % cuts.length] ?? []
     const isLong = nth % 2 === 0
     const cutMs = isLong ? longerThanLeaseMs : 1_000 + this.#random() * shortCutMsMax
@@ -127,6 +130,12 @@ export class Faults {
     for (const side of sides) network.heal(node, side)
     await this.#untilReady([node])
     return `node ${node} cut off at the ${sides.join(" and the ")}, ${Math.round(cutMs)} ms`
+  }
+
+  /** A node that no fault has, when there is another one too, which does the work. */
+  async #chooseSecond(): Promise<number> {
+    await waitUntil(() => this.#disturbed.size < nodeCount - 1, { msMax: waitMsMax })
+    return this.#chooseNode()
   }
 
   /** A node that no fault has. */

@@ -42,6 +42,24 @@ export const outsideDoors: readonly Door[] = [
     },
   },
   {
+    name: "response of a collector, and the longest headers of a trace",
+    async drive({ send }) {
+      const countSpans = async () => {
+        const metrics = await send({ method: "GET", path: "/metrics" })
+        const counts = metrics.match(/^hamlet_trace_spans_total\S+ \d+$/gm) ?? []
+        return counts.reduce((sum, line) => sum + Number(line.split(" ")[1]), 0)
+      }
+      const before = await countSpans()
+      const headers = {
+        traceparent: `01-${"a".repeat(32)}-${"b".repeat(16)}-01-${"-".repeat(6_000)}`,
+        tracestate: "a=b,".repeat(1_500),
+      }
+      for (let count = 0; count < 200; count++)
+        await send({ method: "GET", path: "/v1/me", headers })
+      await waitUntil(async () => (await countSpans()) >= before + 200)
+    },
+  },
+  {
     name: "WebSocket messages of a client",
     async drive({ host }) {
       await startProcess(host, "ada-sockets")

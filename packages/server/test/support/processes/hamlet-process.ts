@@ -144,7 +144,7 @@ function killGroup(leader: number): boolean {
 function ownEnv(): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !name.startsWith("HAMLET_") || name === "HAMLET_TEST_RUN",
+      ([name]) => !/^(?:HAMLET|OTEL)_/.test(name) || name === "HAMLET_TEST_RUN",
     ),
   )
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { TokenBuckets } from "../../../shared/token-bucket.ts"
 import type { ObjectStore } from "../../blobs/objects.ts"
+import { alone } from "../../limits/budgets.ts"
+import { SharedRates } from "../../limits/shared-rates.ts"
 import { MailRefused, type ReadMail } from "./mail.ts"
 import type { MailVal } from "./mail-rules.ts"
 import { createMailbox, type MailStore, noMailAuth } from "./receive-mail.ts"
@@ -48,7 +49,7 @@ const open = (findNew: MailStore["findNew"], changes: Changes = {}) => {
     { wake() {} },
     { has: hasRoom, add() {} },
     { loops: undefined, mailbox: { messagesMax: 1, bytesMax: 1 }, perAccountPerMinute },
-    changes.rates ?? new TokenBuckets(60_000, () => 0),
+    changes.rates ?? new SharedRates("mails", 60_000, () => 0, alone),
     { newId: () => "r", now: () => 0 },
   )
   return { mailbox, calls }
@@ -58,7 +59,7 @@ interface Changes {
   readonly hasRun?: (id: string) => boolean
   readonly hasRoom?: (id: string) => Promise<boolean>
   readonly perAccountPerMinute?: number
-  readonly rates?: TokenBuckets
+  readonly rates?: SharedRates
 }
 
 describe("createMailbox", () => {
@@ -103,7 +104,7 @@ describe("createMailbox", () => {
       )
       expect(limited.calls).toEqual([])
     }
-    const rates = new TokenBuckets(60_000, () => 0)
+    const rates = new SharedRates("mails", 60_000, () => 0, alone)
     const rated = open(findNew, { perAccountPerMinute: 1, rates })
     rates.charge("bob", 1)
     await expect(rated.mailbox.receive(toMail(100), both)).rejects.toThrow("too much mail")

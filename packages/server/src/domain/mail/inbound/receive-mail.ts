@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
-import type { TokenBuckets } from "../../../shared/token-bucket.ts"
 import { AppError } from "../../app-error.ts"
 import type { NewObject, ObjectStore, StoredObject } from "../../blobs/objects.ts"
 import type { Clock } from "../../clock.ts"
 import type { Allowances } from "../../limits/allowances.ts"
+import type { SharedRates } from "../../limits/shared-rates.ts"
 import type { QueueRoom, RunQueue } from "../../queue/run-queue.ts"
 import type { MailCall } from "../../runs/runner.ts"
 import { type MailAuth, MailRefused, type ReadMail, type RunEmail } from "./mail.ts"
@@ -112,18 +112,18 @@ export function createMailbox(
   queue: Pick<RunQueue, "wake">,
   room: Pick<QueueRoom, "has" | "add">,
   { loops, mailbox, perAccountPerMinute }: ReceiveRules,
-  rates: TokenBuckets,
+  rates: Pick<SharedRates, "hasToken" | "charge">,
   { newId, now }: Clock,
 ) {
-  const assertAllowance = (ownerId: string) => {
-    if (perAccountPerMinute !== undefined && !rates.hasToken(ownerId, perAccountPerMinute))
+  const assertAllowance = async (ownerId: string) => {
+    if (perAccountPerMinute !== undefined && !(await rates.hasToken(ownerId, perAccountPerMinute)))
       throw new MailRefused("account_limit", "the recipient gets too much mail; try again later")
-    if (!allowances.hasRun(ownerId)) throw tooManyRuns()
+    if (!(await allowances.hasRun(ownerId))) throw tooManyRuns()
   }
   /** Takes what a message for each of these accounts costs, or nothing from any of them. */
   const takeAllowances = async (ownerIds: readonly string[]) => {
     for (const ownerId of new Set(ownerIds)) if (!(await room.has(ownerId))) throw tooManyRuns()
-    for (const ownerId of new Set(ownerIds)) assertAllowance(ownerId)
+    for (const ownerId of new Set(ownerIds)) await assertAllowance(ownerId)
     for (const ownerId of ownerIds) {
       if (perAccountPerMinute !== undefined) rates.charge(ownerId, perAccountPerMinute)
       allowances.countRun(ownerId)
@@ -139,7 +139,7 @@ export function createMailbox(
     async assertRoom({ ownerId, isOwnerSuspended }: MailVal): Promise<void> {
       if (isOwnerSuspended) throw suspended()
       if (!(await room.has(ownerId))) throw tooManyRuns()
-      assertAllowance(ownerId)
+      await assertAllowance(ownerId)
       await store.assertRoom(ownerId, mailbox)
     },
     /**

@@ -86,7 +86,7 @@ export class ResponseKeeper {
     this.#limits = limits
     this.#now = now
     this.#budget = new TokenBucket(limits.bytesPerSecondMax, 1_000, now())
-    this.#perVal = new TokenBuckets(1_000, now)
+    this.#perVal = new TokenBuckets(1_000, now, TokenBucket)
   }
 
   /** A sample for a body that is streamed; undefined if nothing of it would be kept. */

@@ -1,5 +1,5 @@
-import { runHeader } from "@hamlet/guest/protocol"
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
+import type { Span } from "../../../shared/tracing/tracer.ts"
 import type { PartReader } from "../../http1/byte-queue.ts"
 import {
   type Destination,
@@ -12,7 +12,7 @@ import { isRepeatable, type WrittenRequest } from "../../http1/write-request.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import { explainUpstreamFailure } from "../connect-errors.ts"
 import type { EgressContext } from "../egress-context.ts"
-import { type ApiRoute, type ConnectRoute, decide } from "../policy/decide.ts"
+import { type ConnectRoute, decide } from "../policy/decide.ts"
 import { isWebSocketUpgrade } from "../policy/forwarded-headers.ts"
 import { Refusal, toRefusalResponse, toRefusalSentence } from "../policy/refusal.ts"
 import { parseTarget, type Target } from "../policy/target.ts"
@@ -20,7 +20,8 @@ import { ByteMeter } from "./byte-meter.ts"
 import { callApi } from "./call-api.ts"
 import { ClientGone, type ClientRequest } from "./client-connection.ts"
 import { toClientHead, toUpstreamRequest } from "./message-heads.ts"
-import { findRunId, recordRequest } from "./request-record.ts"
+import { findNamedRun, recordRequest } from "./request-record.ts"
+import { continueTrace, endSpan, startSpan } from "./request-span.ts"
 
 /** The run that sends the request, as the guest has named it, and its process. */
 interface Sender {
@@ -52,6 +53,7 @@ export class ProxiedRequest {
   /** Whether anything may have left the server. */
   #isForwarded = false
   #isTunnel = false
+  #span: Span | undefined
   #status: number | null = null
   /** When a byte was last transferred. */
   lastByteMs = this.#startedMs
@@ -123,6 +125,7 @@ export class ProxiedRequest {
     this.#assertActive()
     const { run, depth } = client.findRun(findNamedRun(head.headers, client.egressKey))
     this.#sender = { client, run, depth }
+    this.#span = run?.span && startSpan(run.span, head)
     const target = parseTarget(head.target)
     if (target instanceof Refusal) throw target
     this.#target = target
@@ -137,8 +140,11 @@ export class ProxiedRequest {
     if (route instanceof Refusal) throw route
     this.#isForwarded = true
     for (const warning of route.warnings) this.#warn(warning)
+    const headers = this.#span ? continueTrace(route.headers, this.#span) : route.headers
     const response =
-      route.kind === "api" ? await this.#callApi(route, target) : await this.#send(route, target)
+      route.kind === "api"
+        ? await this.#callApi(headers, target)
+        : await this.#send(route, headers, target)
     this.#assertActive()
     await this.#respond(response)
   }
@@ -154,7 +160,7 @@ export class ProxiedRequest {
     this.#meter.start(this.request.head.bytes)
   }
 
-  #callApi({ headers }: ApiRoute, { href, host }: Target): Promise<ReceivedResponse> {
+  #callApi(headers: HeaderList, { href, host }: Target): Promise<ReceivedResponse> {
     const { policy } = this.#context
     const { head, body, signal } = this.request
     const { client, run } = this.#sender ?? {}
@@ -171,9 +177,9 @@ export class ProxiedRequest {
     return callApi(call, (request) => policy.own.fetchApi(request, accountId, run?.id))
   }
 
-  async #send(route: ConnectRoute, target: Target): Promise<ReceivedResponse> {
+  async #send(route: ConnectRoute, headers: HeaderList, target: Target): Promise<ReceivedResponse> {
     const { pool, limits } = this.#context
-    const request = toUpstreamRequest(this.request.head, target, route.headers)
+    const request = toUpstreamRequest(this.request.head, target, headers)
     if (!request) throw new Refusal(400, "its headers contain a character that cannot be sent")
     const mayRepeat = isRepeatable(request)
     const destinations = toDestinations(route)
@@ -328,6 +334,8 @@ export class ProxiedRequest {
       this.#closeRequest?.()
       if (!this.#sender) return
       const { client, run } = this.#sender
+      if (this.#span)
+        endSpan(this.#span, this.request.head, this.#target, this.#status, refusal, client)
       const bytesSent = this.#isForwarded ? (this.#meter?.sent ?? 0) : 0
       const bytesReceived = this.#isForwarded ? (this.#meter?.received ?? 0) : 0
       this.#context.countRequest({ isBlocked: refusal !== undefined, bytesSent, bytesReceived })
@@ -384,15 +392,6 @@ function toDestinations({ addresses, key, port, tls }: ConnectRoute): readonly D
     socket: { hostname: address, port },
     tls,
   }))
-}
-
-/** The run that the guest has named. The val can add the header too, but does not know the key. */
-function findNamedRun(headers: HeaderList, egressKey: string): string | undefined {
-  for (const [name, value] of headers) {
-    const runId = name === runHeader ? findRunId(value, egressKey) : undefined
-    if (runId !== undefined) return runId
-  }
-  return undefined
 }
 
 function toError(error: unknown): Error {

@@ -1,6 +1,7 @@
 import { AppError } from "../../../domain/app-error.ts"
-import { createRateLimiter, type RateLimiter } from "../../../domain/limits/rate-limit.ts"
+import { minuteMs } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
+import { TokenBucket } from "../../../shared/token-bucket.ts"
 import { ConnectionPool } from "../../http1/connection-pool.ts"
 import type { EgressClient, EgressListener, EgressPaths } from "../../sandbox/egress-listener.ts"
 import type { CountedRequest, EgressContext, SandboxSocket } from "../egress-context.ts"
@@ -54,7 +55,7 @@ export class ProxyListener implements EgressListener, EgressContext {
   readonly #egress: AccountEgress
   readonly #listener: PacedListener<ClientConnection>
   readonly #sockets: SocketListener | undefined
-  readonly #limiter: RateLimiter | undefined
+  readonly #rate: TokenBucket | undefined
   /** Connections from the sandbox, each with the function that ends the count of its file. */
   readonly #connections = new Map<ClientConnection, () => void>()
   /** Those that the sandbox may keep: they are idle, or their response is being sent. */
@@ -74,8 +75,9 @@ export class ProxyListener implements EgressListener, EgressContext {
     this.pool = new ConnectionPool(limits, { acceptsHttp10: true })
     this.client = this.#client.promise
     this.#egress = egress
-    this.#limiter =
-      requestsPerMinute === undefined ? undefined : createRateLimiter(requestsPerMinute, Date.now)
+    this.#rate = requestsPerMinute
+      ? new TokenBucket(requestsPerMinute, minuteMs, Date.now())
+      : undefined
     this.#listener = new PacedListener(paths.requests, limits, handlers, (socket) =>
       this.#accept(socket),
     )
@@ -269,11 +271,8 @@ export class ProxyListener implements EgressListener, EgressContext {
     const isFull = this.#openCount + this.pool.abandonedCount >= connectionsMax
     if (isFull && !this.endBackgroundRequest())
       throw new Refusal(429, `the val has ${connectionsMax} outgoing requests open already`)
-    try {
-      if (!isApi) this.#limiter?.take("")
-    } catch {
+    if (!isApi && this.#rate?.take(1, Date.now()) === false)
       throw new Refusal(429, `the val sends more than ${requestsPerMinute} requests a minute`)
-    }
     this.#openCount++
     return () => {
       this.#openCount--

@@ -1,6 +1,7 @@
 import { unescape as unescapeText } from "node:querystring"
+import { runHeader } from "@hamlet/guest/protocol"
 import type { OutgoingRequest } from "../../../domain/egress.ts"
-import type { RunListener } from "../../../domain/runs/runner.ts"
+import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
 import { truncateUrl } from "../policy/refusal.ts"
 
 /** Masks secrets in a text, of which it reads and returns no more than `charsMax` characters. */
@@ -20,6 +21,15 @@ const limits = {
 export function findRunId(tag: string, egressKey: string): string | undefined {
   const prefix = `${egressKey} `
   return tag.startsWith(prefix) ? tag.slice(prefix.length) : undefined
+}
+
+/** The run that the guest has named. The val can add the header too, but does not know the key. */
+export function findNamedRun(headers: HeaderList, egressKey: string): string | undefined {
+  for (const [name, value] of headers) {
+    const runId = name === runHeader ? findRunId(value, egressKey) : undefined
+    if (runId !== undefined) return runId
+  }
+  return undefined
 }
 
 /** Tells a run about a request. Only texts that are listed are searched for secrets. */

@@ -138,6 +138,13 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
     const results = await Promise.all(Array.from({ length: 60 }, (_, a) => read(a)))
     expect(results).toEqual(rows.map(({ args }) => [[`${args[1]}`]]))
     expect(requests).toBeLessThan(30)
+    const toTwo = (a: number) => [
+      expect.objectContaining({ rowsAffected: 0 }),
+      expect.objectContaining({ rows: [[a]] }),
+    ]
+    const pairs = await Promise.all(Array.from({ length: 20 }, (_, a) => readTwo(`row ${a}`)))
+    expect(pairs).toEqual(pairs.map((_, a) => toTwo(a)))
+    await owner.execute("insert into t values (?, ?)", [99, "row 99"])
     const mixed = await Promise.all([
       ...Array.from({ length: 10 }, (_, a) => owner.execute(one, { a })),
       owner.execute(overflow, ["-9223372036854775808"]),
@@ -154,7 +161,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
       ...tens,
       expect.objectContaining({ rows: [[2 ** 63]] }),
       expect.objectContaining({ kind: "failed", message: "integer overflow" }),
-      [expect.objectContaining({ rowsAffected: 0 }), expect.objectContaining({ rows: [[7]] })],
+      toTwo(7),
       expect.objectContaining({ message: "it has 1 parameters, and there are 0 arguments" }),
       { kind: "write_refused" },
       expect.objectContaining({ rowsAffected: 1 }),

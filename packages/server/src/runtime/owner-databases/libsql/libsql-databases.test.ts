@@ -100,6 +100,23 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases", () => {
       expect([sql, await here.execute(sql)]).toMatchObject([sql, { kind: "failed" }])
   })
 
+  test("never takes a new database for one that was removed", async () => {
+    // Without connections that are kept, which would still see the old one.
+    const options = { limits: { streamIdleMsMax: 0 } }
+    await using one = await openLibsql(server, options)
+    await using other = await openLibsql(server, options)
+    const here = one.owner()
+    const there = other.owner(here.id)
+    const list = "select name from fsdir where path = '/etc'"
+    await here.execute("create table fsdir (path, name)")
+    for (let count = 0; count < 2; count++) expect(await there.rows(list)).toEqual([])
+    await one.pool.remove({ ownerId: here.id })
+    await here.rows("select 1")
+    expect(await here.execute("create table t (a)")).toMatchObject({ rowsAffected: 0 })
+    const refused = { kind: "failed", message: "no such table: fsdir" }
+    expect(await there.execute(list)).toMatchObject(refused)
+  })
+
   test("counts all databases of a user in its limit, which may change", async () => {
     await using databases = await openLibsql(server, {
       bytesMax: 3_000_000,

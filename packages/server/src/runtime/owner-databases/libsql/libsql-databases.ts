@@ -21,7 +21,7 @@ import { KnownStatements, noteQuick } from "./known-statements.ts"
 import { LibsqlClient } from "./libsql-client.ts"
 import { LibsqlExchange } from "./libsql-exchange.ts"
 import type { LibsqlWorkerReply, ReadCall } from "./libsql-messages.ts"
-import { planKnown, planTogether, type Request, toRequest } from "./libsql-request.ts"
+import { planKnown, planTogether, type Request, readRequest } from "./libsql-request.ts"
 import { LibsqlStreams } from "./libsql-streams.ts"
 import { endingOutcome, LibsqlWorkers, WorkerGone } from "./libsql-workers.ts"
 import { OwnerSizes } from "./owner-sizes.ts"
@@ -89,7 +89,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     assertIds(request)
     if (this.#isStopped) return endingOutcome
     const { bytesMax = this.#options.bytesMax } = request
-    const about = toRequest({ ...request, bytesMax })
+    const about = readRequest({ ...request, bytesMax })
     const job = this.#queue.add(request.ownerId, about, { bytes: about.json.length })
     if (!job) return { kind: "overloaded" }
     this.#startJobs()
@@ -260,7 +260,8 @@ export class LibsqlDatabases implements OwnerDatabases {
         case "outcome":
           return reply.outcome
         case "schema_needed": {
-          this.#known.forget(namespace)
+          // A worker says so about any statement that it cannot compile.
+          if (plan.kind === "planned") this.#known.forget(namespace)
           const found = await this.#readSchema(request, bytesMax, signal)
           if (!(found instanceof Uint8Array)) return found
           schema = found
@@ -325,6 +326,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     }
     await this.#registry.add(home)
     await this.#server.createNamespace(namespace, bytesMax)
+    await this.#server.execute(namespace, [{ sql: chooseVersion }], signal)
     this.#limited.set(namespace, bytesMax)
     return this.#readSchema(home, bytesMax, signal)
   }
@@ -349,6 +351,14 @@ const noBytes = Buffer.alloc(0)
 
 /** Why the time of a request has ended. */
 const late = new Error("it is late")
+
+/**
+ * Gives a new database a version of its tables that no other one has: a node that knows the statements
+ * of a removed database of the same name must not send them to this one. The version is in bytes 40 to
+ * 43 of the first page, and the server's parser refuses to set it in another way.
+ */
+const chooseVersion = `update sqlite_dbpage set data = cast(substr(data, 1, 40) || x'20' ||
+  randomblob(3) || substr(data, 45) as blob) where pgno = 1`
 
 /** The tables at one moment, with their version. */
 const schemaRequests = [

@@ -18,7 +18,7 @@ export interface Request extends StorageHome, KnowableRequest {
 }
 
 /** A short request is read here too, because its statements may be known. */
-export function toRequest(request: SentSqlRequest & { readonly bytesMax: number }): Request {
+export function readRequest(request: SentSqlRequest & { readonly bytesMax: number }): Request {
   const { ownerId, valId, mode, canWrite, bytesMax } = request
   const home = valId === undefined ? { ownerId } : { ownerId, valId }
   const json = toRequestJson(request)

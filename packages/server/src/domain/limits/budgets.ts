@@ -1,0 +1,189 @@
+import { Loop } from "../../shared/loop.ts"
+import type { BudgetAnswer, BudgetAsk } from "./settle-budget.ts"
+
+/** Stores what all nodes together use of each limit. */
+export interface BudgetStore {
+  /**
+   * Settles the asks of a node in one transaction, by the rules of `settle-budget.ts`. An ask has no
+   * answer if nothing is stored of its limit and `mayAdd` is false. The keys differ.
+   */
+  settle(
+    nodeId: string,
+    asks: readonly BudgetAsk[],
+    mayAdd: boolean,
+  ): Promise<{ readonly answers: readonly (BudgetAnswer | undefined)[]; readonly added: number }>
+  /** Forgets limits of which nothing is used. Returns how many are left, counted up to `countMax`. */
+  purge(countMax: number): Promise<number>
+}
+
+/** An ask of this node that waits for its answer. */
+export interface OpenAsk {
+  readonly ask: BudgetAsk
+  /** Undefined: there is no answer, and this node decides alone. */
+  settle(answer: BudgetAnswer | undefined): void
+}
+
+/** The limits of one kind, which have asks from time to time. */
+export interface BudgetSource {
+  /** Takes the asks that are due, up to a number. */
+  collect(asksMax: number): readonly OpenAsk[]
+  /** The time until the next ask is due unless `wakeIn` says so. */
+  msUntilDue(): number
+  /** This node was alone until now: others must learn what it has used. */
+  join(): void
+}
+
+/** What a limit knows of the other nodes. */
+export interface Sharing {
+  /** How many nodes there are. One that is alone asks nothing. */
+  readonly nodeCount: number
+  /** The database does not answer: this node may use its part of each limit. */
+  readonly isCut: boolean
+  add(source: BudgetSource): void
+  /** Collects asks after a delay, or sooner. */
+  wakeIn(delayMs: number): void
+}
+
+/** A node that shares its limits with no other. */
+export const alone: Sharing = { nodeCount: 1, isCut: false, add() {}, wakeIn() {} }
+
+/**
+ * The part of a limit that all nodes together may use before they have reported it: by so much they
+ * may exceed the limit.
+ */
+const unreportedShare = 0.05
+
+/** How much of a limit this node may use before it has reported it. */
+export function trustOf({ nodeCount }: Sharing, max: number): number {
+  return nodeCount === 1
+    ? Number.POSITIVE_INFINITY
+    : Math.floor((max * unreportedShare) / nodeCount)
+}
+
+/** The part of a limit that this node may use while the database does not answer. */
+export function shareOf({ nodeCount }: Sharing, max: number): number {
+  return Math.max(1, Math.floor(max / nodeCount))
+}
+
+const limits = {
+  /** Asks in one transaction. */
+  asksMax: 500,
+  /** Requests wait for an answer at most so long; then this node decides alone. */
+  answerMsMax: 1_000,
+  /** How long the database is not asked again after it did not answer. */
+  failedMs: 1_000,
+  purgeMs: 60_000,
+  /** Limits that are stored, some 100 bytes each. Others are shared in equal parts. */
+  storedMax: 500_000,
+}
+
+/**
+ * The limits that hold for all nodes together. A node reports what it has used, and asks before it
+ * uses more than it is trusted with: one transaction at a time, with everything that is due by then.
+ * So there are never more than a few hundred per second and node, whatever clients do. See ADR 17.
+ */
+export class Budgets implements Sharing {
+  readonly #store: BudgetStore
+  readonly #nodeId: string
+  readonly #sources: BudgetSource[] = []
+  readonly #loop: Loop
+  #nodeCount = 1
+  #isCut = false
+  #purgedAtMs = Number.NEGATIVE_INFINITY
+  /** Those at the last count, and what all nodes may have added since. */
+  #stored = 0
+
+  constructor(store: BudgetStore, nodeId: string, onError: (error: unknown) => void) {
+    this.#store = store
+    this.#nodeId = nodeId
+    const { failedMs } = limits
+    this.#loop = new Loop({ round: () => this.#round(), pollMs: Infinity, failedMs, onError })
+    this.#loop.start(Infinity)
+  }
+
+  get nodeCount(): number {
+    return this.#nodeCount
+  }
+
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  /** Call when nodes have come or gone, with their number. */
+  setNodeCount(count: number): void {
+    const wasAlone = this.#nodeCount === 1
+    this.#nodeCount = Math.max(1, count)
+    if (!wasAlone || this.#nodeCount === 1) return
+    for (const source of this.#sources) source.join()
+    this.wakeIn(0)
+  }
+
+  add(source: BudgetSource): void {
+    this.#sources.push(source)
+  }
+
+  wakeIn(delayMs: number): void {
+    this.#loop.wakeIn(delayMs)
+  }
+
+  /** From now on this node decides alone. */
+  async stop(): Promise<void> {
+    this.#isCut = true
+    await this.#loop.stop()
+    this.#isCut = true
+    for (const { settle } of this.#collect()) settle(undefined)
+  }
+
+  async #round(): Promise<number> {
+    if (this.#nodeCount === 1) {
+      for (const { settle } of this.#collect()) settle(undefined)
+      return Infinity
+    }
+    const asks = this.#collect()
+    if (asks.length > 0) await this.#settle(asks)
+    // With nothing to report, the next request finds out whether the database answers again.
+    else this.#isCut = false
+    await this.#purge()
+    if (this.#isCut) return limits.failedMs
+    return Math.min(...this.#sources.map((source) => source.msUntilDue()))
+  }
+
+  #collect(): OpenAsk[] {
+    const asks: OpenAsk[] = []
+    for (const source of this.#sources) asks.push(...source.collect(limits.asksMax - asks.length))
+    return asks
+  }
+
+  async #settle(asks: readonly OpenAsk[]): Promise<void> {
+    let isWaiting = true
+    const decideAlone = () => {
+      if (!isWaiting) return
+      isWaiting = false
+      this.#isCut = true
+      for (const { settle } of asks) settle(undefined)
+    }
+    const timer = setTimeout(decideAlone, limits.answerMsMax)
+    try {
+      const mayAdd = this.#stored < limits.storedMax
+      const sent = asks.map(({ ask }) => ask)
+      const { answers, added } = await this.#store.settle(this.#nodeId, sent, mayAdd)
+      this.#stored += added * this.#nodeCount
+      this.#isCut = false
+      if (isWaiting) for (const [index, { settle }] of asks.entries()) settle(answers[index])
+    } catch (error) {
+      decideAlone()
+      this.#isCut = true
+      throw error
+    } finally {
+      isWaiting = false
+      clearTimeout(timer)
+    }
+  }
+
+  async #purge(): Promise<void> {
+    const nowMs = performance.now()
+    if (nowMs - this.#purgedAtMs < limits.purgeMs) return
+    this.#purgedAtMs = nowMs
+    this.#stored = await this.#store.purge(limits.storedMax)
+  }
+}

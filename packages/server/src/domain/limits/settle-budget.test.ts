@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { settleRate, settleSlots, slotsKeptMs } from "./settle-budget.ts"
+
+const now = Date.parse("2026-01-01T00:00:00.000Z")
+const perMinute = { key: "k", periodMs: 60_000, spent: 0, wanted: 0, used: 0 }
+
+describe("settleRate", () => {
+  test("grants what is left, and refills evenly by the clock of the database", () => {
+    const all = settleRate({ ...perMinute, capacity: 6, wanted: 9 }, undefined, now)
+    expect(all).toEqual({
+      budget: { fullAt: now + 60_000, holders: null },
+      answer: { used: 6, granted: 6 },
+    })
+    const later = settleRate({ ...perMinute, capacity: 6, wanted: 9 }, now + 60_000, now + 20_000)
+    expect(later.answer).toEqual({ used: 6, granted: 2 })
+  })
+
+  test("takes the word of the node where nothing is stored", () => {
+    const ask = { ...perMinute, capacity: 10, spent: 2, wanted: 5, used: 8 }
+    expect(settleRate(ask, undefined, now).answer).toEqual({ used: 10, granted: 2 })
+  })
+
+  test("limits the debt to the capacity", () => {
+    const ask = { ...perMinute, capacity: 10, spent: 1_000, used: 1_000 }
+    expect(settleRate(ask, undefined, now)).toMatchObject({
+      budget: { fullAt: now + 120_000 },
+      answer: { used: 20 },
+    })
+  })
+
+  test("never grants more than the capacity and what was refilled, and wastes less than a token", () => {
+    const steps = fc.array(fc.record({ ms: fc.nat(20_000), wanted: fc.nat(100) }), { minLength: 1 })
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000 }), steps, (capacity, all) => {
+        let at = now
+        let fullAt: number | undefined
+        let total = 0
+        for (const { ms, wanted } of all) {
+          at += ms
+          const settled = settleRate({ ...perMinute, capacity, wanted }, fullAt, at)
+          fullAt = settled.budget.fullAt
+          total += settled.answer.granted
+          const refilled = ((at - now) / 60_000) * capacity
+          // Each rounding to a millisecond is in favour of the user.
+          expect(total).toBeLessThanOrEqual(
+            capacity + refilled + (all.length * capacity) / 60_000 + 1e-6,
+          )
+          if (settled.answer.granted < wanted)
+            expect(capacity - settled.answer.used).toBeLessThan(1)
+        }
+      }),
+    )
+  })
+})
+
+describe("settleSlots", () => {
+  const isLive = (id: string) => id !== "dead"
+  const ask = (open: number, wanted: number) => ({ key: "k", max: 10, open, wanted })
+
+  test("gives what others do not hold; a node that is gone holds nothing", () => {
+    const holders = { b: [3, 0], dead: [7, 0] } as const
+    expect(settleSlots(ask(1, 20), "a", holders, isLive, now)).toEqual({
+      budget: { fullAt: now + slotsKeptMs, holders: { b: [3, 0], a: [7, 13] } },
+      answer: { held: 7, fairMax: 10 },
+    })
+  })
+
+  test("keeps what is open, even where others hold all", () => {
+    expect(settleSlots(ask(4, 4), "a", { b: [10, 0] }, isLive, now).answer.held).toBe(4)
+  })
+
+  test("lets a node that holds more than its part open no more while others wait", () => {
+    const crowded = settleSlots(ask(9, 12), "a", { b: [1, 6] }, isLive, now)
+    expect(crowded.answer).toEqual({ held: 9, fairMax: 5 })
+    const modest = settleSlots(ask(9, 12), "a", { b: [1, 2] }, isLive, now)
+    expect(modest.answer).toEqual({ held: 9, fairMax: 7 })
+  })
+
+  test("forgets a node that holds and wants nothing", () => {
+    const { budget } = settleSlots(ask(0, 0), "a", { a: [4, 0] }, isLive, now)
+    expect(budget).toEqual({ fullAt: now, holders: {} })
+  })
+})

@@ -1,0 +1,53 @@
+import { toTraceId } from "../../shared/tracing/trace-context.ts"
+import type { Span, Tracer } from "../../shared/tracing/tracer.ts"
+import { findWork, Work } from "../../shared/tracing/work.ts"
+import type { NewRun } from "./new-run.ts"
+import type { RunRecord } from "./runs.ts"
+
+/**
+ * The spans of a run. A run is a part of the request that waits for it. A run of the queue begins a
+ * trace whose id has the digits of the run's id, as in the API of traces.
+ *
+ *   request ──┬── queue      it waited for others
+ *   or root   ├── process    it waited for a process to start
+ *             └── run ────── requests that it sends
+ */
+export class RunSpans {
+  readonly work: Work
+  /** Of its code. */
+  readonly span: Span
+  /** Of a run that no request waits for. */
+  readonly #root: Span | undefined
+
+  constructor(tracer: Tracer, { id, source, work = findWork() ?? new Work() }: NewRun) {
+    if (!work.span) {
+      this.#root = tracer.start({ name: source, kind: "consumer", traceId: toTraceId(id) })
+      work.span = this.#root
+    }
+    this.work = work
+    this.span = work.span.child("run", "internal")
+  }
+
+  /** Its code begins. `queuedMs` is how long it was in the queue. */
+  begin(queuedMs: number): void {
+    const nowMs = performance.now()
+    this.span.startMs = nowMs
+    if (queuedMs <= 0) return
+    const queuedAtMs = nowMs - queuedMs
+    if (this.#root) this.#root.startMs = queuedAtMs
+    this.work.noteWait("queue", queuedAtMs)
+  }
+
+  end({ id, valId, source, status, error }: RunRecord): void {
+    const attributes = {
+      "hamlet.run.id": id,
+      "hamlet.run.source": source,
+      "hamlet.run.status": status,
+      "hamlet.val.id": valId,
+    }
+    // Its message may have data of the val's users.
+    const failure = status === "succeeded" ? undefined : (error?.name ?? status)
+    this.span.end(attributes, failure)
+    this.#root?.end(attributes, failure)
+  }
+}

@@ -1,0 +1,24 @@
+import { type TraceContext, toTraceId } from "./trace-context.ts"
+import type { Span, Tracer } from "./tracer.ts"
+import { findWork } from "./work.ts"
+
+/**
+ * The span of a request. Without a parent it is below the request of this process that sends it, if
+ * there is one, or begins a trace, whose id has the digits of `newId`.
+ */
+export function startRequest(
+  tracer: Tracer,
+  name: string,
+  parent: TraceContext | undefined,
+  newId: () => string,
+): Span {
+  const sender = findWork()?.span
+  const known = parent ?? (sender?.endMs === undefined ? sender : undefined)
+  const traceId = known?.traceId ?? toTraceId(newId())
+  return tracer.start({ name, kind: "server", parent: known, traceId })
+}
+
+/** Why a request has failed: only for errors of the server, as the conventions want it. */
+export function toFailure(status: number): string | undefined {
+  return status >= 500 ? String(status) : undefined
+}

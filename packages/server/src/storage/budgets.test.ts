@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test"
+import { describeEachDatabase } from "../../test/support/databases.ts"
+import type { BudgetAsk, RateAsk } from "../domain/limits/settle-budget.ts"
+import { createBudgetStore } from "./budgets.ts"
+import type { Database } from "./database/database.ts"
+import { sql } from "./database/sql.ts"
+
+const [first, second] = [
+  "00000000-0000-7000-8000-000000000001",
+  "00000000-0000-7000-8000-000000000002",
+]
+const slow = { capacity: 100, periodMs: 86_400_000, spent: 0, wanted: 0, used: 0 }
+const rate = (key: string, more: Partial<RateAsk>): BudgetAsk => ({ ...slow, key, ...more })
+
+describeEachDatabase("createBudgetStore", (open) => {
+  test("settle adds up what nodes have spent, and grants no more than is left", async () => {
+    const { db } = await open()
+    const store = createBudgetStore(db)
+    const asks = [rate("b", { spent: 60, used: 60 }), rate("a", { wanted: 5 })]
+    expect(await store.settle(first, asks, true)).toMatchObject({
+      answers: [{ used: 60, granted: 0 }, { granted: 5 }],
+      added: 2,
+    })
+    const more = await store.settle(second, [rate("b", { spent: 10, wanted: 50, used: 10 })], true)
+    expect(more).toMatchObject({ answers: [{ granted: 30 }], added: 0 })
+  })
+
+  test("settle of many nodes at once grants each token once", async () => {
+    const { db } = await open()
+    const store = createBudgetStore(db)
+    const asks = ["a", "b", "c"].map((key) => rate(key, { wanted: 9 }))
+    const settled = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        store.settle(first, index % 2 === 0 ? asks : asks.toReversed(), true),
+      ),
+    )
+    const granted = settled.flatMap(({ answers }) => answers) as readonly { granted: number }[]
+    expect(granted.reduce((sum, answer) => sum + answer.granted, 0)).toBe(300)
+  })
+
+  test("settle adds no row where none may be added", async () => {
+    const { db } = await open()
+    const store = createBudgetStore(db)
+    await store.settle(first, [rate("known", {})], true)
+    const asks = [rate("known", { wanted: 1 }), rate("new", { wanted: 1 })]
+    const { answers } = await store.settle(first, asks, false)
+    expect(answers).toMatchObject([{ granted: 1 }, undefined])
+    expect(await db.read(sql`select key from budgets`)).toEqual([{ key: "known" }])
+  })
+
+  test("settle divides slots among live nodes; those of a node that is gone are free", async () => {
+    const { db } = await open()
+    await addNode(db, first)
+    await addNode(db, second)
+    const store = createBudgetStore(db)
+    const ask = (nodeId: string, held: number, wanted: number) =>
+      store.settle(nodeId, [{ key: "runs", max: 10, open: held, wanted }], true)
+    expect((await ask(first, 0, 8)).answers).toEqual([{ held: 8, fairMax: 10 }])
+    expect((await ask(second, 0, 8)).answers).toEqual([{ held: 2, fairMax: 10 }])
+    expect((await ask(first, 8, 8)).answers).toEqual([{ held: 8, fairMax: 5 }])
+    await db.writeOne(sql`update nodes set is_gone = 1 where id = ${first}`)
+    expect((await ask(second, 2, 8)).answers).toEqual([{ held: 8, fairMax: 10 }])
+  })
+
+  test("purge removes budgets of which nothing is used, and counts the others", async () => {
+    const { db } = await open()
+    const store = createBudgetStore(db)
+    await addNode(db, first)
+    const asks: BudgetAsk[] = [
+      rate("used", { spent: 1, used: 1 }),
+      rate("unused", {}),
+      { key: "slots", max: 3, open: 1, wanted: 1 },
+      { key: "no slots", max: 3, open: 0, wanted: 0 },
+    ]
+    await store.settle(first, asks, true)
+    await db.writeOne(sql`update budgets set full_at = full_at - 1`)
+    expect([await store.purge(100), await store.purge(1)]).toEqual([2, 1])
+    const left = await db.read<{ key: string }>(sql`select key from budgets order by key`)
+    expect(left.map(({ key }) => key)).toEqual(["slots", "used"])
+  })
+})
+
+async function addNode(db: Database, id: string): Promise<void> {
+  await db.writeOne(sql`insert into nodes (id, host, pid, pid_started, lease_until)
+    values (${id}, 'here', 1, '1', ${db.dialect.now} + 60000)`)
+}

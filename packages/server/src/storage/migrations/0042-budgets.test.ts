@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test"
+import { describeEachDatabase } from "../../../test/support/databases.ts"
+import { migrate } from "../database/migrate.ts"
+import { sql } from "../database/sql.ts"
+import { migrations } from "./index.ts"
+
+describeEachDatabase("budgets", (open) => {
+  test("adds an empty table, and touches no other", async () => {
+    const { db } = await open({ isEmpty: true })
+    const before = migrations.filter(({ version }) => version < 42)
+    await migrate(db, before)
+    const columns = await db.read<{ table_name: string }>(db.dialect.columns)
+
+    await migrate(
+      db,
+      migrations.filter(({ version }) => version <= 42),
+    )
+
+    const after = await db.read<{ table_name: string }>(db.dialect.columns)
+    expect(after.filter(({ table_name }) => table_name !== "budgets")).toEqual([...columns])
+    expect(await db.read(sql`select key, full_at, holders from budgets`)).toEqual([])
+  })
+})

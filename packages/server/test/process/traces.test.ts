@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test"
+import { createClient } from "@hamlet/contract/client"
+import { describePostgres } from "../support/databases.ts"
+import { type ReceivedSpan, startOtlpReceiver } from "../support/fakes/otlp-receiver.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
+
+const traceId = "0af7651916cd43dd8448eb211c80319c"
+const secret = "hunter2hunter2"
+
+/** The spans from the root to the one with that name, as the collector can put them together. */
+function toPath(spans: readonly ReceivedSpan[], last: ReceivedSpan | undefined): string {
+  const path: string[] = []
+  for (let span = last; span; span = spans.find(({ spanId }) => spanId === span?.parentId))
+    path.unshift(span.name)
+  return path.join(" > ")
+}
+
+describePostgres("hamlet serve with traces", (open) => {
+  test("joins two vals, the database and another node in one trace", async () => {
+    using receiver = startOtlpReceiver()
+    await using fixture = await openServerFixture(open)
+    const otel = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20key",
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
+    }
+    const two = await fixture.serve({
+      ...otel,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_SERVICE_NAME: "node two",
+    })
+    const { port } = new URL(two.baseUrl)
+    const one = await fixture.serve({ ...otel, HAMLET_EGRESS_ALLOW: `127.0.0.1:${port}` })
+    const client = createClient({ baseUrl: one.baseUrl, token: chosenToken })
+    const inner = await client.createVal({
+      ...{ name: "inner", type: "http", privacy: "public" },
+      code: `export default async (request) => {
+        const api = await fetch(Deno.env.get("HAMLET_URL") + "/v1/me?secret=${secret}", {
+          headers: { authorization: "Bearer ${chosenToken}" } })
+        const node = await fetch("http://127.0.0.1:${port}/v1/me?secret=${secret}", {
+          headers: { authorization: "Bearer ${chosenToken}", traceparent: request.headers.get("traceparent").replace(/-[0-9a-f]{16}-/, "-00000000000000aa-") } })
+        const other = await fetch("http://127.0.0.1:${port}/healthz", {
+          headers: { traceparent: "00-" + "c".repeat(32) + "-00000000000000bb-01" } })
+        return Response.json([api.status, node.status, other.status])
+      }`,
+    })
+    const outer = await client.createVal({
+      ...{ name: "outer", type: "http", privacy: "public" },
+      code: `export default async (request) => {
+        const response = await fetch("${inner.links.endpoint}/${secret}?secret=${secret}")
+        return Response.json([request.headers.get("traceparent"), await response.json()])
+      }`,
+    })
+    const { host } = new URL(outer.links.endpoint ?? "")
+    const response = await fetch(`${one.baseUrl}/${secret}?secret=${secret}`, {
+      headers: { host, traceparent: `00-${traceId}-b7ad6b7169203331-01`, tracestate: "vendor=x" },
+    })
+    const body = await response.text()
+    if (!body.startsWith("[")) throw new Error(body)
+    const [traceparent, statuses] = JSON.parse(body) as [string, number[]]
+    expect(statuses).toEqual([200, 200, 200])
+    const queued = await client.createVal({
+      name: "queued",
+      code: `export default () => Deno.env.get("TRACEPARENT")`,
+    })
+    const run = await client.createRun({ val_id: queued.id }, { respondAsync: true })
+    const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
+    const ofRun = () => receiver.spans.filter((span) => span.traceId === run.id.replaceAll("-", ""))
+    // Spans are sent a second late, each node its own.
+    const isComplete = () =>
+      ofTrace().some(({ parentId }) => parentId === "b7ad6b7169203331") &&
+      ofTrace().filter(({ name }) => name === "run").length === 2 &&
+      ofTrace().filter(({ name }) => name === "GET /v1/me").length === 2 &&
+      ofRun().some(({ parentId }) => parentId === "")
+    await waitUntil(() => receiver.problems.length > 0 || isComplete())
+    expect(receiver.problems).toEqual([])
+    const spans = ofTrace()
+    const paths = spans.map((span) => toPath(spans, span))
+    const request = "val request"
+    const toInner = `${request} > run > fetch > ${request} > run`
+    expect(paths).toContain(`${request} > process`)
+    expect(paths).toContain(`${toInner} > fetch > GET /v1/me > database read`)
+    expect(new Set(paths.filter((path) => path.includes("fetch") && path.endsWith("run")))).toEqual(
+      new Set([toInner]),
+    )
+    // The val has named a span of its own, which the collector does not have.
+    const joined = spans.find(({ parentId }) => parentId === "00000000000000aa")
+    const remote = spans.find(({ parentId }) => parentId === joined?.spanId)
+    expect([joined?.name, remote?.name]).toEqual(["fetch", "GET /v1/me"])
+    expect([joined?.resource["service.name"], remote?.resource["service.name"]]).toEqual([
+      "hamlet",
+      "node two",
+    ])
+    const { returnValue } = await client.getRun({ run_id: run.id })
+    expect(returnValue).toBe(
+      `00-${run.id.replaceAll("-", "")}-${ofRun().find(({ name }) => name === "run")?.spanId}-01`,
+    )
+    // One that continues another trace is left alone.
+    expect(receiver.spans.some((span) => span.traceId === "c".repeat(32))).toBe(false)
+    const root = spans.find(({ parentId }) => parentId === "b7ad6b7169203331")
+    expect(root).toMatchObject({
+      ...{ name: request, kind: 2, state: "vendor=x" },
+      attributes: { "http.response.status_code": 200, "hamlet.val": "ada/outer" },
+      resource: { "deployment.environment.name": "test" },
+    })
+    const ofVal = spans.find(({ spanId }) => traceparent.includes(spanId))
+    expect([ofVal?.name, ofVal?.parentId]).toEqual(["run", root?.spanId])
+    // A run of the queue has a trace of its own, on whichever node it was.
+    expect(
+      ofRun()
+        .map((span) => toPath(ofRun(), span))
+        .sort(),
+    ).toEqual(expect.arrayContaining(["api", "api > queue", "api > run"]))
+    const text = Bun.inspect(receiver.spans, { depth: 9 })
+    for (const kept of [secret, chosenToken]) expect(text).not.toContain(kept)
+    expect(new Set(receiver.requests.map(({ contentType }) => contentType))).toEqual(
+      new Set(["application/json", "application/x-protobuf"]),
+    )
+    expect(receiver.requests[0]?.headers.get("x-key")).toBe("a key")
+  })
+})
