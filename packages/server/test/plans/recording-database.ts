@@ -19,9 +19,9 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
       onStatement(statement)
       return db.read(statement)
     },
-    writeOne(statement, options) {
+    writeOne(statement) {
       onStatement(statement)
-      return db.writeOne(statement, options)
+      return db.writeOne(statement)
     },
     write(script, options) {
       // A script may run with those of others, in the context of whoever came first.

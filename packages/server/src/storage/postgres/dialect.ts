@@ -2,7 +2,7 @@ import { repeatText, replaceEach } from "../../shared/hostile-input/bounded.ts"
 import { postgresDdl } from "../database/ddl.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
-import { runPartitions } from "./run-partitions.ts"
+import { postgresRunPartitions } from "./run-partitions.ts"
 import { postgresSearchIndex } from "./search-index.ts"
 
 /** Much less than requests wait for a lock. */
@@ -83,5 +83,5 @@ export const postgresDialect: Dialect = {
     raw(`select case when max(reltuples) < 0 then (select count(*) from ${table}) else sum(greatest(reltuples, 0))::bigint end as count
       from pg_class where relkind = 'r' and (oid = '${table}'::regclass
         or oid in (select inhrelid from pg_inherits where inhparent = '${table}'::regclass))`),
-  runPartitions,
+  runPartitions: postgresRunPartitions,
 }

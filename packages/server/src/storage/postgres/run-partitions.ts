@@ -1,6 +1,6 @@
-import { firstRow, type Script } from "../database/database.ts"
+import { firstRow } from "../database/database.ts"
 import type { RunPartitions } from "../database/dialect.ts"
-import { raw, sql } from "../database/sql.ts"
+import { raw, type Statements, sql } from "../database/sql.ts"
 
 const limits = {
   /** How long statements of others may wait behind us, while we wait for the ones before us. */
@@ -25,7 +25,7 @@ const tables = [
  * `runs_rest` and `run_responses_rest` take the rows that no other partition takes: those of a node
  * whose clock is ahead, and runs that outlived their partition.
  */
-export const runPartitions: RunPartitions = {
+export const postgresRunPartitions: RunPartitions = {
   list: raw(`
     select substr(c.relname, ${"runs_".length + 1}) as name, pg_get_expr(c.relpartbound, c.oid) as bound,
       floor(extract(epoch from statement_timestamp()) * 1000)::bigint as at
@@ -63,7 +63,7 @@ export const runPartitions: RunPartitions = {
 }
 
 /** False while another node does the same. */
-function* lock(names: string): Script<boolean> {
+function* lock(names: string): Statements<boolean> {
   const lock = yield* firstRow<{ is_free: boolean }>(
     sql`select pg_try_advisory_xact_lock(${lockKey}) as is_free`,
   )
@@ -74,7 +74,7 @@ function* lock(names: string): Script<boolean> {
   return true
 }
 
-function* exists(name: string): Script<boolean> {
+function* exists(name: string): Statements<boolean> {
   const table = yield* firstRow<{ exists: boolean }>(
     sql`select to_regclass(${`runs_${name}`}) is not null as exists`,
   )
