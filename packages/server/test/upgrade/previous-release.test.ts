@@ -94,6 +94,8 @@ const settings = {
   HAMLET_RATE_PER_ADDRESS: "none",
   HAMLET_RATE_PER_TOKEN: "none",
   HAMLET_RUNS_PER_MINUTE: "none",
+  // Everything happens at once.
+  HAMLET_DATABASE_CONNECTIONS_MAX: "8",
 }
 
 /** Waits for the node, and asserts that it is ready and of that release. */
