@@ -1,7 +1,7 @@
 import { test } from "bun:test"
 import { databases } from "../support/databases.ts"
-import { previousRelease, unpackPreviousRelease } from "../support/previous-release.ts"
 import { startLibsql } from "../support/processes/libsql-process.ts"
+import { previousRelease, unpackPreviousRelease } from "../support/processes/previous-release.ts"
 import { toValHost } from "../support/proxies/proxied-node.ts"
 import type { ProxyKind } from "../support/proxies/start-proxy.ts"
 import { openEmpty } from "../support/server-fixture.ts"
