@@ -13,6 +13,7 @@ test(`${count} rolling restarts behind ${kind} fail no request, break no WebSock
   const counts = await rollNodes({
     kind,
     open: postgres.open,
+    clients: 8,
     programs: [undefined, undefined],
     restarts: Array.from({ length: count }, (_, restart) => ({ node: restart % 2 })),
   })

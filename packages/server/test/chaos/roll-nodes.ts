@@ -16,7 +16,6 @@ import {
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
-const clients = 8
 /** Several, so that the proxy gives some to each node. */
 const socketVals = ["echo0", "echo1", "echo2", "echo3"]
 const drainSeconds = 8
@@ -32,6 +31,8 @@ export interface Rolling {
   readonly kind: ProxyKind
   readonly open: OpenDatabase
   readonly env?: Readonly<Record<string, string>>
+  /** Clients that send requests to vals; the first one saves and queues runs too. */
+  readonly clients: number
   /** The program of each node before the first restart; undefined for that of this release. */
   readonly programs: readonly (string | undefined)[]
   readonly restarts: readonly { readonly node: number; readonly program?: string | undefined }[]
@@ -56,6 +57,7 @@ export async function rollNodes(rolling: Rolling): Promise<RollingLoad["counts"]
         ...rolling.env,
         HAMLET_DRAIN_SECONDS: String(drainSeconds),
         HAMLET_PROCESSES_READY: "2",
+        HAMLET_DATABASE_CONNECTIONS_MAX: "10",
         HAMLET_PORT: String(ports[index]),
         HAMLET_DATA_DIR: join(fixture.dataDir, String(index)),
       },
@@ -66,8 +68,8 @@ export async function rollNodes(rolling: Rolling): Promise<RollingLoad["counts"]
   const direct = createClient({ baseUrl: `http://127.0.0.1:${ports[0]}`, token: chosenToken })
   const vals = await createVals(direct)
   await using proxy = await startProxy(kind, toLocal(ports))
-  const load = new RollingLoad(proxy)
-  load.start(vals)
+  await using load = new RollingLoad(proxy)
+  load.start(vals, rolling.clients)
   await waitUntil(() => load.counts.message > 0)
   await onRound(ports)
   for (const { node, program } of restarts) {
@@ -78,7 +80,7 @@ export async function rollNodes(rolling: Rolling): Promise<RollingLoad["counts"]
     await waitUntil(() => started.stderr.includes('"route":"createVersion"'), { msMax: startMsMax })
     await onRound(ports)
   }
-  await load.stop()
+  await load[Symbol.asyncDispose]()
   expect(load.failures).toEqual([])
   expect(load.counts.closed).toBeGreaterThan(0)
   expect((await direct.getVal({ val_id: vals.saved })).version).toBe(load.counts.save + 1)
@@ -117,7 +119,7 @@ const echo = `export default (request) => {
 }`
 
 /** What clients do and see. */
-class RollingLoad {
+class RollingLoad implements AsyncDisposable {
   readonly #proxy: StartedProxy
   readonly failures: string[] = []
   /** `closed`: WebSockets that a node which ended has closed properly. */
@@ -145,14 +147,18 @@ class RollingLoad {
     this.#mayCloseFromMs = Number.POSITIVE_INFINITY
   }
 
-  /** Starts the clients. Wait for `stop`. */
-  start(vals: LoadedVals): void {
+  /** Starts the clients, which go on until this is disposed of. */
+  start(vals: LoadedVals, clients: number): void {
     for (let client = 0; client < clients; client += 1)
-      this.#working.push(this.#request(client === 0 ? vals : undefined))
-    for (const name of socketVals) this.#working.push(this.#talk(toValHost(name)))
+      this.#go(this.#request(client === 0 ? vals : undefined))
+    for (const name of socketVals) this.#go(this.#talk(toValHost(name)))
   }
 
-  async stop(): Promise<void> {
+  #go(client: Promise<void>): void {
+    this.#working.push(client.catch((error: unknown) => void this.failures.push(String(error))))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#working)
   }

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { version as ownVersion } from "../../package.json"
 import { describePostgres } from "../support/databases.ts"
+import type { HamletProcess } from "../support/processes/hamlet-process.ts"
+import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
 import {
   hasPreviousRelease,
   previousRelease,
   unpackPreviousRelease,
-} from "../support/previous-release.ts"
-import type { HamletProcess } from "../support/processes/hamlet-process.ts"
-import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
+} from "../support/processes/previous-release.ts"
 import { chosenToken, openEmpty, openServerFixture } from "../support/server-fixture.ts"
 import {
   allExchanges,
@@ -94,6 +94,8 @@ const settings = {
   HAMLET_RATE_PER_ADDRESS: "none",
   HAMLET_RATE_PER_TOKEN: "none",
   HAMLET_RUNS_PER_MINUTE: "none",
+  // Everything happens at once.
+  HAMLET_DATABASE_CONNECTIONS_MAX: "8",
 }
 
 /** Waits for the node, and asserts that it is ready and of that release. */

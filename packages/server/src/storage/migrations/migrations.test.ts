@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { previousRelease, readChangelog } from "../../../test/support/previous-release.ts"
+import { previousRelease, readChangelog } from "../../../test/support/processes/previous-release.ts"
 import { postgresDdl, sqliteDdl } from "../database/ddl.ts"
 import { migrations } from "./index.ts"
 

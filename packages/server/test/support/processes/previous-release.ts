@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-const root = join(import.meta.dir, "../../../..")
+const root = join(import.meta.dir, "../../../../..")
 
 export function readChangelog(): string {
   return readFileSync(join(root, "CHANGELOG.md"), "utf8")
