@@ -3,7 +3,6 @@ import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
 import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 import { createRunStore } from "../../packages/server/src/storage/runs/runs.ts"
-import { toEndedRun } from "../../packages/server/test/support/fakes/ended-run.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { createPostgresDatabase } from "../harness/databases.ts"
 import { atMost, type Cell } from "../harness/report.ts"
@@ -118,7 +117,12 @@ function startLoad(runs: ReturnType<typeof createRunStore>, server: SQL) {
   const write = async () => {
     const at = Date.now()
     await runs.record([
-      toEndedRun({ valId: val, ownerId: user, version: 2, startedAt: at, endedAt: at }),
+      {
+        ...{ id: Bun.randomUUIDv7(), valId: val, version: 2, accountId: user, ownerId: user },
+        ...{ parentId: null, source: "api", status: "succeeded", startedAt: at, endedAt: at },
+        ...{ error: null, request: null, args: [], returnValue: null },
+        ...{ logs: [], logsTruncated: false },
+      },
     ])
     written += 1
   }

@@ -12,6 +12,7 @@ const left: readonly string[] = [
   "getBackup",
   "getMetrics",
   "getReadiness",
+  "listNodes",
   "callValByQuery",
   "evalCodeByQuery",
 ]

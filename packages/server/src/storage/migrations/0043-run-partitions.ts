@@ -4,9 +4,9 @@ import type { Migration } from "../database/migrate.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 
 /**
- * How far beyond the day of the newest run the table of today reaches, as a partition. Until the migration is
- * complete, no run with a later id can be written: a migration that was killed must be started again
- * within this time.
+ * How far beyond the day of the newest run the table of today reaches, as a partition. Until the
+ * migration is complete, no run with a later id can be written: a migration that was killed must be
+ * started again within this time.
  */
 const aheadDays = 8
 const dayMs = 86_400_000
@@ -54,7 +54,6 @@ export const runPartitions: Migration = {
   *verify(ddl) {
     if (!ddl.choose({ sqlite: false, postgres: true })) return
     const bounds = yield* firstRow<{ count: number | string }>(sql`
-
       select count(*) as count from pg_constraint
       where conrelid in ('runs'::regclass, 'run_responses'::regclass) and conname like '%\\_bound' and convalidated`)
     if (Number(bounds?.count) !== 2)

@@ -53,7 +53,6 @@ export class PlainRunner implements Runner {
     const { seen } = this
     const server = Bun.serve({
       unix: this.#newPath(label),
-      idleTimeout: 0,
       fetch(request, self) {
         const path = toPath(request.url)
         seen.push({ path, headers: request.headers })
