@@ -63,17 +63,14 @@ export interface Hamlet {
   stop(): Promise<void>
 }
 
-/** The channel on which a node tells the others that it has come. */
-const nodesChannel = "hamlet_nodes"
-
 /** The composition root: opens the database, builds each noun and starts the background jobs. */
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   const foundation = await openFoundation(config, replacements)
   try {
     const { hamlet, jobs } = build(foundation, replacements)
     await jobs.nodeWatch.start()
-    foundation.db.notify(nodesChannel)
-    foundation.db.listen(nodesChannel, () => jobs.nodeWatch.look())
+    foundation.db.notify("hamlet_nodes")
+    foundation.db.listen("hamlet_nodes", () => jobs.nodeWatch.look())
     await hamlet.parts.accounts.accountWatch.start()
     await hamlet.parts.outboundMail.mailWorker.start()
     return hamlet

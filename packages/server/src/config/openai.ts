@@ -30,7 +30,7 @@ export const openAiSettings = {
     default: 1_000,
     ifPublic: true,
     meaning:
-      "Requests per day of one user to the language models, or `none`. Each node counts from its start.",
+      "Requests per day of one user to the language models, or `none`. Counted from the start of the nodes.",
   }),
   bodyBytesMax: integer({
     env: "HAMLET_OPENAI_BODY_BYTES_MAX",

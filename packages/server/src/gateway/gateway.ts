@@ -164,7 +164,7 @@ async function respond(
     if (!address || !val || access !== "yes") return respondNotFound(parts, access, headers, trace)
     const depth = assertMayRun(parts, request.method, headers, val)
     const counted = deps.allowances.takeRun(val.ownerId)
-    if (counted) await counted
+    if (counted !== undefined) await counted
     const acquireUpload = () => parts.uploads.acquire(val.id, connection.address())
     body = mayHaveBody(request.method)
       ? await readRequestBody(request, headers, { limits, deadlines, acquireUpload })

@@ -23,6 +23,10 @@ export class TokenBucket {
     this.#refilledMs = nowMs
   }
 
+  get capacity(): number {
+    return this.#capacity
+  }
+
   /** Whether `take` would succeed, as of the last refill. */
   get hasToken(): boolean {
     return this.#level >= this.#periodMs

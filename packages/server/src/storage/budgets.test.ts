@@ -55,11 +55,11 @@ describeEachDatabase("createBudgetStore", (open) => {
     const store = createBudgetStore(db)
     const ask = (nodeId: string, held: number, wanted: number) =>
       store.settle(nodeId, [{ key: "runs", max: 10, open: held, wanted }], true)
-    expect((await ask(first, 0, 8)).answers).toEqual([{ held: 8, fairMax: 10 }])
-    expect((await ask(second, 0, 8)).answers).toEqual([{ held: 2, fairMax: 10 }])
-    expect((await ask(first, 8, 8)).answers).toEqual([{ held: 8, fairMax: 5 }])
+    expect((await ask(first, 0, 8)).answers).toEqual([{ held: 8, openMax: 10 }])
+    expect((await ask(second, 0, 8)).answers).toEqual([{ held: 2, openMax: 2 }])
+    expect((await ask(first, 8, 8)).answers).toEqual([{ held: 8, openMax: 5 }])
     await db.writeOne(sql`update nodes set is_gone = 1 where id = ${first}`)
-    expect((await ask(second, 2, 8)).answers).toEqual([{ held: 8, fairMax: 10 }])
+    expect((await ask(second, 2, 8)).answers).toEqual([{ held: 8, openMax: 10 }])
   })
 
   test("purge removes budgets of which nothing is used, and counts the others", async () => {

@@ -12,10 +12,10 @@ describe("createAllowances", () => {
   test("counts runs, traffic and storage separately, and names the one that is used up", () => {
     const limits = { runsPerMinute: 1, egressBytesPerMinute: 60, storageRequestsPerMinute: 2 }
     const allowances = createAllowances(limits, () => start)
-    allowances.takeRun("ada")
+    void allowances.takeRun("ada")
     allowances.takeBytes("ada", 60)
-    allowances.takeStorageRequest("ada")
-    allowances.takeStorageRequest("ada")
+    void allowances.takeStorageRequest("ada")
+    void allowances.takeStorageRequest("ada")
     expect(() => allowances.takeRun("ada")).toThrow(
       "the account has used up its runs for this minute; try again in 60 s",
     )
@@ -25,7 +25,7 @@ describe("createAllowances", () => {
     expect(() => allowances.takeStorageRequest("ada")).toThrow(
       "the account has used up its requests to them for this minute; try again in 30 s",
     )
-    allowances.takeRun("bob")
+    void allowances.takeRun("bob")
     expect(allowances.usedBy("ada")).toEqual({
       runs: { lastMinute: 1, sinceStart: 1 },
       egressBytes: { lastMinute: 60, sinceStart: 60 },
@@ -38,9 +38,9 @@ describe("createAllowances", () => {
     const allowances = createAllowances({ ...none, runsPerMinute: 1 }, () => start)
     for (let count = 0; count < 1_000; count++) {
       allowances.takeBytes("ada", 1_000_000)
-      allowances.takeStorageRequest("ada")
+      void allowances.takeStorageRequest("ada")
     }
-    allowances.takeRun("ada")
+    void allowances.takeRun("ada")
     expect(() => allowances.takeRun("ada")).toThrow("used up its runs")
   })
 

@@ -38,6 +38,11 @@ export function createRateLimiter(
 
 /** Throws or rejects with `rate_limited` if there is a time to wait. */
 export function admit(waitMs: number | Promise<number>, refusal?: string): void | Promise<void> {
-  if (typeof waitMs !== "number") return waitMs.then((ms) => admit(ms, refusal))
+  if (typeof waitMs !== "number") return waitMs.then((ms) => refuse(ms, refusal))
+  refuse(waitMs, refusal)
+}
+
+/** The same where nothing is awaited. */
+export function refuse(waitMs: number, refusal?: string): void {
   if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
 }

@@ -62,19 +62,22 @@ describe("settleSlots", () => {
     const holders = { b: [3, 0], dead: [7, 0] } as const
     expect(settleSlots(ask(1, 20), "a", holders, isLive, now)).toEqual({
       budget: { fullAt: now + slotsKeptMs, holders: { b: [3, 0], a: [7, 13] } },
-      answer: { held: 7, fairMax: 10 },
+      answer: { held: 7, openMax: 7 },
     })
   })
 
   test("keeps what is open, even where others hold all", () => {
-    expect(settleSlots(ask(4, 4), "a", { b: [10, 0] }, isLive, now).answer.held).toBe(4)
+    expect(settleSlots(ask(4, 4), "a", { b: [10, 0] }, isLive, now).answer).toEqual({
+      held: 4,
+      openMax: 0,
+    })
   })
 
   test("lets a node that holds more than its part open no more while others wait", () => {
     const crowded = settleSlots(ask(9, 12), "a", { b: [1, 6] }, isLive, now)
-    expect(crowded.answer).toEqual({ held: 9, fairMax: 5 })
+    expect(crowded.answer).toEqual({ held: 9, openMax: 5 })
     const modest = settleSlots(ask(9, 12), "a", { b: [1, 2] }, isLive, now)
-    expect(modest.answer).toEqual({ held: 9, fairMax: 7 })
+    expect(modest.answer).toEqual({ held: 9, openMax: 7 })
   })
 
   test("forgets a node that holds and wants nothing", () => {

@@ -38,8 +38,8 @@ export interface RateAnswer {
 /** What a node holds of a limit on what is open at once. */
 export interface SlotAnswer {
   readonly held: number
-  /** The node opens no more slots while it has so many: others wait for them. */
-  readonly fairMax: number
+  /** The most that the node should have open now. It may have more, which others have not left it. */
+  readonly openMax: number
 }
 
 export type BudgetAnswer = RateAnswer | SlotAnswer
@@ -99,9 +99,9 @@ export function settleSlots(
   const heldByOthers = others.reduce((sum, [, [held]]) => sum + held, 0)
   const wantedByOthers = others.reduce((sum, [, [, more]]) => sum + more, 0)
   const share = Math.floor(max / (others.length + 1))
-  const fairMax =
-    wantedByOthers === 0 ? max : Math.max(1, share, max - heldByOthers - wantedByOthers)
-  const held = Math.max(open, Math.min(wanted, max - heldByOthers, fairMax))
+  const fair = wantedByOthers === 0 ? max : Math.max(1, share, max - heldByOthers - wantedByOthers)
+  const openMax = Math.max(0, Math.min(fair, max - heldByOthers))
+  const held = Math.max(open, Math.min(wanted, openMax))
   const own: SlotHolder = [held, Math.max(0, wanted - held)]
   const all = own[0] + own[1] === 0 ? others : [...others, [nodeId, own] as const]
   return {
@@ -109,6 +109,6 @@ export function settleSlots(
       fullAt: all.length === 0 ? now : now + slotsKeptMs,
       holders: Object.fromEntries(all),
     },
-    answer: { held, fairMax },
+    answer: { held, openMax },
   }
 }

@@ -127,7 +127,8 @@ export class SharedRates implements BudgetSource {
     bucket.waiting = []
     bucket.refill(this.#now())
     const wanted = countTokens(waiting)
-    const used = Math.max(0, capacity - bucket.tokens - wanted)
+    // Of its part, if this node has decided alone.
+    const used = Math.max(0, bucket.capacity - bucket.tokens - wanted)
     return {
       ask: {
         key: `${this.#name}:${key}`,

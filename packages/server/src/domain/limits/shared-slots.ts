@@ -30,6 +30,9 @@ export class SharedSlots implements BudgetSource {
   readonly #users: SlotUsers
   readonly #sharing: Sharing
   readonly #counts = new Map<string, SlotCount>()
+  /** When the counts are looked at next. */
+  #dueAtMs = Infinity
+  #isRoomNoted = false
 
   /** The name differs from that of other limits. */
   constructor(name: string, users: SlotUsers, sharing: Sharing) {
@@ -46,7 +49,7 @@ export class SharedSlots implements BudgetSource {
     if (open < this.#roomOf(max, count)) return true
     // Sooner than this another ask would get the same answer.
     const askedAtMs = count?.askedAtMs ?? 0
-    if (open < max) this.#sharing.wakeIn(Math.max(0, askedAtMs + limits.pollMs - performance.now()))
+    if (open < max) this.#lookIn(Math.max(0, askedAtMs + limits.pollMs - performance.now()))
     return false
   }
 
@@ -63,7 +66,7 @@ export class SharedSlots implements BudgetSource {
     count.open += 1
     if (this.#sharing.nodeCount === 1) return true
     count.peak = Math.max(count.peak, count.open)
-    this.#sharing.wakeIn(limits.giveBackMs)
+    this.#lookIn(limits.giveBackMs)
     return true
   }
 
@@ -75,38 +78,47 @@ export class SharedSlots implements BudgetSource {
       this.#counts.delete(key)
   }
 
-  join(): void {}
+  join(): void {
+    this.#lookIn(0)
+  }
 
   msUntilDue(): number {
-    let dueMs = Infinity
-    for (const key of this.#counts.keys()) {
-      if (this.#users.waitingOf(key) > 0) return limits.pollMs
-      dueMs = limits.giveBackMs
-    }
-    return dueMs
+    return Math.max(0, this.#dueAtMs - performance.now())
   }
 
   collect(asksMax: number): readonly OpenAsk[] {
     const asks: OpenAsk[] = []
-    if (this.#sharing.nodeCount === 1) return asks
     const nowMs = performance.now()
+    if (this.#sharing.nodeCount === 1 || nowMs < this.#dueAtMs) return asks
+    this.#dueAtMs = Infinity
     for (const [key, count] of this.#counts) {
-      if (asks.length >= asksMax) break
+      this.#dueAtMs = Math.min(this.#dueAtMs, nowMs + limits.giveBackMs)
+      if (asks.length >= asksMax) {
+        this.#dueAtMs = nowMs
+        break
+      }
       const max = this.#users.maxOf(key)
       const waiting = this.#users.waitingOf(key)
       // Some wait for something else, such as the limit of their val.
       const isShort = waiting > 0 && count.open >= this.#roomOf(max, count)
       const wanted = Math.min(max, isShort ? count.open + waiting : count.peak)
-      if (this.#isDue(count, wanted, isShort, max, nowMs))
-        asks.push(this.#toAsk(key, count, wanted, max, nowMs))
+      if (isShort) this.#dueAtMs = Math.min(this.#dueAtMs, nowMs + limits.pollMs)
+      const isDue = this.#isDue(count, wanted, isShort, max, nowMs)
+      if (nowMs - count.peakAtMs >= limits.giveBackMs) count.beginPeak(nowMs)
+      if (isDue) asks.push(this.#toAsk(key, count, wanted, max, nowMs))
       else if (waiting === 0 && isUnused(count)) this.#counts.delete(key)
     }
     return asks
   }
 
+  #lookIn(delayMs: number): void {
+    this.#dueAtMs = Math.min(this.#dueAtMs, performance.now() + delayMs)
+    this.#sharing.wakeIn(delayMs)
+  }
+
   #roomOf(max: number, count: SlotCount | undefined): number {
     if (this.#sharing.isCut) return shareOf(this.#sharing, max)
-    const held = count ? Math.min(count.held, count.fairMax) : 0
+    const held = count ? Math.min(count.held, count.openMax) : 0
     return Math.min(max, held + trustOf(this.#sharing, max))
   }
 
@@ -114,26 +126,35 @@ export class SharedSlots implements BudgetSource {
     const ageMs = nowMs - count.askedAtMs
     if (isShort) return ageMs >= limits.pollMs && wanted > count.open
     if (count.wanted > 0 || wanted > count.held + trustOf(this.#sharing, max) / 2) return true
-    if (ageMs < limits.giveBackMs) return false
+    if (nowMs - count.peakAtMs < limits.giveBackMs) return false
     const spare = count.open === 0 ? 0 : trustOf(this.#sharing, max)
     return count.held > wanted + spare || (count.held > 0 && ageMs >= limits.renewMs)
   }
 
   #toAsk(key: string, count: SlotCount, wanted: number, max: number, nowMs: number): OpenAsk {
     count.askedAtMs = nowMs
-    count.peak = count.open
     return {
       ask: { key: `${this.#name}:${key}`, max, open: count.open, wanted },
       settle: (answer) => {
         if (answer && isSlotAnswer(answer)) {
           count.held = answer.held
-          count.fairMax = answer.fairMax
+          count.openMax = answer.openMax
           count.wanted = Math.max(0, wanted - answer.held)
           if (isUnused(count)) this.#counts.delete(key)
         } else if (count.askedAtMs === nowMs) this.#forgetReports()
-        this.#users.onRoom()
+        this.#noteRoom()
       },
     }
+  }
+
+  /** Once for all answers of a transaction. */
+  #noteRoom(): void {
+    if (this.#isRoomNoted) return
+    this.#isRoomNoted = true
+    queueMicrotask(() => {
+      this.#isRoomNoted = false
+      this.#users.onRoom()
+    })
   }
 
   /** A database that has crashed knows nothing of the slots: all are reported again. */
@@ -145,14 +166,20 @@ export class SharedSlots implements BudgetSource {
 /** The slots of one key on this node. */
 class SlotCount {
   open = 0
-  /** The most that were open since the last ask. */
+  /** The most that were open since then. */
   peak = 0
+  peakAtMs = 0
   /** As the database knows it, with how many more are wanted. */
   held = 0
   wanted = 0
-  /** No more are opened while so many are open: other nodes wait for them. */
-  fairMax = Infinity
+  /** The most that should be open: the others hold the rest, or wait for it. */
+  openMax = Infinity
   askedAtMs = Number.NEGATIVE_INFINITY
+
+  beginPeak(nowMs: number): void {
+    this.peak = this.open
+    this.peakAtMs = nowMs
+  }
 }
 
 function isUnused({ open, held, wanted }: SlotCount): boolean {

@@ -1,4 +1,4 @@
-import { admit } from "./rate-limit.ts"
+import { admit, refuse } from "./rate-limit.ts"
 import type { SharedRates } from "./shared-rates.ts"
 
 /** How much of a resource one user has used. */
@@ -67,11 +67,11 @@ export function createUsageMeter(
       const perMinute = perMinuteOf(userId)
       const admitted =
         perMinute === undefined ? undefined : admit(rates.take(userId, perMinute), refusal)
-      return admitted ? admitted.then(() => count(userId, 1)) : count(userId, 1)
+      return admitted !== undefined ? admitted.then(() => count(userId, 1)) : count(userId, 1)
     },
     takeNow(userId, amount) {
       const perMinute = perMinuteOf(userId)
-      if (perMinute !== undefined) admit(rates.takeNow(userId, perMinute, amount), refusal)
+      if (perMinute !== undefined) refuse(rates.takeNow(userId, perMinute, amount), refusal)
       count(userId, amount)
     },
     hasLeft(userId) {
