@@ -1,5 +1,5 @@
 import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import type { Attributes, Span } from "../../shared/tracing/tracer.ts"
+import type { Attributes, TraceSpan } from "../../shared/tracing/tracer.ts"
 import {
   errorStatus,
   kindNumbers,
@@ -46,7 +46,7 @@ export function createJsonEncoding({ attributes, version }: SpanSource): SpanEnc
   }
 }
 
-function toJsonSpan(span: Span, epochMs: number): object {
+function toJsonSpan(span: TraceSpan, epochMs: number): object {
   const { startMs, endMs = startMs, error } = span
   return {
     traceId: span.traceId,

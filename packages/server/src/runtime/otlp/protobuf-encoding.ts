@@ -1,4 +1,4 @@
-import type { Attributes, Span } from "../../shared/tracing/tracer.ts"
+import type { Attributes, TraceSpan } from "../../shared/tracing/tracer.ts"
 import {
   errorStatus,
   kindNumbers,
@@ -36,7 +36,7 @@ export function createProtobufEncoding({ attributes, version }: SpanSource): Spa
   }
 }
 
-function writeSpan(writer: MessageWriter, span: Span, epochMs: number): void {
+function writeSpan(writer: MessageWriter, span: TraceSpan, epochMs: number): void {
   const { startMs, endMs = startMs, error } = span
   writer.hex(1, span.traceId)
   writer.hex(2, span.spanId)

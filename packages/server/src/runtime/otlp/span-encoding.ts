@@ -1,10 +1,10 @@
-import type { Attributes, Span, SpanKind } from "../../shared/tracing/tracer.ts"
+import type { Attributes, TraceSpan, SpanKind } from "../../shared/tracing/tracer.ts"
 
 /** Writes spans in one of the formats of OTLP. A span is written once, when it has ended. */
 export interface SpanEncoding {
   readonly contentType: string
   /** `epochMs` is the time at which `performance.now` was 0. */
-  encode(span: Span, epochMs: number): Uint8Array
+  encode(span: TraceSpan, epochMs: number): Uint8Array
   /** The body of a request with these spans. */
   toBody(spans: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   /** The number of spans that the collector has refused, as its response says. */
