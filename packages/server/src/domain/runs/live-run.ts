@@ -1,4 +1,4 @@
-import type { TraceSpan, Tracer } from "../../shared/tracing/tracer.ts"
+import type { Tracer, TraceSpan } from "../../shared/tracing/tracer.ts"
 import { currentWork, type Work } from "../../shared/tracing/work.ts"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
 import type { CodeFile } from "../vals/vals.ts"

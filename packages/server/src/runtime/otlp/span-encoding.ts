@@ -1,4 +1,4 @@
-import type { Attributes, TraceSpan, SpanKind } from "../../shared/tracing/tracer.ts"
+import type { Attributes, SpanKind, TraceSpan } from "../../shared/tracing/tracer.ts"
 
 /** Writes spans in one of the formats of OTLP. A span is written once, when it has ended. */
 export interface SpanEncoding {
@@ -34,16 +34,18 @@ export const kindNumbers: Readonly<Record<SpanKind, number>> = {
 /** The status of work that has failed. Other work has none. */
 export const errorStatus = 2
 
-/** The attributes that are written: those with a value, as long as a span may have. */
-export function* listAttributes(
+/** Calls back for the attributes that are written: those with a value, as long as a span may have. */
+export function eachAttribute(
   attributes: Attributes,
-): Iterable<readonly [string, string | number]> {
+  write: (key: string, value: string | number) => void,
+): void {
   let count = 0
   for (const key in attributes) {
     const value = attributes[key]
     if (value === undefined || count === spanLimits.attributesMax) continue
     count += 1
-    yield [key, typeof value === "string" ? value.slice(0, spanLimits.valueCharsMax) : value]
+    const isLong = typeof value === "string" && value.length > spanLimits.valueCharsMax
+    write(key, isLong ? value.slice(0, spanLimits.valueCharsMax) : value)
   }
 }
 

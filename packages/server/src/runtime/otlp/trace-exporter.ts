@@ -1,5 +1,5 @@
 import { Loop } from "../../shared/loop.ts"
-import type { TraceSpan, SpanCounts, SpanSink } from "../../shared/tracing/tracer.ts"
+import type { SpanCounts, SpanSink, TraceSpan } from "../../shared/tracing/tracer.ts"
 import type { SpanEncoding } from "./span-encoding.ts"
 
 /** Where the spans go. */

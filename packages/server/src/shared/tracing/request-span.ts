@@ -1,5 +1,5 @@
 import { type TraceContext, toTraceId } from "./trace-context.ts"
-import type { TraceSpan, Tracer } from "./tracer.ts"
+import type { Tracer, TraceSpan } from "./tracer.ts"
 import { currentWork } from "./work.ts"
 
 /**
