@@ -29,7 +29,7 @@ export const traces: Benchmark = {
     const on = await startHamlet({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
     const earlier = before === undefined ? undefined : await startHamlet({}, before)
     try {
-      const measures = {
+      const measures: Record<string, () => Promise<number>> = {
         off: await toMeasure(off),
         on: await toMeasure(on),
         ...(earlier && { before: await toMeasure(earlier) }),

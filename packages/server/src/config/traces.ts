@@ -1,8 +1,16 @@
-import { type SamplerName, samplerNames } from "../shared/tracing/sampler.ts"
 import { choice, integer, type ReadSetting, readTable, text, webAddress } from "./setting.ts"
 
 /** The protocols of OTLP over HTTP. */
 const protocols = ["http/protobuf", "http/json"] as const
+
+const samplers = [
+  "parentbased_always_on",
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const
 
 /** Where traces go. The variables are those of OpenTelemetry. */
 export const traceSettings = {
@@ -50,9 +58,9 @@ export const traceSettings = {
     meaning:
       "Attributes of this service in traces, such as `deployment.environment.name=test`: `name=value`, separated by commas.",
   }),
-  sampler: choice<SamplerName>({
+  sampler: choice({
     env: "OTEL_TRACES_SAMPLER",
-    choices: samplerNames,
+    choices: samplers,
     meaning:
       "Which traces are recorded: `always_on`, `always_off`, `traceidratio` (a share of them), or one of these after `parentbased_`: as the `traceparent` of a request says, and for others as the name says.",
   }),

@@ -2,7 +2,7 @@ import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from 
 import { assertAccess, type Caller } from "../domain/access.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
-import { findWork } from "../shared/tracing/work.ts"
+import { currentWork } from "../shared/tracing/work.ts"
 import type { Call, Handler } from "./call.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
 import { parseBody, readBody } from "./request/body.ts"
@@ -104,7 +104,7 @@ async function readTimed(request: Request, bytesMax: number): Promise<Uint8Array
   try {
     return await readBody(request, bytesMax)
   } finally {
-    const work = findWork()
+    const work = currentWork()
     if (work) work.clientMs += performance.now() - startMs
   }
 }

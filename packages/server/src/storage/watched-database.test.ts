@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../../test/support/databases.ts"
 import { waitUntil } from "../../test/support/wait-until.ts"
-import { SlowLog } from "../shared/slow-log.ts"
-import { type Span, Tracer } from "../shared/tracing/tracer.ts"
+import { SlowLog } from "../shared/tracing/slow-log.ts"
+import { Tracer, type TraceSpan } from "../shared/tracing/tracer.ts"
 import { runWork, Work } from "../shared/tracing/work.ts"
 import { firstRow } from "./database/database.ts"
 import { sql } from "./database/sql.ts"
@@ -59,7 +59,7 @@ describeEachDatabase("watchDatabase", (open) => {
 
   test("adds to the work that waits, and to its trace until that has ended", async () => {
     const { db } = await watch(undefined)
-    const spans: Span[] = []
+    const spans: TraceSpan[] = []
     const tracer = new Tracer(() => true, { add: (span) => spans.push(span) })
     const span = tracer.start({ name: "request", kind: "server", traceId: "a".repeat(32) })
     const work = new Work(span)

@@ -1,6 +1,6 @@
 import { AppError } from "../domain/app-error.ts"
-import type { SlowLog } from "../shared/slow-log.ts"
-import { findWork, type Work } from "../shared/tracing/work.ts"
+import type { SlowLog } from "../shared/tracing/slow-log.ts"
+import { currentWork, type Work } from "../shared/tracing/work.ts"
 import type { Database, Script } from "./database/database.ts"
 import type { Statement } from "./database/sql.ts"
 
@@ -77,7 +77,7 @@ const limits = { textCharsMax: 1_000 }
 /** How long a read takes, or a transaction and the slowest of its statements. */
 class Timing {
   readonly #kind: "read" | "search" | "write"
-  readonly #work: Work | undefined = findWork()
+  readonly #work: Work | undefined = currentWork()
   readonly #startMs = performance.now()
   /** Of a transaction: when its first statement began, and its last one ended. */
   #beganMs: number | undefined

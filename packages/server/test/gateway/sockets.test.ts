@@ -5,7 +5,7 @@ import { createGateway, type Gateway } from "../../src/gateway/gateway.ts"
 import { type GatewayLimits, gatewayLimits } from "../../src/gateway/limits.ts"
 import { createSocketHandlers } from "../../src/gateway/sockets/sockets.ts"
 import { Counter } from "../../src/shared/counter.ts"
-import { SlowLog } from "../../src/shared/slow-log.ts"
+import { SlowLog } from "../../src/shared/tracing/slow-log.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 

@@ -1,5 +1,5 @@
-import type { Span, Tracer } from "../../shared/tracing/tracer.ts"
-import { findWork, type Work } from "../../shared/tracing/work.ts"
+import type { Tracer, TraceSpan } from "../../shared/tracing/tracer.ts"
+import { currentWork, type Work } from "../../shared/tracing/work.ts"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
 import type { CodeFile } from "../vals/vals.ts"
 import type { AdoptedRun, NewRun, RunClaim } from "./new-run.ts"
@@ -161,7 +161,7 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.input = run.input
     const { tracer } = keeper
     this.#spans = tracer && new RunSpans(tracer, run)
-    this.work = this.#spans?.work ?? run.work ?? findWork()
+    this.work = this.#spans?.work ?? run.work ?? currentWork()
     this.request = run.request && { ...run.request, status: null }
     this.#keeper = keeper
     this.isKept = isKept
@@ -181,7 +181,7 @@ export class RecordedRun implements LiveRun, RunRecord {
     }
   }
 
-  get span(): Span | undefined {
+  get span(): TraceSpan | undefined {
     return this.#spans?.span
   }
 

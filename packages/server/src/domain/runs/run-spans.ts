@@ -1,6 +1,6 @@
 import { toTraceId } from "../../shared/tracing/trace-context.ts"
-import type { Span, Tracer } from "../../shared/tracing/tracer.ts"
-import { findWork, Work } from "../../shared/tracing/work.ts"
+import type { Tracer, TraceSpan } from "../../shared/tracing/tracer.ts"
+import { currentWork, Work } from "../../shared/tracing/work.ts"
 import type { NewRun } from "./new-run.ts"
 import type { RunRecord } from "./runs.ts"
 
@@ -15,11 +15,11 @@ import type { RunRecord } from "./runs.ts"
 export class RunSpans {
   readonly work: Work
   /** Of its code. */
-  readonly span: Span
+  readonly span: TraceSpan
   /** Of a run that no request waits for. */
-  readonly #root: Span | undefined
+  readonly #root: TraceSpan | undefined
 
-  constructor(tracer: Tracer, { id, source, work = findWork() ?? new Work() }: NewRun) {
+  constructor(tracer: Tracer, { id, source, work = currentWork() ?? new Work() }: NewRun) {
     if (!work.span) {
       this.#root = tracer.start({ name: source, kind: "consumer", traceId: toTraceId(id) })
       work.span = this.#root

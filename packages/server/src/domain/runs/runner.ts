@@ -1,6 +1,6 @@
 import type { Histogram } from "../../shared/histogram.ts"
 import type { JsonText } from "../../shared/json-text.ts"
-import type { Span } from "../../shared/tracing/tracer.ts"
+import type { TraceSpan } from "../../shared/tracing/tracer.ts"
 import type { Work } from "../../shared/tracing/work.ts"
 import type { OutgoingRequest, Substitution } from "../egress.ts"
 import type { StoredBundle } from "../modules/lockfiles.ts"
@@ -74,7 +74,7 @@ export interface RunListener {
   /** The number of vals that called each other before this run. */
   readonly depth: number
   /** The span of its code, which outgoing requests continue. Absent where traces are off. */
-  readonly span?: Span | undefined
+  readonly span?: TraceSpan | undefined
   /** Hears that the run has waited. */
   readonly work?: Work | undefined
   /**

@@ -2,7 +2,7 @@ import type { HeaderList } from "../../domain/runs/runner.ts"
 import { withoutSessionCookies } from "../../shared/cookies.ts"
 import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"
 import { parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
-import type { Span } from "../../shared/tracing/tracer.ts"
+import type { TraceSpan } from "../../shared/tracing/tracer.ts"
 
 /** The headers of a request by name, in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
@@ -13,7 +13,7 @@ export function readHeaders(headers: Headers): HeaderRecord {
 }
 
 /** The headers with the span of the run as the parent of what the val does. */
-export function withTraceparent(headers: HeaderList, { traceparent }: Span): HeaderList {
+export function withTraceparent(headers: HeaderList, { traceparent }: TraceSpan): HeaderList {
   return [...headers.filter(([name]) => name !== "traceparent"), ["traceparent", traceparent]]
 }
 

@@ -1,9 +1,9 @@
 import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import type { Attributes, Span } from "../../shared/tracing/tracer.ts"
+import type { Attributes, TraceSpan } from "../../shared/tracing/tracer.ts"
 import {
+  eachAttribute,
   errorStatus,
   kindNumbers,
-  listAttributes,
   type SpanEncoding,
   type SpanSource,
   scopeName,
@@ -46,7 +46,7 @@ export function createJsonEncoding({ attributes, version }: SpanSource): SpanEnc
   }
 }
 
-function toJsonSpan(span: Span, epochMs: number): object {
+function toJsonSpan(span: TraceSpan, epochMs: number): object {
   const { startMs, endMs = startMs, error } = span
   return {
     traceId: span.traceId,
@@ -66,13 +66,12 @@ function toJsonSpan(span: Span, epochMs: number): object {
 }
 
 function toKeyValues(attributes: Attributes): readonly object[] {
-  return Array.from(listAttributes(attributes), ([key, value]) => ({
-    key,
-    value:
-      typeof value === "string"
-        ? { stringValue: value }
-        : Number.isSafeInteger(value)
-          ? { intValue: String(value) }
-          : { doubleValue: value },
-  }))
+  const pairs: object[] = []
+  eachAttribute(attributes, (key, value) => pairs.push({ key, value: toAnyValue(value) }))
+  return pairs
+}
+
+function toAnyValue(value: string | number): object {
+  if (typeof value === "string") return { stringValue: value }
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }

@@ -1,8 +1,8 @@
-import type { Attributes, Span } from "../../shared/tracing/tracer.ts"
+import type { Attributes, TraceSpan } from "../../shared/tracing/tracer.ts"
 import {
+  eachAttribute,
   errorStatus,
   kindNumbers,
-  listAttributes,
   type SpanEncoding,
   type SpanSource,
   scopeName,
@@ -36,7 +36,7 @@ export function createProtobufEncoding({ attributes, version }: SpanSource): Spa
   }
 }
 
-function writeSpan(writer: MessageWriter, span: Span, epochMs: number): void {
+function writeSpan(writer: MessageWriter, span: TraceSpan, epochMs: number): void {
   const { startMs, endMs = startMs, error } = span
   writer.hex(1, span.traceId)
   writer.hex(2, span.spanId)
@@ -55,7 +55,7 @@ function writeSpan(writer: MessageWriter, span: Span, epochMs: number): void {
 }
 
 function writeAttributes(writer: MessageWriter, field: number, attributes: Attributes): void {
-  for (const [key, value] of listAttributes(attributes)) {
+  eachAttribute(attributes, (key, value) => {
     const pair = writer.open(field)
     writer.text(1, key)
     const any = writer.open(2)
@@ -64,7 +64,7 @@ function writeAttributes(writer: MessageWriter, field: number, attributes: Attri
     else writer.double(4, value)
     writer.close(any)
     writer.close(pair)
-  }
+  })
 }
 
 /** The wire types of the format. */
@@ -75,6 +75,9 @@ const lengthBytes = 3
 
 /** The largest span: its texts, with three bytes for a character, and the heads of its fields. */
 const messageBytesMax = 65_536
+
+/** Texts of this length are written character by character. */
+const shortCharsMax = 100
 
 /** Writes one message at a time into memory that is used again. */
 class MessageWriter {
@@ -104,14 +107,29 @@ class MessageWriter {
 
   text(field: number, value: string): void {
     const start = this.open(field)
-    this.#at += this.#bytes.write(value, this.#at, "utf8")
+    // A call of `write` takes longer than a short text that is ASCII, as nearly all are.
+    let index = value.length > shortCharsMax ? 0 : this.#writeAscii(value, start)
+    if (index < value.length) index = this.#bytes.write(value, start, "utf8")
+    this.#at = start + index
     this.close(start)
   }
 
   hex(field: number, value: string): void {
     const start = this.open(field)
-    this.#at += this.#bytes.write(value, this.#at, "hex")
+    for (let index = 0; index < value.length; index += 2)
+      this.#bytes[this.#at++] =
+        (toDigit(value.charCodeAt(index)) << 4) | toDigit(value.charCodeAt(index + 1))
     this.close(start)
+  }
+
+  /** Returns how many characters it has written: up to the first that is not ASCII. */
+  #writeAscii(value: string, start: number): number {
+    for (let index = 0; index < value.length; index++) {
+      const code = value.charCodeAt(index)
+      if (code > 127) return index
+      this.#bytes[start + index] = code
+    }
+    return value.length
   }
 
   /** Begins a field that has a length. Returns where its content starts. */
@@ -141,6 +159,11 @@ class MessageWriter {
     }
     this.#bytes[this.#at++] = rest
   }
+}
+
+/** Of the code of a hexadecimal digit, in lower case. */
+function toDigit(code: number): number {
+  return code < 97 ? code - 48 : code - 87
 }
 
 /** The head of a field with a length that is known. */

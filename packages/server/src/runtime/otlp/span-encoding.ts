@@ -1,10 +1,10 @@
-import type { Attributes, Span, SpanKind } from "../../shared/tracing/tracer.ts"
+import type { Attributes, SpanKind, TraceSpan } from "../../shared/tracing/tracer.ts"
 
 /** Writes spans in one of the formats of OTLP. A span is written once, when it has ended. */
 export interface SpanEncoding {
   readonly contentType: string
   /** `epochMs` is the time at which `performance.now` was 0. */
-  encode(span: Span, epochMs: number): Uint8Array
+  encode(span: TraceSpan, epochMs: number): Uint8Array
   /** The body of a request with these spans. */
   toBody(spans: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   /** The number of spans that the collector has refused, as its response says. */
@@ -34,16 +34,18 @@ export const kindNumbers: Readonly<Record<SpanKind, number>> = {
 /** The status of work that has failed. Other work has none. */
 export const errorStatus = 2
 
-/** The attributes that are written: those with a value, as long as a span may have. */
-export function* listAttributes(
+/** Calls back for the attributes that are written: those with a value, as long as a span may have. */
+export function eachAttribute(
   attributes: Attributes,
-): Iterable<readonly [string, string | number]> {
+  write: (key: string, value: string | number) => void,
+): void {
   let count = 0
   for (const key in attributes) {
     const value = attributes[key]
     if (value === undefined || count === spanLimits.attributesMax) continue
     count += 1
-    yield [key, typeof value === "string" ? value.slice(0, spanLimits.valueCharsMax) : value]
+    const isLong = typeof value === "string" && value.length > spanLimits.valueCharsMax
+    write(key, isLong ? value.slice(0, spanLimits.valueCharsMax) : value)
   }
 }
 

@@ -1,5 +1,5 @@
 import { Loop } from "../../shared/loop.ts"
-import type { Span, SpanCounts, SpanSink } from "../../shared/tracing/tracer.ts"
+import type { SpanCounts, SpanSink, TraceSpan } from "../../shared/tracing/tracer.ts"
 import type { SpanEncoding } from "./span-encoding.ts"
 
 /** Where the spans go. */
@@ -68,7 +68,7 @@ export class TraceExporter implements SpanSink {
     this.#loop.start(pollMs)
   }
 
-  add(span: Span): void {
+  add(span: TraceSpan): void {
     const { queueBytesMax, batchBytesMax, delayMs } = this.#limits
     if (this.#queueBytes >= queueBytesMax) {
       this.#dropped += 1

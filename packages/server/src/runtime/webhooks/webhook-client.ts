@@ -7,7 +7,7 @@ import type {
   WebhookRequest,
 } from "../../domain/webhooks/deliveries.ts"
 import { withinTime } from "../../shared/time/within-time.ts"
-import { findWork } from "../../shared/tracing/work.ts"
+import { currentWork } from "../../shared/tracing/work.ts"
 import { explainUpstreamFailure } from "../egress/connect-errors.ts"
 import { type ConnectRoute, decide, type RoutePolicy } from "../egress/policy/decide.ts"
 import { Refusal } from "../egress/policy/refusal.ts"
@@ -119,7 +119,7 @@ class Attempt {
 
   async #send(): Promise<ReceivedResponse> {
     const { url, ownerId, depth, body: text } = this.#request
-    const span = findWork()?.span
+    const span = currentWork()?.span
     const traced: HeaderPairs = span ? [["traceparent", span.traceparent]] : []
     const headers = [...this.#request.headers, ...traced]
     const target = parseTarget(url)

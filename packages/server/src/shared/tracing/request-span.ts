@@ -1,6 +1,6 @@
 import { type TraceContext, toTraceId } from "./trace-context.ts"
-import type { Span, Tracer } from "./tracer.ts"
-import { findWork } from "./work.ts"
+import type { Tracer, TraceSpan } from "./tracer.ts"
+import { currentWork } from "./work.ts"
 
 /**
  * The span of a request. Without a parent it is below the request of this process that sends it, if
@@ -11,8 +11,8 @@ export function startRequest(
   name: string,
   parent: TraceContext | undefined,
   newId: () => string,
-): Span {
-  const sender = findWork()?.span
+): TraceSpan {
+  const sender = currentWork()?.span
   const known = parent ?? (sender?.endMs === undefined ? sender : undefined)
   const traceId = known?.traceId ?? toTraceId(newId())
   return tracer.start({ name, kind: "server", parent: known, traceId })

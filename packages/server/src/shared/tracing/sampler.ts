@@ -1,17 +1,7 @@
 import type { Sampler } from "./tracer.ts"
 
 /** The samplers of the specification, by the names that `OTEL_TRACES_SAMPLER` has for them. */
-export const samplerNames = [
-  "parentbased_always_on",
-  "always_on",
-  "always_off",
-  "traceidratio",
-  "parentbased_always_off",
-  "parentbased_traceidratio",
-] as const
-
-/** The name of a sampler. */
-export type SamplerName = (typeof samplerNames)[number]
+export type SamplerName = `${"" | "parentbased_"}${"always_on" | "always_off" | "traceidratio"}`
 
 /** Creates a sampler. `ratio` is the share of traces that `traceidratio` records. */
 export function createSampler(name: SamplerName, ratio: number): Sampler {

@@ -8,7 +8,7 @@ export type Attributes = Readonly<Record<string, string | number | undefined>>
 
 /** Takes the spans that have ended. It must neither wait nor throw. */
 export interface SpanSink {
-  add(span: Span): void
+  add(span: TraceSpan): void
 }
 
 /** The spans of this process since its start, for the metrics. */
@@ -43,14 +43,14 @@ export class Tracer {
     this.#sink = sink
   }
 
-  start({ name, kind, parent, traceId: ownId }: SpanStart): Span {
+  start({ name, kind, parent, traceId: ownId }: SpanStart): TraceSpan {
     const traceId = parent?.traceId ?? ownId
-    return new Span(this.#sink, name, kind, traceId, parent, this.#sample(traceId, parent))
+    return new TraceSpan(this.#sink, name, kind, traceId, parent, this.#sample(traceId, parent))
   }
 }
 
 /** A piece of work in a trace. One that is not sampled is not recorded, but its ids are passed on. */
-export class Span implements TraceContext {
+export class TraceSpan implements TraceContext {
   readonly spanId = newSpanId()
   readonly parentId: string | undefined
   readonly state: string
@@ -80,8 +80,8 @@ export class Span implements TraceContext {
   }
 
   /** `parent` is another span of the same trace, such as one of the val's own. */
-  child(name: string, kind: SpanKind, parent: TraceContext = this): Span {
-    return new Span(this.#sink, name, kind, this.traceId, parent, this.isSampled)
+  child(name: string, kind: SpanKind, parent: TraceContext = this): TraceSpan {
+    return new TraceSpan(this.#sink, name, kind, this.traceId, parent, this.isSampled)
   }
 
   /** Adds a child that ends now. */

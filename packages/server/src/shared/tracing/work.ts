@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import type { Span } from "./tracer.ts"
+import type { TraceSpan } from "./tracer.ts"
 
 /** A request, or another piece of work, in progress: what it has waited for, in milliseconds. */
 export class Work {
@@ -14,7 +14,7 @@ export class Work {
   egressMs = 0
 
   /** The span is undefined where traces are off. */
-  constructor(public span?: Span) {}
+  constructor(public span?: TraceSpan) {}
 
   /** Records that a wait ends now. */
   noteWait(wait: "queue" | "process", startMs: number): void {
@@ -25,13 +25,13 @@ export class Work {
 
 const current = new AsyncLocalStorage<Work>()
 
-/** Runs a function so that `findWork` returns the work inside it, and in all that it starts. */
+/** Runs a function so that `currentWork` returns the work inside it, and in all that it starts. */
 export function runWork<Result>(work: Work, run: () => Result): Result {
   return current.run(work, run)
 }
 
 /** The work to which the running code belongs; undefined for none. */
-export function findWork(): Work | undefined {
+export function currentWork(): Work | undefined {
   return current.getStore()
 }
 

@@ -1,5 +1,5 @@
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
-import type { Span } from "../../../shared/tracing/tracer.ts"
+import type { TraceSpan } from "../../../shared/tracing/tracer.ts"
 import type { PartReader } from "../../http1/byte-queue.ts"
 import {
   type Destination,
@@ -53,7 +53,7 @@ export class ProxiedRequest {
   /** Whether anything may have left the server. */
   #isForwarded = false
   #isTunnel = false
-  #span: Span | undefined
+  #span: TraceSpan | undefined
   #status: number | null = null
   /** When a byte was last transferred. */
   lastByteMs = this.#startedMs

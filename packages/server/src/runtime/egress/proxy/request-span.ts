@@ -1,7 +1,7 @@
 import type { HeaderList } from "../../../domain/runs/runner.ts"
-import { toKnownMethod } from "../../../shared/known-method.ts"
+import { toKnownMethod } from "../../../shared/headers/known-method.ts"
 import { parseTraceparent } from "../../../shared/tracing/trace-context.ts"
-import type { Span } from "../../../shared/tracing/tracer.ts"
+import type { TraceSpan } from "../../../shared/tracing/tracer.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import type { Target } from "../policy/target.ts"
@@ -13,7 +13,7 @@ const hostCharsMax = 255
  * The span of a request that a run sends. If the val has spans of its own in the trace of the run,
  * it is below the one that its headers name.
  */
-export function startSpan(run: Span, { headers }: RequestHead): Span {
+export function startSpan(run: TraceSpan, { headers }: RequestHead): TraceSpan {
   return run.child("fetch", "client", findOwn(headers, run))
 }
 
@@ -21,7 +21,7 @@ export function startSpan(run: Span, { headers }: RequestHead): Span {
  * Lets the receiver continue the trace. A val that continues another trace is left alone; the span
  * is in the trace of its run nevertheless.
  */
-export function continueTrace(headers: HeaderList, span: Span): HeaderList {
+export function continueTrace(headers: HeaderList, span: TraceSpan): HeaderList {
   const isOwn = headers.some(([name]) => name === "traceparent")
   if (isOwn && !findOwn(headers, span)) return headers
   const others = headers.filter(([name]) => name !== "traceparent" && name !== "tracestate")
@@ -31,7 +31,7 @@ export function continueTrace(headers: HeaderList, span: Span): HeaderList {
 
 /** Neither a path nor a query is in a span: they often have a key. A host may have one. */
 export function endSpan(
-  span: Span,
+  span: TraceSpan,
   { method }: RequestHead,
   target: Target | undefined,
   status: number | null,
@@ -48,7 +48,7 @@ export function endSpan(
 }
 
 /** The val's own span in this trace. */
-function findOwn(headers: HeaderList, { traceId }: Span) {
+function findOwn(headers: HeaderList, { traceId }: TraceSpan) {
   const sent = headers.filter(([name]) => name === "traceparent")
   const state = headers.find(([name]) => name === "tracestate")?.[1]
   const own = sent.length === 1 ? parseTraceparent(sent[0]?.[1], state) : undefined

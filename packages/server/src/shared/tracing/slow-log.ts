@@ -1,4 +1,4 @@
-import { TokenBucket } from "./token-bucket.ts"
+import { TokenBucket } from "../token-bucket.ts"
 
 const limits = { linesPerMinute: 20 }
 
