@@ -33,7 +33,10 @@ export const nodes: Benchmark = {
   async run(context) {
     const database = await openDatabase(context)
     const shared = { ...settings, ...database.settings }
-    const started = [await startOwnHamlet(shared, { core: 0 }), await startOwnHamlet(shared, { core: 1 })]
+    const started = [
+      await startOwnHamlet(shared, { core: 0 }),
+      await startOwnHamlet(shared, { core: 1 }),
+    ]
     try {
       const rows: Cell[][] = []
       for (const [name, toLoads] of await prepare(started)) {

@@ -20,6 +20,7 @@ import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import { createReplays } from "../domain/runs/replay/replay-run.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import { createRuns } from "../domain/runs/runs.ts"
+import { createSchedules } from "../domain/schedules/schedules.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import { createSecretOpener, type SecretOpener } from "../domain/secrets/open-secrets.ts"
 import { createRunStats } from "../domain/stats/stats.ts"
@@ -27,6 +28,7 @@ import { createTelemetry, type Telemetry } from "../domain/telemetry/telemetry.t
 import type { Vals } from "../domain/vals/vals.ts"
 import type { Links } from "../http/response/links.ts"
 import { QueueWorker, queueWorkerLimits } from "../jobs/queue-worker.ts"
+import { ScheduleJob } from "../jobs/schedule-job.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 import { type composeModules, createStandardScripts } from "./modules.ts"
@@ -176,4 +178,20 @@ function createQueue(
   }
   const onError = onErrorOf("queue")
   return new QueueWorker(nodeId, stores.queue, claimedRuns, liveRuns, limits, notices, onError)
+}
+
+/** Schedules of vals, and the job that starts their runs. */
+export function composeSchedules(
+  foundation: Foundation,
+  stores: Stores,
+  vals: Vals,
+  queue: { wake(): void },
+) {
+  const { config, onErrorOf } = foundation
+  const scheduleJob = new ScheduleJob(stores.schedules, queue, onErrorOf("schedules"))
+  const { schedules: limits } = config
+  return {
+    scheduleJob,
+    schedules: createSchedules(stores.schedules, vals, limits, scheduleJob, foundation),
+  }
 }

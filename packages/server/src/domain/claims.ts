@@ -7,8 +7,10 @@
  *      ▲                   │ postponed, given back,
  *      └───────────────────┴─ or taken over: the node is gone
  *
- * The claim of a message, a mail or a lockfile is in its own row: its node and its fence. Runs are
- * claimed in the row of the node, many with one write (`queue/queue-store.ts`, ADR 11).
+ * A webhook delivery, an email or a lockfile stores its claim in its own row: the node and the fence.
+ * Runs are claimed in the row of the node, many with one write (`queue/queue-store.ts`, ADR 11). An
+ * idempotency key has a claim of its own kind, which ends with its request
+ * (`storage/accounts/idempotency.ts`).
  */
 export interface ClaimQueue<OneClaim extends Claim = Claim> {
   /**

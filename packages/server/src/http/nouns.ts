@@ -85,7 +85,7 @@ import type { LargeBodies } from "./request/large-bodies.ts"
 import type { LargeSaves } from "./request/large-saves.ts"
 import type { Links } from "./response/links.ts"
 
-/** The nouns: each is an object with its rules as methods. `composition/<noun>.ts` builds it. */
+/** The nouns: each is an object with its rules as methods. `composition/` builds them. */
 export interface Nouns {
   readonly accounts: Accounts
   readonly allowances: Allowances

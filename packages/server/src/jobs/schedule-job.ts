@@ -23,7 +23,7 @@ export interface ScheduleJobLimits {
   /** How often it looks for due times that are too late, and after which step back of the clock. */
   readonly correctMs: number
   readonly clockStepMs: number
-  /** Schedules that it looks at for that before it fires those that are due. */
+  /** Schedules that are searched for such times before due ones are fired again. */
   readonly correctMax: number
   /** Owners that are told at a time that their schedules fail. */
   readonly noticesMax: number

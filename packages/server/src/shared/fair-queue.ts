@@ -20,8 +20,8 @@ export interface Waiter<About, Result> extends PromiseWithResolvers<Result> {
 
 /**
  * All that wait for a turn wait in such a queue: runs, processes, jobs of workers. Keys (accounts,
- * owners, client addresses) take turns, and those of one key stay in order: a key with many delays
- * every other key by one per turn. No key starves: new keys join behind those that wait.
+ * owners, client addresses) take turns, and those of one key stay in order: a key with
+ * many waiters delays every other key by one waiter per turn. No key starves: new keys join behind those that wait.
  */
 export class FairQueue<About = undefined, Result = void> {
   readonly #limits: FairQueueLimits

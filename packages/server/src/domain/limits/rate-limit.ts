@@ -38,11 +38,11 @@ export function createRateLimiter(
 
 /** Throws or rejects with `rate_limited` if there is a time to wait. */
 export function admit(waitMs: number | Promise<number>, refusal?: string): void | Promise<void> {
-  if (typeof waitMs !== "number") return waitMs.then((ms) => refuse(ms, refusal))
-  refuse(waitMs, refusal)
+  if (typeof waitMs !== "number") return waitMs.then((ms) => refuseUntil(ms, refusal))
+  refuseUntil(waitMs, refusal)
 }
 
 /** The same where nothing is awaited. */
-export function refuse(waitMs: number, refusal?: string): void {
+export function refuseUntil(waitMs: number, refusal?: string): void {
   if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
 }

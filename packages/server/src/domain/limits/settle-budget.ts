@@ -10,7 +10,7 @@ export interface RateAsk {
   readonly spent: number
   /** Tokens that it wants to take now. */
   readonly wanted: number
-  /** What it believes to be used of the capacity, `spent` included: the truth where none is stored. */
+  /** Its own count of used tokens, `spent` included. The database takes it if it stores none. */
   readonly used: number
 }
 

@@ -1,4 +1,4 @@
-import { admit, refuse } from "./rate-limit.ts"
+import { admit, refuseUntil } from "./rate-limit.ts"
 import type { SharedRates } from "./shared-rates.ts"
 
 /** How much of a resource one user has used. */
@@ -71,7 +71,7 @@ export function createUsageMeter(
     },
     takeNow(userId, amount) {
       const perMinute = perMinuteOf(userId)
-      if (perMinute !== undefined) refuse(rates.takeNow(userId, perMinute, amount), refusal)
+      if (perMinute !== undefined) refuseUntil(rates.takeNow(userId, perMinute, amount), refusal)
       count(userId, amount)
     },
     hasLeft(userId) {

@@ -135,7 +135,7 @@ export interface ValFilter {
   readonly forkOf?: string | undefined
 }
 
-/** An order of public vals in which others have a say. */
+/** An order of public vals that depends on what other users did: likes, runs. */
 export type ValRanking = Exclude<z.infer<typeof valsQuery>["sort"], "created">
 
 /**

@@ -67,8 +67,8 @@ interface ClaimedRow {
 
 /**
  * Claims due runs for the node. Accounts take turns: one with many runs delays the others by no more
- * than its share of one claim. Neither statement reads more rows than it returns and are claimed
- * already, however many wait.
+ * than its share of one claim. Each statement reads only the rows
+ * that it returns and those that nodes have claimed, however many wait.
  */
 export async function claimRuns(db: Database, request: ClaimRequest): Promise<ClaimedBatch> {
   const found = await db.read<TurnRow>(listTurns(db.dialect, request.after))
@@ -81,7 +81,7 @@ export async function claimRuns(db: Database, request: ClaimRequest): Promise<Cl
   return { runs: claimed.map(toClaimedRun).sort(bySchedule), next: turns.next }
 }
 
-/** Of its own claims the node knows better than the database: those are over that it has not. */
+/** The node knows its claims better than the database does: a claim that it does not hold is over. */
 function* claimOf(
   dialect: Dialect,
   { nodeId, held }: ClaimRequest,

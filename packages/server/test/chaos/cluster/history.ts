@@ -82,9 +82,7 @@ export interface FinalState {
   readonly outages: readonly { readonly fromMs: number; readonly toMs: number }[]
 }
 
-type Unended<Ended extends Operation> = Ended extends Operation
-  ? Omit<Ended, "respondedMs">
-  : never
+type Unended<Ended extends Operation> = Ended extends Operation ? Omit<Ended, "respondedMs"> : never
 
 /** The operations of all clients. */
 export class History {
