@@ -261,7 +261,7 @@ const texts = [
   ...["https://hamlet.example", "postgres://ada@host/hamlet", "smtp://mail.example"],
   ...["s3://key:word@bucket", "x".repeat(32), Buffer.alloc(32).toString("base64")],
   ...["é x", "x".repeat(1001), "*.example", "mail..example", "-1", "/dev/null", "maybe,"],
-  ...["http/json", "always_on", "a=b", "0.5"],
+  ...["http/json", "always_on", "a=b", "0.5", "true"],
   ...[certificates.path, privateKey.path],
 ]
 const secret =

@@ -7,6 +7,19 @@ const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" }
 describe("loadTraceConfig", () => {
   test("is undefined without a collector, whatever else is set", () => {
     expect(load({ OTEL_SERVICE_NAME: "x", OTEL_TRACES_SAMPLER: "always_on" })).toBeUndefined()
+    // As for other programs of a cluster.
+    expect(load({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toBeUndefined()
+  })
+
+  test.each([{ OTEL_SDK_DISABLED: "true" }, { OTEL_TRACES_EXPORTER: "none" }])(
+    "is undefined with %j",
+    (off) => {
+      expect(load({ ...endpoint, ...off })).toBeUndefined()
+    },
+  )
+
+  test("does not repeat an address, which may have a password", () => {
+    expect(() => load({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://u:hunter2@c" })).toThrow('"…"')
   })
 
   test("reads the variables of OpenTelemetry", () => {
@@ -46,6 +59,8 @@ describe("loadTraceConfig", () => {
   })
 
   test("does not repeat headers, which have keys", () => {
-    expect(() => load({ OTEL_EXPORTER_OTLP_HEADERS: "hunter2" })).toThrow('HEADERS "…"')
+    expect(() => load({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: "hunter2" })).toThrow(
+      'HEADERS "…"',
+    )
   })
 })

@@ -12,19 +12,37 @@ const samplers = [
   "parentbased_traceidratio",
 ] as const
 
-/** Where traces go. The variables are those of OpenTelemetry. */
-export const traceSettings = {
+/** Whether there are traces. */
+const endpointSettings = {
+  isDisabled: choice({
+    env: "OTEL_SDK_DISABLED",
+    choices: ["false", "true"],
+    meaning: "`true`: no traces, whatever the other settings are.",
+  }),
+  exporter: text({
+    env: "OTEL_TRACES_EXPORTER",
+    accept: /^[a-z,_-]{1,100}$/,
+    reason: "it must be otlp or none",
+    meaning: "`none`: no traces, whatever the other settings are.",
+  }),
   endpoint: text({
     env: "OTEL_EXPORTER_OTLP_ENDPOINT",
     ...webAddress,
+    isSecret: true,
     meaning:
       "Address of an OpenTelemetry collector (OTLP over HTTP, often port 4318), which gets the traces at `/v1/traces` below it. Empty: no traces. See docs/operations.md.",
   }),
   tracesEndpoint: text({
     env: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     ...webAddress,
+    isSecret: true,
     meaning: "The whole address for traces, instead of the one above.",
   }),
+}
+
+/** Where traces go. The variables are those of OpenTelemetry. */
+export const traceSettings = {
+  ...endpointSettings,
   headers: text({
     env: "OTEL_EXPORTER_OTLP_HEADERS",
     accept: toPairs,
@@ -74,11 +92,20 @@ export const traceSettings = {
   }),
 }
 
-/** Undefined if there is no collector. */
+/**
+ * Undefined if there is no collector. The other variables do not count then: some clusters set them
+ * for all programs, also to values that this server does not know.
+ */
 export function loadTraceConfig(read: ReadSetting) {
-  const { endpoint, tracesEndpoint, ratio = 1, ...settings } = readTable(traceSettings, read)
+  const { isDisabled, exporter, endpoint, tracesEndpoint } = readTable(endpointSettings, read)
   const url = tracesEndpoint ?? (endpoint && `${endpoint}/v1/traces`)
-  return url === undefined ? undefined : { ...settings, url, ratio }
+  if (url === undefined || isDisabled === "true" || exporter === "none") return undefined
+  const { headers, protocol, timeoutMs, serviceName, resourceAttributes, sampler, ratio } =
+    readTable(traceSettings, read)
+  return {
+    ...{ url, headers, protocol, timeoutMs, serviceName, resourceAttributes, sampler },
+    ratio: ratio ?? 1,
+  }
 }
 
 /** Pairs as in the header `baggage`: `a=b,c=d%20e`. */

@@ -49,6 +49,8 @@ const limits = {
   /** How long deliveries of webhooks are kept after their end, and how many of each webhook. */
   deliveryMs: 3 * 86_400_000,
   deliveriesMax: 1_000,
+  /** How often partitions of runs are added and dropped: each may make requests wait for a moment. */
+  partitionMs: 600_000,
   /** How often runs are added to the numbers of runs of vals, which an index has. */
   countMs: 60_000,
   /** How long the mail of an ended run is kept for a replay. */
@@ -81,6 +83,7 @@ export class Housekeeping {
   /** The last run whose mail was checked. */
   #mail = ""
   #countedAt = Number.NEGATIVE_INFINITY
+  #partitionedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: HousekeepingOptions) {
     this.#options = options
@@ -109,9 +112,13 @@ export class Housekeeping {
     await this.#purge("delete idempotency keys", () =>
       idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax),
     )
-    await this.#loop.attempt("keep the partitions of runs", () =>
-      runs.keepPartitions(retention.keptMs),
-    )
+    if (now() - this.#partitionedAt >= limits.partitionMs) {
+      this.#partitionedAt = now()
+      await this.#loop.attempt("add partitions of runs", () => runs.addPartitions(retention.keptMs))
+      await this.#loop.attempt("drop partitions of runs", () =>
+        runs.dropPartitions(retention.keptMs),
+      )
+    }
     await this.#purge("delete expired runs", () =>
       runs.purgeOlder(now() - retention.keptMs, limits.batchMax),
     )

@@ -10,7 +10,7 @@ import {
 } from "../domain/limits/settle-budget.ts"
 import { parseOwnJson, toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { type Database, rows } from "./database/database.ts"
-import { type Statements, sql } from "./database/sql.ts"
+import { nothing, raw, type Statements, sql } from "./database/sql.ts"
 
 const limits = {
   /** Rows that one statement deletes. */
@@ -81,7 +81,7 @@ function* lockRows(
           on conflict (key) do update set full_at = budgets.full_at
           returning key, full_at, holders, ${dialect.now} as now`
       : sql`select key, full_at, holders, ${dialect.now} as now from budgets
-          where key in (select asked_key from ${asked}) order by key ${dialect.forUpdate}`,
+          where key in (select asked_key from ${asked}) order by key ${dialect.choose({ sqlite: nothing, postgres: raw('collate "C"') })} ${dialect.forUpdate}`,
   )
   return new Map(found.map((row) => [row.key, row]))
 }

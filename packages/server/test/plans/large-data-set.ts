@@ -64,7 +64,12 @@ export async function createLargeDataSet(db: Database): Promise<void> {
   const { runPartitions } = db.dialect
   if (runPartitions) {
     await db.write(() => runPartitions.drop("before"))
-    await db.write(() => runPartitions.add("half", idOf("run", 0), idOf("run", sizes.runs / 2)))
+    await db.write(() =>
+      runPartitions.add({
+        ...{ name: "half", isReserved: false },
+        ...{ from: idOf("run", 0), to: idOf("run", sizes.runs / 2) },
+      }),
+    )
   }
   await db.write(
     function* () {

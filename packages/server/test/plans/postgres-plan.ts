@@ -88,7 +88,9 @@ function isWholeTable(node: PostgresPlan): boolean {
 
 function isWholeIndex(node: PostgresPlan): boolean {
   return (
-    /^(Bitmap )?Index( Only)? Scan$/.test(node["Node Type"]) && node["Index Cond"] === undefined
+    /^(Bitmap )?Index( Only)? Scan$/.test(node["Node Type"]) &&
+    node["Index Cond"] === undefined &&
+    !smallTables.has(node["Relation Name"] ?? "")
   )
 }
 
@@ -114,7 +116,7 @@ function isCutBelow(node: PostgresPlan, child: PostgresPlan, isTruncated: boolea
 
 /** Whether the node gives only so many rows, however large the tables get. */
 function isBounded(node: PostgresPlan, unique: UniqueIndexes): boolean {
-  if (node["Node Type"] === "Limit") return true
+  if (node["Node Type"] === "Limit" || smallTables.has(node["Relation Name"] ?? "")) return true
   if (/ Scan$/.test(node["Node Type"]) && node["Node Type"] !== "Subquery Scan")
     return isLookup(node, unique)
   return (node.Plans ?? []).every((child) => isBounded(child, unique))

@@ -72,14 +72,17 @@ async function expectRunsAtOnce(client: Client, nodes: readonly StartedNode[]): 
   const code = `export default () => new Response(new ReadableStream({
     start: (it) => it.enqueue(new TextEncoder().encode("begun")) }))`
   const { name } = await client.createVal({ code, name: "hang", type: "http", privacy: "public" })
-  const started: { node: number; end: AbortController }[] = []
+  const started: { node: number; end: AbortController; response: Response }[] = []
   const request = async (node: number) => {
     const { baseUrl } = nodes[node] as StartedNode
     const end = new AbortController()
     const headers = { host: `ada-${name}.localhost:${new URL(baseUrl).port}` }
+    const send = () => fetch(baseUrl, { headers, signal: end.signal })
+    let response = await send()
     // A run that has waited for too long is refused.
-    while ((await fetch(baseUrl, { headers, signal: end.signal })).status !== 200);
-    started.push({ node, end })
+    while (response.status !== 200) response = await send()
+    // Kept: the connection of a response that is collected as garbage is closed.
+    started.push({ node, end, response })
   }
   for (let index = 0; index < 12; index++) void request(index % 3).catch(() => {})
   await waitUntil(() => started.length === runsMax, { msMax: 120_000 })

@@ -21,6 +21,8 @@ export interface OpenAsk {
   readonly ask: BudgetAsk
   /** Undefined: there is no answer, and this node decides alone. */
   settle(answer: BudgetAnswer | undefined): void
+  /** The answer that came after this node had decided alone: the database has counted the ask. */
+  noteLate(answer: BudgetAnswer | undefined): void
 }
 
 /** The limits of one kind, which have asks from time to time. */
@@ -31,6 +33,12 @@ export interface BudgetSource {
   msUntilDue(): number
   /** This node was alone until now: others must learn what it has used. */
   join(): void
+}
+
+/** The key of a limit in the database, whose index takes no long ones. */
+export function toBudgetKey(name: string, key: string): string {
+  if (key.length <= 200) return `${name}:${key}`
+  return `${name}:${new Bun.CryptoHasher("sha256").update(key).digest("hex")}`
 }
 
 /** What a limit knows of the other nodes. */
@@ -87,18 +95,20 @@ export class Budgets implements Sharing {
   readonly #nodeId: string
   readonly #sources: BudgetSource[] = []
   readonly #loop: Loop
+  readonly #purges: Loop
   #nodeCount = 1
   #isCut = false
-  #purgedAtMs = Number.NEGATIVE_INFINITY
   /** Those at the last count, and what all nodes may have added since. */
   #stored = 0
 
   constructor(store: BudgetStore, nodeId: string, onError: (error: unknown) => void) {
     this.#store = store
     this.#nodeId = nodeId
-    const { failedMs } = limits
+    const { failedMs, purgeMs } = limits
     this.#loop = new Loop({ round: () => this.#round(), pollMs: Infinity, failedMs, onError })
     this.#loop.start(Infinity)
+    // Beside the rounds: a request waits for a round, and must not wait for a purge.
+    this.#purges = new Loop({ round: () => this.#purge(), pollMs: purgeMs, onError })
   }
 
   get nodeCount(): number {
@@ -116,6 +126,7 @@ export class Budgets implements Sharing {
     if (!wasAlone || this.#nodeCount === 1) return
     for (const source of this.#sources) source.join()
     this.wakeIn(0)
+    this.#purges.start()
   }
 
   add(source: BudgetSource): void {
@@ -129,29 +140,33 @@ export class Budgets implements Sharing {
   /** From now on this node decides alone. */
   async stop(): Promise<void> {
     this.#isCut = true
-    await this.#loop.stop()
+    await Promise.all([this.#loop.stop(), this.#purges.stop()])
     this.#isCut = true
-    for (const { settle } of this.#collect()) settle(undefined)
+    this.#decideAlone()
   }
 
   async #round(): Promise<number> {
     if (this.#nodeCount === 1) {
-      for (const { settle } of this.#collect()) settle(undefined)
+      this.#decideAlone()
       return Infinity
     }
     const asks = this.#collect()
     if (asks.length > 0) await this.#settle(asks)
     // With nothing to report, the next request finds out whether the database answers again.
     else this.#isCut = false
-    await this.#purge()
     if (this.#isCut) return limits.failedMs
     return Math.min(...this.#sources.map((source) => source.msUntilDue()))
   }
 
-  #collect(): OpenAsk[] {
+  #collect(asksMax = limits.asksMax): OpenAsk[] {
     const asks: OpenAsk[] = []
-    for (const source of this.#sources) asks.push(...source.collect(limits.asksMax - asks.length))
+    for (const source of this.#sources) asks.push(...source.collect(asksMax - asks.length))
     return asks
+  }
+
+  /** Answers everything that waits. */
+  #decideAlone(): void {
+    for (const { settle } of this.#collect(Infinity)) settle(undefined)
   }
 
   async #settle(asks: readonly OpenAsk[]): Promise<void> {
@@ -161,6 +176,8 @@ export class Budgets implements Sharing {
       isWaiting = false
       this.#isCut = true
       for (const { settle } of asks) settle(undefined)
+      // Those that came meanwhile have waited too, and this round may still take long.
+      this.#decideAlone()
     }
     const timer = setTimeout(decideAlone, limits.answerMsMax)
     try {
@@ -168,8 +185,11 @@ export class Budgets implements Sharing {
       const sent = asks.map(({ ask }) => ask)
       const { answers, added } = await this.#store.settle(this.#nodeId, sent, mayAdd)
       this.#stored += added * this.#nodeCount
-      this.#isCut = false
-      if (isWaiting) for (const [index, { settle }] of asks.entries()) settle(answers[index])
+      // A database that answers late again and again would let requests wait again and again.
+      if (isWaiting) this.#isCut = false
+      for (const [index, ask] of asks.entries())
+        if (isWaiting) ask.settle(answers[index])
+        else ask.noteLate(answers[index])
     } catch (error) {
       decideAlone()
       this.#isCut = true
@@ -181,9 +201,7 @@ export class Budgets implements Sharing {
   }
 
   async #purge(): Promise<void> {
-    const nowMs = performance.now()
-    if (nowMs - this.#purgedAtMs < limits.purgeMs) return
-    this.#purgedAtMs = nowMs
+    if (this.#nodeCount === 1) return
     this.#stored = await this.#store.purge(limits.storedMax)
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { type BudgetStore, Budgets } from "./budgets.ts"
+import { type BudgetStore, Budgets, toBudgetKey } from "./budgets.ts"
 import { type Budget, type BudgetAsk, isSlotAsk, settleRate, settleSlots } from "./settle-budget.ts"
 import { SharedRates } from "./shared-rates.ts"
 import { SharedSlots } from "./shared-slots.ts"
@@ -119,11 +119,39 @@ describe("SharedRates", () => {
   })
 
   test("take lets requests wait only for a moment for a database that is silent", async () => {
-    const { store, takeMany } = openNodes(2, 10)
+    const { store, nodes, takeMany } = openNodes(2, 10)
     const { promise, resolve } = Promise.withResolvers<void>()
     store.silence = promise
-    expect(await takeMany(20, () => 0)).toBe(5)
+    const first = takeMany(20, () => 0)
+    // More than one transaction takes, while that of the first ones is silent.
+    await waitUntil(() => store.asked > 0)
+    const others = Array.from({ length: 1_200 }, (_, index) => nodes[0]?.take(`other ${index}`))
+    expect(await first).toBe(5)
+    expect((await Promise.all(others)).every(Boolean)).toBe(true)
     resolve()
+  })
+
+  test("take counts once what the database has noted too late", async () => {
+    const { clock, store, nodes, takeMany } = openNodes(2, 100)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    store.silence = promise
+    expect(await takeMany(6, () => 0)).toBe(6)
+    expect(nodes[0]?.budgets.isCut).toBe(true)
+    store.silence = undefined
+    resolve()
+    for (let turn = 0; turn < 4; turn++) {
+      clock.at += 1
+      await nodes[0]?.take()
+    }
+    await waitUntil(() => !nodes[0]?.budgets.isCut)
+    expect(await takeMany(200, () => 1, 5)).toBeGreaterThanOrEqual(85)
+  })
+
+  test("take stores keys of any length", async () => {
+    const { store, takeMany } = openNodes(2, 10)
+    await takeMany(1, () => 0)
+    expect(store.keys()).toEqual(["rate:ada"])
+    expect(toBudgetKey("rate", "a".repeat(300))).toMatch(/^rate:[0-9a-f]{64}$/)
   })
 
   test("take shares in equal parts what the database may not store", async () => {
@@ -221,6 +249,19 @@ describe("SharedSlots", () => {
     await waitUntil(() => store.holdersOf("slots:ada") === 0)
   })
 
+  test("tells a second node what is open already", async () => {
+    const { store, nodes } = openSlots(4)
+    const [first, second] = nodes
+    first?.budgets.setNodeCount(1)
+    first?.start(4)
+    expect(first?.waiting.started).toBe(4)
+    first?.budgets.setNodeCount(2)
+    await waitUntil(() => store.holdersOf("slots:ada") === 1)
+    second?.start(4)
+    await waitUntil(() => (second?.slots.hasRoom("ada") ?? true) === false)
+    expect(second?.waiting.started).toBe(0)
+  })
+
   test("gives each node its part while the database does not answer", async () => {
     const { store, nodes } = openSlots(4)
     store.isAway = true
@@ -234,6 +275,8 @@ describe("SharedSlots", () => {
 class MemoryStore implements BudgetStore {
   readonly #now: () => number
   readonly #rows = new Map<string, Budget>()
+  /** Transactions that have begun, and that have ended. */
+  asked = 0
   settled = 0
   isAway = false
   isFull = false
@@ -247,11 +290,16 @@ class MemoryStore implements BudgetStore {
     return this.#rows.size
   }
 
+  keys(): string[] {
+    return [...this.#rows.keys()]
+  }
+
   holdersOf(key: string): number {
     return Object.keys(this.#rows.get(key)?.holders ?? {}).length
   }
 
   async settle(nodeId: string, asks: readonly BudgetAsk[]) {
+    this.asked += 1
     await this.silence
     if (this.isAway) throw new Error("away")
     this.settled += 1

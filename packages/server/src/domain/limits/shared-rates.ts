@@ -1,5 +1,12 @@
 import { TokenBucket, TokenBuckets } from "../../shared/token-bucket.ts"
-import { type BudgetSource, type OpenAsk, type Sharing, shareOf, trustOf } from "./budgets.ts"
+import {
+  type BudgetSource,
+  type OpenAsk,
+  type Sharing,
+  shareOf,
+  toBudgetKey,
+  trustOf,
+} from "./budgets.ts"
 import type { BudgetAnswer, RateAnswer } from "./settle-budget.ts"
 
 const limits = {
@@ -129,9 +136,10 @@ export class SharedRates implements BudgetSource {
     const wanted = countTokens(waiting)
     // Of its part, if this node has decided alone.
     const used = Math.max(0, bucket.capacity - bucket.tokens - wanted)
+    let takenAlone = 0
     return {
       ask: {
-        key: `${this.#name}:${key}`,
+        key: toBudgetKey(this.#name, key),
         capacity,
         periodMs: this.#periodMs,
         // What has been refilled since then is no longer used.
@@ -141,7 +149,11 @@ export class SharedRates implements BudgetSource {
       },
       settle: (answer) => {
         if (answer && isRateAnswer(answer)) this.#apply(bucket, answer, unreported, waiting)
-        else this.#decideAlone(bucket, waiting)
+        else takenAlone = this.#decideAlone(bucket, waiting)
+      },
+      noteLate(answer) {
+        if (answer && isRateAnswer(answer))
+          bucket.unreported -= unreported + Math.min(answer.granted, takenAlone)
       },
     }
   }
@@ -163,7 +175,9 @@ export class SharedRates implements BudgetSource {
     }
   }
 
-  #decideAlone(bucket: SharedBucket, waiting: readonly Waiting[]): void {
+  /** Returns how many tokens were taken. */
+  #decideAlone(bucket: SharedBucket, waiting: readonly Waiting[]): number {
+    let taken = 0
     const nowMs = this.#now()
     bucket.tokens += countTokens(waiting)
     if (this.#sharing.nodeCount > 1) {
@@ -172,10 +186,14 @@ export class SharedRates implements BudgetSource {
     }
     for (const { tokens, resolve } of waiting) {
       const isTaken = bucket.hasToken
-      if (isTaken) bucket.charge(tokens)
-      if (isTaken) bucket.unreported += tokens
+      if (isTaken) {
+        bucket.charge(tokens)
+        taken += tokens
+      }
       resolve(isTaken ? 0 : bucket.msUntilToken)
     }
+    bucket.unreported += taken
+    return taken
   }
 }
 

@@ -1,4 +1,11 @@
-import { type BudgetSource, type OpenAsk, type Sharing, shareOf, trustOf } from "./budgets.ts"
+import {
+  type BudgetSource,
+  type OpenAsk,
+  type Sharing,
+  shareOf,
+  toBudgetKey,
+  trustOf,
+} from "./budgets.ts"
 import { type BudgetAnswer, type SlotAnswer, slotsKeptMs } from "./settle-budget.ts"
 
 const limits = {
@@ -79,6 +86,8 @@ export class SharedSlots implements BudgetSource {
   }
 
   join(): void {
+    // A node that is alone notes only what is open.
+    for (const count of this.#counts.values()) count.peak = count.open
     this.#lookIn(0)
   }
 
@@ -134,7 +143,7 @@ export class SharedSlots implements BudgetSource {
   #toAsk(key: string, count: SlotCount, wanted: number, max: number, nowMs: number): OpenAsk {
     count.askedAtMs = nowMs
     return {
-      ask: { key: `${this.#name}:${key}`, max, open: count.open, wanted },
+      ask: { key: toBudgetKey(this.#name, key), max, open: count.open, wanted },
       settle: (answer) => {
         if (answer && isSlotAnswer(answer)) {
           count.held = answer.held
@@ -144,6 +153,8 @@ export class SharedSlots implements BudgetSource {
         } else if (count.askedAtMs === nowMs) this.#forgetReports()
         this.#noteRoom()
       },
+      // The next report is about all slots.
+      noteLate() {},
     }
   }
 

@@ -230,11 +230,10 @@ export interface RunStore {
   listCancelRequests(): Promise<readonly string[]>
   /** Deletes some runs of deleted vals. Returns false when there are none. */
   purge(runsMax: number): Promise<boolean>
-  /**
-   * Where runs are in partitions by time, drops those that expired at least `keptMs` ago, and adds
-   * the next ones.
-   */
-  keepPartitions(keptMs: number): Promise<void>
+  /** Where runs are in partitions by time, adds the next ones. */
+  addPartitions(keptMs: number): Promise<void>
+  /** Drops the partitions whose runs are all older than `keptMs`. */
+  dropPartitions(keptMs: number): Promise<void>
   /**
    * Deletes some runs that started before then and have ended, if no partition is dropped with them.
    * Returns false when there are none left.

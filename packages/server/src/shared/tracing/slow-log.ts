@@ -1,13 +1,16 @@
-import { TokenBucket } from "../token-bucket.ts"
+import { TokenBucket, TokenBuckets } from "../token-bucket.ts"
 
 const limits = { linesPerMinute: 20 }
 
-/** Logs what took long, a few lines per minute: when a database is slow, everything is. */
+/**
+ * Logs what took long, a few lines of each cause per minute: when a database is slow, everything is,
+ * and vals that sleep must not hide it.
+ */
 export class SlowLog {
   /** What takes this long is logged; never, if it is infinite. */
   readonly msMin: number
   readonly #write: (fields: object) => void
-  readonly #lines = new TokenBucket(limits.linesPerMinute, 60_000, performance.now())
+  readonly #lines = new TokenBuckets(60_000, () => performance.now(), TokenBucket)
   /** Those that were left out since the last line. */
   #skipped = 0
 
@@ -16,8 +19,8 @@ export class SlowLog {
     this.#write = write
   }
 
-  note(fields: object): void {
-    if (!this.#lines.take(1, performance.now())) {
+  note(fields: { readonly cause?: string; readonly [name: string]: unknown }): void {
+    if (this.#lines.take(fields.cause ?? "", limits.linesPerMinute) > 0) {
       this.#skipped += 1
       return
     }
@@ -27,7 +30,7 @@ export class SlowLog {
 }
 
 /** What a request has waited for, in milliseconds, and the longest of it as the cause. */
-export function explainWaits(waits: Readonly<Record<string, number>>): object {
+export function explainWaits(waits: Readonly<Record<string, number>>) {
   const rounded = Object.entries(waits).map(([name, ms]) => [name, Math.round(ms)] as const)
   const [cause] = rounded.reduce((longest, wait) => (wait[1] > longest[1] ? wait : longest))
   return { cause, waitedMs: Object.fromEntries(rounded) }

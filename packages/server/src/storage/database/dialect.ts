@@ -68,10 +68,29 @@ export interface RunPartitions {
    * where the schema is older.
    */
   readonly list: Statement
-  /** Adds a partition for these ids. False if too many of them are elsewhere already. */
-  add(name: string, from: string, to: string): Statements<boolean>
+  /**
+   * Adds a partition. It is `crowded` if the one of all other ids has so many runs that reading or
+   * moving them would take long: their range has to be reserved first. `busy`: another node adds it.
+   */
+  add(partition: NewPartition): Statements<"added" | "crowded" | "busy">
+  /**
+   * Promises that the partition of all other ids has none of these. If it has, it promises nothing
+   * and returns the newest of them.
+   */
+  reserve(from: string, to: string): Statements<"reserved" | "busy" | { readonly newest: string }>
+  /** Checks the promise, one statement after the other, while others read and write. */
+  readonly validations: readonly Statement[]
   /** Deletes a partition with all runs in it but those that have not ended. */
   drop(name: string): Statements<void>
+}
+
+/** A partition for ids from one, up to the one before another. */
+export interface NewPartition {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+  /** Whether its range is reserved. */
+  readonly isReserved: boolean
 }
 
 /** The columns of a table of objects. */

@@ -40,7 +40,7 @@ export const postgresDefaults: PostgresLimits = {
   lockMsMax: 5_000,
   idleInTransactionMsMax: 10_000,
   silenceMsMax: 2_000,
-  patientMsMax: 3_600_000,
+  patientMsMax: 86_400_000,
   attemptsMax: 5,
   repeatMs: 5,
   readsMax: 10_000,

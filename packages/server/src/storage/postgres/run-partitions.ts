@@ -7,7 +7,7 @@ const limits = {
   lockMs: 100,
   /** How long the locks may last. */
   statementMs: 5_000,
-  /** Runs that are moved into a new partition. */
+  /** Runs in the rest that are read, and moved into a new partition, while others wait. */
   movedMax: 10_000,
 }
 
@@ -30,13 +30,10 @@ export const postgresRunPartitions: RunPartitions = {
     select substr(c.relname, ${"runs_".length + 1}) as name, pg_get_expr(c.relpartbound, c.oid) as bound,
       floor(extract(epoch from statement_timestamp()) * 1000)::bigint as at
     from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'runs'::regclass order by c.relname`),
-  *add(name, from, to) {
-    if (!(yield* lock("runs_rest, run_responses_rest"))) return false
-    if (yield* exists(name)) return true
-    const found = yield* firstRow<{ count: number | string }>(
-      sql`select count(*) as count from (select 1 from runs_rest where id >= ${from} and id < ${to} limit ${limits.movedMax + 1}) found`,
-    )
-    if (Number(found?.count) > limits.movedMax) return false
+  *add({ name, from, to, isReserved }) {
+    if (!isReserved && (yield* isCrowded())) return "crowded"
+    if (!(yield* lock("runs_rest, run_responses_rest"))) return "busy"
+    if (yield* exists(name)) return "added"
     for (const [table, key, storage] of tables) {
       const partition = `${table}_${name}`
       yield raw(
@@ -48,9 +45,30 @@ export const postgresRunPartitions: RunPartitions = {
       yield raw(
         `alter table ${table} attach partition ${partition} for values from ('${from}') to ('${to}')`,
       )
+      yield raw(`alter table ${table}_rest drop constraint if exists ${table}_rest_bound`)
     }
-    return true
+    return "added"
   },
+  *reserve(from, to) {
+    if (!(yield* lock("runs_rest, run_responses_rest"))) return "busy"
+    const newest = yield* firstRow<{ id: string }>(
+      sql`select id from runs_rest where id >= ${from} and id < ${to} order by id desc limit 1`,
+    )
+    if (newest) return { newest: newest.id }
+    for (const [table, key] of tables) {
+      yield raw(`alter table ${table}_rest drop constraint if exists ${table}_rest_bound`)
+      yield raw(`alter table ${table}_rest add constraint ${table}_rest_bound
+        check (${key} is not null and not (${key} >= '${from}' and ${key} < '${to}')) not valid`)
+    }
+    return "reserved"
+  },
+  validations: tables.map(([table]) =>
+    raw(`do $$ begin
+      if exists (select 1 from pg_constraint where conname = '${table}_rest_bound') then
+        alter table ${table}_rest validate constraint ${table}_rest_bound;
+      end if;
+    end $$`),
+  ),
   *drop(name) {
     if (!(yield* lock("only runs, only run_responses")) || !(yield* exists(name))) return
     for (const [table] of tables)
@@ -72,6 +90,14 @@ function* lock(names: string): Statements<boolean> {
   yield raw(`set local statement_timeout = ${limits.statementMs}`)
   yield raw(`lock table ${names} in access exclusive mode`)
   return true
+}
+
+/** Whether the partition of all other ids has more runs than can be read while others wait. */
+function* isCrowded(): Statements<boolean> {
+  const found = yield* firstRow<{ count: number | string }>(
+    sql`select count(*) as count from (select 1 from runs_rest limit ${limits.movedMax + 1}) found`,
+  )
+  return Number(found?.count) > limits.movedMax
 }
 
 function* exists(name: string): Statements<boolean> {

@@ -37,10 +37,11 @@ const toRun = (startedAt: number, more: Partial<RunRecord> = {}) =>
   })
 
 /** A round of housekeeping waits for the next one where a vacuum has a lock. */
-async function keep({ keepPartitions }: RunStore, ms: number) {
+async function keep({ addPartitions, dropPartitions }: RunStore, ms: number) {
   for (;;)
     try {
-      return await keepPartitions(ms)
+      await addPartitions(ms)
+      return await dropPartitions(ms)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
     }
@@ -53,7 +54,10 @@ async function addPast(db: Database) {
   await db.write(() => runPartitions.drop("before"))
   for (const [index, days] of [40, 35, 30, 5, 0, -5].entries())
     await db.write(() =>
-      runPartitions.add(`p${index}`, firstIdOf(daysAgo(days)), firstIdOf(daysAgo(days - 5))),
+      runPartitions.add({
+        ...{ name: `p${index}`, isReserved: false },
+        ...{ from: firstIdOf(daysAgo(days)), to: firstIdOf(daysAgo(days - 5)) },
+      }),
     )
 }
 
@@ -129,7 +133,7 @@ describeEachDatabase("runs of several partitions", (open) => {
   })
 })
 
-describePostgres("keepPartitions", (open) => {
+describePostgres("partitions of runs", (open) => {
   const added = (days: number) =>
     new Date(daysAgo(days)).toISOString().slice(0, 10).split("-").join("")
 
@@ -204,6 +208,27 @@ describePostgres("keepPartitions", (open) => {
     expect(await runs.find(user, far.id)).toBeDefined()
   })
 
+  test("are added where the rest has too many runs to read or to move while others wait", async () => {
+    const { db } = await open()
+    const runs = await addVal(db)
+    await runs.record([toRun(daysAgo(-900))])
+    const days = firstIdOf(daysAgo(-9)).slice(0, 24)
+    await db.write(function* () {
+      yield sql`insert into runs select made.* from runs_rest one, generate_series(1, 10001) n,
+        jsonb_populate_record(null::runs, to_jsonb(one) || jsonb_build_object('id', ${days} || lpad(to_hex(n), 12, '0'))) made`
+    })
+
+    await keep(runs, 2 * keptMs)
+    // It begins after the newest of them, and reads none of them while others wait.
+    expect(await listNames(db)).toEqual([added(-10), "before", "rest"])
+    await runs.record([toRun(daysAgo(-10)), toRun(daysAgo(-9)), toRun(daysAgo(-900))])
+    const counts = sql`select tableoid::regclass::text as name, count(*)::int as count from runs group by 1 order by 1`
+    expect(await db.read(counts)).toEqual([
+      { name: `runs_${added(-10)}`, count: 1 },
+      { name: "runs_rest", count: 10_004 },
+    ])
+  })
+
   test("waits for another round while a transaction reads runs, and lets others read", async () => {
     const database = await open()
     const { db } = database
@@ -218,7 +243,7 @@ describePostgres("keepPartitions", (open) => {
       await reading.promise
     })
     await hasRead.promise
-    await expect(runs.keepPartitions(keptMs)).rejects.toMatchObject({
+    await expect(runs.addPartitions(keptMs)).rejects.toMatchObject({
       code: "database_unavailable",
     })
     expect(await db.read(sql`select count(*)::int as count from runs`)).toEqual([{ count: 1 }])

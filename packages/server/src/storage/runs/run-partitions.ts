@@ -1,4 +1,5 @@
 import type { Database } from "../database/database.ts"
+import type { Statement } from "../database/sql.ts"
 
 const dayMs = 86_400_000
 /**
@@ -24,23 +25,54 @@ export async function listPurgedTables(db: Database): Promise<readonly string[]>
 }
 
 /**
- * Drops the partitions whose runs have all expired, and adds those that are needed next. The clock
- * is that of the database: a node whose clock is wrong drops nothing early.
+ * Drops the partitions whose runs have all expired. The clock is that of the database: a node whose
+ * clock is wrong drops nothing early.
  */
-export async function keepPartitions(db: Database, keptMs: number): Promise<void> {
+export async function dropPartitions(db: Database, keptMs: number): Promise<void> {
+  const { runPartitions } = db.dialect
+  const { partitions, at } = await listPartitions(db)
+  for (const { name, to } of partitions)
+    if (runPartitions && to !== undefined && to <= at - keptMs)
+      await db.write(() => runPartitions.drop(name))
+}
+
+/** Adds the partitions that are needed next, by the clock of the database. */
+export async function addPartitions(db: Database, keptMs: number): Promise<void> {
   const { runPartitions } = db.dialect
   const { partitions, at } = await listPartitions(db)
   if (runPartitions === undefined || partitions.length === 0) return
-  for (const { name, to } of partitions)
-    if (to !== undefined && to <= at - keptMs) await db.write(() => runPartitions.drop(name))
   const widthMs = Math.ceil(keptMs / partitionsPerRetention / dayMs) * dayMs
   const end = Math.max(0, ...partitions.map(({ to }) => to ?? 0))
   // After a long time without a server, the days between belong to no partition.
   let from = Math.max(end, Math.floor((at - widthMs) / dayMs) * dayMs + dayMs)
-  for (; from < at + widthMs; from += widthMs) {
-    const [name, first, next] = [toName(from), firstIdOf(from), firstIdOf(from + widthMs)]
-    await db.write(() => runPartitions.add(name, first, next))
+  while (from < at + widthMs) {
+    const [first, next] = [firstIdOf(from), firstIdOf(from + widthMs)]
+    const add = { name: toName(from), from: first, to: next, isReserved: false }
+    let outcome = await db.write(() => runPartitions.add(add))
+    if (outcome === "crowded") {
+      const reserved = await db.write(() => runPartitions.reserve(first, next))
+      if (reserved === "busy") return
+      if (reserved !== "reserved") {
+        // Too many to move. Those days stay in the rest, whose runs are deleted one by one.
+        from = Math.floor(timeOf(reserved.newest) / dayMs) * dayMs + dayMs
+        continue
+      }
+      for (const statement of runPartitions.validations) await writePatiently(db, statement)
+      outcome = await db.write(() => runPartitions.add({ ...add, isReserved: true }))
+    }
+    // Another node adds it. A later one before it would leave a gap if that node fails.
+    if (outcome === "busy") return
+    from += widthMs
   }
+}
+
+async function writePatiently(db: Database, statement: Statement): Promise<void> {
+  await db.write(
+    function* () {
+      yield statement
+    },
+    { isPatient: true },
+  )
 }
 
 async function listPartitions(db: Database): Promise<{ partitions: Partition[]; at: number }> {

@@ -8,7 +8,7 @@ import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
 import { toRunValues } from "./record-runs.ts"
-import { keepPartitions, listPurgedTables } from "./run-partitions.ts"
+import { addPartitions, dropPartitions, listPurgedTables } from "./run-partitions.ts"
 import {
   fromJson,
   fromStoredInput,
@@ -82,7 +82,8 @@ export function createRunStore(db: Database): RunStore {
       return found.map(({ id }) => id)
     },
     purge: (runsMax) => write({ kind: "purge_deleted", runsMax }),
-    keepPartitions: (keptMs) => keepPartitions(db, keptMs),
+    addPartitions: (keptMs) => addPartitions(db, keptMs),
+    dropPartitions: (keptMs) => dropPartitions(db, keptMs),
     async purgeOlder(before, runsMax) {
       let hasMore = false
       for (const table of await listPurgedTables(db))

@@ -43,9 +43,9 @@ export const outsideDoors: readonly Door[] = [
   },
   {
     name: "response of a collector, and the longest headers of a trace",
-    async drive({ send }) {
+    async drive({ send, metricsPort }) {
       const countSpans = async () => {
-        const metrics = await send({ method: "GET", path: "/metrics" })
+        const metrics = await (await fetch(`http://localhost:${metricsPort}/metrics`)).text()
         const counts = metrics.match(/^hamlet_trace_spans_total\S+ \d+$/gm) ?? []
         return counts.reduce((sum, line) => sum + Number(line.split(" ")[1]), 0)
       }
