@@ -63,10 +63,8 @@ export async function migrate(
       // Another node may have applied it meanwhile, and changed the tables.
       if ((await findNext(db, migrations)) === next) throw error
     }
-    const applied = await applyOnline(db, migrations, (attempts) =>
-      onWait(next?.name ?? "", attempts),
-    )
-    if (applied === undefined) return { from, to: migrations.at(-1)?.version ?? 0 }
+    await applyOnline(db, migrations, next, (attempts) => onWait(next?.name ?? "", attempts))
+    if (next === undefined) return { from, to: migrations.at(-1)?.version ?? 0 }
   }
 }
 
@@ -136,19 +134,20 @@ function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Scri
 const lockWait = { msMax: 3_600_000, pauseMsMin: 500, pauseMsMax: 10_000 }
 
 /**
- * Applies the first migration that is missing. While another transaction holds a table that it
+ * Applies the migration that was prepared. While another transaction holds a table that it
  * changes, it tries again and again: all requests that use a table queue behind a statement that
  * waits for it.
  */
 async function applyOnline(
   db: Database,
   migrations: readonly Migration[],
+  prepared: Migration | undefined,
   onWait: (attempts: number) => void,
-): Promise<number | undefined> {
+): Promise<void> {
   const deadline = performance.now() + lockWait.msMax
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await db.write(() => applyNext(db.dialect, migrations), { isPatient: true })
+      return await db.write(() => applyNext(db.dialect, migrations, prepared), { isPatient: true })
     } catch (error) {
       if (!(error instanceof LockTimeout)) throw error
       if (performance.now() > deadline)
@@ -162,22 +161,22 @@ async function applyOnline(
   }
 }
 
-/** Applies the first migration that is missing, if any, and returns its version. */
+/** Applies the migration that was prepared, unless another node has done so meanwhile. */
 function* applyNext(
   dialect: Dialect,
   migrations: readonly Migration[],
-): Script<number | undefined> {
+  prepared: Migration | undefined,
+): Script<void> {
   yield* dialect.migrationLock
   yield* dialect.briefLocks
   const current = yield* readVersion(migrations)
   const next = migrations.find(({ version }) => version > current)
-  if (next === undefined) return undefined
+  if (next === undefined || next !== prepared) return
   if (next.verify) yield* next.verify(dialect)
   for (const text of next.statements(dialect)) yield raw(text)
   yield sql`insert into schema_migrations (version, name, applied_at) values (${next.version}, ${next.name}, ${Date.now()})`
   if (next.worksWith !== undefined)
     yield sql`insert into schema_compatibility (version, works_with) values (${next.version}, ${next.worksWith})`
-  return next.version
 }
 
 /** The newest migration that a process cannot work with; none while all declare that it can. */
