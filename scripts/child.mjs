@@ -60,7 +60,7 @@ async function drain({ stderr }) {
  */
 export function runCaptured(command, args, options) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options })
     /** @type {Buffer[]} */
     const chunks = []
     child.stdout?.on("data", (chunk) => chunks.push(chunk))

@@ -121,6 +121,31 @@ describeEachDatabase("migrate", (open) => {
     expect(await database.db.read(sql`select a from whole`)).toEqual([{ a: 1 }])
   })
 
+  test("prepares each migration before it applies it, also when another node is faster", async () => {
+    const { db } = await open({ isEmpty: true })
+    const steps: string[] = []
+    const overtaken: Migration = {
+      ...first,
+      async prepare() {
+        await migrate(db, [first])
+      },
+    }
+    const last: Migration = {
+      ...second,
+      async prepare() {
+        steps.push("prepared")
+      },
+      statements: (dialect) => {
+        steps.push("applied")
+        return second.statements(dialect)
+      },
+    }
+
+    expect(await migrate(db, [overtaken, last])).toEqual({ from: 0, to: 2 })
+
+    expect(steps).toEqual(["prepared", "applied"])
+  })
+
   test("leaves the previous schema when it is killed in the middle", async () => {
     const database = await open({ isEmpty: true })
     const child = spawnMigration(database, true)
