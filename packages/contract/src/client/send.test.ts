@@ -166,6 +166,17 @@ describe("send, when the connection fails,", () => {
     expect(server.seen).toHaveLength(3)
   })
 
+  test.each([
+    Object.assign(new TypeError("fetch failed"), { cause: { code: "CERT_HAS_EXPIRED" } }),
+    Object.assign(new Error("self signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }),
+  ])("names a certificate that was not accepted: %s", async (refusal) => {
+    const { client } = start("https://vals.example", { fetch: () => Promise.reject(refusal) })
+    const error = await client.getMe().catch((cause: unknown) => cause as ConnectionError)
+    expect((error as ConnectionError).message).toMatch(
+      /: the certificate of the server was not accepted \((CERT_HAS_EXPIRED|DEPTH_ZERO_SELF_SIGNED_CERT)\)$/,
+    )
+  })
+
   test("treats a timeout like a failed connection", async () => {
     await using server = startScriptedServer(() => new Promise(() => {}))
     const { client, clock } = start(server.url, { timeoutMs: 20 })

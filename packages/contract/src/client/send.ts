@@ -73,13 +73,22 @@ async function receive(
     signal?.throwIfAborted()
     const reason = attempt.signal.aborted
       ? `no response within ${timeoutMs} ms`
-      : "the connection failed"
+      : explainFailure(cause)
     return new ConnectionError(`Cannot ${request.method} "${request.url}": ${reason}`, { cause })
   } finally {
     clearTimeout(timer)
     // While the caller reads the body, their signal still aborts it.
     if (!isStreamed) signal?.removeEventListener("abort", stop)
   }
+}
+
+/** A certificate that is not accepted has its code in the error, or in the cause of it. */
+function explainFailure(error: unknown): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
+  const found = String(cause?.code ?? code)
+  return /CERT|VERIFY|^ERR_TLS/.test(found)
+    ? `the certificate of the server was not accepted (${found})`
+    : "the connection failed"
 }
 
 /** Builds the options of `fetch`. */

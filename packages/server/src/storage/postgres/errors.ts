@@ -15,10 +15,10 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
 
 /**
  * Failures of the server or the network, not mistakes in our SQL: connection (08), login (28),
- * resources (53), shutdown and time-outs (57), disks (58), a missing database, a
+ * rights (42501), resources (53), shutdown and time-outs (57), disks (58), a missing database, a
  * standby, an idle transaction, and conflicts that remain after the last retry.
  */
-const unavailableStates = /^(08|28|53|57|58|3D000|25006|25P03|40001|40P01)/
+const unavailableStates = /^(08|28|42501|53|57|58|3D000|25006|25P03|40001|40P01)/
 
 /**
  * The connection is lost, or was never established. With 57P01 to 57P03 the server shuts down or

@@ -75,11 +75,11 @@ else
       expect(await db.read(settings)).toEqual([{ ...shared, readonly: "on" }])
     })
 
-    test("gives a patient script a time limit of an hour", async () => {
+    test("gives a patient script a time limit of a day", async () => {
       const setting = sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
 
       expect(await db.write(() => rows(setting), { isPatient: true })).toEqual([
-        { statement: "1h", lock: "1h" },
+        { statement: "1d", lock: "1d" },
       ])
       expect(await db.write(() => rows(setting))).toEqual([{ statement: "10s", lock: "5s" }])
     })
