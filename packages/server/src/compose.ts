@@ -120,7 +120,12 @@ function build(foundation: Foundation, replacements: Replacements) {
     log,
     settings: createSettingStore(db),
     database: describeDatabase(foundation),
-    start: parts.runtime.start,
+    async start() {
+      const isolation = await parts.runtime.start()
+      // Its report says now how vals are isolated.
+      jobs.nodeWatch.look()
+      return isolation
+    },
     announceStop: () => stopping.abort(),
     stop: () => stopAll(parts, jobs, api, gateway, mailServer),
   }

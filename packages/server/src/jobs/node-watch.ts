@@ -95,7 +95,7 @@ export class NodeWatch {
     this.#loop.start(this.#limits.beatMs)
   }
 
-  /** Looks at the other nodes now: one has come. */
+  /** Reports, and looks at the other nodes, now: this one has changed, or another one has come. */
   look(): void {
     this.#loop.wake()
   }
