@@ -227,6 +227,8 @@ describe("a repository of 300 files", () => {
       other.signal("SIGKILL")
       await Promise.all([one.ended(), other.ended()])
     }
+    // A watch that was killed may have saved what it had not noted yet.
+    await ada.print(["val", "pull", "--dir", "here"])
     renameSync(join(here, "docs"), join(here, "texts"))
     await ada.print(["val", "push", "--dir", "here"])
     await ada.print(["file", "type", "ada/tree", "Makefile", "script"])
