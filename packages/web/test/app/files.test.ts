@@ -156,6 +156,27 @@ describeApp("the files of a val", (app) => {
     expect(own.problems).toEqual([])
   })
 
+  test("open by a link that is clicked while the page appears", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app.stage.admin, three)
+    // Between the rendering and its effects, which come after the next frame.
+    await page.addInitScript(() => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector(".panes") === null) return
+        observer.disconnect()
+        const link = document.createElement("a")
+        link.href = "?file=three.ts"
+        document.body.append(link)
+        link.click()
+        link.remove()
+      }).observe(document, { childList: true, subtree: true })
+    })
+    await page.goto(val.path)
+    await expectText(page.getByRole("textbox", { name: /^Code of .*\/three\.ts$/ }), "three")
+    expect(own.problems).toEqual([])
+  })
+
   test("that were moved, deleted or created elsewhere lose no typed text", async () => {
     await using own = await app.openOwn()
     const { page } = own

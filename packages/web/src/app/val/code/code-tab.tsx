@@ -94,11 +94,12 @@ function useFileInAddress({ files }: ValTabProps["editing"]): void {
     isFirst.current = false
     if (file && file !== files.current.peek()) files.open(file)
   }, [files, asked])
-  // A line belongs to the file that was asked for.
-  useEffect(
-    () => setQuery({ file: shown, ...(shown === asked ? {} : { line: undefined }) }),
-    [shown],
-  )
+  useEffect(() => {
+    // A link that was clicked after the rendering asks for another file: the next one opens it.
+    if (currentLocation.peek().query.get("file") !== (asked ?? null)) return
+    // A line belongs to the file that was asked for.
+    setQuery({ file: shown, ...(shown === asked ? {} : { line: undefined }) })
+  }, [shown])
 }
 
 /** A definition in a file of a package or of the standard library, to read. */
