@@ -6,6 +6,8 @@ import {
 } from "../../../shared/libsql/libsql-registry.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 
+type Registry = Pick<LibsqlRegistry, "listOf" | "setBytes">
+
 interface Sizes {
   readonly databases: Map<string, RegisteredDatabase>
   readonly readMs: number
@@ -16,7 +18,7 @@ interface Sizes {
  * own figures (`storage_bytes_used`) are minutes old. What other nodes write is noticed a bit later.
  */
 export class OwnerSizes {
-  readonly #registry: LibsqlRegistry
+  readonly #registry: Registry
   readonly #limits: LibsqlLimits
   readonly #onError: (error: unknown) => void
   readonly #sizes = new Map<string, Sizes>()
@@ -24,7 +26,7 @@ export class OwnerSizes {
   readonly #unrecorded = new Map<string, RegisteredDatabase>()
   #timer: Timer | undefined
 
-  constructor(registry: LibsqlRegistry, limits: LibsqlLimits, onError: (error: unknown) => void) {
+  constructor(registry: Registry, limits: LibsqlLimits, onError: (error: unknown) => void) {
     this.#registry = registry
     this.#limits = limits
     this.#onError = onError
@@ -44,9 +46,11 @@ export class OwnerSizes {
   /** Reads the sizes of all databases of a user. */
   async read(ownerId: string): Promise<readonly RegisteredDatabase[]> {
     const databases = new Map<string, RegisteredDatabase>()
+    // A size that is recorded while the registry is read may be in neither of them afterwards.
+    const before = [...this.#unrecorded].filter(([, database]) => database.ownerId === ownerId)
     for (const database of await this.#registry.listOf(ownerId))
       databases.set(toNamespace(database), database)
-    for (const [namespace, database] of this.#unrecorded)
+    for (const [namespace, database] of [...before, ...this.#unrecorded])
       if (databases.has(namespace)) databases.set(namespace, database)
     this.#sizes.delete(ownerId)
     this.#sizes.set(ownerId, { databases, readMs: performance.now() })
