@@ -135,7 +135,10 @@ function defineMatrix(open: OpenDatabase, tried: readonly (typeof privacies)[num
 
   afterAll(() => api.close())
 
-  for (const [name, route] of table) {
+  // The backup comes first, while there is little to back up.
+  const isBackup = ([name]: (typeof table)[number]) => name === "getBackup"
+  const ordered = [...table.filter(isBackup), ...table.filter((row) => !isBackup(row))]
+  for (const [name, route] of ordered) {
     // A route whose path names nothing of a val responds the same whatever vals there are.
     const isOfVal = /\{(val_id|val_name|version|comment_id|run_id|file_id)\}/.test(route.path)
     for (const privacy of isOfVal ? tried : tried.slice(0, 1)) {
