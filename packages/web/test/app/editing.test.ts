@@ -272,6 +272,11 @@ describeApp("unsaved text", (app) => {
     await page.unroute(saves)
     await editor.press("Control+s")
     await findVersion(page, 2).waitFor()
+    // Text that is typed before the save has ended would be saved with it.
+    await page
+      .getByText(/(Saved as|Nothing has changed since) version 2/)
+      .first()
+      .waitFor()
     await loseResponses()
     await replaceText(page, editor, "typed again")
     await editor.press("Control+s")
