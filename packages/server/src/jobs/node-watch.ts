@@ -44,9 +44,11 @@ export interface NodeWatchLimits {
   /** How often the lease is renewed, and other nodes are looked at. */
   readonly beatMs: number
   readonly leaseMs: number
+  /** How soon this node tries again when it could not renew its lease. */
+  readonly failedMs: number
   /**
-   * For how long this node must have renewed its own lease before it declares others gone. After an outage
-   * of the database all leases have ended, and their nodes need time to renew them.
+   * For how long this node must have renewed its own lease in time before it declares others gone. After
+   * an outage of the database all leases have ended, and their nodes need time to renew them.
    */
   readonly graceMs: number
   /** Runs per transaction. */
@@ -56,8 +58,9 @@ export interface NodeWatchLimits {
 }
 
 const defaults: NodeWatchLimits = {
-  beatMs: 5_000,
+  beatMs: 2_500,
   leaseMs: nodeLeaseMs,
+  failedMs: 1_000,
   graceMs: 10_000,
   batchMax: 500,
   skewMsMax: 5_000,
@@ -65,13 +68,15 @@ const defaults: NodeWatchLimits = {
 
 /**
  * Renews the lease of this node, which is the lease of all of its runs, and takes the runs of nodes
- * whose lease has ended. Leases are times of the database's clock, so the clocks of nodes may differ.
+ * at the moment when their lease ends. Leases are times of the database's clock, so the clocks of nodes
+ * may differ.
  */
 export class NodeWatch {
   readonly #options: NodeWatchOptions
   readonly #limits: NodeWatchLimits
-  /** Since when this node has renewed its lease without a failure. */
+  /** Since when this node has renewed its lease in time, and when it did so last. */
   #steadySince: number | undefined
+  #renewedAt = Number.NEGATIVE_INFINITY
   readonly #loop: Loop
   #status: NodeStatus = { problem: undefined, clockSkewMs: 0, isClockWrong: false }
 
@@ -79,7 +84,8 @@ export class NodeWatch {
     this.#options = options
     this.#limits = { ...defaults, ...options.limits }
     const { onError } = options
-    this.#loop = new Loop({ round: () => this.#beat(), pollMs: this.#limits.beatMs, onError })
+    const { beatMs: pollMs, failedMs } = this.#limits
+    this.#loop = new Loop({ round: () => this.#beat(), pollMs, failedMs, onError })
   }
 
   get status(): NodeStatus {
@@ -90,9 +96,9 @@ export class NodeWatch {
   async start(): Promise<void> {
     await this.#compareClocks()
     await this.#add()
-    this.#steadySince = this.#options.now()
-    await this.sweep()
-    this.#loop.start(this.#limits.beatMs)
+    this.#noteRenewal()
+    const sleepMs = await this.sweep()
+    this.#loop.start(Math.min(sleepMs, this.#limits.beatMs))
   }
 
   /** Reports, and looks at the other nodes, now: this one has changed, or another one has come. */
@@ -109,9 +115,10 @@ export class NodeWatch {
   }
 
   /**
-   * Finds nodes that are gone and takes their runs, also runs that a node wrote after that.
+   * Finds nodes that are gone and takes their runs, also runs that a node wrote after that. Returns how
+   * long no other node can be found gone.
    */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<number> {
     const { nodes, tokens, onNodes } = this.#options
     const known = await this.#loop.attempt("list nodes", () => nodes.list())
     if (known) onNodes(known.filter(({ isGone }) => !isGone).length)
@@ -119,18 +126,41 @@ export class NodeWatch {
       await this.#loop.attempt("end a node that is gone", () => this.#endIfGone(node))
     await this.#loop.attempt("take over runs", () => this.#takeOver())
     await this.#loop.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
+    return Math.min(...(known ?? []).map((node) => this.#msUntilEnd(node)))
   }
 
   async #endIfGone(node: KnownNode): Promise<void> {
     const { node: self, nodes, hasEnded } = this.#options
     if (node.id === self.id || node.isGone) return
     if (node.host === self.host && hasEnded(node)) await nodes.end(node.id)
-    else if (node.isExpired && this.#isSteady()) await nodes.endExpired(node.id)
+    else if (node.leaseLeftMs < 0 && this.#msUntilSteady() <= 0) await nodes.endExpired(node.id)
   }
 
-  #isSteady(): boolean {
-    const since = this.#steadySince
-    return since !== undefined && this.#options.now() - since >= this.#limits.graceMs
+  /** Until this node may declare the other one gone, unless that renews its lease. */
+  #msUntilEnd({ id, isGone, leaseLeftMs }: KnownNode): number {
+    if (id === this.#options.node.id || isGone) return Number.POSITIVE_INFINITY
+    const endsInMs = Math.max(leaseLeftMs + 1, this.#msUntilSteady())
+    // Otherwise it was tried just now.
+    return endsInMs > 0 ? endsInMs : Number.POSITIVE_INFINITY
+  }
+
+  #msUntilSteady(): number {
+    if (this.#steadySince === undefined) return Number.POSITIVE_INFINITY
+    return this.#steadySince + this.#limits.graceMs - this.#options.now()
+  }
+
+  /**
+   * Healthy nodes can lose their lease only while the database is away for a lease less a beat, though
+   * it need not fail: it may just be slow. This node then has a gap that is as long.
+   */
+  #noteRenewal(): void {
+    const { beatMs, leaseMs } = this.#limits
+    const at = this.#options.now()
+    const gapMs = at - this.#renewedAt
+    // A clock that was set back must not make it wait for hours.
+    const isInTime = gapMs >= 0 && gapMs < leaseMs - beatMs
+    this.#renewedAt = at
+    if (this.#steadySince === undefined || !isInTime) this.#steadySince = at
   }
 
   async #takeOver(): Promise<void> {
@@ -150,7 +180,7 @@ export class NodeWatch {
     }
   }
 
-  async #beat(): Promise<void> {
+  async #beat(): Promise<number> {
     try {
       await this.#renew()
     } catch (error) {
@@ -159,11 +189,11 @@ export class NodeWatch {
       throw error
     }
     await this.#loop.attempt("compare clocks", () => this.#compareClocks())
-    await this.sweep()
+    return this.sweep()
   }
 
   async #renew(): Promise<void> {
-    const { node, nodes, checkSchema, onLost, now } = this.#options
+    const { node, nodes, checkSchema, onLost } = this.#options
     await checkSchema()
     if (!(await nodes.renew(node.id, this.#limits.leaseMs, this.#report()))) {
       onLost()
@@ -171,7 +201,7 @@ export class NodeWatch {
       await this.#takeOver()
       await this.#add()
     }
-    this.#steadySince ??= now()
+    this.#noteRenewal()
     this.#status = { ...this.#status, problem: undefined }
   }
 
