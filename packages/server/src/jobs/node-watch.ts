@@ -43,6 +43,8 @@ export interface NodeWatchOptions {
 export interface NodeWatchLimits {
   /** How often the lease is renewed, and other nodes are looked at. */
   readonly beatMs: number
+  /** The pause between two beats of which the first took long. */
+  readonly pauseMs: number
   readonly leaseMs: number
   /** How soon this node tries again when it could not renew its lease. */
   readonly failedMs: number
@@ -59,6 +61,7 @@ export interface NodeWatchLimits {
 
 const defaults: NodeWatchLimits = {
   beatMs: 2_500,
+  pauseMs: 500,
   leaseMs: nodeLeaseMs,
   failedMs: 1_000,
   graceMs: 10_000,
@@ -145,22 +148,25 @@ export class NodeWatch {
   }
 
   #msUntilSteady(): number {
-    if (this.#steadySince === undefined) return Number.POSITIVE_INFINITY
-    return this.#steadySince + this.#limits.graceMs - this.#options.now()
+    const now = this.#options.now()
+    if (this.#steadySince === undefined || this.#isLate(now)) return Number.POSITIVE_INFINITY
+    return this.#steadySince + this.#limits.graceMs - now
+  }
+
+  #noteRenewal(): void {
+    const now = this.#options.now()
+    if (this.#steadySince === undefined || this.#isLate(now)) this.#steadySince = now
+    this.#renewedAt = now
   }
 
   /**
-   * Healthy nodes can lose their lease only while the database is away for a lease less a beat, though
-   * it need not fail: it may just be slow. This node then has a gap that is as long.
+   * Healthy nodes can lose their lease only while the database is away for a lease less a beat. It
+   * need not fail, it may just be slow; but then this node has not renewed its lease for as long.
    */
-  #noteRenewal(): void {
-    const { beatMs, leaseMs } = this.#limits
-    const at = this.#options.now()
-    const gapMs = at - this.#renewedAt
+  #isLate(now: number): boolean {
+    const gapMs = now - this.#renewedAt
     // A clock that was set back must not make it wait for hours.
-    const isInTime = gapMs >= 0 && gapMs < leaseMs - beatMs
-    this.#renewedAt = at
-    if (this.#steadySince === undefined || !isInTime) this.#steadySince = at
+    return gapMs < 0 || gapMs >= this.#limits.leaseMs - this.#limits.beatMs
   }
 
   async #takeOver(): Promise<void> {
@@ -181,6 +187,8 @@ export class NodeWatch {
   }
 
   async #beat(): Promise<number> {
+    const { beatMs, pauseMs } = this.#limits
+    const beganMs = performance.now()
     try {
       await this.#renew()
     } catch (error) {
@@ -189,7 +197,9 @@ export class NodeWatch {
       throw error
     }
     await this.#loop.attempt("compare clocks", () => this.#compareClocks())
-    return this.sweep()
+    const sleepMs = await this.sweep()
+    // A busy machine takes seconds for all of this, and the lease goes on meanwhile.
+    return Math.min(sleepMs, Math.max(pauseMs, beganMs + beatMs - performance.now()))
   }
 
   async #renew(): Promise<void> {

@@ -9,6 +9,7 @@ import { proxiedNode } from "../../support/proxies/proxied-node.ts"
 import { type StartedProxy, startProxy } from "../../support/proxies/start-proxy.ts"
 import { waitUntil } from "../../support/wait-until.ts"
 import { Effects } from "./effects.ts"
+import type { Period } from "./history.ts"
 import { Network } from "./network.ts"
 
 export const nodeCount = 3
@@ -25,8 +26,8 @@ export class Cluster implements AsyncDisposable {
   readonly #folder: string
   readonly #nodes: HamletProcess[] = []
   readonly #formerNodes: HamletProcess[] = []
-  /** While the database was away, in milliseconds since 1970. */
-  readonly outages: { readonly fromMs: number; readonly toMs: number }[] = []
+  /** While the database was away. */
+  readonly outages: Period[] = []
   #postgres: PrivatePostgres | undefined
   #libsql: LibsqlProcess | undefined
   #proxy: StartedProxy | undefined

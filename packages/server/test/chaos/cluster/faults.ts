@@ -1,3 +1,4 @@
+import { nodeLeaseMs } from "../../../src/domain/nodes.ts"
 import { type Cluster, nodeCount } from "./cluster.ts"
 import type { Side } from "./network.ts"
 
@@ -12,8 +13,8 @@ export interface FaultCounts {
 
 export type FaultName = keyof FaultCounts
 
-/** The lease of a node is 20 s: others have taken its runs before it comes back. */
-const longerThanLeaseMs = 26_000
+/** Others have taken the runs of the node before it comes back. */
+const longerThanLeaseMs = nodeLeaseMs + 16_000
 const downMsMax = 2_000
 const shortCutMsMax = 8_000
 /** A node that starts needs longer. */

@@ -94,10 +94,15 @@ async function readRuns(client: Client, val_id: string): Promise<readonly EndedR
     const [word] = run.args as [string]
     return {
       ...{ id: run_id, word, status: run.status, attempt: run.attempt },
-      queuedMs: Date.parse(run.runStartAt),
+      queuedMs: toBirthMs(run_id),
       endedMs: run.runEndAt === null ? undefined : Date.parse(run.runEndAt),
     }
   })
+}
+
+/** When the id was made: `runStartAt` is when the code of the last attempt began. */
+function toBirthMs(id: string): number {
+  return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)
 }
 
 /** The due times of all schedules up to a moment. */
@@ -120,7 +125,6 @@ interface ScheduledRow {
   readonly input: string
   readonly status: string
   readonly attempt: number
-  readonly started_at: number | string
   readonly ended_at: number | string | null
 }
 
@@ -132,7 +136,7 @@ async function readScheduledRuns(
   const db = await openAgain({ url })
   try {
     const rows = await db.read<ScheduledRow>(
-      sql`select id, val_id, input, status, attempt, started_at, ended_at from runs where source = 'interval'`,
+      sql`select id, val_id, input, status, attempt, ended_at from runs where source = 'interval'`,
     )
     return rows.flatMap((row) => {
       const { scheduledAt } = JSON.parse(row.input) as { scheduledAt: number }
@@ -140,7 +144,7 @@ async function readScheduledRuns(
       const { id, status, attempt, ended_at } = row
       return {
         ...{ id, status, attempt, word: `${row.val_id} ${scheduledAt}` },
-        queuedMs: Number(row.started_at),
+        queuedMs: scheduledAt,
         endedMs: ended_at === null ? undefined : Number(ended_at),
       }
     })

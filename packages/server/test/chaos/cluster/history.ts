@@ -62,6 +62,7 @@ export interface EndedRun {
   readonly word: string
   readonly status: string
   readonly attempt: number
+  /** When it was queued, or was due. */
   readonly queuedMs: number
   readonly endedMs: number | undefined
 }
@@ -79,7 +80,13 @@ export interface FinalState {
   readonly dueTimes: readonly string[]
   readonly scheduledRuns: readonly EndedRun[]
   /** While the database was away, from the beginning of its stop to the end of its start. */
-  readonly outages: readonly { readonly fromMs: number; readonly toMs: number }[]
+  readonly outages: readonly Period[]
+}
+
+/** A time of day to another, in milliseconds since 1970. */
+export interface Period {
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 type Unended<Ended extends Operation> = Ended extends Operation ? Omit<Ended, "respondedMs"> : never
