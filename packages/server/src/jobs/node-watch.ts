@@ -80,7 +80,9 @@ export class NodeWatch {
   /** Since when this node has renewed its lease in time, and when it did so last. */
   #steadySince: number | undefined
   #renewedAt = Number.NEGATIVE_INFINITY
-  readonly #loop: Loop
+  readonly #beats: Loop
+  /** Beside the beats: on a busy machine a sweep takes longer than a lease may be late. */
+  readonly #sweeps: Loop
   #status: NodeStatus = { problem: undefined, clockSkewMs: 0, isClockWrong: false }
 
   constructor(options: NodeWatchOptions) {
@@ -88,7 +90,13 @@ export class NodeWatch {
     this.#limits = { ...defaults, ...options.limits }
     const { onError } = options
     const { beatMs: pollMs, failedMs } = this.#limits
-    this.#loop = new Loop({ round: () => this.#beat(), pollMs, failedMs, onError })
+    this.#beats = new Loop({ round: () => this.#beat(), pollMs, failedMs, onError })
+    this.#sweeps = new Loop({
+      // A node that cannot renew its lease declares no other one gone.
+      round: async () => (this.#status.problem === undefined ? await this.sweep() : pollMs),
+      pollMs,
+      onError,
+    })
   }
 
   get status(): NodeStatus {
@@ -100,18 +108,21 @@ export class NodeWatch {
     await this.#compareClocks()
     await this.#add()
     this.#noteRenewal()
+    const { beatMs } = this.#limits
     const sleepMs = await this.sweep()
-    this.#loop.start(Math.min(sleepMs, this.#limits.beatMs))
+    this.#beats.start(beatMs)
+    this.#sweeps.start(Math.min(sleepMs, beatMs))
   }
 
   /** Reports, and looks at the other nodes, now: this one has changed, or another one has come. */
   look(): void {
-    this.#loop.wake()
+    this.#beats.wake()
+    this.#sweeps.wake()
   }
 
   /** This node ends. Runs that have not ended are taken from it. */
   async stop(): Promise<void> {
-    await this.#loop.stop()
+    await Promise.all([this.#beats.stop(), this.#sweeps.stop()])
     await this.#options.nodes
       .end(this.#options.node.id)
       .catch((error: unknown) => this.#options.onError(error, "end this node"))
@@ -123,12 +134,12 @@ export class NodeWatch {
    */
   async sweep(): Promise<number> {
     const { nodes, tokens, onNodes } = this.#options
-    const known = await this.#loop.attempt("list nodes", () => nodes.list())
+    const known = await this.#sweeps.attempt("list nodes", () => nodes.list())
     if (known) onNodes(known.filter(({ isGone }) => !isGone).length)
     for (const node of known ?? [])
-      await this.#loop.attempt("end a node that is gone", () => this.#endIfGone(node))
-    await this.#loop.attempt("take over runs", () => this.#takeOver())
-    await this.#loop.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
+      await this.#sweeps.attempt("end a node that is gone", () => this.#endIfGone(node))
+    await this.#sweeps.attempt("take over runs", () => this.#takeOver())
+    await this.#sweeps.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
     return Math.min(...(known ?? []).map((node) => this.#msUntilEnd(node)))
   }
 
@@ -171,7 +182,7 @@ export class NodeWatch {
 
   async #takeOver(): Promise<void> {
     const { queueStore, delayOf, onTakeover, now } = this.#options
-    for (let hasMore = true; hasMore && !this.#loop.isStopped; ) {
+    for (let hasMore = true; hasMore && !this.#sweeps.isStopped; ) {
       const { batchMax: runsMax } = this.#limits
       const taken = await queueStore.takeOver({
         error: serverErrors.died,
@@ -179,7 +190,7 @@ export class NodeWatch {
         runsMax,
         delayOf,
       })
-      for (const error of taken.errors) this.#loop.report(error)
+      for (const error of taken.errors) this.#sweeps.report(error)
       onTakeover(taken)
       hasMore = taken.hasMore
       if (hasMore) await Bun.sleep(0)
@@ -196,10 +207,9 @@ export class NodeWatch {
       this.#status = { ...this.#status, problem: error }
       throw error
     }
-    await this.#loop.attempt("compare clocks", () => this.#compareClocks())
-    const sleepMs = await this.sweep()
-    // A busy machine takes seconds for all of this, and the lease goes on meanwhile.
-    return Math.min(sleepMs, Math.max(pauseMs, beganMs + beatMs - performance.now()))
+    await this.#beats.attempt("compare clocks", () => this.#compareClocks())
+    // A busy machine takes seconds for this, and the lease goes on meanwhile.
+    return Math.max(pauseMs, beganMs + beatMs - performance.now())
   }
 
   async #renew(): Promise<void> {

@@ -2,7 +2,7 @@ import type { EndedRun, FinalState, Operation, Period } from "./history.ts"
 
 type Of<Kind extends Operation["kind"]> = Extract<Operation, { readonly kind: Kind }>
 
-/** How long a run may wait and run, the time without a database aside. */
+/** How long a run may wait and run, the time without a database or a node aside. */
 export const stuckMsMax = 30_000
 const finalStatuses = new Set(["succeeded", "failed", "timed_out", "cancelled", "crashed"])
 
@@ -164,7 +164,7 @@ function checkRun(run: EndedRun, { effects, outages }: FinalState): string[] {
   return problems
 }
 
-/** How long a run that has ended was open, the time without a database aside. */
+/** How long a run that has ended was open, the time without a database or a node aside. */
 export function toOpenMs({ queuedMs, endedMs = queuedMs }: EndedRun, outages: readonly Period[]) {
   const awayMs = outages
     .map(({ fromMs, toMs }) => Math.min(toMs, endedMs) - Math.max(fromMs, queuedMs))

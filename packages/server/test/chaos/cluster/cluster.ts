@@ -26,7 +26,7 @@ export class Cluster implements AsyncDisposable {
   readonly #folder: string
   readonly #nodes: HamletProcess[] = []
   readonly #formerNodes: HamletProcess[] = []
-  /** While the database was away. */
+  /** While the database was away, or all nodes. */
   readonly outages: Period[] = []
   #postgres: PrivatePostgres | undefined
   #libsql: LibsqlProcess | undefined
@@ -122,6 +122,17 @@ export class Cluster implements AsyncDisposable {
       },
       { msMax: readyMsMax, what: `node ${index} to be ready`, seen: () => this.logs.slice(-2_000) },
     )
+  }
+
+  /** Waits for all nodes. Returns when the first one was ready. */
+  async untilAllReady(): Promise<number> {
+    const readyMs: number[] = []
+    const wait = async (node: number) => {
+      await this.untilReady(node)
+      readyMs.push(Date.now())
+    }
+    await Promise.all(Array.from({ length: nodeCount }, (_, node) => wait(node)))
+    return Math.min(...readyMs)
   }
 
   async #isReady(index: number): Promise<boolean> {

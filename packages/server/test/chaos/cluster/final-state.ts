@@ -26,7 +26,7 @@ export async function readFinalState(
     fetch: (url, init) => proxy.fetch(proxyNames.api, url.slice(url.indexOf("/v")), init),
   })
   const { dueTimes, untilMs } = await readDueTimes(client, vals)
-  const runs = await readRuns(client, vals.queued)
+  const runs = await readRuns(client, vals.queued, history)
   const versions = new Map<string, readonly string[]>()
   for (const [id, name] of vals.registers) versions.set(name, await readVersions(client, id))
   const blobs = history.operations.flatMap((operation) =>
@@ -83,8 +83,19 @@ async function readRows(client: Client): Promise<readonly string[]> {
   }
 }
 
-/** The runs of the queue, when all have ended or should have. */
-async function readRuns(client: Client, val_id: string): Promise<readonly EndedRun[]> {
+/**
+ * The runs of the queue, when all have ended or should have. A run was queued when a client knew of it;
+ * one whose response was lost may have been queued later, so it counts from when its code began.
+ */
+async function readRuns(
+  client: Client,
+  val_id: string,
+  { operations }: History,
+): Promise<readonly EndedRun[]> {
+  const acknowledgedMs = new Map<string, number>()
+  for (const operation of operations)
+    if (operation.kind === "enqueue" && operation.run !== undefined)
+      acknowledgedMs.set(operation.run, performance.timeOrigin + operation.respondedMs)
   const deadlineMs = performance.now() + endMsMax
   let runs = await Array.fromAsync(client.items("listValRuns", { val_id }))
   while (runs.some(({ runEndAt }) => runEndAt === null) && performance.now() < deadlineMs)
@@ -94,15 +105,10 @@ async function readRuns(client: Client, val_id: string): Promise<readonly EndedR
     const [word] = run.args as [string]
     return {
       ...{ id: run_id, word, status: run.status, attempt: run.attempt },
-      queuedMs: toBirthMs(run_id),
+      queuedMs: acknowledgedMs.get(run_id) ?? Date.parse(run.runStartAt),
       endedMs: run.runEndAt === null ? undefined : Date.parse(run.runEndAt),
     }
   })
-}
-
-/** When the id was made: `runStartAt` is when the code of the last attempt began. */
-function toBirthMs(id: string): number {
-  return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)
 }
 
 /** The due times of all schedules up to a moment. */

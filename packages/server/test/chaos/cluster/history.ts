@@ -62,7 +62,7 @@ export interface EndedRun {
   readonly word: string
   readonly status: string
   readonly attempt: number
-  /** When it was queued, or was due. */
+  /** When a client knew that it was queued, or when it was due. */
   readonly queuedMs: number
   readonly endedMs: number | undefined
 }
@@ -79,7 +79,10 @@ export interface FinalState {
   /** The due times of schedules that have passed, and their runs: the word of one is its due time. */
   readonly dueTimes: readonly string[]
   readonly scheduledRuns: readonly EndedRun[]
-  /** While the database was away, from the beginning of its stop to the end of its start. */
+  /**
+   * While nothing could run: the database was away, from the beginning of its stop to the end of its
+   * start, or all nodes were killed, until one of them was ready again.
+   */
   readonly outages: readonly Period[]
 }
 
