@@ -8,7 +8,7 @@ const report: NodeReport = {
   ...{ valMemoryBytes: 0, valMemoryBytesMax: 0 },
 }
 const active: ListedNode = {
-  ...{ id: "", host: "h", pid: 1, pidStarted: "", isExpired: false, isGone: false, seenAt: 1 },
+  ...{ id: "", host: "h", pid: 1, pidStarted: "", leaseLeftMs: 0, isGone: false, seenAt: 1 },
   report,
 }
 const stopping = { ...report, isStopping: true }
@@ -17,9 +17,9 @@ test.each([
   ["active", active],
   ["active", { ...active, report: null }],
   ["stopping", { ...active, report: stopping }],
-  ["silent", { ...active, isExpired: true, report: stopping }],
-  ["silent", { ...active, isExpired: true, report: null }],
-  ["gone", { ...active, isExpired: true, isGone: true }],
+  ["silent", { ...active, leaseLeftMs: -1, report: stopping }],
+  ["silent", { ...active, leaseLeftMs: -1, report: null }],
+  ["gone", { ...active, leaseLeftMs: -1, isGone: true }],
 ] as const)("toNodeState is %s", (state, node) => {
   expect(toNodeState(node)).toBe(state)
 })

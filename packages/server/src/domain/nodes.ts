@@ -1,8 +1,8 @@
 import type { NodeState } from "@hamlet/contract"
 import type { Page, PageRequest } from "./paging.ts"
 
-/** How long a lease lasts. Runs of a dead node go on at most a lease and a beat after its death. */
-export const nodeLeaseMs = 20_000
+/** How long a lease lasts. Other nodes take the runs of a dead node as soon as its lease has ended. */
+export const nodeLeaseMs = 10_000
 
 /**
  * A server process that shares the database with others. `pidStarted` tells it from a later process
@@ -17,8 +17,8 @@ export interface Node {
 
 /** A node in the database. */
 export interface KnownNode extends Node {
-  /** Its lease has ended, by the clock of the database. */
-  readonly isExpired: boolean
+  /** How long its lease still lasts, by the clock of the database; negative when it has ended. */
+  readonly leaseLeftMs: number
   /** Its runs are being taken from it. */
   readonly isGone: boolean
 }
@@ -61,9 +61,9 @@ export interface ListedNode extends KnownNode {
 }
 
 /** What becomes of a node: one that is silent for too long is gone, and its runs are taken. */
-export function toNodeState({ isGone, isExpired, report }: ListedNode): NodeState {
+export function toNodeState({ isGone, leaseLeftMs, report }: ListedNode): NodeState {
   if (isGone) return "gone"
-  if (isExpired) return "silent"
+  if (leaseLeftMs < 0) return "silent"
   return report?.isStopping ? "stopping" : "active"
 }
 

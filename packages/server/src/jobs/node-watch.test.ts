@@ -13,6 +13,8 @@ import { createQueueStore } from "../storage/queue/queue.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
 import { NodeWatch, type NodeWatchOptions } from "./node-watch.ts"
 
+/** Longer than any test. */
+const longMs = 3_600_000
 /** Minutes, even of a quick machine. */
 const turnsMax = 1_000_000
 const report = {
@@ -81,14 +83,15 @@ describeEachDatabase("NodeWatch", (open) => {
       clocks,
       counts,
       deps,
-      watch: new NodeWatch(deps),
+      // Only the test beats, and leases end when it says so.
+      watch: new NodeWatch({ ...deps, limits: { beatMs: longMs, leaseMs: 2 * longMs } }),
     }
   }
 
-  /** Ends the lease of a node, as if it had been silent. */
-  const expire = ({ db }: TestDatabase, { id }: Node) =>
+  /** Ends the lease of a node, now or a little later, as if it had been silent. */
+  const expire = ({ db }: TestDatabase, { id }: Node, inMs = -1) =>
     db.write(function* () {
-      yield sql`update nodes set lease_until = ${db.dialect.now} - 1 where id = ${id}`
+      yield sql`update nodes set lease_until = ${db.dialect.now} + ${inMs} where id = ${id}`
     })
 
   const begin = async (
@@ -217,6 +220,72 @@ describeEachDatabase("NodeWatch", (open) => {
     await silent.watch.stop()
   })
 
+  test.each([
+    ["when its lease ends", 300, 0],
+    ["when this node has renewed its own lease for long enough", -1, 300],
+  ])("ends the runs of a silent node %s, without waiting for a beat", async (_, inMs, graceMs) => {
+    const database = await setUp()
+    const [silent, watching] = [startNode(database.db, "there"), startNode(await again(database))]
+    await silent.watch.start()
+    const run = await begin(silent.runs, silent.node.id)
+    await expire(database, silent.node, inMs)
+    const limits = { beatMs: longMs, leaseMs: 2 * longMs, graceMs }
+    const watch = new NodeWatch({ ...watching.deps, limits, now: Date.now })
+    await watch.start()
+    await waitUntil(async () => (await statusOf(database, run))[0] === "crashed")
+    await watch.stop()
+    await silent.watch.stop()
+  })
+
+  test("removes no other node after its own lease was renewed late: the database may have been slow", async () => {
+    const database = await setUp()
+    const [silent, watching] = [startNode(database.db, "there"), startNode(await again(database))]
+    const watch = new NodeWatch(watching.deps)
+    await silent.watch.start()
+    await watch.start()
+    const run = await begin(silent.runs, silent.node.id)
+    const beat = async (afterMs: number) => {
+      watching.clock.at += afterMs
+      const before = watching.counts.length
+      // The first round may have begun before.
+      await waitUntil(() => {
+        watch.look()
+        return watching.counts.length >= before + 2
+      })
+    }
+    for (let beats = 0; beats < 10; beats += 1) await beat(2_500)
+    await expire(database, silent.node)
+    await beat(7_500)
+    await beat(7_499)
+    expect(await statusOf(database, run)).toEqual(goesOn)
+    await beat(2_501)
+    await waitUntil(async () => (await statusOf(database, run))[0] === "crashed")
+    await watch.stop()
+    await silent.watch.stop()
+  })
+
+  test("renews its lease soon after that has failed, without waiting for a beat", async () => {
+    const database = await setUp()
+    const { deps, nodes } = startNode(database.db)
+    let attempts = 0
+    const watch = new NodeWatch({
+      ...deps,
+      nodes: {
+        ...nodes,
+        renew: (...args) => {
+          attempts += 1
+          return attempts < 3 ? Promise.reject(new Error("away")) : nodes.renew(...args)
+        },
+      },
+      limits: { beatMs: longMs, leaseMs: 2 * longMs, failedMs: 1 },
+      onError: () => {},
+    })
+    await watch.start()
+    watch.look()
+    await waitUntil(() => attempts === 3 && watch.status.problem === undefined)
+    await watch.stop()
+  })
+
   test("ends runs that a node wrote after it was removed; the node may still record how they ended", async () => {
     const database = await setUp()
     const [paused, watching] = [startNode(database.db, "there"), startNode(await again(database))]
@@ -287,7 +356,7 @@ describeEachDatabase("NodeWatch", (open) => {
     expect(said).toEqual([60_000, 0, -60_000, 0])
   })
 
-  test("renews its lease every five seconds, reports errors and continues, until the schema is newer", async () => {
+  test("renews its lease with every beat, reports errors and continues, until the schema is newer", async () => {
     const database = await setUp()
     const { node, nodes, deps } = startNode(database.db)
     const errors: unknown[] = []
@@ -310,7 +379,7 @@ describeEachDatabase("NodeWatch", (open) => {
       onError: (error) => errors.push(error),
     })
     const findReport = async () => (await nodes.listPage({ offset: 0, limit: 9 })).items[0]?.report
-    const isExpired = async () => (await nodes.list())[0]?.isExpired
+    const isExpired = async () => ((await nodes.list())[0]?.leaseLeftMs ?? 0) < 0
     jest.useFakeTimers()
     try {
       await watch.start()
@@ -318,7 +387,7 @@ describeEachDatabase("NodeWatch", (open) => {
         // In turns of the event loop: the test has replaced every clock.
         for (let turn = 0; !(await isSo()); turn++) {
           if (turn === turnsMax) throw new Error(`Waited ${turnsMax} turns for: ${isSo}`)
-          jest.advanceTimersByTime(5_000)
+          jest.advanceTimersByTime(2_500)
           await new Promise((resolve) => setImmediate(resolve))
         }
       }

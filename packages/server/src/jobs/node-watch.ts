@@ -43,10 +43,14 @@ export interface NodeWatchOptions {
 export interface NodeWatchLimits {
   /** How often the lease is renewed, and other nodes are looked at. */
   readonly beatMs: number
+  /** The pause between two beats of which the first took long. */
+  readonly pauseMs: number
   readonly leaseMs: number
+  /** How soon this node tries again when it could not renew its lease. */
+  readonly failedMs: number
   /**
-   * For how long this node must have renewed its own lease before it declares others gone. After an outage
-   * of the database all leases have ended, and their nodes need time to renew them.
+   * For how long this node must have renewed its own lease in time before it declares others gone. After
+   * an outage of the database all leases have ended, and their nodes need time to renew them.
    */
   readonly graceMs: number
   /** Runs per transaction. */
@@ -56,8 +60,10 @@ export interface NodeWatchLimits {
 }
 
 const defaults: NodeWatchLimits = {
-  beatMs: 5_000,
+  beatMs: 2_500,
+  pauseMs: 500,
   leaseMs: nodeLeaseMs,
+  failedMs: 1_000,
   graceMs: 10_000,
   batchMax: 500,
   skewMsMax: 5_000,
@@ -65,21 +71,32 @@ const defaults: NodeWatchLimits = {
 
 /**
  * Renews the lease of this node, which is the lease of all of its runs, and takes the runs of nodes
- * whose lease has ended. Leases are times of the database's clock, so the clocks of nodes may differ.
+ * at the moment when their lease ends. Leases are times of the database's clock, so the clocks of nodes
+ * may differ.
  */
 export class NodeWatch {
   readonly #options: NodeWatchOptions
   readonly #limits: NodeWatchLimits
-  /** Since when this node has renewed its lease without a failure. */
+  /** Since when this node has renewed its lease in time, and when it did so last. */
   #steadySince: number | undefined
-  readonly #loop: Loop
+  #renewedAt = Number.NEGATIVE_INFINITY
+  readonly #beats: Loop
+  /** Beside the beats: on a busy machine a sweep takes longer than a lease may be late. */
+  readonly #sweeps: Loop
   #status: NodeStatus = { problem: undefined, clockSkewMs: 0, isClockWrong: false }
 
   constructor(options: NodeWatchOptions) {
     this.#options = options
     this.#limits = { ...defaults, ...options.limits }
     const { onError } = options
-    this.#loop = new Loop({ round: () => this.#beat(), pollMs: this.#limits.beatMs, onError })
+    const { beatMs: pollMs, failedMs } = this.#limits
+    this.#beats = new Loop({ round: () => this.#beat(), pollMs, failedMs, onError })
+    this.#sweeps = new Loop({
+      // A node that cannot renew its lease declares no other one gone.
+      round: async () => (this.#status.problem === undefined ? await this.sweep() : pollMs),
+      pollMs,
+      onError,
+    })
   }
 
   get status(): NodeStatus {
@@ -90,52 +107,82 @@ export class NodeWatch {
   async start(): Promise<void> {
     await this.#compareClocks()
     await this.#add()
-    this.#steadySince = this.#options.now()
-    await this.sweep()
-    this.#loop.start(this.#limits.beatMs)
+    this.#noteRenewal()
+    const { beatMs } = this.#limits
+    const sleepMs = await this.sweep()
+    this.#beats.start(beatMs)
+    this.#sweeps.start(Math.min(sleepMs, beatMs))
   }
 
   /** Reports, and looks at the other nodes, now: this one has changed, or another one has come. */
   look(): void {
-    this.#loop.wake()
+    this.#beats.wake()
+    this.#sweeps.wake()
   }
 
   /** This node ends. Runs that have not ended are taken from it. */
   async stop(): Promise<void> {
-    await this.#loop.stop()
+    await Promise.all([this.#beats.stop(), this.#sweeps.stop()])
     await this.#options.nodes
       .end(this.#options.node.id)
       .catch((error: unknown) => this.#options.onError(error, "end this node"))
   }
 
   /**
-   * Finds nodes that are gone and takes their runs, also runs that a node wrote after that.
+   * Finds nodes that are gone and takes their runs, also runs that a node wrote after that. Returns how
+   * long no other node can be found gone.
    */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<number> {
     const { nodes, tokens, onNodes } = this.#options
-    const known = await this.#loop.attempt("list nodes", () => nodes.list())
+    const known = await this.#sweeps.attempt("list nodes", () => nodes.list())
     if (known) onNodes(known.filter(({ isGone }) => !isGone).length)
     for (const node of known ?? [])
-      await this.#loop.attempt("end a node that is gone", () => this.#endIfGone(node))
-    await this.#loop.attempt("take over runs", () => this.#takeOver())
-    await this.#loop.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
+      await this.#sweeps.attempt("end a node that is gone", () => this.#endIfGone(node))
+    await this.#sweeps.attempt("take over runs", () => this.#takeOver())
+    await this.#sweeps.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
+    return Math.min(...(known ?? []).map((node) => this.#msUntilEnd(node)))
   }
 
   async #endIfGone(node: KnownNode): Promise<void> {
     const { node: self, nodes, hasEnded } = this.#options
     if (node.id === self.id || node.isGone) return
     if (node.host === self.host && hasEnded(node)) await nodes.end(node.id)
-    else if (node.isExpired && this.#isSteady()) await nodes.endExpired(node.id)
+    else if (node.leaseLeftMs < 0 && this.#msUntilSteady() <= 0) await nodes.endExpired(node.id)
   }
 
-  #isSteady(): boolean {
-    const since = this.#steadySince
-    return since !== undefined && this.#options.now() - since >= this.#limits.graceMs
+  /** Until this node may declare the other one gone, unless that renews its lease. */
+  #msUntilEnd({ id, isGone, leaseLeftMs }: KnownNode): number {
+    if (id === this.#options.node.id || isGone) return Number.POSITIVE_INFINITY
+    const endsInMs = Math.max(leaseLeftMs + 1, this.#msUntilSteady())
+    // Otherwise it was tried just now.
+    return endsInMs > 0 ? endsInMs : Number.POSITIVE_INFINITY
+  }
+
+  #msUntilSteady(): number {
+    const now = this.#options.now()
+    if (this.#steadySince === undefined || this.#isLate(now)) return Number.POSITIVE_INFINITY
+    return this.#steadySince + this.#limits.graceMs - now
+  }
+
+  #noteRenewal(): void {
+    const now = this.#options.now()
+    if (this.#steadySince === undefined || this.#isLate(now)) this.#steadySince = now
+    this.#renewedAt = now
+  }
+
+  /**
+   * Healthy nodes can lose their lease only while the database is away for a lease less a beat. It
+   * need not fail, it may just be slow; but then this node has not renewed its lease for as long.
+   */
+  #isLate(now: number): boolean {
+    const gapMs = now - this.#renewedAt
+    // A clock that was set back must not make it wait for hours.
+    return gapMs < 0 || gapMs >= this.#limits.leaseMs - this.#limits.beatMs
   }
 
   async #takeOver(): Promise<void> {
     const { queueStore, delayOf, onTakeover, now } = this.#options
-    for (let hasMore = true; hasMore && !this.#loop.isStopped; ) {
+    for (let hasMore = true; hasMore && !this.#sweeps.isStopped; ) {
       const { batchMax: runsMax } = this.#limits
       const taken = await queueStore.takeOver({
         error: serverErrors.died,
@@ -143,14 +190,16 @@ export class NodeWatch {
         runsMax,
         delayOf,
       })
-      for (const error of taken.errors) this.#loop.report(error)
+      for (const error of taken.errors) this.#sweeps.report(error)
       onTakeover(taken)
       hasMore = taken.hasMore
       if (hasMore) await Bun.sleep(0)
     }
   }
 
-  async #beat(): Promise<void> {
+  async #beat(): Promise<number> {
+    const { beatMs, pauseMs } = this.#limits
+    const beganMs = performance.now()
     try {
       await this.#renew()
     } catch (error) {
@@ -158,12 +207,13 @@ export class NodeWatch {
       this.#status = { ...this.#status, problem: error }
       throw error
     }
-    await this.#loop.attempt("compare clocks", () => this.#compareClocks())
-    await this.sweep()
+    await this.#beats.attempt("compare clocks", () => this.#compareClocks())
+    // A busy machine takes seconds for this, and the lease goes on meanwhile.
+    return Math.max(pauseMs, beganMs + beatMs - performance.now())
   }
 
   async #renew(): Promise<void> {
-    const { node, nodes, checkSchema, onLost, now } = this.#options
+    const { node, nodes, checkSchema, onLost } = this.#options
     await checkSchema()
     if (!(await nodes.renew(node.id, this.#limits.leaseMs, this.#report()))) {
       onLost()
@@ -171,7 +221,7 @@ export class NodeWatch {
       await this.#takeOver()
       await this.#add()
     }
-    this.#steadySince ??= now()
+    this.#noteRenewal()
     this.#status = { ...this.#status, problem: undefined }
   }
 

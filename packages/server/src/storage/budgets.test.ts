@@ -55,11 +55,35 @@ describeEachDatabase("createBudgetStore", (open) => {
     const store = createBudgetStore(db)
     const ask = (nodeId: string, held: number, wanted: number) =>
       store.settle(nodeId, [{ key: "runs", max: 10, open: held, wanted }], true)
+    await store.purge(1)
+    await letPass(db, 20_000)
     expect((await ask(first, 0, 8)).answers).toEqual([{ held: 8, openMax: 10 }])
     expect((await ask(second, 0, 8)).answers).toEqual([{ held: 2, openMax: 2 }])
     expect((await ask(first, 8, 8)).answers).toEqual([{ held: 8, openMax: 5 }])
     await db.writeOne(sql`update nodes set is_gone = 1 where id = ${first}`)
     expect((await ask(second, 2, 8)).answers).toEqual([{ held: 8, openMax: 10 }])
+  })
+
+  test("settle gives each node its part of the slots until all have reported to an empty table", async () => {
+    const { db } = await open()
+    await addNode(db, first)
+    await addNode(db, second)
+    const store = createBudgetStore(db)
+    const ask = async (nodeId: string, held: number, wanted: number) =>
+      (await store.settle(nodeId, [{ key: "runs", max: 10, open: held, wanted }], true)).answers
+    for (const isEmpty of [false, true]) {
+      // As a crash of PostgreSQL does.
+      if (isEmpty) await db.writeOne(sql`delete from budgets`)
+      expect(await ask(first, 0, 10)).toEqual([{ held: 5, openMax: 5 }])
+      await letPass(db, 19_000)
+      expect(await ask(first, 0, 10)).toEqual([{ held: 5, openMax: 5 }])
+      await letPass(db, 1_000)
+      expect(await ask(first, 0, 10)).toEqual([{ held: 10, openMax: 10 }])
+    }
+    await store.purge(1)
+    await letPass(db, 86_400_000)
+    await store.purge(1)
+    expect(await ask(first, 0, 10)).toEqual([{ held: 10, openMax: 10 }])
   })
 
   test("purge removes budgets of which nothing is used, and counts the others", async () => {
@@ -74,11 +98,16 @@ describeEachDatabase("createBudgetStore", (open) => {
     ]
     await store.settle(first, asks, true)
     await db.writeOne(sql`update budgets set full_at = full_at - 1`)
-    expect([await store.purge(100), await store.purge(1)]).toEqual([2, 1])
+    expect([await store.purge(100), await store.purge(1)]).toEqual([3, 1])
     const left = await db.read<{ key: string }>(sql`select key from budgets order by key`)
-    expect(left.map(({ key }) => key)).toEqual(["slots", "used"])
+    expect(left.map(({ key }) => key)).toEqual(["slots", "table", "used"])
   })
 })
+
+/** What has happened, happened so much earlier. */
+async function letPass(db: Database, ms: number): Promise<void> {
+  await db.writeOne(sql`update budgets set full_at = full_at - ${ms}`)
+}
 
 async function addNode(db: Database, id: string): Promise<void> {
   await db.writeOne(sql`insert into nodes (id, host, pid, pid_started, lease_until)

@@ -5,8 +5,10 @@ import {
   type BudgetAsk,
   isSlotAsk,
   type SlotHolder,
+  type SlotNodes,
   settleRate,
   settleSlots,
+  slotsRenewedMs,
 } from "../domain/limits/settle-budget.ts"
 import { parseOwnJson, toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { type Database, rows } from "./database/database.ts"
@@ -15,7 +17,15 @@ import { nothing, raw, type Statements, sql } from "./database/sql.ts"
 const limits = {
   /** Rows that one statement deletes. */
   purgedMax: 10_000,
+  /** By then every node has reported the slots that it holds to a table that was empty. */
+  reportedMs: slotsRenewedMs + 5_000,
 }
+
+/**
+ * A row that is never purged: it is missing after a crash of the database, which empties the table. Its
+ * `full_at` tells when it was added.
+ */
+const crashMarker = { key: "table", lastsMs: 1e13 }
 
 /** What the limits of the installation have left, in the database. */
 export function createBudgetStore(db: Database): BudgetStore {
@@ -26,12 +36,12 @@ export function createBudgetStore(db: Database): BudgetStore {
         // In one order on all nodes, so that none waits for another that waits for it.
         const keys = asks.map(({ key }) => key).sort()
         const stored = yield* lockRows(db, keys, mayAdd)
-        const isLive = yield* readLiveNodes(asks)
+        const nodes = yield* readNodes(db, asks)
         const changed: object[] = []
         const answers = asks.map((ask) => {
           const row = stored.get(ask.key)
           if (!row) return undefined
-          const { budget, answer } = decide(ask, row, nodeId, isLive)
+          const { budget, answer } = decide(ask, row, nodeId, nodes)
           const holders = budget.holders && toOwnJson(budget.holders)
           changed.push({ budget_key: ask.key, new_full_at: budget.fullAt, new_holders: holders })
           return answer
@@ -44,6 +54,7 @@ export function createBudgetStore(db: Database): BudgetStore {
         return { answers, added: added.toArray().length }
       }),
     async purge(countMax) {
+      await db.writeOne(addMarker(db))
       for (;;) {
         const deleted = await db.writeOne<object>(sql`
           delete from budgets where key in (
@@ -86,23 +97,34 @@ function* lockRows(
   return new Map(found.map((row) => [row.key, row]))
 }
 
+const addMarker = ({ dialect }: Database) => sql`
+  insert into budgets (key, full_at) values (${crashMarker.key}, ${dialect.now} + ${crashMarker.lastsMs})
+  on conflict (key) do nothing`
+
 /** Nodes that are gone hold no slots. */
-function* readLiveNodes(asks: readonly BudgetAsk[]): Statements<(nodeId: string) => boolean> {
-  if (!asks.some(isSlotAsk)) return () => true
-  const live = yield* rows<{ id: string }>(sql`select id from nodes where is_gone = 0`)
+function* readNodes(db: Database, asks: readonly BudgetAsk[]): Statements<SlotNodes> {
+  if (!asks.some(isSlotAsk)) return { isLive: () => true, unknownCount: 1 }
+  const live = yield* rows<{ id: string; age_ms: number | string | null }>(sql`
+    select id, (select ${db.dialect.now} + ${crashMarker.lastsMs} - full_at from budgets where key = ${crashMarker.key}) as age_ms
+    from nodes where is_gone = 0`)
+  const ageMs = live[0]?.age_ms ?? null
+  if (ageMs === null) yield addMarker(db)
   const ids = new Set(live.map(({ id }) => id))
-  return (nodeId) => ids.has(nodeId)
+  return {
+    isLive: (nodeId) => ids.has(nodeId),
+    unknownCount: Number(ageMs) >= limits.reportedMs ? 1 : Math.max(1, ids.size),
+  }
 }
 
 function decide(
   ask: BudgetAsk,
   row: BudgetRow,
   nodeId: string,
-  isLive: (nodeId: string) => boolean,
+  nodes: SlotNodes,
 ): { readonly budget: Budget; readonly answer: BudgetAnswer } {
   const now = Number(row.now)
   const fullAt = Number(row.full_at)
   if (!isSlotAsk(ask)) return settleRate(ask, fullAt === 0 ? undefined : fullAt, now)
   const holders: Record<string, SlotHolder> = row.holders === null ? {} : parseOwnJson(row.holders)
-  return settleSlots(ask, nodeId, holders, isLive, now)
+  return settleSlots(ask, nodeId, holders, nodes, now)
 }

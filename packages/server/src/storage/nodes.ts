@@ -18,7 +18,9 @@ import { removeEmptyNode } from "./queue/take-over-runs.ts"
 /** Nodes in the database. */
 export function createNodeStore(db: Database): NodeStore {
   const { now } = db.dialect
-  const columns = sql`id, host, pid, pid_started, is_gone, case when lease_until < ${now} then 1 else 0 end as is_expired`
+  const columns = sql`id, host, pid, pid_started, is_gone, lease_until - ${now} as lease_left_ms`
+  // A node of the release before has a longer lease.
+  const seenAt = sql`case when lease_until - ${nodeLeaseMs} > ${now} then ${now} else lease_until - ${nodeLeaseMs} end`
   return {
     add: (node, leaseMs, report) =>
       db.write(function* () {
@@ -41,7 +43,7 @@ export function createNodeStore(db: Database): NodeStore {
     },
     async listPage(page) {
       const found = await db.read<{ id: string }>(sql`
-        select ${columns}, lease_until - ${nodeLeaseMs} as seen_at, report from nodes
+        select ${columns}, ${seenAt} as seen_at, report from nodes
         where true ${afterCursor(page, "id", ["id"])} order by id desc ${limitTo(page)}`)
       return toPage(found, page, toListedNode, ({ id }) => [id])
     },
@@ -71,7 +73,7 @@ const knownFields = {
   host: asIs,
   pid: asIs,
   pidStarted: asIs,
-  isExpired: asBoolean,
+  leaseLeftMs: asNumber,
   isGone: asBoolean,
 }
 

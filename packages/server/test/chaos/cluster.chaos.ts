@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test"
 import { createRandom, testSeed } from "../support/random.ts"
 import { ApiCaller } from "./cluster/api-caller.ts"
-import { checkHistory } from "./cluster/check-history.ts"
+import { checkHistory, toOpenMs } from "./cluster/check-history.ts"
 import { Clients, createVals } from "./cluster/clients.ts"
 import { Cluster } from "./cluster/cluster.ts"
 import { type FaultCounts, type FaultName, Faults, planFaults } from "./cluster/faults.ts"
 import { readFinalState } from "./cluster/final-state.ts"
-import { type EndedRun, History } from "./cluster/history.ts"
+import { type EndedRun, type FinalState, History, type Period } from "./cluster/history.ts"
 
 /*
  * `npm run chaos -- cluster`: three nodes behind HAProxy that are killed, paused and cut off, while
@@ -34,13 +34,16 @@ test(`a cluster with faults loses nothing and repeats nothing (HAMLET_TEST_SEED=
   const vals = await createVals(caller, cluster.effects)
   const clients = new Clients(caller, history, vals, random)
   const faults = new Faults(cluster, random)
+  const caused: (Period & { readonly done: string })[] = []
   const endMs = performance.now() + minutesMax * 60_000
   for (const name of planFaults(counts, random)) {
     await clients.more(operationsBetween)
     if (performance.now() > endMs) break
     // A kill may have killed several.
     if (faults.count(name) >= counts[name]) continue
+    const fromMs = Date.now()
     const done = await faults.cause(name)
+    caused.push({ done, fromMs, toMs: Date.now() })
     console.info(`${new Date().toISOString()} ${done}; ${history.operations.length} operations`)
   }
   await clients.more(operationsBetween)
@@ -53,14 +56,25 @@ test(`a cluster with faults loses nothing and repeats nothing (HAMLET_TEST_SEED=
     operations: countKinds(history),
     runs: countStatuses(end.runs),
     scheduled: countStatuses(end.scheduledRuns),
-    slowestRunMs: Math.max(...end.runs.map(({ queuedMs, endedMs = 0 }) => endedMs - queuedMs)),
+    slowestRunsMs: toSlowest(end),
   })
   const problems = [...history.unexpected, ...checkHistory(history.operations, end)]
   const file = env.HAMLET_CHAOS_HISTORY
   if (problems.length > 0 && file !== undefined)
-    await Bun.write(file, JSON.stringify({ problems, history, end, logs: cluster.logs }, toPlain))
+    await Bun.write(
+      file,
+      JSON.stringify({ problems, history, end, caused, logs: cluster.logs }, toPlain),
+    )
   expect(problems).toEqual([])
 }, 0)
+
+/** The longest that runs were open, by the number of their attempts. */
+function toSlowest({ runs, scheduledRuns, outages }: FinalState): Readonly<Record<number, number>> {
+  const slowest: Record<number, number> = {}
+  for (const run of [...runs, ...scheduledRuns])
+    slowest[run.attempt] = Math.max(slowest[run.attempt] ?? 0, toOpenMs(run, outages))
+  return slowest
+}
 
 function toPlain(_: string, value: unknown): unknown {
   return value instanceof Map ? Object.fromEntries(value) : value

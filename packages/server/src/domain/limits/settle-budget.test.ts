@@ -55,33 +55,41 @@ describe("settleRate", () => {
 })
 
 describe("settleSlots", () => {
-  const isLive = (id: string) => id !== "dead"
+  const nodes = { isLive: (id: string) => id !== "dead", unknownCount: 1 }
   const ask = (open: number, wanted: number) => ({ key: "k", max: 10, open, wanted })
 
   test("gives what others do not hold; a node that is gone holds nothing", () => {
     const holders = { b: [3, 0], dead: [7, 0] } as const
-    expect(settleSlots(ask(1, 20), "a", holders, isLive, now)).toEqual({
+    expect(settleSlots(ask(1, 20), "a", holders, nodes, now)).toEqual({
       budget: { fullAt: now + slotsKeptMs, holders: { b: [3, 0], a: [7, 13] } },
       answer: { held: 7, openMax: 7 },
     })
   })
 
   test("keeps what is open, even where others hold all", () => {
-    expect(settleSlots(ask(4, 4), "a", { b: [10, 0] }, isLive, now).answer).toEqual({
+    expect(settleSlots(ask(4, 4), "a", { b: [10, 0] }, nodes, now).answer).toEqual({
       held: 4,
       openMax: 0,
     })
   })
 
   test("lets a node that holds more than its part open no more while others wait", () => {
-    const crowded = settleSlots(ask(9, 12), "a", { b: [1, 6] }, isLive, now)
+    const crowded = settleSlots(ask(9, 12), "a", { b: [1, 6] }, nodes, now)
     expect(crowded.answer).toEqual({ held: 9, openMax: 5 })
-    const modest = settleSlots(ask(9, 12), "a", { b: [1, 2] }, isLive, now)
+    const modest = settleSlots(ask(9, 12), "a", { b: [1, 2] }, nodes, now)
     expect(modest.answer).toEqual({ held: 9, openMax: 7 })
   })
 
+  test("gives a node its part while others may hold slots that are not stored", () => {
+    const unknown = { ...nodes, unknownCount: 3 }
+    expect(settleSlots(ask(1, 8), "a", {}, unknown, now).answer).toEqual({ held: 3, openMax: 3 })
+    expect(settleSlots(ask(7, 8), "a", {}, unknown, now).answer).toEqual({ held: 7, openMax: 3 })
+    const none = settleSlots(ask(0, 8), "a", { b: [10, 0] }, unknown, now).answer
+    expect(none).toEqual({ held: 0, openMax: 0 })
+  })
+
   test("forgets a node that holds and wants nothing", () => {
-    const { budget } = settleSlots(ask(0, 0), "a", { a: [4, 0] }, isLive, now)
+    const { budget } = settleSlots(ask(0, 0), "a", { a: [4, 0] }, nodes, now)
     expect(budget).toEqual({ fullAt: now, holders: {} })
   })
 })

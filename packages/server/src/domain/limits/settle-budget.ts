@@ -60,6 +60,16 @@ export type SlotHolder = readonly [held: number, wanted: number]
 /** How long slots are remembered of which nothing is heard. */
 export const slotsKeptMs = 60_000
 
+/** How often a node reports slots that it holds and of which nothing changes. */
+export const slotsRenewedMs = slotsKeptMs / 4
+
+/** The nodes among which slots are divided. */
+export interface SlotNodes {
+  isLive(nodeId: string): boolean
+  /** How many nodes may hold slots that are not stored, since the database has crashed; 1 otherwise. */
+  readonly unknownCount: number
+}
+
 /** Whether the ask is about slots. */
 export function isSlotAsk(ask: BudgetAsk): ask is SlotAsk {
   return "open" in ask
@@ -86,13 +96,13 @@ export function settleRate(
 
 /**
  * Decides about slots: as many as the other nodes do not hold. While others want some too, no node
- * keeps more than its part, so that none waits for ever.
+ * keeps more than its part, so that none waits for ever; nor while it is not known what they hold.
  */
 export function settleSlots(
   { max, open, wanted }: SlotAsk,
   nodeId: string,
   holders: Holders,
-  isLive: (nodeId: string) => boolean,
+  { isLive, unknownCount }: SlotNodes,
   now: number,
 ): { readonly budget: Budget; readonly answer: SlotAnswer } {
   const others = Object.entries(holders).filter(([id]) => id !== nodeId && isLive(id))
@@ -100,7 +110,8 @@ export function settleSlots(
   const wantedByOthers = others.reduce((sum, [, [, more]]) => sum + more, 0)
   const share = Math.floor(max / (others.length + 1))
   const fair = wantedByOthers === 0 ? max : Math.max(1, share, max - heldByOthers - wantedByOthers)
-  const openMax = Math.max(0, Math.min(fair, max - heldByOthers))
+  const part = Math.max(1, Math.floor(max / unknownCount))
+  const openMax = Math.max(0, Math.min(fair, part, max - heldByOthers))
   const held = Math.max(open, Math.min(wanted, openMax))
   const own: SlotHolder = [held, Math.max(0, wanted - held)]
   const all = own[0] + own[1] === 0 ? others : [...others, [nodeId, own] as const]

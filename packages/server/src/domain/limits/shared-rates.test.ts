@@ -271,6 +271,8 @@ describe("SharedSlots", () => {
   })
 })
 
+const allLive = { isLive: () => true, unknownCount: 1 }
+
 /** The rules of the database without one. */
 class MemoryStore implements BudgetStore {
   readonly #now: () => number
@@ -308,7 +310,7 @@ class MemoryStore implements BudgetStore {
       if (!row && this.isFull) return undefined
       const now = this.#now()
       const { budget, answer } = isSlotAsk(ask)
-        ? settleSlots(ask, nodeId, row?.holders ?? {}, () => true, now)
+        ? settleSlots(ask, nodeId, row?.holders ?? {}, allLive, now)
         : settleRate(ask, row?.fullAt, now)
       this.#rows.set(ask.key, budget)
       return answer

@@ -6,7 +6,7 @@ import {
   toBudgetKey,
   trustOf,
 } from "./budgets.ts"
-import { type BudgetAnswer, type SlotAnswer, slotsKeptMs } from "./settle-budget.ts"
+import { type BudgetAnswer, type SlotAnswer, slotsRenewedMs } from "./settle-budget.ts"
 
 const limits = {
   /** How often a node asks again for a key that waits. */
@@ -14,7 +14,7 @@ const limits = {
   /** How often a node gives back what it did not need since. */
   giveBackMs: 500,
   /** Slots that are held are reported again, before they are forgotten. */
-  renewMs: slotsKeptMs / 4,
+  renewMs: slotsRenewedMs,
 }
 
 /** Whose slots these are. */

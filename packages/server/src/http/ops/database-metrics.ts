@@ -23,7 +23,7 @@ export function printDatabase(
     ...printMetric(
       "hamlet_database_writable",
       "gauge",
-      "Whether this node could renew its lease, which it writes every five seconds",
+      "Whether this node could renew its lease, which it writes every 2.5 seconds",
       [["", Number(problem === undefined)]],
     ),
     ...printMetric(

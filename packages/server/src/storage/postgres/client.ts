@@ -11,6 +11,11 @@ export interface PostgresLimits extends SearchLimits {
   readonly waitMsMax: number
   readonly statementMsMax: number
   readonly lockMsMax: number
+  /**
+   * How long the server waits for the next statement of a transaction. Shorter than `lockMsMax`: those
+   * that wait for a lock get it when the node that holds it is paused or cut off. A script waits for
+   * nothing but the database, and is repeated.
+   */
   readonly idleInTransactionMsMax: number
   /**
    * How long to wait for a result after the time-out of the server, before the connection is
@@ -38,7 +43,7 @@ export const postgresDefaults: PostgresLimits = {
   waitMsMax: 10_000,
   statementMsMax: 10_000,
   lockMsMax: 5_000,
-  idleInTransactionMsMax: 10_000,
+  idleInTransactionMsMax: 3_000,
   silenceMsMax: 2_000,
   patientMsMax: 86_400_000,
   attemptsMax: 5,

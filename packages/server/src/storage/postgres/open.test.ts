@@ -66,7 +66,7 @@ else
         synchronous: "on",
         statement: "10s",
         lock: "5s",
-        idle: "10s",
+        idle: "3s",
         timezone: "UTC",
         isolation: "read committed",
       }

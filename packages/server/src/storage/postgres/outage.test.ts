@@ -136,6 +136,32 @@ else
       },
       startMsMax,
     )
+
+    test(
+      "takes the locks of a client that is cut off, before those that wait for them give up",
+      async () => {
+        const proxy = new SilentProxy(server.socket)
+        const distant = await openPostgres(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, {
+          ...{ connectionsMax: 4, statementMsMax: 4_000 },
+        })
+        const isLocked = Promise.withResolvers<void>()
+        const cutOff = distant.write(function* () {
+          yield* increment()
+          proxy.silence()
+          isLocked.resolve()
+          yield* rows(sql`select 1`)
+        })
+        await isLocked.promise
+
+        await db.write(increment)
+
+        expect(await count(db)).toBe(1)
+        await expect(cutOff).rejects.toMatchObject(unavailable)
+        await distant.stop()
+        proxy.stop()
+      },
+      startMsMax,
+    )
   })
 
 describe("openPostgres, when there is no server,", () => {

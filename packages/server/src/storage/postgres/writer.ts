@@ -81,7 +81,7 @@ export class PostgresWriter {
   }
 
   #attempt<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
-    const { silenceMsMax, patientMsMax } = this.#limits
+    const { silenceMsMax, patientMsMax, statementMsMax } = this.#limits
     return this.#withConnection((connection, options) =>
       transact(
         connection,
@@ -93,6 +93,8 @@ export class PostgresWriter {
               opening: [
                 raw(`set local statement_timeout = ${patientMsMax}`),
                 raw(`set local lock_timeout = ${patientMsMax}`),
+                // A migration may compute between two statements.
+                raw(`set local idle_in_transaction_session_timeout = ${statementMsMax}`),
               ],
             }
           : options,

@@ -1,8 +1,8 @@
-import type { EndedRun, FinalState, Operation } from "./history.ts"
+import type { EndedRun, FinalState, Operation, Period } from "./history.ts"
 
 type Of<Kind extends Operation["kind"]> = Extract<Operation, { readonly kind: Kind }>
 
-/** How long a run may wait and run, the time without a database aside. */
+/** How long a run may wait and run, the time without a database or a node aside. */
 export const stuckMsMax = 30_000
 const finalStatuses = new Set(["succeeded", "failed", "timed_out", "cancelled", "crashed"])
 
@@ -151,20 +151,25 @@ function checkRuns(operations: readonly Operation[], end: FinalState): string[] 
 }
 
 function checkRun(run: EndedRun, { effects, outages }: FinalState): string[] {
-  const { word, status, attempt, queuedMs, endedMs } = run
+  const { word, status, attempt, endedMs } = run
   if (!finalStatuses.has(status) || endedMs === undefined)
     return [`the run of ${word} is ${status}`]
   const count = effects.get(word) ?? 0
   const problems: string[] = []
   if (count > attempt) problems.push(`${word} has run ${count} times in ${attempt} attempts`)
   if (status === "succeeded" && count === 0) problems.push(`${word} succeeded and has not run`)
-  const awayMs = outages
-    .map(({ fromMs, toMs }) => Math.min(toMs, endedMs) - Math.max(fromMs, queuedMs))
-    .reduce((sum, ms) => sum + Math.max(0, ms), 0)
-  const openMs = Math.round(endedMs - queuedMs - awayMs)
+  const openMs = toOpenMs(run, outages)
   if (openMs > stuckMsMax * attempt)
     problems.push(`${word} was stuck for ${openMs} ms (${status}, attempt ${attempt})`)
   return problems
+}
+
+/** How long a run that has ended was open, the time without a database or a node aside. */
+export function toOpenMs({ queuedMs, endedMs = queuedMs }: EndedRun, outages: readonly Period[]) {
+  const awayMs = outages
+    .map(({ fromMs, toMs }) => Math.min(toMs, endedMs) - Math.max(fromMs, queuedMs))
+    .reduce((sum, ms) => sum + Math.max(0, ms), 0)
+  return Math.round(endedMs - queuedMs - awayMs)
 }
 
 /** A run that has ended never changes again. */

@@ -9,6 +9,7 @@ import { proxiedNode } from "../../support/proxies/proxied-node.ts"
 import { type StartedProxy, startProxy } from "../../support/proxies/start-proxy.ts"
 import { waitUntil } from "../../support/wait-until.ts"
 import { Effects } from "./effects.ts"
+import type { Period } from "./history.ts"
 import { Network } from "./network.ts"
 
 export const nodeCount = 3
@@ -25,8 +26,8 @@ export class Cluster implements AsyncDisposable {
   readonly #folder: string
   readonly #nodes: HamletProcess[] = []
   readonly #formerNodes: HamletProcess[] = []
-  /** While the database was away, in milliseconds since 1970. */
-  readonly outages: { readonly fromMs: number; readonly toMs: number }[] = []
+  /** While the database was away, or all nodes. */
+  readonly outages: Period[] = []
   #postgres: PrivatePostgres | undefined
   #libsql: LibsqlProcess | undefined
   #proxy: StartedProxy | undefined
@@ -121,6 +122,17 @@ export class Cluster implements AsyncDisposable {
       },
       { msMax: readyMsMax, what: `node ${index} to be ready`, seen: () => this.logs.slice(-2_000) },
     )
+  }
+
+  /** Waits for all nodes. Returns when the first one was ready. */
+  async untilAllReady(): Promise<number> {
+    const readyMs: number[] = []
+    const wait = async (node: number) => {
+      await this.untilReady(node)
+      readyMs.push(Date.now())
+    }
+    await Promise.all(Array.from({ length: nodeCount }, (_, node) => wait(node)))
+    return Math.min(...readyMs)
   }
 
   async #isReady(index: number): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { nodeLeaseMs } from "../../../src/domain/nodes.ts"
 import { type Cluster, nodeCount } from "./cluster.ts"
 import type { Side } from "./network.ts"
 
@@ -12,8 +13,8 @@ export interface FaultCounts {
 
 export type FaultName = keyof FaultCounts
 
-/** The lease of a node is 20 s: others have taken its runs before it comes back. */
-const longerThanLeaseMs = 26_000
+/** Others have taken the runs of the node before it comes back. */
+const longerThanLeaseMs = nodeLeaseMs + 16_000
 const downMsMax = 2_000
 const shortCutMsMax = 8_000
 /** A node that starts needs longer. */
@@ -60,7 +61,7 @@ export class Faults {
     }
     const mode = nth % 2 === 0 ? "immediate" : "fast"
     await this.#cluster.restartPostgres(mode, downMs)
-    await this.#untilReady()
+    await this.#cluster.untilAllReady()
     return `PostgreSQL stopped (${mode}), ${downMs} ms`
   }
 
@@ -74,6 +75,7 @@ export class Faults {
     const size = chance < 0.03 ? nodeCount : chance < 0.15 ? 2 : 1
     const killed = Array.from({ length: size }, (_, index) => (first + index) % nodeCount)
     const downMs = size === 1 && nth % 20 === 10 ? longerThanLeaseMs : this.#random() * 500
+    const fromMs = Date.now()
     await this.#killEach(killed)
     await Bun.sleep(downMs)
     for (const node of killed) this.#cluster.startNode(node)
@@ -83,7 +85,8 @@ export class Faults {
       await this.#killEach(killed)
       for (const node of killed) this.#cluster.startNode(node)
     }
-    await this.#untilReady()
+    const toMs = await this.#cluster.untilAllReady()
+    if (size === nodeCount) this.#cluster.outages.push({ fromMs, toMs })
     this.#done.set("kills", nth + (isRepeated ? 2 : 1) * size)
     const times = isRepeated ? "twice" : "once"
     return `node ${killed.join(", ")} killed ${times}, ${Math.round(downMs)} ms`
@@ -99,7 +102,7 @@ export class Faults {
     this.#cluster.node(node).signal("SIGSTOP")
     await Bun.sleep(longerThanLeaseMs)
     this.#cluster.node(node).signal("SIGCONT")
-    await this.#untilReady()
+    await this.#cluster.untilAllReady()
     return `node ${node} paused, ${longerThanLeaseMs} ms`
   }
 
@@ -112,15 +115,11 @@ export class Faults {
     for (const side of sides) network.cut(node, side)
     await Bun.sleep(cutMs)
     for (const side of sides) network.heal(node, side)
-    await this.#untilReady()
+    await this.#cluster.untilAllReady()
     return `node ${node} cut off at the ${sides.join(" and the ")}, ${Math.round(cutMs)} ms`
   }
 
   #chooseNode(): number {
     return Math.floor(this.#random() * nodeCount)
-  }
-
-  async #untilReady(): Promise<void> {
-    for (let node = 0; node < nodeCount; node += 1) await this.#cluster.untilReady(node)
   }
 }

@@ -26,7 +26,7 @@ export async function readFinalState(
     fetch: (url, init) => proxy.fetch(proxyNames.api, url.slice(url.indexOf("/v")), init),
   })
   const { dueTimes, untilMs } = await readDueTimes(client, vals)
-  const runs = await readRuns(client, vals.queued)
+  const runs = await readRuns(client, vals.queued, history)
   const versions = new Map<string, readonly string[]>()
   for (const [id, name] of vals.registers) versions.set(name, await readVersions(client, id))
   const blobs = history.operations.flatMap((operation) =>
@@ -83,8 +83,19 @@ async function readRows(client: Client): Promise<readonly string[]> {
   }
 }
 
-/** The runs of the queue, when all have ended or should have. */
-async function readRuns(client: Client, val_id: string): Promise<readonly EndedRun[]> {
+/**
+ * The runs of the queue, when all have ended or should have. A run was queued when a client knew of it;
+ * one whose response was lost may have been queued later, so it counts from when its code began.
+ */
+async function readRuns(
+  client: Client,
+  val_id: string,
+  { operations }: History,
+): Promise<readonly EndedRun[]> {
+  const acknowledgedMs = new Map<string, number>()
+  for (const operation of operations)
+    if (operation.kind === "enqueue" && operation.run !== undefined)
+      acknowledgedMs.set(operation.run, performance.timeOrigin + operation.respondedMs)
   const deadlineMs = performance.now() + endMsMax
   let runs = await Array.fromAsync(client.items("listValRuns", { val_id }))
   while (runs.some(({ runEndAt }) => runEndAt === null) && performance.now() < deadlineMs)
@@ -94,7 +105,7 @@ async function readRuns(client: Client, val_id: string): Promise<readonly EndedR
     const [word] = run.args as [string]
     return {
       ...{ id: run_id, word, status: run.status, attempt: run.attempt },
-      queuedMs: Date.parse(run.runStartAt),
+      queuedMs: acknowledgedMs.get(run_id) ?? Date.parse(run.runStartAt),
       endedMs: run.runEndAt === null ? undefined : Date.parse(run.runEndAt),
     }
   })
@@ -120,7 +131,6 @@ interface ScheduledRow {
   readonly input: string
   readonly status: string
   readonly attempt: number
-  readonly started_at: number | string
   readonly ended_at: number | string | null
 }
 
@@ -132,7 +142,7 @@ async function readScheduledRuns(
   const db = await openAgain({ url })
   try {
     const rows = await db.read<ScheduledRow>(
-      sql`select id, val_id, input, status, attempt, started_at, ended_at from runs where source = 'interval'`,
+      sql`select id, val_id, input, status, attempt, ended_at from runs where source = 'interval'`,
     )
     return rows.flatMap((row) => {
       const { scheduledAt } = JSON.parse(row.input) as { scheduledAt: number }
@@ -140,7 +150,7 @@ async function readScheduledRuns(
       const { id, status, attempt, ended_at } = row
       return {
         ...{ id, status, attempt, word: `${row.val_id} ${scheduledAt}` },
-        queuedMs: Number(row.started_at),
+        queuedMs: scheduledAt,
         endedMs: ended_at === null ? undefined : Number(ended_at),
       }
     })

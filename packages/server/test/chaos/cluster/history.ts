@@ -62,6 +62,7 @@ export interface EndedRun {
   readonly word: string
   readonly status: string
   readonly attempt: number
+  /** When a client knew that it was queued, or when it was due. */
   readonly queuedMs: number
   readonly endedMs: number | undefined
 }
@@ -78,8 +79,17 @@ export interface FinalState {
   /** The due times of schedules that have passed, and their runs: the word of one is its due time. */
   readonly dueTimes: readonly string[]
   readonly scheduledRuns: readonly EndedRun[]
-  /** While the database was away, from the beginning of its stop to the end of its start. */
-  readonly outages: readonly { readonly fromMs: number; readonly toMs: number }[]
+  /**
+   * While nothing could run: the database was away, from the beginning of its stop to the end of its
+   * start, or all nodes were killed, until one of them was ready again.
+   */
+  readonly outages: readonly Period[]
+}
+
+/** A time of day to another, in milliseconds since 1970. */
+export interface Period {
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 type Unended<Ended extends Operation> = Ended extends Operation ? Omit<Ended, "respondedMs"> : never
