@@ -72,8 +72,8 @@ export function* requestCancel(dialect: Dialect, id: string, at: number): Script
 /**
  * Takes runs from nodes that are gone. A run of the queue whose code had not started waits again,
  * and so does one that had started and has retries left. All others have crashed: a val may have
- * done half of its work, and only its author knows whether it can be done twice. A run that
- * somebody has cancelled ends as cancelled.
+ * done half of its work, and only its author knows whether it can be done twice. A run with a
+ * cancel request ends as cancelled.
  *
  * A run that cannot be taken must not stop those behind it: when a batch fails, each run is taken in
  * a transaction of its own, and the errors are returned.

@@ -5,7 +5,7 @@ import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
 import type {
   ImportedComment,
   ImportedVal,
-  ValImportStore,
+  ImportedValStore,
   ValToImport,
 } from "../../domain/vals/import-vals.ts"
 import type { ImportedVersion } from "../../domain/vals/imported-history.ts"
@@ -34,7 +34,7 @@ const limits = {
 }
 
 /** Imports vals into the database. */
-export function createValImportStore(db: Database): ValImportStore {
+export function createImportedValStore(db: Database): ImportedValStore {
   return {
     atOnceMax: db.dialect.forUpdate === nothing ? limits.atOnceAloneMax : limits.atOnceMax,
     async find(val) {
