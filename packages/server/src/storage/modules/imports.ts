@@ -9,25 +9,24 @@ import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { toTime } from "../vals/val-rows.ts"
 
 interface ImportRow {
   readonly key: string
-  readonly username_key: string
-  readonly name_key: string
-  readonly branch_key: string
+  readonly usernameKey: string
+  readonly nameKey: string
+  readonly branchKey: string
   readonly specifiers: string | null
-  readonly is_pinned: number
-  readonly pinned_at: number | string
-  readonly val_id: string | null
-  readonly owner_id: string | null
-  readonly owner_name: string | null
+  readonly isPinned: number
+  readonly pinnedAt: number
+  readonly valId: string | null
+  readonly ownerId: string | null
+  readonly ownerName: string | null
   readonly name: string | null
-  readonly branch_id: string | null
-  readonly branch_name: string | null
+  readonly branchId: string | null
+  readonly branchName: string | null
   readonly version: number | null
-  readonly version_created_at: number | string | null
-  readonly entry_path: string | null
+  readonly versionCreatedAt: number | null
+  readonly entryPath: string | null
 }
 
 const limits = {
@@ -96,27 +95,27 @@ function versionAsOf(at: number): Statement {
 }
 
 function toImport(row: ImportRow): ResolvedImport {
-  const { username_key: username, name_key: name, branch_key } = row
+  const { usernameKey: username, nameKey: name, branchKey } = row
   return {
-    address: toBranchKey({ username, name, branch: branch_key === "" ? null : branch_key }),
+    address: toBranchKey({ username, name, branch: branchKey === "" ? null : branchKey }),
     specifiers: row.specifiers === null ? null : (parseOwnJson(row.specifiers) as string[]),
-    isPinned: row.is_pinned === 1,
-    pinnedAt: Number(row.pinned_at),
+    isPinned: row.isPinned === 1,
+    pinnedAt: row.pinnedAt,
     target: toTarget(row),
     version:
       row.version === null
         ? undefined
         : {
             number: row.version,
-            savedAt: toTime(row.version_created_at) ?? 0,
-            entryPath: row.entry_path,
+            savedAt: row.versionCreatedAt ?? 0,
+            entryPath: row.entryPath,
           },
   }
 }
 
 function toTarget(row: ImportRow): ImportTarget | undefined {
-  const { val_id: valId, owner_id: ownerId, owner_name: ownerName, name: valName } = row
-  const { branch_id: branchId, branch_name: branchName } = row
+  const { valId, ownerId, ownerName, name: valName } = row
+  const { branchId, branchName } = row
   if (
     valId === null ||
     ownerId === null ||

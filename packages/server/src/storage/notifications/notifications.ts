@@ -9,30 +9,29 @@ import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { toTime } from "../vals/val-rows.ts"
 import { notificationLimits } from "./add-notification.ts"
 
 interface NotificationRow {
   readonly id: string
   readonly type: NotificationType
-  readonly created_at: number | string
-  readonly read_at: number | string | null
-  readonly val_id: string
-  readonly val_name: string
-  readonly file_id: string | null
-  readonly file_path: string | null
-  readonly branch_id: string | null
-  readonly branch_name: string | null
-  readonly owner_id: string
-  readonly owner_name: string
-  readonly actor_id: string | null
-  readonly actor_name: string | null
-  readonly comment_id: string | null
+  readonly createdAt: number
+  readonly readAt: number | null
+  readonly valId: string
+  readonly valName: string
+  readonly fileId: string | null
+  readonly filePath: string | null
+  readonly branchId: string | null
+  readonly branchName: string | null
+  readonly ownerId: string
+  readonly ownerName: string
+  readonly actorId: string | null
+  readonly actorName: string | null
+  readonly commentId: string | null
   readonly comment: string | null
-  readonly other_id: string | null
-  readonly other_name: string | null
-  readonly other_owner_id: string | null
-  readonly other_owner_name: string | null
+  readonly otherId: string | null
+  readonly otherName: string | null
+  readonly otherOwnerId: string | null
+  readonly otherOwnerName: string | null
 }
 
 /** Of a comment. Its page has the rest. */
@@ -61,11 +60,11 @@ export function createNotificationStore(db: Database): NotificationStore {
       return toPage(rows, page, toNotification, newestFirst.toKeys)
     },
     async countUnread(userId) {
-      const [row] = await db.read<{ count: number | string }>(sql`
+      const [row] = await db.read<{ count: number }>(sql`
         select count(*) as count from (
           select 1 as one from notifications n left join vals o on o.id = n.other_val_id
           where ${ofUser(userId)} and n.read_at is null limit ${notificationLimits.countMax}) unread`)
-      return Number(row?.count ?? 0)
+      return row?.count ?? 0
     },
     markRead: (userId, ids, at) =>
       db.write(function* () {
@@ -88,19 +87,19 @@ export function createNotificationStore(db: Database): NotificationStore {
 }
 
 function toNotification(row: NotificationRow): Notification {
-  const { actor_id: actorId, actor_name: actorName, comment_id: commentId } = row
+  const { actorId, actorName, commentId } = row
   return {
     id: row.id,
     type: row.type,
-    createdAt: Number(row.created_at),
-    readAt: toTime(row.read_at),
+    createdAt: row.createdAt,
+    readAt: row.readAt,
     val: {
-      id: row.val_id,
-      name: row.val_name,
-      author: { id: row.owner_id, username: row.owner_name },
+      id: row.valId,
+      name: row.valName,
+      author: { id: row.ownerId, username: row.ownerName },
     },
-    file: row.file_id === null ? null : { id: row.file_id, path: row.file_path ?? "" },
-    branch: row.branch_id === null ? null : { id: row.branch_id, name: row.branch_name ?? "" },
+    file: row.fileId === null ? null : { id: row.fileId, path: row.filePath ?? "" },
+    branch: row.branchId === null ? null : { id: row.branchId, name: row.branchName ?? "" },
     user: actorId === null ? null : { id: actorId, username: actorName ?? "" },
     comment:
       commentId === null
@@ -111,7 +110,7 @@ function toNotification(row: NotificationRow): Notification {
 }
 
 function toOther(row: NotificationRow): NamedVal | null {
-  if (row.other_id === null) return null
-  const author = { id: row.other_owner_id ?? "", username: row.other_owner_name ?? "" }
-  return { id: row.other_id, name: row.other_name ?? "", author }
+  if (row.otherId === null) return null
+  const author = { id: row.otherOwnerId ?? "", username: row.otherOwnerName ?? "" }
+  return { id: row.otherId, name: row.otherName ?? "", author }
 }

@@ -6,15 +6,15 @@ import { raw, type Statement, sql } from "../database/sql.ts"
 import { isListed } from "../vals/val-rows.ts"
 
 interface ReferenceRow {
-  readonly created_at: number | string
-  readonly from_id: string
-  readonly from_name: string
-  readonly from_owner_id: string
-  readonly from_owner_name: string
-  readonly to_id: string
-  readonly to_name: string
-  readonly to_owner_id: string
-  readonly to_owner_name: string
+  readonly createdAt: number
+  readonly fromId: string
+  readonly fromName: string
+  readonly fromOwnerId: string
+  readonly fromOwnerName: string
+  readonly toId: string
+  readonly toName: string
+  readonly toOwnerId: string
+  readonly toOwnerName: string
 }
 
 /** The importing val, and the imported val. */
@@ -42,8 +42,8 @@ export function createReferenceStore(db: Database): ReferenceStore {
       where ${condition} ${within("d.created_at", period)} ${after}
       order by ${raw(columns.map((column) => `${column} desc`).join(", "))} ${limitTo(page)}`)
     return toPage(rows, page, toReference, (row) => [
-      Number(row.created_at),
-      ...ends.map((end) => row[`${end}_id`]),
+      row.createdAt,
+      ...ends.map((end) => row[`${end}Id`]),
     ])
   }
   return {
@@ -63,18 +63,18 @@ export function createReferenceStore(db: Database): ReferenceStore {
 
 function toReference(row: ReferenceRow): Reference {
   return {
-    at: Number(row.created_at),
+    at: row.createdAt,
     from: {
-      id: row.from_id,
-      name: row.from_name,
-      ownerId: row.from_owner_id,
-      ownerName: row.from_owner_name,
+      id: row.fromId,
+      name: row.fromName,
+      ownerId: row.fromOwnerId,
+      ownerName: row.fromOwnerName,
     },
     to: {
-      id: row.to_id,
-      name: row.to_name,
-      ownerId: row.to_owner_id,
-      ownerName: row.to_owner_name,
+      id: row.toId,
+      name: row.toName,
+      ownerId: row.toOwnerId,
+      ownerName: row.toOwnerName,
     },
   }
 }

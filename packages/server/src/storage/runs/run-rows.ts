@@ -10,46 +10,30 @@ import {
   type RunInput,
   type RunMessage,
   type RunRequest,
-  type RunSource,
-  type RunStatus,
 } from "../../domain/runs/runs.ts"
-import type { Privacy } from "../../domain/vals/vals.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { raw } from "../database/sql.ts"
-import { toTime } from "../vals/val-rows.ts"
 
 /** A run joined with its val and the val's owner. */
-export interface RunRow {
-  readonly id: string
-  readonly parent_id: string | null
-  readonly started_at: number | string
-  readonly ended_at: number | string | null
-  readonly error: string | null
-  readonly source: RunSource
-  readonly status: RunStatus
-  readonly attempt: number
-  readonly version: number
-  readonly val_id: string
-  readonly file_id: string | null
-  readonly file_path: string | null
-  readonly branch_id: string | null
-  readonly branch_name: string | null
-  readonly name: string
-  readonly privacy: Privacy
-  readonly owner_id: string
-  readonly owner_name: string
-  readonly request: string | null
-  readonly last_line: string | null
-  readonly email: string | null
-}
+export type RunRow = Omit<Run, "error" | "val" | "file" | "branch" | "request" | "mail"> &
+  Omit<Run["val"], "id"> & {
+    readonly error: string | null
+    readonly valId: string
+    readonly fileId: string | null
+    readonly filePath: string | null
+    readonly branchId: string | null
+    readonly branchName: string | null
+    readonly request: string | null
+    readonly email: string | null
+  }
 
 /** The same with the columns that only a single run shows. */
-export interface RunDetailRow extends RunRow {
+export type RunDetailRow = RunRow & {
   readonly args: string | null
-  readonly return_value: string | null
+  readonly returnValue: string | null
   readonly logs: string | null
-  readonly logs_truncated: number
-  readonly log_gap: string | null
+  readonly logsTruncated: number
+  readonly logGap: string | null
   readonly response: string | null
   readonly egress: string | null
 }
@@ -80,27 +64,27 @@ export const runDetailColumns = raw(
 export function toRun(row: RunRow): Run {
   return {
     id: row.id,
-    parentId: row.parent_id,
-    startedAt: Number(row.started_at),
-    endedAt: toTime(row.ended_at),
+    parentId: row.parentId,
+    startedAt: row.startedAt,
+    endedAt: row.endedAt,
     error: fromJson<RunError>(row.error),
     source: row.source,
     status: row.status,
     attempt: row.attempt,
     val: {
-      id: row.val_id,
+      id: row.valId,
       name: row.name,
       version: row.version,
       privacy: row.privacy,
-      ownerId: row.owner_id,
-      ownerName: row.owner_name,
+      ownerId: row.ownerId,
+      ownerName: row.ownerName,
     },
-    file: row.file_path === null ? null : { id: row.file_id ?? row.val_id, path: row.file_path },
+    file: row.filePath === null ? null : { id: row.fileId ?? row.valId, path: row.filePath },
     branch:
-      row.branch_name === null ? null : { id: row.branch_id ?? row.val_id, name: row.branch_name },
+      row.branchName === null ? null : { id: row.branchId ?? row.valId, name: row.branchName },
     request: fromJson<RunRequest>(row.request),
     mail: toMail(fromJson<RunEmail>(row.email)),
-    lastLine: row.last_line,
+    lastLine: row.lastLine,
   }
 }
 
@@ -119,10 +103,10 @@ export function toRunDetail(row: RunDetailRow): RunDetail {
   return {
     ...toRun(row),
     args: fromJson(row.args),
-    returnValue: fromJson(row.return_value),
+    returnValue: fromJson(row.returnValue),
     logs: fromJson<LogLine[]>(row.logs) ?? [],
-    logsTruncated: row.logs_truncated === 1,
-    logGap: fromJson<LogGap>(row.log_gap),
+    logsTruncated: row.logsTruncated === 1,
+    logGap: fromJson<LogGap>(row.logGap),
     response: fromJson<RunMessage>(row.response),
     email: fromJson<RunEmail>(row.email),
     egress: fromJson<RunEgress>(row.egress),

@@ -24,10 +24,10 @@ import {
   withVisibleOwner,
 } from "./walk-runs.ts"
 
-interface TracedRow extends RunRow {
+type TracedRow = RunRow & {
   readonly path: string | null
   readonly type: string | null
-  readonly entry_file_id: string | null
+  readonly entryFileId: string | null
 }
 
 /**
@@ -59,10 +59,10 @@ export function createTelemetryStore(db: Database): TelemetryStore {
               sql`b.val_id in (select o.val_id from files f join branches o on o.id = f.branch_id where f.id = ${fileId})`,
             ]),
       ]
-      const found = await db.read<{ val_id: string }>(
+      const found = await db.read<{ valId: string }>(
         sql`select b.val_id from branches b where ${join(conditions, " and ")}`,
       )
-      return [...new Set(found.map(({ val_id }) => val_id))]
+      return [...new Set(found.map(({ valId }) => valId))]
     },
     walk: ({ accountId, vals }, { span, direction, runsMax }) => {
       // A part for each val reads as many runs as are returned.
@@ -121,12 +121,12 @@ export function createTelemetryStore(db: Database): TelemetryStore {
 }
 
 function toTraced(row: TracedRow): TracedRun {
-  const { val_id, file_id, branch_id, entry_file_id } = row
-  const fileId = file_id ?? val_id
+  const { valId, branchId, entryFileId } = row
+  const fileId = row.fileId ?? valId
   return {
     run: toRun(row),
-    ...{ fileId, branchId: branch_id ?? val_id, path: row.path ?? "", type: row.type ?? "script" },
-    isEntry: branch_id === null && (entry_file_id === null || entry_file_id === fileId),
+    ...{ fileId, branchId: branchId ?? valId, path: row.path ?? "", type: row.type ?? "script" },
+    isEntry: branchId === null && (entryFileId === null || entryFileId === fileId),
   }
 }
 

@@ -14,7 +14,6 @@ import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { asBoolean, asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { countActive, fileType, insertSchedule, readTime } from "./file-schedules.ts"
@@ -31,16 +30,16 @@ export function createScheduleStore(
   return {
     async find(valId, place) {
       const [target] = await db.read<TargetRow>(selectTarget(valId, place))
-      if (!target || target.file_id === null) return undefined
-      const [row] = await db.read<object>(selectSchedule(target.file_id))
+      if (!target || target.fileId === null) return undefined
+      const [row] = await db.read<ScheduleRow>(selectSchedule(target.fileId))
       return row && toSchedule(row)
     },
     async listOfOwner(ownerId, page) {
-      const rows = await db.read<{ created_at: number | string; file_id: string }>(sql`
+      const rows = await db.read<ScheduleRow>(sql`
         select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}
           ${afterCursor(page, "s.created_at, s.file_id", ["time", "id"])}
         order by s.created_at desc, s.file_id desc ${limitTo(page)}`)
-      return toPage(rows, page, toSchedule, (row) => [Number(row.created_at), row.file_id])
+      return toPage(rows, page, toSchedule, (row) => [row.createdAt, row.fileId])
     },
     put: (valId, place, change, activeMax) =>
       db.write(() => putSchedule(dialect, valId, place, change, activeMax)),
@@ -58,11 +57,11 @@ function selectSchedule(fileId: string): Statement {
 }
 
 /** A val, and the file of it that is meant. */
-interface TargetRow {
-  readonly branch_id: string | null
-  readonly branch_name: string | null
-  readonly file_id: string | null
-  readonly file_path: string | null
+interface TargetRow extends MentionRow {
+  readonly branchId: string | null
+  readonly branchName: string | null
+  readonly fileId: string | null
+  readonly filePath: string | null
   /** Null also if the file was deleted. */
   readonly type: FileType | null
 }
@@ -85,14 +84,14 @@ function* findTarget(
 ): Statements<Omit<ScheduleState, "current" | "now"> | undefined> {
   const row = yield* firstRow<TargetRow>(selectTarget(valId, place))
   if (!row) return undefined
-  const { branch_id, branch_name, file_id, file_path, type } = row
+  const { branchId, branchName, fileId, filePath, type } = row
   return {
     val: toMention(row),
-    branch: branch_id === null ? undefined : { id: branch_id, name: branch_name ?? "" },
+    branch: branchId === null ? undefined : { id: branchId, name: branchName ?? "" },
     file:
-      file_id === null || file_path === null || type === null
+      fileId === null || filePath === null || type === null
         ? undefined
-        : { id: file_id, path: file_path, type },
+        : { id: fileId, path: filePath, type },
   }
 }
 
@@ -112,14 +111,14 @@ function* putSchedule(
   // So that it is not fired meanwhile.
   yield sql`select file_id from schedules where file_id = ${file?.id ?? null} ${dialect.forUpdate}`
   const now = yield* readTime(dialect)
-  const row = file && (yield* firstRow<object>(selectSchedule(file.id)))
+  const row = file && (yield* firstRow<ScheduleRow>(selectSchedule(file.id)))
   const current = row && toSchedule(row)
   const changed = change({ ...target, current, now })
   if (!file) return undefined
   const isStarted = !changed.isPaused && (!current || current.isPaused)
   if (isStarted && active >= activeMax) return "full"
   yield upsertSchedule(val, file.id, changed, now)
-  const after = yield* firstRow<object>(selectSchedule(file.id))
+  const after = yield* firstRow<ScheduleRow>(selectSchedule(file.id))
   return after && toSchedule(after)
 }
 
@@ -175,43 +174,31 @@ const scheduleJoins =
   join branches m on m.id = v.id join users u on u.id = s.owner_id left join runs r on r.id = s.last_run_id`)
 
 /** Makes the val of a schedule. */
-const toMention = createReader<ValMention>({
-  id: (_, row: { readonly val_id: string }) => row.val_id,
-  name: asIs,
-  version: asIs,
-  privacy: asIs,
-  ownerId: asIs,
-  ownerName: asIs,
-})
-
-/** Makes the timing of a schedule. */
-const toTiming = createReader<Timing>({ cron: asIs, every: asIs, timeZone: asIs })
-
-/** The columns of the file of a schedule. */
-interface FileColumns {
-  readonly file_id: string
-  readonly file_path: string
-  readonly branch_id: string
-  readonly branch_name: string
+function toMention({ valId: id, name, version, privacy, ownerId, ownerName }: MentionRow) {
+  return { id, name, version, privacy, ownerId, ownerName }
 }
 
+type MentionRow = Omit<ValMention, "id"> & { readonly valId: string }
+
+type ScheduleRow = MentionRow &
+  Timing &
+  Omit<Schedule, "val" | "file" | "branch" | "timing" | "isPaused"> & {
+    readonly fileId: string
+    readonly filePath: string
+    readonly branchId: string
+    readonly branchName: string
+    readonly isPaused: number
+  }
+
 /** Makes a schedule of the domain. */
-const toSchedule = createReader<Schedule>({
-  val: (_, row: object) => toMention(row),
-  file: (_, row: FileColumns) => ({ id: row.file_id, path: row.file_path }),
-  branch: (_, row: FileColumns) => ({ id: row.branch_id, name: row.branch_name }),
-  type: asIs,
-  timing: (_, row: object) => toTiming(row),
-  overlap: asIs,
-  catchUp: asIs,
-  isPaused: asBoolean,
-  pausedReason: asIs,
-  anchorAt: asNumber,
-  nextAt: asNumberOrNull,
-  lastRunAt: asNumberOrNull,
-  lastRunId: asIs,
-  lastStatus: asIs,
-  failureCount: asIs,
-  createdAt: asNumber,
-  updatedAt: asNumber,
-})
+function toSchedule(row: ScheduleRow): Schedule {
+  const { cron, every, timeZone, fileId, filePath, branchId, branchName, isPaused, ...rest } = row
+  return {
+    ...rest,
+    val: toMention(row),
+    file: { id: fileId, path: filePath },
+    branch: { id: branchId, name: branchName },
+    timing: { cron, every, timeZone },
+    isPaused: isPaused === 1,
+  }
+}

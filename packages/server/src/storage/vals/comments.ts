@@ -1,7 +1,12 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { PageRequest, Period } from "../../domain/paging.ts"
-import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/vals/comments.ts"
-import type { Privacy } from "../../domain/vals/vals.ts"
+import type {
+  Comment,
+  CommentStore,
+  NewComment,
+  Relationship,
+  ValMention,
+} from "../../domain/vals/comments.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import {
@@ -17,19 +22,7 @@ import { writeOnce } from "../database/write-once.ts"
 import { emitCommented } from "../events/val-events.ts"
 import { isVisible, lockAccess } from "./val-rows.ts"
 
-interface CommentRow {
-  readonly id: string
-  readonly comment: string
-  readonly created_at: number | string
-  readonly author_id: string
-  readonly author_name: string
-  readonly val_id: string
-  readonly name: string
-  readonly version: number
-  readonly privacy: Privacy
-  readonly owner_id: string
-  readonly owner_name: string
-}
+type CommentRow = Omit<Comment, "val"> & Omit<ValMention, "id"> & { readonly valId: string }
 
 const columns =
   raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val_id, v.name, b.version, v.privacy,
@@ -103,7 +96,7 @@ function* addComment(
   if (!row) return undefined
   yield* emitCommented(dialect, {
     ...comment,
-    ...{ userId: comment.authorId, authorName: row.author_name, ownerId: val.ownerId, depth },
+    ...{ userId: comment.authorId, authorName: row.authorName, ownerId: val.ownerId, depth },
   })
   return toComment(row)
 }
@@ -116,7 +109,7 @@ function* deleteComment(
   const found = yield* firstRow<CommentRow>(selectComment(id))
   if (!found) return false
   // Read again, since it may have changed before the val was locked.
-  yield* lockAccess(dialect, found.val_id)
+  yield* lockAccess(dialect, found.valId)
   const row = yield* firstRow<CommentRow>(selectComment(id))
   if (!row) return false
   authorize(toComment(row))
@@ -129,19 +122,6 @@ function selectComment(id: string): Statement {
 }
 
 function toComment(row: CommentRow): Comment {
-  return {
-    id: row.id,
-    comment: row.comment,
-    createdAt: Number(row.created_at),
-    authorId: row.author_id,
-    authorName: row.author_name,
-    val: {
-      id: row.val_id,
-      name: row.name,
-      version: row.version,
-      privacy: row.privacy,
-      ownerId: row.owner_id,
-      ownerName: row.owner_name,
-    },
-  }
+  const { id, comment, createdAt, authorId, authorName, valId, ...val } = row
+  return { id, comment, createdAt, authorId, authorName, val: { id: valId, ...val } }
 }

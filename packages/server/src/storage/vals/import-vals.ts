@@ -53,7 +53,7 @@ export function createImportedValStore(db: Database): ImportedValStore {
 }
 
 interface ExistingRow extends ValRow {
-  readonly version_last: number
+  readonly versionLast: number
 }
 
 interface KnownRow {
@@ -169,5 +169,5 @@ function* selectKnown(valId: string, { history }: ValToImport): Generator<Statem
 }
 
 function toExisting(row: ExistingRow, known: ReadonlySet<number>): ExistingVal {
-  return { val: toVal(row), versionLast: row.version_last, known }
+  return { val: toVal(row), versionLast: row.versionLast, known }
 }

@@ -19,8 +19,8 @@ interface OwnedRow {
   readonly id: string
   readonly name: string
   readonly privacy: SecretVal["privacy"]
-  readonly owner_id: string
-  readonly owner_name: string
+  readonly ownerId: string
+  readonly ownerName: string
 }
 
 const ofVals: SecretTable = { name: "val_secrets", owner: "val_id", isDescribed: true }
@@ -66,6 +66,6 @@ function* lockVal(dialect: Dialect, valId: string): Statements<SecretVal | undef
     select v.id, v.name, v.privacy, v.owner_id, u.username as owner_name
     from vals v join users u on u.id = v.owner_id where v.id = ${valId} ${dialect.forUpdate}`)
   if (!row) return undefined
-  const { id, name, privacy, owner_id: ownerId, owner_name: ownerName } = row
+  const { id, name, privacy, ownerId, ownerName } = row
   return { id, name, privacy, ownerId, ownerName }
 }

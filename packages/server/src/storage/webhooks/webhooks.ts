@@ -6,24 +6,17 @@ import type {
   WebhookChange,
   WebhookStore,
 } from "../../domain/webhooks/webhooks.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { ConstraintError } from "../database/errors.ts"
-import {
-  afterCursor,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { asIs, asJson, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 
 interface SealedRow {
   readonly id: string
-  readonly key_id: string
+  readonly keyId: string
   readonly sealed: Uint8Array
 }
 
@@ -39,14 +32,14 @@ const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = 
 export function createWebhookStore(db: Database): WebhookStore {
   return {
     async list(ownerId, page) {
-      const found = await db.read<NewestRow>(sql`
+      const found = await db.read<WebhookRow>(sql`
         select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}
           ${afterCursor(page, "w.created_at, w.id", newestFirst.kinds)}
         order by w.created_at desc, w.id desc ${limitTo(page)}`)
       return toPage(found, page, toWebhook, newestFirst.toKeys)
     },
     async find(ownerId, id) {
-      const [row] = await db.read<object>(selectWebhook(ownerId, id))
+      const [row] = await db.read<WebhookRow>(selectWebhook(ownerId, id))
       return row && toWebhook(row)
     },
     create: (webhook, countMax) =>
@@ -74,7 +67,7 @@ function selectWebhook(ownerId: string, id: string): Statement {
 }
 
 function* readWebhook(ownerId: string, id: string): Script<Webhook | undefined> {
-  const row = yield* firstRow<object>(selectWebhook(ownerId, id))
+  const row = yield* firstRow<WebhookRow>(selectWebhook(ownerId, id))
   return row && toWebhook(row)
 }
 
@@ -155,35 +148,27 @@ function hasRunEvents(events: readonly EventType[]): number {
   return events.some((type) => type.startsWith("run.")) ? 1 : 0
 }
 
-function toSealed({ id, key_id, sealed }: SealedRow): SealedWebhook {
-  return { id, sealed: { keyId: key_id, bytes: sealed } }
+function toSealed({ id, keyId, sealed }: SealedRow): SealedWebhook {
+  return { id, sealed: { keyId: keyId, bytes: sealed } }
 }
 
-interface NamesRow {
+type WebhookRow = Omit<Webhook, "targetVal" | "events" | "val"> & {
   readonly username: string
-  readonly target_val_id: string | null
-  readonly target_name: string | null
-  readonly val_id: string | null
-  readonly val_name: string | null
+  readonly events: string
+  readonly targetValId: string | null
+  readonly targetName: string | null
+  readonly valName: string | null
 }
 
-const toWebhook = createReader<Webhook>({
-  id: asIs,
-  ownerId: asIs,
-  url: asIs,
-  targetVal: (_, row: NamesRow) => toVal(row.target_val_id, row.target_name, row.username),
-  events: asJson,
-  valId: asIs,
-  val: (_, row: NamesRow) => toVal(row.val_id, row.val_name, row.username),
-  description: asIs,
-  status: asIs,
-  disabledReason: asIs,
-  failingSince: asNumberOrNull,
-  droppedEvents: asIs,
-  previousSecretUntil: asNumberOrNull,
-  createdAt: asNumber,
-  updatedAt: asNumber,
-})
+function toWebhook(row: WebhookRow): Webhook {
+  const { username, events, targetValId, targetName, valName, ...rest } = row
+  return {
+    ...rest,
+    events: parseOwnJson(events) as EventType[],
+    targetVal: toVal(targetValId, targetName, username),
+    val: toVal(rest.valId, valName, username),
+  }
+}
 
 function toVal(id: string | null, name: string | null, username: string): EventVal | null {
   return id === null || name === null ? null : { id, name, username }

@@ -116,12 +116,12 @@ async function readDueTimes(client: Client, { schedules }: Vals) {
 
 interface ScheduledRow {
   readonly id: string
-  readonly val_id: string
+  readonly valId: string
   readonly input: string
   readonly status: string
   readonly attempt: number
-  readonly started_at: number | string
-  readonly ended_at: number | string | null
+  readonly startedAt: number
+  readonly endedAt: number | null
 }
 
 /** From the database, since no route shows the due time of a run. */
@@ -136,12 +136,12 @@ async function readScheduledRuns(
     )
     return rows.flatMap((row) => {
       const { scheduledAt } = JSON.parse(row.input) as { scheduledAt: number }
-      if (scheduledAt >= (untilMs.get(row.val_id) ?? 0)) return []
-      const { id, status, attempt, ended_at } = row
+      if (scheduledAt >= (untilMs.get(row.valId) ?? 0)) return []
+      const { id, status, attempt, startedAt, endedAt } = row
       return {
-        ...{ id, status, attempt, word: `${row.val_id} ${scheduledAt}` },
-        queuedMs: Number(row.started_at),
-        endedMs: ended_at === null ? undefined : Number(ended_at),
+        ...{ id, status, attempt, word: `${row.valId} ${scheduledAt}` },
+        queuedMs: startedAt,
+        endedMs: endedAt ?? undefined,
       }
     })
   } finally {

@@ -261,7 +261,7 @@ interface TextSource {
   readonly readme: string | null
   readonly code: string
   readonly description?: string | null
-  readonly entry_path?: string | null
+  readonly entryPath?: string | null
 }
 
 /** Vals per batch. */
@@ -312,8 +312,8 @@ async function loadSearchTexts(
   if (schemaVersion >= searchedFiles.version) await connection.run(backlog)
 }
 
-function toRow({ id, name, privacy, entry_path, ...texts }: TextSource) {
-  const codePath = entry_path ? toSearchedPath(entry_path) : undefined
+function toRow({ id, name, privacy, entryPath, ...texts }: TextSource) {
+  const codePath = entryPath ? toSearchedPath(entryPath) : undefined
   const body = foldBody({ ...texts, codePath })
   return [id, privacy === "public" ? 1 : 0, foldText(name), body]
 }
