@@ -18,12 +18,7 @@ interface ImportRow {
   readonly specifiers: string | null
   readonly isPinned: number
   readonly pinnedAt: number
-  readonly valId: string | null
-  readonly ownerId: string | null
-  readonly ownerName: string | null
-  readonly name: string | null
-  readonly branchId: string | null
-  readonly branchName: string | null
+  readonly target: ImportTarget | null
   readonly version: number | null
   readonly versionCreatedAt: number | null
   readonly entryPath: string | null
@@ -70,8 +65,8 @@ function selectImports(key: string): Statement {
     select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.branch_key, i.specifiers,
       case when i.pinned_version is null then 0 else 1 end as is_pinned, coalesce(i.pinned_at,
         (select s.created_at from states s where s.branch_id = i.branch_id and s.path = i.path and s.since = i.since)) as pinned_at,
-      v.id as val_id, v.owner_id, o.username as owner_name, v.name, b.id as branch_id, b.name as branch_name,
-      c.version, c.created_at as version_created_at, c.entry_path
+      v.id as target__val_id, v.owner_id as target__owner_id, o.username as target__owner_name, v.name as target__val_name,
+      b.id as target__branch_id, b.name as target__branch_name, c.version, c.created_at as version_created_at, c.entry_path
     from imports i
     join branches f on f.id = i.branch_id join vals m on m.id = f.val_id
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
@@ -101,7 +96,7 @@ function toImport(row: ImportRow): ResolvedImport {
     specifiers: row.specifiers === null ? null : (parseOwnJson(row.specifiers) as string[]),
     isPinned: row.isPinned === 1,
     pinnedAt: row.pinnedAt,
-    target: toTarget(row),
+    target: row.target ?? undefined,
     version:
       row.version === null
         ? undefined
@@ -111,21 +106,6 @@ function toImport(row: ImportRow): ResolvedImport {
             entryPath: row.entryPath,
           },
   }
-}
-
-function toTarget(row: ImportRow): ImportTarget | undefined {
-  const { valId, ownerId, ownerName, name: valName } = row
-  const { branchId, branchName } = row
-  if (
-    valId === null ||
-    ownerId === null ||
-    ownerName === null ||
-    valName === null ||
-    branchId === null ||
-    branchName === null
-  )
-    return undefined
-  return { valId, ownerId, ownerName, valName, branchId, branchName }
 }
 
 function byAddress(left: ResolvedImport, right: ResolvedImport): number {

@@ -1,5 +1,4 @@
 import type {
-  NamedVal,
   Notification,
   NotificationStore,
   NotificationType,
@@ -10,29 +9,6 @@ import type { Database } from "../database/database.ts"
 import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { notificationLimits } from "./add-notification.ts"
-
-interface NotificationRow {
-  readonly id: string
-  readonly type: NotificationType
-  readonly createdAt: number
-  readonly readAt: number | null
-  readonly valId: string
-  readonly valName: string
-  readonly fileId: string | null
-  readonly filePath: string | null
-  readonly branchId: string | null
-  readonly branchName: string | null
-  readonly ownerId: string
-  readonly ownerName: string
-  readonly actorId: string | null
-  readonly actorName: string | null
-  readonly commentId: string | null
-  readonly comment: string | null
-  readonly otherId: string | null
-  readonly otherName: string | null
-  readonly otherOwnerId: string | null
-  readonly otherOwnerName: string | null
-}
 
 /** Of a comment. Its page has the rest. */
 const commentCharsMax = 200
@@ -49,11 +25,12 @@ export function createNotificationStore(db: Database): NotificationStore {
   const ofUser = (userId: string): Statement => sql`n.owner_id = ${userId} and ${isShown}`
   return {
     async list(userId, page) {
-      const rows = await db.read<NotificationRow>(sql`
-        select n.id, n.type, n.created_at, n.read_at, v.id as val_id, v.name as val_name, f.id as file_id, f.path as file_path,
-          b.id as branch_id, b.name as branch_name, u.id as owner_id,
-          u.username as owner_name, a.id as actor_id, a.username as actor_name, c.id as comment_id, c.comment,
-          o.id as other_id, o.name as other_name, w.id as other_owner_id, w.username as other_owner_name
+      const rows = await db.read<Notification>(sql`
+        select n.id, n.type, n.created_at, n.read_at, v.id as val__id, v.name as val__name,
+          u.id as val__author__id, u.username as val__author__username, f.id as file__id, f.path as file__path,
+          b.id as branch__id, b.name as branch__name, a.id as user__id, a.username as user__username,
+          c.id as comment__id, c.comment as comment__text, o.id as other_val__id, o.name as other_val__name,
+          w.id as other_val__author__id, w.username as other_val__author__username
         from notifications n ${joins}
         where ${ofUser(userId)} ${afterCursor(page, "n.created_at, n.id", newestFirst.kinds)}
         order by n.created_at desc, n.id desc ${limitTo(page)}`)
@@ -86,31 +63,7 @@ export function createNotificationStore(db: Database): NotificationStore {
   }
 }
 
-function toNotification(row: NotificationRow): Notification {
-  const { actorId, actorName, commentId } = row
-  return {
-    id: row.id,
-    type: row.type,
-    createdAt: row.createdAt,
-    readAt: row.readAt,
-    val: {
-      id: row.valId,
-      name: row.valName,
-      author: { id: row.ownerId, username: row.ownerName },
-    },
-    file: row.fileId === null ? null : { id: row.fileId, path: row.filePath ?? "" },
-    branch: row.branchId === null ? null : { id: row.branchId, name: row.branchName ?? "" },
-    user: actorId === null ? null : { id: actorId, username: actorName ?? "" },
-    comment:
-      commentId === null
-        ? null
-        : { id: commentId, text: (row.comment ?? "").slice(0, commentCharsMax).toWellFormed() },
-    otherVal: toOther(row),
-  }
-}
-
-function toOther(row: NotificationRow): NamedVal | null {
-  if (row.otherId === null) return null
-  const author = { id: row.otherOwnerId ?? "", username: row.otherOwnerName ?? "" }
-  return { id: row.otherId, name: row.otherName ?? "", author }
+function toNotification({ comment, ...rest }: Notification): Notification {
+  const text = comment?.text.slice(0, commentCharsMax).toWellFormed() ?? ""
+  return { ...rest, comment: comment && { ...comment, text } }
 }

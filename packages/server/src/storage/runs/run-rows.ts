@@ -15,17 +15,11 @@ import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { raw } from "../database/sql.ts"
 
 /** A run joined with its val and the val's owner. */
-export type RunRow = Omit<Run, "error" | "val" | "file" | "branch" | "request" | "mail"> &
-  Omit<Run["val"], "id"> & {
-    readonly error: string | null
-    readonly valId: string
-    readonly fileId: string | null
-    readonly filePath: string | null
-    readonly branchId: string | null
-    readonly branchName: string | null
-    readonly request: string | null
-    readonly email: string | null
-  }
+export type RunRow = Omit<Run, "error" | "request" | "mail"> & {
+  readonly error: string | null
+  readonly request: string | null
+  readonly email: string | null
+}
 
 /** The same with the columns that only a single run shows. */
 export type RunDetailRow = RunRow & {
@@ -43,11 +37,12 @@ export type RunDetailRow = RunRow & {
  * owner of the val.
  */
 export const runColumns =
-  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id, r.request, r.last_line,
-  r.file_id, (select f.path from files f where f.id = coalesce(r.file_id, r.val_id)) as file_path,
-  r.branch_id, (select b.name from branches b where b.id = coalesce(r.branch_id, r.val_id)) as branch_name,
+  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.request, r.last_line,
+  coalesce(r.file_id, r.val_id) as file__id, (select f.path from files f where f.id = coalesce(r.file_id, r.val_id)) as file__path,
+  coalesce(r.branch_id, r.val_id) as branch__id, (select b.name from branches b where b.id = coalesce(r.branch_id, r.val_id)) as branch__name,
   case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as email,
-  coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
+  r.val_id as val__id, coalesce(v.name, '${evalName}') as val__name, r.version as val__version,
+  coalesce(v.privacy, 'private') as val__privacy, r.owner_id as val__owner_id, u.username as val__owner_name`)
 
 /** The joins for these columns. */
 export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
@@ -61,30 +56,12 @@ export const runDetailColumns = raw(
 )
 
 /** The run as lists show it. */
-export function toRun(row: RunRow): Run {
+export function toRun({ email, ...row }: RunRow): Run {
   return {
-    id: row.id,
-    parentId: row.parentId,
-    startedAt: row.startedAt,
-    endedAt: row.endedAt,
+    ...row,
     error: fromJson<RunError>(row.error),
-    source: row.source,
-    status: row.status,
-    attempt: row.attempt,
-    val: {
-      id: row.valId,
-      name: row.name,
-      version: row.version,
-      privacy: row.privacy,
-      ownerId: row.ownerId,
-      ownerName: row.ownerName,
-    },
-    file: row.filePath === null ? null : { id: row.fileId ?? row.valId, path: row.filePath },
-    branch:
-      row.branchName === null ? null : { id: row.branchId ?? row.valId, name: row.branchName },
     request: fromJson<RunRequest>(row.request),
-    mail: toMail(fromJson<RunEmail>(row.email)),
-    lastLine: row.lastLine,
+    mail: toMail(fromJson<RunEmail>(email)),
   }
 }
 

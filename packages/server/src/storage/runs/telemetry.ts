@@ -25,6 +25,10 @@ import {
 } from "./walk-runs.ts"
 
 type TracedRow = RunRow & {
+  readonly fileId: string
+  readonly branchId: string
+  /** Whether the file is on the main branch. */
+  readonly isMain: number
   readonly path: string | null
   readonly type: string | null
   readonly entryFileId: string | null
@@ -34,7 +38,9 @@ type TracedRow = RunRow & {
  * The path and type of a run's file in its version. Of one that was moved, or whose version was
  * deleted, the last ones.
  */
-const fileColumns = raw(`c.file_id as entry_file_id,
+const fileColumns =
+  raw(`coalesce(r.file_id, r.val_id) as file_id, coalesce(r.branch_id, r.val_id) as branch_id,
+  case when r.branch_id is null then 1 else 0 end as is_main, c.file_id as entry_file_id,
   case when c.file_id = f.id then n.entry_path else f.path end as path,
   case when c.file_id = f.id then c.type else coalesce(${typeOf("and s.since <= r.version")}, ${typeOf("")}) end as type`)
 const fileJoins = sql`
@@ -120,14 +126,9 @@ export function createTelemetryStore(db: Database): TelemetryStore {
   }
 }
 
-function toTraced(row: TracedRow): TracedRun {
-  const { valId, branchId, entryFileId } = row
-  const fileId = row.fileId ?? valId
-  return {
-    run: toRun(row),
-    ...{ fileId, branchId: branchId ?? valId, path: row.path ?? "", type: row.type ?? "script" },
-    isEntry: branchId === null && (entryFileId === null || entryFileId === fileId),
-  }
+function toTraced({ path, type, fileId, branchId, isMain, entryFileId, ...row }: TracedRow) {
+  const isEntry = isMain === 1 && (entryFileId === null || entryFileId === fileId)
+  return { run: toRun(row), fileId, branchId, path: path ?? "", type: type ?? "script", isEntry }
 }
 
 function partOfVal(

@@ -1,4 +1,3 @@
-import type { FileType } from "../../domain/files/tree.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { FailingSchedule } from "../../domain/schedules/failures.ts"
 import type {
@@ -30,8 +29,8 @@ export function createScheduleStore(
   return {
     async find(valId, place) {
       const [target] = await db.read<TargetRow>(selectTarget(valId, place))
-      if (!target || target.fileId === null) return undefined
-      const [row] = await db.read<ScheduleRow>(selectSchedule(target.fileId))
+      if (!target?.file) return undefined
+      const [row] = await db.read<ScheduleRow>(selectSchedule(target.file.id))
       return row && toSchedule(row)
     },
     async listOfOwner(ownerId, page) {
@@ -39,7 +38,7 @@ export function createScheduleStore(
         select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}
           ${afterCursor(page, "s.created_at, s.file_id", ["time", "id"])}
         order by s.created_at desc, s.file_id desc ${limitTo(page)}`)
-      return toPage(rows, page, toSchedule, (row) => [row.createdAt, row.fileId])
+      return toPage(rows, page, toSchedule, (row) => [row.createdAt, row.file.id])
     },
     put: (valId, place, change, activeMax) =>
       db.write(() => putSchedule(dialect, valId, place, change, activeMax)),
@@ -56,20 +55,17 @@ function selectSchedule(fileId: string): Statement {
   return sql`select ${scheduleColumns} from schedules s ${scheduleJoins} where s.file_id = ${fileId}`
 }
 
-/** A val, and the file of it that is meant. */
-interface TargetRow extends MentionRow {
-  readonly branchId: string | null
-  readonly branchName: string | null
-  readonly fileId: string | null
-  readonly filePath: string | null
-  /** Null also if the file was deleted. */
-  readonly type: FileType | null
+/** A val, and the file of it that is meant; null also if the file was deleted. */
+interface TargetRow {
+  readonly val: ValMention
+  readonly branch: ScheduleState["branch"] | null
+  readonly file: ScheduleState["file"] | null
 }
 
 function selectTarget(valId: string, { path, branch }: SchedulePlace): Statement {
   const wanted = sql`coalesce(${path ?? null}, n.entry_path)`
   return sql`
-    select ${mentionColumns}, b.id as branch_id, b.name as branch_name, c.file_id, c.path as file_path, c.type
+    select ${mentionColumns}, b.id as branch__id, b.name as branch__name, c.file_id as file__id, c.path as file__path, c.type as file__type
     from vals v join branches m on m.id = v.id join users u on u.id = v.owner_id
     left join branches b on b.val_id = v.id and b.name_key = ${(branch ?? mainBranch).toLowerCase()}
     left join versions n on n.branch_id = b.id and n.version = b.version
@@ -84,15 +80,7 @@ function* findTarget(
 ): Statements<Omit<ScheduleState, "current" | "now"> | undefined> {
   const row = yield* firstRow<TargetRow>(selectTarget(valId, place))
   if (!row) return undefined
-  const { branchId, branchName, fileId, filePath, type } = row
-  return {
-    val: toMention(row),
-    branch: branchId === null ? undefined : { id: branchId, name: branchName ?? "" },
-    file:
-      fileId === null || filePath === null || type === null
-        ? undefined
-        : { id: fileId, path: filePath, type },
-  }
+  return { val: row.val, branch: row.branch ?? undefined, file: row.file ?? undefined }
 }
 
 function* putSchedule(
@@ -154,7 +142,8 @@ function* deleteSchedule(
 
 /** The columns of the val of a schedule; `v` is the val, `m` its main branch, `u` its owner. */
 const mentionColumns = raw(
-  "v.id as val_id, v.name, m.version, v.privacy, v.owner_id, u.username as owner_name",
+  `v.id as val__id, v.name as val__name, m.version as val__version, v.privacy as val__privacy,
+  v.owner_id as val__owner_id, u.username as val__owner_name`,
 )
 
 /**
@@ -162,8 +151,8 @@ const mentionColumns = raw(
  * last run. The schedule has the status of a run that was deleted; of others it is read from the
  * run.
  */
-const scheduleColumns = raw(`${mentionColumns.text}, s.file_id, f.path as file_path,
-  f.branch_id, b.name as branch_name, ${fileType.text} as type, s.cron, s.every, s.time_zone,
+const scheduleColumns = raw(`${mentionColumns.text}, s.file_id as file__id, f.path as file__path,
+  f.branch_id as branch__id, b.name as branch__name, ${fileType.text} as type, s.cron, s.every, s.time_zone,
   s.overlap, s.catch_up, s.is_paused, s.paused_reason, s.anchor_at, s.next_at, s.last_run_at,
   s.last_run_id, coalesce(r.status, s.last_status) as last_status, s.failure_count, s.created_at,
   s.updated_at`)
@@ -173,32 +162,9 @@ const scheduleJoins =
   raw(`join files f on f.id = s.file_id join branches b on b.id = f.branch_id join vals v on v.id = s.val_id
   join branches m on m.id = v.id join users u on u.id = s.owner_id left join runs r on r.id = s.last_run_id`)
 
-/** Makes the val of a schedule. */
-function toMention({ valId: id, name, version, privacy, ownerId, ownerName }: MentionRow) {
-  return { id, name, version, privacy, ownerId, ownerName }
-}
-
-type MentionRow = Omit<ValMention, "id"> & { readonly valId: string }
-
-type ScheduleRow = MentionRow &
-  Timing &
-  Omit<Schedule, "val" | "file" | "branch" | "timing" | "isPaused"> & {
-    readonly fileId: string
-    readonly filePath: string
-    readonly branchId: string
-    readonly branchName: string
-    readonly isPaused: number
-  }
+type ScheduleRow = Omit<Schedule, "timing" | "isPaused"> & Timing & { readonly isPaused: number }
 
 /** Makes a schedule of the domain. */
-function toSchedule(row: ScheduleRow): Schedule {
-  const { cron, every, timeZone, fileId, filePath, branchId, branchName, isPaused, ...rest } = row
-  return {
-    ...rest,
-    val: toMention(row),
-    file: { id: fileId, path: filePath },
-    branch: { id: branchId, name: branchName },
-    timing: { cron, every, timeZone },
-    isPaused: isPaused === 1,
-  }
+function toSchedule({ cron, every, timeZone, ...row }: ScheduleRow): Schedule {
+  return { ...row, timing: { cron, every, timeZone }, isPaused: row.isPaused === 1 }
 }

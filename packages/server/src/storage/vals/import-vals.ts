@@ -168,6 +168,6 @@ function* selectKnown(valId: string, { history }: ValToImport): Generator<Statem
   }
 }
 
-function toExisting(row: ExistingRow, known: ReadonlySet<number>): ExistingVal {
-  return { val: toVal(row), versionLast: row.versionLast, known }
+function toExisting({ versionLast, ...val }: ExistingRow, known: ReadonlySet<number>): ExistingVal {
+  return { val: toVal(val), versionLast, known }
 }

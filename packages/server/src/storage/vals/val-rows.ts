@@ -2,24 +2,17 @@ import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { OmittedText, PageRequest } from "../../domain/paging.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
-import type { ForkOrigin, Privacy, Val, ValAccess } from "../../domain/vals/vals.ts"
+import type { Privacy, Val, ValAccess } from "../../domain/vals/vals.ts"
 import { firstRow } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
-export type ValRow = Omit<Val, "isOwnerSuspended" | "file" | "forkedFrom"> & {
+export type ValRow = Omit<Val, "isOwnerSuspended" | "file"> & {
   readonly ownerSuspendedAt: number | null
   /** The state of the entry file; null when the version has none. */
   readonly entryPath: string | null
   readonly entrySince: number | null
   readonly entryFileId: string | null
-  readonly forkedFromVersion: number | null
-  /** The original's columns are null when it was deleted. */
-  readonly originId: string | null
-  readonly originName: string | null
-  readonly originPrivacy: Privacy | null
-  readonly originOwnerId: string | null
-  readonly originOwnerName: string | null
 }
 
 /** When the val `v` was changed: its settings, or the files of its main branch `b`. */
@@ -65,8 +58,8 @@ function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
   u.suspended_at as owner_suspended_at, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
   n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at, ${updatedAt.text},
-  v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
-  o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
+  v.run_started_at, v.run_ended_at, coalesce(v.forked_from_version, 1) as forked_from__version, o.id as forked_from__id,
+  o.name as forked_from__name, o.privacy as forked_from__privacy, o.owner_id as forked_from__owner_id, ou.username as forked_from__owner_name`)
 }
 
 /**
@@ -103,23 +96,20 @@ export const withCurrentVersion = sql`
   join users u on u.id = v.owner_id join branches b on b.id = v.id
   join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}`
 
-/**
- * Converts a row to a val of the domain. It keeps the columns that its file and its original are made
- * of: views have only the fields of their schema.
- */
+/** Converts a row to a val of the domain. */
 export function toVal(row: ValRow): Val {
+  const { ownerSuspendedAt, entryPath: path, entrySince, entryFileId, ...val } = row
   return {
-    ...row,
-    isOwnerSuspended: row.ownerSuspendedAt !== null,
+    ...val,
+    isOwnerSuspended: ownerSuspendedAt !== null,
     file: {
-      id: row.entryFileId ?? row.id,
-      path: row.entryPath ?? entryPath,
-      since: row.entrySince ?? row.version,
-      branchId: row.id,
+      id: entryFileId ?? val.id,
+      path: path ?? entryPath,
+      since: entrySince ?? val.version,
+      branchId: val.id,
       branchName: mainBranch,
       isEntry: true,
     },
-    forkedFrom: toOrigin(row),
   }
 }
 
@@ -147,34 +137,9 @@ export const valFileTables = sql`
 
 /** Converts a row to the val with that file. */
 export function toValOfFile(row: ValFileRow): Val {
-  const { branchId, filePath: path } = row
-  return {
-    ...toVal(row),
-    file: {
-      ...{ id: row.fileId, path, since: row.fileSince, branchId, branchName: row.branchName },
-      isEntry: branchId === row.id && path === row.entryPath,
-    },
-  }
-}
-
-function toOrigin(row: ValRow): ForkOrigin | null {
-  const { originId, originName, originPrivacy, originOwnerId, originOwnerName } = row
-  if (
-    originId === null ||
-    originName === null ||
-    originPrivacy === null ||
-    originOwnerId === null ||
-    originOwnerName === null
-  )
-    return null
-  return {
-    id: originId,
-    name: originName,
-    privacy: originPrivacy,
-    ownerId: originOwnerId,
-    ownerName: originOwnerName,
-    version: row.forkedFromVersion ?? 1,
-  }
+  const { fileId: id, filePath: path, fileSince: since, branchId, branchName, ...val } = row
+  const isEntry = branchId === val.id && path === val.entryPath
+  return { ...toVal(val), file: { id, path, since, branchId, branchName, isEntry } }
 }
 
 /** Whether the viewer may find the val in a list: it is public or their own. */

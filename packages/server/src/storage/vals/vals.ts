@@ -236,17 +236,18 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
       exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile,
       ((b.file_count > 1 or n.entry_path is null) and exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]}))) as has_config
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
-  // SQLite returns 1, PostgreSQL true.
-  return (
-    row && {
-      val: toVal(row),
-      main: toMainBranch(row),
-      hasDependencies: Boolean(row.hasDependencies),
-      hasLockfile: Boolean(row.hasLockfile),
-      hasConfig: Boolean(row.hasConfig),
-      locks,
-    }
-  )
+  if (!row) return undefined
+  const { hasDependencies, hasLockfile, hasConfig, versionLast, readmeSince, ...rest } = row
+  const { readmeFileId, readmeSavedAt, entryFileType, entrySavedAt, ...val } = rest
+  return {
+    val: toVal(val),
+    main: toMainBranch(row),
+    // SQLite returns 1, PostgreSQL true.
+    hasDependencies: Boolean(hasDependencies),
+    hasLockfile: Boolean(hasLockfile),
+    hasConfig: Boolean(hasConfig),
+    locks,
+  }
 }
 
 interface LockedRow extends ValRow, MainRow {

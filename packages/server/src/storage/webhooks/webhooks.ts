@@ -1,4 +1,4 @@
-import type { EventType, EventVal } from "../../domain/webhooks/events.ts"
+import type { EventType } from "../../domain/webhooks/events.ts"
 import type {
   NewWebhook,
   SealedWebhook,
@@ -21,8 +21,8 @@ interface SealedRow {
 }
 
 const columns =
-  raw(`w.id, w.owner_id, u.username, w.url, w.target_val_id, t.name as target_name, w.events, w.val_id,
-  v.name as val_name, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count as dropped_events,
+  raw(`w.id, w.owner_id, w.url, w.target_val_id as target_val__id, t.name as target_val__name, u.username as target_val__username,
+  w.events, w.val_id, w.val_id as val__id, v.name as val__name, u.username as val__username, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count as dropped_events,
   w.previous_until as previous_secret_until,
   w.created_at, w.updated_at`)
 const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = w.target_val_id
@@ -152,24 +152,8 @@ function toSealed({ id, keyId, sealed }: SealedRow): SealedWebhook {
   return { id, sealed: { keyId: keyId, bytes: sealed } }
 }
 
-type WebhookRow = Omit<Webhook, "targetVal" | "events" | "val"> & {
-  readonly username: string
-  readonly events: string
-  readonly targetValId: string | null
-  readonly targetName: string | null
-  readonly valName: string | null
-}
+type WebhookRow = Omit<Webhook, "events"> & { readonly events: string }
 
 function toWebhook(row: WebhookRow): Webhook {
-  const { username, events, targetValId, targetName, valName, ...rest } = row
-  return {
-    ...rest,
-    events: parseOwnJson(events) as EventType[],
-    targetVal: toVal(targetValId, targetName, username),
-    val: toVal(rest.valId, valName, username),
-  }
-}
-
-function toVal(id: string | null, name: string | null, username: string): EventVal | null {
-  return id === null || name === null ? null : { id, name, username }
+  return { ...row, events: parseOwnJson(row.events) as EventType[] }
 }

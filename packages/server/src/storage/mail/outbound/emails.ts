@@ -206,21 +206,13 @@ function* purge(endedBefore: number, failedBefore: number, countMax: number): Sc
 
 /** The columns of an email; `e` is its row. */
 const emailColumns = raw(
-  'e.id, e.account_id, e.kind, e.run_id, e.val_id, e.val_name, e.sender as "from", e.recipients, e.subject, e.bytes, e.status, e.attempts, e.error, e.created_at, e.next_attempt_at, e.ended_at',
+  "e.id, e.account_id, e.kind, e.run_id, e.val_id as val__id, coalesce(e.val_name, '') as val__name, e.sender as \"from\", e.recipients, e.subject, e.bytes, e.status, e.attempts, e.error, e.created_at, e.next_attempt_at, e.ended_at",
 )
 
-type EmailRow = Omit<Email, "val" | "recipients"> & {
-  readonly valId: string | null
-  readonly valName: string | null
-  readonly recipients: string
-}
+type EmailRow = Omit<Email, "recipients"> & { readonly recipients: string }
 
 type SentRow = EmailRow & { readonly content: Uint8Array | null }
 
-function toEmail({ valId, valName, recipients, ...row }: EmailRow): Email {
-  return {
-    ...row,
-    val: valId === null ? null : { id: valId, name: valName ?? "" },
-    recipients: parseOwnJson(recipients) as Email["recipients"],
-  }
+function toEmail(row: EmailRow): Email {
+  return { ...row, recipients: parseOwnJson(row.recipients) as Email["recipients"] }
 }
