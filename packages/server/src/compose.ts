@@ -255,7 +255,7 @@ function listNouns(
     uploads: userData.uploads,
     usage: accounts.usage,
     users: accounts.users,
-    valImports: vals.valImports,
+    importedVals: vals.importedVals,
     valLists: vals.valLists,
     valStorage: createValStorage(vals.vals),
     valRequests: createValRequests(runs.calls, parts.liveRuns, links, fetchVal),

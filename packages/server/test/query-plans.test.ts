@@ -548,9 +548,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
       recorded = []
       const imports = createImportStore(db)
       const files = createVersionFileStore(db)
-      const [{ branch_id: branchId, version, path, since } = noEntry] = await database.db.read<
-        typeof noEntry
-      >(
+      const [{ branchId, version, path, since } = noEntry] = await database.db.read<typeof noEntry>(
         sql`select b.id as branch_id, b.version, n.entry_path as path, n.entry_since as since from dependencies d
           join branches b on b.id = d.from_val_id join versions n on n.branch_id = b.id and n.version = b.version order by b.id limit 1`,
       )
@@ -731,4 +729,4 @@ function isJson(response: Response): boolean {
   return response.headers.get("content-type")?.startsWith("application/json") ?? false
 }
 
-const noEntry = { branch_id: "", version: 0, path: "", since: 0 }
+const noEntry = { branchId: "", version: 0, path: "", since: 0 }

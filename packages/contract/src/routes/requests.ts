@@ -1,6 +1,7 @@
 import { route } from "../route.ts"
-import { placeQuery, sendValRequestBody } from "../schemas/inputs.ts"
+import { placeQuery } from "../schemas/inputs.ts"
 import { preview, valResponse } from "../schemas/records.ts"
+import { sendValRequestBody } from "../schemas/runs/request-inputs.ts"
 
 /** Requests to the web addresses of vals. */
 export const requestRoutes = {

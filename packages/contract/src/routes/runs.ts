@@ -8,7 +8,7 @@ import {
   placeQuery,
 } from "../schemas/inputs.ts"
 import { returnValue } from "../schemas/records.ts"
-import { replayRunBody } from "../schemas/runs/replay-input.ts"
+import { replayRunBody } from "../schemas/runs/request-inputs.ts"
 import { runCancellation, runDetail, runLogs } from "../schemas/runs/run-records.ts"
 
 /** Errors of running a val. */

@@ -31,7 +31,7 @@ import { createTelemetryStore } from "../storage/runs/telemetry.ts"
 import { createScheduleStore } from "../storage/schedules/schedules.ts"
 import { createCommentStore } from "../storage/vals/comments.ts"
 import { createForkStore } from "../storage/vals/forks.ts"
-import { createValImportStore } from "../storage/vals/import-vals.ts"
+import { createImportedValStore } from "../storage/vals/import-vals.ts"
 import { createLikeStore } from "../storage/vals/likes.ts"
 import { createOwnValStore } from "../storage/vals/own-vals.ts"
 import { createValPurgeStore } from "../storage/vals/val-purges.ts"
@@ -81,7 +81,7 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     telemetry: createTelemetryStore(db),
     tokens: createTokenStore(db),
     users: createUserStore(db),
-    valImports: createValImportStore(db),
+    importedVals: createImportedValStore(db),
     valPurges: createValPurgeStore(db),
     valSecrets: createValSecretStore(db),
     vals: createValStore(db),

@@ -12,7 +12,7 @@ import type { Cipher } from "../domain/secrets/cipher.ts"
 import { createValSecrets } from "../domain/secrets/val-secrets.ts"
 import { createComments } from "../domain/vals/comments.ts"
 import { createForks } from "../domain/vals/forks.ts"
-import { createValImports } from "../domain/vals/import-vals.ts"
+import { createImportedVals } from "../domain/vals/import-vals.ts"
 import { createLikes } from "../domain/vals/likes.ts"
 import { createReferences } from "../domain/vals/references.ts"
 import { createValLists } from "../domain/vals/val-lists.ts"
@@ -92,8 +92,8 @@ export function composeVals(
       versionLockfiles,
       foundation,
     ),
-    valImports: createValImports(
-      stores.valImports,
+    importedVals: createImportedVals(
+      stores.importedVals,
       stores.users,
       sources,
       runner,

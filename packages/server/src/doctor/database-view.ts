@@ -14,6 +14,6 @@ export interface Sighting {
 }
 
 export async function hasTable({ dialect, read }: DatabaseView, name: string): Promise<boolean> {
-  const columns = await read<{ table_name: string }>(dialect.columns)
-  return columns.some((column) => column.table_name === name)
+  const columns = await read<{ tableName: string }>(dialect.columns)
+  return columns.some((column) => column.tableName === name)
 }

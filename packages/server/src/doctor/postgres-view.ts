@@ -27,9 +27,9 @@ export async function lookAtPostgres(url: string, connectionsMax: number): Promi
 interface Facts {
   readonly version: string
   readonly bytes: number
-  readonly connections_max: number
-  readonly connections_used: number
-  readonly can_create: boolean
+  readonly connectionsMax: number
+  readonly connectionsUsed: number
+  readonly canCreate: boolean
 }
 
 async function judge(view: DatabaseView, connectionsMax: number): Promise<Finding> {
@@ -40,9 +40,9 @@ async function judge(view: DatabaseView, connectionsMax: number): Promise<Findin
       has_schema_privilege(current_schema(), 'create') as can_create`)
   const latencyMs = await measureLatency(view)
   if (!facts) return failure(check, "PostgreSQL answers with nothing", "restart it")
-  const { version, bytes, connections_max: most, connections_used: used } = facts
+  const { version, bytes, connectionsMax: most, connectionsUsed: used } = facts
   const found = `PostgreSQL ${version}, ${toSize(bytes)}, answers in ${latencyMs.toFixed(1)} ms, ${used} of ${most} connections in use`
-  if (!facts.can_create)
+  if (!facts.canCreate)
     return failure(
       check,
       `${found}; this user may not create tables`,

@@ -10,6 +10,7 @@ import {
 } from "node:fs"
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
+import { toRecords } from "../storage/database/records.ts"
 import type { SqlValue, Statement } from "../storage/database/sql.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import { sqliteDialect } from "../storage/sqlite/dialect.ts"
@@ -134,8 +135,8 @@ function isWal(path: string): boolean {
 function toView(connection: Database): DatabaseView {
   return {
     dialect: sqliteDialect,
-    read: async <Row>({ text, values }: Statement) =>
-      connection.query<Row, SqlValue[]>(text).all(...values),
+    read: async ({ text, values }: Statement) =>
+      toRecords(connection.query<unknown, SqlValue[]>(text).all(...values)),
     hasOwnClock: false,
     stop: async () => connection.close(),
   }

@@ -59,7 +59,7 @@ import type { Telemetry } from "../domain/telemetry/telemetry.ts"
 import type { ValStorage } from "../domain/val-storage.ts"
 import type { Comments } from "../domain/vals/comments.ts"
 import type { Forks } from "../domain/vals/forks.ts"
-import type { ValImports } from "../domain/vals/import-vals.ts"
+import type { ImportedVals } from "../domain/vals/import-vals.ts"
 import type { Likes } from "../domain/vals/likes.ts"
 import type { References } from "../domain/vals/references.ts"
 import type { ValLists } from "../domain/vals/val-lists.ts"
@@ -147,7 +147,7 @@ export interface Nouns {
   readonly uploads: Uploads
   readonly usage: UsageReader
   readonly users: Users
-  readonly valImports: ValImports
+  readonly importedVals: ImportedVals
   readonly valLists: ValLists
   readonly valRequests: ValRequests
   readonly vals: Vals

@@ -132,8 +132,8 @@ describe("Housekeeping", () => {
     const [one, two] = [await addVal("one", 0), await addVal("two", 0)]
     const read = async () =>
       (
-        await rules.db.read<{ run_count: number }>(sql`select run_count from vals order by name`)
-      ).map(({ run_count }) => run_count)
+        await rules.db.read<{ runCount: number }>(sql`select run_count from vals order by name`)
+      ).map(({ runCount }) => runCount)
     uncounted.note(one.id)
     uncounted.note(two.id, 3)
     uncounted.note(rules.clock.newId())
@@ -160,9 +160,7 @@ describe("Housekeeping", () => {
 
     await housekeeping.run()
 
-    expect(await rules.db.read(sql`select distinct val_id from runs`)).toEqual([
-      { val_id: kept.id },
-    ])
+    expect(await rules.db.read(sql`select distinct val_id from runs`)).toEqual([{ valId: kept.id }])
     expect([await countIn("runs"), await countIn("run_purges")]).toEqual([3, 0])
   })
 
@@ -214,10 +212,10 @@ describe("Housekeeping", () => {
 
     const startedAt = async (valId: string) =>
       (
-        await rules.db.read<{ started_at: number }>(
+        await rules.db.read<{ startedAt: number }>(
           sql`select started_at from runs where val_id = ${valId} order by started_at`,
         )
-      ).map((row) => row.started_at)
+      ).map((row) => row.startedAt)
     expect(await startedAt(busy.id)).toEqual(Array.from({ length: 10 }, (_, index) => 1291 + index))
     expect(await startedAt(quiet.id)).toHaveLength(12)
     // Nothing has happened since, so it is not looked at again.
@@ -251,12 +249,12 @@ describe("Housekeeping", () => {
 
     await housekeeping.run()
 
-    const kept = await rules.db.read<{ started_at: number }>(
+    const kept = await rules.db.read<{ startedAt: number }>(
       sql`select started_at from runs where val_id = ${val.id} order by started_at`,
     )
     expect(kept.length).toBeGreaterThan(2_000)
     expect(kept.length).toBeLessThan(2_200)
-    expect(Number(kept[0]?.started_at)).toBe(10 + 3_000 - kept.length)
+    expect(Number(kept[0]?.startedAt)).toBe(10 + 3_000 - kept.length)
     // They are older than the ones that there was no room for.
     expect(await rules.db.read(sql`select id from runs where val_id = ${quiet.id}`)).toEqual([])
     expect(await rules.db.read(sql`select id from runs where val_id = ${other.id}`)).toHaveLength(

@@ -129,12 +129,12 @@ describeEachDatabase("NodeWatch", (open) => {
   }
 
   const statusOf = async ({ db }: TestDatabase, { id }: RunRecord) => {
-    const [row] = await db.read<{ status: string; ended_at: unknown; error: string | null }>(
+    const [row] = await db.read<{ status: string; endedAt: unknown; error: string | null }>(
       sql`select status, ended_at, error from runs where id = ${id}`,
     )
     return [
       row?.status,
-      row?.ended_at !== null,
+      row?.endedAt !== null,
       row?.error?.includes("server died") ?? false,
     ] as const
   }
@@ -175,10 +175,10 @@ describeEachDatabase("NodeWatch", (open) => {
     await next.watch.start()
     for (const run of runs) expect(await statusOf(database, run)).toEqual(crashed)
     expect(await statusOf(database, other)).toEqual(goesOn)
-    const [ended] = await database.db.read<{ run_ended_at: unknown }>(
+    const [ended] = await database.db.read<{ runEndedAt: unknown }>(
       sql`select run_ended_at from vals where id = ${val}`,
     )
-    expect(ended?.run_ended_at).not.toBeNull()
+    expect(ended?.runEndedAt).not.toBeNull()
     await next.watch.stop()
     await dead.watch.stop()
   })

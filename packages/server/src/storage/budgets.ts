@@ -50,7 +50,7 @@ export function createBudgetStore(db: Database): BudgetStore {
         if (changed.length > 0)
           yield sql`update budgets set full_at = new_full_at, holders = new_holders
             from ${dialect.tableOf(changed, columns)} where key = budget_key`
-        const added = stored.values().filter(({ full_at }) => Number(full_at) === 0)
+        const added = stored.values().filter(({ fullAt }) => fullAt === 0)
         return { answers, added: added.toArray().length }
       }),
     async purge(countMax) {
@@ -62,10 +62,10 @@ export function createBudgetStore(db: Database): BudgetStore {
           returning key`)
         if (deleted.length < limits.purgedMax) break
       }
-      const [row] = await db.read<{ count: number | string }>(
+      const [row] = await db.read<{ count: number }>(
         sql`select count(*) as count from (select 1 from budgets limit ${countMax}) counted`,
       )
-      return Number(row?.count)
+      return row?.count ?? 0
     },
   }
 }
@@ -73,9 +73,9 @@ export function createBudgetStore(db: Database): BudgetStore {
 interface BudgetRow {
   readonly key: string
   /** 0 for a row that this transaction has added. */
-  readonly full_at: number | string
+  readonly fullAt: number
   readonly holders: string | null
-  readonly now: number | string
+  readonly now: number
 }
 
 /** Locks the rows until the transaction ends. They are added where they do not exist, if that may be. */
@@ -122,8 +122,8 @@ function decide(
   nodeId: string,
   nodes: SlotNodes,
 ): { readonly budget: Budget; readonly answer: BudgetAnswer } {
-  const now = Number(row.now)
-  const fullAt = Number(row.full_at)
+  const now = row.now
+  const fullAt = row.fullAt
   if (!isSlotAsk(ask)) return settleRate(ask, fullAt === 0 ? undefined : fullAt, now)
   const holders: Record<string, SlotHolder> = row.holders === null ? {} : parseOwnJson(row.holders)
   return settleSlots(ask, nodeId, holders, nodes, now)

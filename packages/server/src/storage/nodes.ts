@@ -5,15 +5,15 @@ import {
   type NodeStore,
   nodeLeaseMs,
 } from "../domain/nodes.ts"
-import { parseOwnJson, toOwnJson } from "../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { hasOpenClaims, parseClaims, toFencesJson } from "./claims/node-claims.ts"
 import { readClock } from "./database/clock.ts"
 import { type Database, firstRow, type Script } from "./database/database.ts"
 import type { Dialect } from "./database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "./database/pagination.ts"
-import { asBoolean, asIs, asNumber, createReader } from "./database/reader.ts"
 import { nothing, type Statement, sql } from "./database/sql.ts"
 import { removeEmptyNode } from "./queue/take-over-runs.ts"
+import { fromJson } from "./runs/run-rows.ts"
 
 /** Nodes in the database. */
 export function createNodeStore(db: Database): NodeStore {
@@ -38,14 +38,23 @@ export function createNodeStore(db: Database): NodeStore {
     },
     readClock: () => readClock(db),
     async list() {
-      const found = await db.read<object>(sql`select ${columns} from nodes`)
+      const found = await db.read<NodeRow>(sql`select ${columns} from nodes`)
       return found.map(toNode)
     },
     async listPage(page) {
-      const found = await db.read<{ id: string }>(sql`
+      const found = await db.read<ListedRow>(sql`
         select ${columns}, ${seenAt} as seen_at, report from nodes
         where true ${afterCursor(page, "id", ["id"])} order by id desc ${limitTo(page)}`)
-      return toPage(found, page, toListedNode, ({ id }) => [id])
+      return toPage(
+        found,
+        page,
+        (row): ListedNode => ({
+          ...toNode(row),
+          seenAt: row.seenAt,
+          report: fromJson<NodeReport>(row.report),
+        }),
+        ({ id }) => [id],
+      )
     },
     async saveBegun(id, fences) {
       const saved = await db.writeOne(
@@ -68,19 +77,10 @@ function* endNode(dialect: Dialect, id: string, condition: Statement): Script<vo
 
 const toJson = (report: NodeReport | undefined) => (report ? toOwnJson(report) : null)
 
-const knownFields = {
-  id: asIs,
-  host: asIs,
-  pid: asIs,
-  pidStarted: asIs,
-  leaseLeftMs: asNumber,
-  isGone: asBoolean,
+type ListedRow = NodeRow & { readonly seenAt: number; readonly report: string | null }
+
+type NodeRow = Omit<KnownNode, "isGone"> & { readonly isGone: number }
+
+function toNode(row: NodeRow): KnownNode {
+  return { ...row, isGone: row.isGone === 1 }
 }
-
-const toNode = createReader<KnownNode>(knownFields)
-
-const toListedNode = createReader<ListedNode>({
-  ...knownFields,
-  seenAt: asNumber,
-  report: (text: string | null) => (text === null ? null : parseOwnJson(text)),
-})

@@ -24,7 +24,7 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
       return db.writeOne(statement)
     },
     write(script, options) {
-      // A script may run with those of others, in the context of whoever came first.
+      // A script may run with those of others, in the context of the first script.
       const onOwn = AsyncLocalStorage.bind(onStatement)
       return db.write(() => tell(script(), onOwn), options)
     },

@@ -129,7 +129,7 @@ async function countOpenRuns(db: Database, before: number): Promise<number> {
 }
 
 interface FiredRow {
-  readonly val_id: string
+  readonly valId: string
   readonly input: string
 }
 
@@ -147,9 +147,9 @@ async function findWrongTimes(
   const schedules = await Promise.all(valIds.map((valId) => store.find(valId, {})))
   const runs = await db.read<FiredRow>(sql`select val_id, input from runs`)
   const counts = new Map<string, Map<number, number>>(valIds.map((valId) => [valId, new Map()]))
-  for (const { val_id, input } of runs) {
+  for (const { valId, input } of runs) {
     const { scheduledAt } = JSON.parse(input) as { scheduledAt: number }
-    const ofVal = counts.get(val_id)
+    const ofVal = counts.get(valId)
     ofVal?.set(scheduledAt, (ofVal.get(scheduledAt) ?? 0) + 1)
   }
   const wrong: string[] = []

@@ -109,11 +109,11 @@ async function findLostSecrets(
   keys: readonly Uint8Array[],
 ): Promise<string | undefined> {
   const ids = keys.map((key) => createCipher([key]).keyId)
-  const groups = await view.read<{ key_id: string; count: number | string }>(
+  const groups = await view.read<{ keyId: string; count: number }>(
     sql`select key_id, count(*) as count from secrets group by key_id`,
   )
-  const lost = groups.find(({ key_id }) => !ids.includes(key_id))
-  return lost && `${lost.count} of the secrets are encrypted with key ${lost.key_id}`
+  const lost = groups.find(({ keyId }) => !ids.includes(keyId))
+  return lost && `${lost.count} of the secrets are encrypted with key ${lost.keyId}`
 }
 
 /** Nodes trust the times that other nodes write. */

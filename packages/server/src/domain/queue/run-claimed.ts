@@ -1,4 +1,6 @@
+import { setImmediate } from "node:timers/promises"
 import { errorCodes } from "@hamlet/contract"
+import { Loop } from "../../shared/loop.ts"
 import { Work } from "../../shared/tracing/work.ts"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
@@ -211,39 +213,31 @@ export type BegunRuns = ReturnType<typeof createBegunRuns>
  */
 export function createBegunRuns(nodes: Pick<NodeStore, "saveBegun">, nodeId: string) {
   const fences = new Map<string, number>()
-  let waiting: PromiseWithResolvers<void>[] = []
-  let isWriting = false
-
-  async function write(): Promise<void> {
-    isWriting = true
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      try {
-        const isSaved = await nodes.saveBegun(nodeId, fences)
-        for (const { resolve, reject } of batch)
-          if (isSaved) resolve()
-          else reject(new Error("This node is gone: its runs were taken from it"))
-      } catch {
-        // Whether it was written is unknown, so the runs go on waiting. Others report the outage.
-        waiting = [...batch, ...waiting]
-        await Bun.sleep(retryMs)
-      }
-    }
-    isWriting = false
-  }
-
+  const waiting: PromiseWithResolvers<void>[] = []
+  const loop = new Loop({
+    async round() {
+      // In the next turn of the event loop, together with other runs.
+      await setImmediate()
+      const count = waiting.length
+      // If it fails, whether it was written is unknown, so the runs go on waiting.
+      const isSaved = await nodes.saveBegun(nodeId, fences)
+      for (const { resolve, reject } of waiting.splice(0, count))
+        if (isSaved) resolve()
+        else reject(new Error("This node is gone: its runs were taken from it"))
+    },
+    pollMs: Number.POSITIVE_INFINITY,
+    failedMs: retryMs,
+    // Others report the outage.
+    onError() {},
+  })
+  loop.start(Number.POSITIVE_INFINITY)
   return {
     /** Resolves when it is on disk. Rejects when this node is gone: the run must not start. */
     note({ id, fence }: Fenced): Promise<void> {
       fences.set(id, fence)
       const noted = Promise.withResolvers<void>()
       waiting.push(noted)
-      // In the next turn of the event loop, together with other runs.
-      if (!isWriting) {
-        isWriting = true
-        setImmediate(() => void write())
-      }
+      loop.wake()
       return noted.promise
     },
     /** The run has ended, and that is on disk. */

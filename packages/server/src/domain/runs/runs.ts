@@ -119,7 +119,10 @@ export interface IntervalInput {
 /** The mail that a val of type `email` is called with. */
 export interface MailInput {
   readonly kind: "email"
-  /** The run that the mail has started. A replay has that of its original. */
+  /**
+   * The id of the run that the mail has started; a replay has that of its original. It is not the
+   * id in the header of the mail: rows of `runs` have it under this name.
+   */
   readonly messageId: string
 }
 

@@ -45,7 +45,7 @@ export interface ImportedVal {
 }
 
 /** Where vals are imported to. Every method is atomic. */
-export interface ValImportStore {
+export interface ImportedValStore {
   /** How many vals are best written at the same time. */
   readonly atOnceMax: number
   /** The caller's val of that name. */
@@ -68,11 +68,11 @@ export interface ImportOptions {
 }
 
 /** Imports vals. */
-export type ValImports = ReturnType<typeof createValImports>
+export type ImportedVals = ReturnType<typeof createImportedVals>
 
 /** Creates the rules of importing. */
-export function createValImports(
-  store: ValImportStore,
+export function createImportedVals(
+  store: ImportedValStore,
   users: UserStore,
   sources: Sources,
   runner: Retirer,

@@ -189,13 +189,13 @@ describe("createVal, saveVal and saveVersion", () => {
     import elsewhere from "https://example.com/v/ada/fourth"`
 
   const importsOf = (id: string, version: number) =>
-    rules.db.read<{ username_key: string; name_key: string }>(
+    rules.db.read<{ usernameKey: string; nameKey: string }>(
       sql`select username_key, name_key from imports where branch_id = ${id} and since = ${version} order by name_key`,
     )
   const expected = [
-    { username_key: "ada", name_key: "first" },
-    { username_key: "bob", name_key: "second" },
-    { username_key: "ada", name_key: "third" },
+    { usernameKey: "ada", nameKey: "first" },
+    { usernameKey: "bob", nameKey: "second" },
+    { usernameKey: "ada", nameKey: "third" },
   ]
 
   test("store each val that the code imports once", async () => {

@@ -10,7 +10,7 @@ import { toRunFilter } from "./runs.ts"
 
 /** Vals: list, search, read, save, delete. */
 export function valHandlers(nouns: Nouns) {
-  const { vals, valLists, valImports, forks, runs } = nouns
+  const { vals, valLists, importedVals, forks, runs } = nouns
   const { links } = nouns.api
   return {
     listVals: listValsOf(links, ({ caller, query }) => {
@@ -22,7 +22,7 @@ export function valHandlers(nouns: Nouns) {
     importVals: async ({ caller, body }) => {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
       return json(200, {
-        results: await valImports.add(caller, body.vals.map(toImportItem), options),
+        results: await importedVals.add(caller, body.vals.map(toImportItem), options),
       })
     },
     searchVals: listValsOf(

@@ -1,11 +1,12 @@
 import { AppError } from "../../domain/app-error.ts"
+import type { SavedText } from "../../domain/runs/retirement.ts"
 import { FairQueue } from "../../shared/fair-queue.ts"
 import { detachWork } from "../../shared/tracing/work.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-/** Starts the processes of a pool, and hears whether that works. */
-export interface Launcher {
+/** Where the processes of a pool come from. */
+export interface PoolSource {
   /** `isAwaited`: a run waits for it, so it starts with normal priority and without warming up. */
   launch(isAwaited: boolean): Promise<Sandbox>
   /** Gives normal priority to the processes that are starting: a run waits for one. */
@@ -15,6 +16,14 @@ export interface Launcher {
    * they can be started again.
    */
   onAvailability(problem: string | undefined): void
+}
+
+/** Where the processes of vals come from. */
+export interface SandboxSource extends PoolSource {
+  /** The isolation level in force. */
+  isolation(): string
+  /** Transpiles texts that were saved. */
+  transpile?(ownerId: string, texts: readonly SavedText[]): void
 }
 
 /** How many processes were taken is counted in steps, for as long as the window. */
@@ -31,7 +40,7 @@ const reportMs = 60_000
  * the same size finds all processes ready. After quiet minutes it keeps fewer.
  */
 export class Pool {
-  readonly #launcher: Launcher
+  readonly #source: PoolSource
   readonly #limits: RunnerLimits
   readonly #hasRoom: () => boolean
   #ready: Sandbox[] = []
@@ -47,8 +56,8 @@ export class Pool {
   #refilling: Timer | undefined
 
   /** `hasRoom`: whether the budget of the server has room for one more process. */
-  constructor(launcher: Launcher, limits: RunnerLimits, hasRoom: () => boolean) {
-    this.#launcher = launcher
+  constructor(source: PoolSource, limits: RunnerLimits, hasRoom: () => boolean) {
+    this.#source = source
     this.#limits = limits
     this.#hasRoom = hasRoom
     const { waitMsMax } = limits
@@ -96,7 +105,7 @@ export class Pool {
     }
     const waiter = this.#queue.add(accountId, undefined)
     if (!waiter) throw overloaded("too many runs wait for a process")
-    this.#launcher.hurry()
+    this.#source.hurry()
     this.refill()
     return await waiter.promise
   }
@@ -160,7 +169,7 @@ export class Pool {
 
   async #launch(): Promise<void> {
     try {
-      const sandbox = await this.#launcher.launch(this.#queue.size > 0)
+      const sandbox = await this.#source.launch(this.#queue.size > 0)
       this.#launching--
       this.#noteAvailability(undefined)
       this.#offer(sandbox)
@@ -186,7 +195,7 @@ export class Pool {
     )
       return
     this.#reportAtMs = nowMs + reportMs
-    this.#launcher.onAvailability(problem)
+    this.#source.onAvailability(problem)
   }
 
   #offer(sandbox: Sandbox): void {

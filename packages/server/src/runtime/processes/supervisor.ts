@@ -11,10 +11,10 @@ import type {
   Stopped,
 } from "../../domain/runs/runner.ts"
 import { Histogram } from "../../shared/histogram.ts"
-import { CpuWatch } from "../fairness/cpu-watch.ts"
+import { CpuWatch } from "../cpu-priority/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
-import { type Launcher, Pool } from "./pool.ts"
+import { Pool, type PoolSource, type SandboxSource } from "./pool.ts"
 import { countUsedBytes, enforceBudget, makeRoom, type ProcessBudget } from "./process-budget.ts"
 import { ProcessShares } from "./process-shares.ts"
 import { RunLimiter } from "./run-limiter.ts"
@@ -35,14 +35,6 @@ const servingMs = 200
  * that a secret across the cut is masked too.
  */
 const logSlackBytes = 1_024
-
-/** Where the processes of vals come from. */
-export interface SandboxSource extends Launcher {
-  /** The isolation level in force. */
-  isolation(): string
-  /** Transpiles texts that were saved. */
-  transpile?(ownerId: string, texts: readonly SavedText[]): void
-}
 
 /**
  * Runs programs in processes. It gives each run a slot in a process of its program, binds a warm
@@ -82,7 +74,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     this.#runLimiter = new RunLimiter(limits, sharing)
     this.#shares = new ProcessShares(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.uncountLastTake())
-    const patient: Launcher = {
+    const patient: PoolSource = {
       launch: (isAwaited) => source.launch(isAwaited && !this.#isServing()),
       hurry: () => (this.#isServing() ? undefined : source.hurry()),
       onAvailability: (problem) => source.onAvailability(problem),

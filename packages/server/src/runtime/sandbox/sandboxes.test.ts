@@ -10,7 +10,7 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { hasSlowLane } from "../fairness/slow-lane.ts"
+import { hasSlowLane } from "../cpu-priority/slow-lane.ts"
 import { readProcessStat } from "./launch/process-identity.ts"
 import {
   createDataDir,

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import type { WebhookRequest } from "../../domain/webhooks/deliveries.ts"
+import { openCLibrary } from "../cpu-priority/slow-lane.ts"
 import type { OwnServer } from "../egress/policy/decide.ts"
 import { createEgressPolicy } from "../egress/policy/policy.ts"
-import { openCLibrary } from "../fairness/slow-lane.ts"
 import { createWebhookClient, type WebhookClientLimits } from "./webhook-client.ts"
 
 type Serve = (socket: Bun.Socket, request: string) => void

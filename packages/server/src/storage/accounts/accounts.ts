@@ -7,20 +7,14 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { toTime } from "../vals/val-rows.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { purgeAccount } from "./purge-account.ts"
 import { insertToken } from "./tokens.ts"
 import { toUser, type UserRow, userColumns } from "./users.ts"
 
-interface AccountRow extends UserRow {
-  readonly suspended_at: number | string | null
-  readonly deleted_at: number | string | null
-}
-
 interface StateRow {
   readonly id: string
-  readonly suspended_at: number | string | null
+  readonly suspendedAt: number | null
   readonly quotas: string | null
 }
 
@@ -29,7 +23,9 @@ const purgesMax = 10
 /** The part of users that administrators see and change. */
 export function createAccountStore(db: Database): AccountStore {
   const select = (rest: Statement) =>
-    db.read<AccountRow>(sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`)
+    db.read<UserRow & Pick<Account, "suspendedAt" | "deletedAt">>(
+      sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`,
+    )
   return {
     async list(page) {
       const after = afterCursor(page, "id", ["id"])
@@ -38,11 +34,11 @@ export function createAccountStore(db: Database): AccountStore {
           ? sql`where 1 = 1 ${after} order by id desc ${limitTo(page)}`
           : sql`order by id desc ${limitTo(page)}`,
       )
-      return toPage(rows, page, toAccount, (row) => [row.id])
+      return toPage(rows, page, toUser, (row) => [row.id])
     },
     async find(id) {
       const [row] = await select(sql`where id = ${id}`)
-      return row && toAccount(row)
+      return row && toUser(row)
     },
     suspend: (id, audit) => db.write(() => suspend(id, audit)),
     unsuspend: (id, audit) =>
@@ -163,16 +159,8 @@ function* changeQuotas(
   return quotas
 }
 
-function toAccount(row: AccountRow): Account {
-  return {
-    ...toUser(row),
-    suspendedAt: toTime(row.suspended_at),
-    deletedAt: toTime(row.deleted_at),
-  }
-}
-
 function toState(row: StateRow): AccountState {
-  return { userId: row.id, isSuspended: row.suspended_at !== null, quotas: toQuotas(row.quotas) }
+  return { userId: row.id, isSuspended: row.suspendedAt !== null, quotas: toQuotas(row.quotas) }
 }
 
 // We wrote it.

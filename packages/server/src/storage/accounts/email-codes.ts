@@ -7,7 +7,7 @@ import { writeOnce } from "../database/write-once.ts"
 interface CodeRow {
   readonly hash: Uint8Array
   readonly attempts: number
-  readonly is_for_address: number
+  readonly isForAddress: number
 }
 
 /** Codes that confirm addresses, in the database. */
@@ -37,7 +37,7 @@ function* confirm(
     from email_codes c join users u on u.id = c.user_id
     where c.user_id = ${userId} and c.expires_at > ${at} ${dialect.forUpdate}`)
   if (!code || code.attempts >= attemptsMax) return false
-  if (code.is_for_address !== 1 || !Buffer.from(code.hash).equals(hash)) {
+  if (code.isForAddress !== 1 || !Buffer.from(code.hash).equals(hash)) {
     yield sql`update email_codes set attempts = attempts + 1 where user_id = ${userId}`
     return false
   }

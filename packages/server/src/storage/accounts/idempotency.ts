@@ -49,10 +49,10 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
     purge: (at, discardBefore, countMax) =>
       db.write(function* () {
         const over = isOver(at, discardBefore)
-        const expired = yield* rows<{ user_id: string; key: string }>(sql`
+        const expired = yield* rows<{ userId: string; key: string }>(sql`
           select user_id, key from idempotency_keys where ${over} order by expires_at limit ${countMax}`)
-        for (const { user_id, key } of expired) {
-          yield sql`delete from idempotency_keys where user_id = ${user_id} and key = ${key} and ${over}`
+        for (const { userId, key } of expired) {
+          yield sql`delete from idempotency_keys where user_id = ${userId} and key = ${key} and ${over}`
         }
         return expired.length > 0
       }),

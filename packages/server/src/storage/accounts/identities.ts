@@ -11,14 +11,7 @@ import type {
 import type { IdentityKey } from "../../domain/identities/identity-provider.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import {
-  afterCursor,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { afterCursor, asIs, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { takeInvitation } from "./invitations.ts"
@@ -28,10 +21,10 @@ import { insertUser } from "./users.ts"
 
 interface OwnerRow {
   readonly id: string
-  readonly user_id: string
+  readonly userId: string
   readonly username: string
   readonly scopes: string
-  readonly suspended_at: number | string | null
+  readonly suspendedAt: number | null
 }
 
 type ToSession = Parameters<IdentityStore["signIn"]>[2]
@@ -62,10 +55,10 @@ export function createIdentityStore(db: Database, now: () => number): IdentitySt
     link: (identity, use, countMax, audit) =>
       db.write(() => link(dialect, identity, use, countMax, audit)),
     async list(userId, page) {
-      const found = await db.read<NewestRow>(sql`
+      const found = await db.read<LinkedIdentity>(sql`
         select ${columns} from identities where user_id = ${userId}
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
-      return toPage(found, page, toIdentity, newestFirst.toKeys)
+      return toPage(found, page, asIs, newestFirst.toKeys)
     },
     remove: (userId, id, audit) =>
       db.write(function* () {
@@ -93,9 +86,9 @@ function* signIn(
     from identities i join users u on u.id = i.user_id
     where i.issuer = ${issuer} and i.subject = ${subject} ${dialect.forUpdate}`)
   if (!owner) return { kind: "unknown" }
-  if (owner.suspended_at !== null) return { kind: "suspended", username: owner.username }
+  if (owner.suspendedAt !== null) return { kind: "suspended", username: owner.username }
   yield sql`update identities set last_used_at = ${at} where id = ${owner.id}`
-  const session = toSession({ userId: owner.user_id, scopes: toScopes(owner.scopes) })
+  const session = toSession({ userId: owner.userId, scopes: toScopes(owner.scopes) })
   yield* addSession(dialect, session, replacement)
   return { kind: "signed-in", session }
 }
@@ -170,13 +163,13 @@ function* link(
   if (!(yield* noteUse(use, audit.at))) return "used"
   // Locks the row of the user, so that concurrent links are counted one after the other.
   yield sql`select id from users where id = ${identity.userId} ${dialect.forUpdate}`
-  const existing = yield* firstRow<{ readonly user_id: string }>(sql`
+  const existing = yield* firstRow<LinkedIdentity & { readonly userId: string }>(sql`
     select ${columns}, user_id from identities where issuer = ${identity.issuer} and subject = ${identity.subject}`)
-  if (existing) return existing.user_id === identity.userId ? toIdentity(existing) : "taken"
-  const count = yield* firstRow<{ count: number | string }>(
+  if (existing) return existing.userId === identity.userId ? existing : "taken"
+  const count = yield* firstRow<{ count: number }>(
     sql`select count(*) as count from identities where user_id = ${identity.userId}`,
   )
-  if (Number(count?.count ?? 0) >= countMax) return "too_many"
+  if ((count?.count ?? 0) >= countMax) return "too_many"
   if (!(yield* firstRow(insertIdentity(identity)))) return "taken"
   yield insertAuditEntry(audit)
   const { id, issuer, subject, email, createdAt } = identity
@@ -189,12 +182,3 @@ function insertIdentity(identity: NewIdentity): Statement {
     values (${id}, ${userId}, ${issuer}, ${subject}, ${email}, ${scopes.join(" ")}, ${createdAt})
     on conflict (issuer, subject) do nothing returning id`
 }
-
-const toIdentity = createReader<LinkedIdentity>({
-  id: asIs,
-  issuer: asIs,
-  subject: asIs,
-  email: asIs,
-  createdAt: asNumber,
-  lastUsedAt: asNumberOrNull,
-})

@@ -12,7 +12,6 @@ import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { asIs, asNumber, createReader } from "../database/reader.ts"
 import { type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { markChange } from "./accounts.ts"
@@ -23,7 +22,7 @@ import { addUser } from "./users.ts"
 export function createInvitationStore(db: Database): InvitationStore {
   return {
     async list(at, page) {
-      const rows = await db.read<{ id: string }>(sql`
+      const rows = await db.read<InvitationRow>(sql`
         select invitations.id, note, invitations.email, invitations.quotas, u.username as created_by, invitations.created_at, expires_at
         from invitations join users u on u.id = creator_id
         where expires_at > ${at} ${afterCursor(page, "invitations.id", ["id"])}
@@ -56,10 +55,8 @@ function* addInvitation(
   const { id, hash, creatorId, note, email, quotas, createdAt, expiresAt } = invitation
   yield* dialect.lockName("invitations")
   yield sql`delete from invitations where expires_at <= ${createdAt}`
-  const count = yield* firstRow<{ count: number | string }>(
-    sql`select count(*) as count from invitations`,
-  )
-  if (Number(count?.count ?? 0) >= countMax) return false
+  const count = yield* firstRow<{ count: number }>(sql`select count(*) as count from invitations`)
+  if ((count?.count ?? 0) >= countMax) return false
   yield sql`insert into invitations (id, hash, creator_id, note, email, quotas, created_at, expires_at)
     values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${email}, ${quotas && toOwnJson(quotas)}, ${createdAt}, ${expiresAt})`
   yield insertAuditEntry(audit)
@@ -71,7 +68,7 @@ interface OpenRow {
   readonly note: string | null
   readonly email: string | null
   readonly quotas: string | null
-  readonly creator_id: string
+  readonly creatorId: string
 }
 
 /** Of two concurrent acceptances, the second finds no invitation any more. */
@@ -101,7 +98,7 @@ export function* takeInvitation(
     where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at} ${dialect.forUpdate}`)
   if (!open) return undefined
   const creator = yield* firstRow(
-    sql`select id from users where id = ${open.creator_id} and suspended_at is null`,
+    sql`select id from users where id = ${open.creatorId} and suspended_at is null`,
   )
   if (!creator) return undefined
   const { id, note } = open
@@ -130,13 +127,8 @@ interface TakenInvitation {
   use(user: User, audit: AuditEntry): Statements<User>
 }
 
-const toInvitation = createReader<Invitation>({
-  id: asIs,
-  note: asIs,
-  email: asIs,
-  quotas: (value: string | null) =>
-    value === null ? null : { ...noQuotas, ...parseOwnJson(value) },
-  createdBy: asIs,
-  createdAt: asNumber,
-  expiresAt: asNumber,
-})
+type InvitationRow = Omit<Invitation, "quotas"> & { readonly quotas: string | null }
+
+function toInvitation({ quotas, ...row }: InvitationRow): Invitation {
+  return { ...row, quotas: quotas === null ? null : { ...noQuotas, ...parseOwnJson(quotas) } }
+}

@@ -29,10 +29,10 @@ export async function purgeAccount(
   // the background.
   for (const val of vals) await writeLinks(db, () => deleteValRow(db.dialect, val.id, () => {}, 0))
   if (vals.length > 0) return true
-  const likes = await db.read<{ val_id: string }>(
+  const likes = await db.read<{ valId: string }>(
     sql`select val_id from likes where user_id = ${id} limit ${valsMax}`,
   )
-  for (const like of likes) await db.write(() => removeLike(db.dialect, id, like.val_id))
+  for (const like of likes) await db.write(() => removeLike(db.dialect, id, like.valId))
   if (likes.length > 0) return true
   return db.write(() => purgeRows(id, at, countMax))
 }
@@ -48,16 +48,16 @@ function* purgeWebhooks(id: string, countMax: number): Script<boolean> {
 }
 
 function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {
-  const blobs = yield* rows<{ key: string; object_id: string | null }>(
+  const blobs = yield* rows<{ key: string; objectId: string | null }>(
     sql`select key, object_id from blobs where owner_id = ${id} limit ${countMax}`,
   )
   for (const chunk of inBatches(blobs.map(({ key }) => key)))
     yield sql`delete from blobs where owner_id = ${id} and key in (${list(chunk)})`
-  const objects = blobs.flatMap(({ object_id }) => (object_id === null ? [] : [object_id]))
+  const objects = blobs.flatMap(({ objectId }) => (objectId === null ? [] : [objectId]))
   for (const chunk of inBatches(objects))
     yield sql`update objects set unused_since = ${at} where id in (${list(chunk)})`
   if (blobs.length > 0) return true
-  const mails = yield* rows<{ run_id: string; object_id: string | null }>(
+  const mails = yield* rows<{ runId: string; objectId: string | null }>(
     sql`select run_id, object_id from mail_contents where owner_id = ${id} limit ${countMax}`,
   )
   yield* removeContents(mails, at)

@@ -1,23 +1,18 @@
 import type { Sealed } from "../../domain/secrets/cipher.ts"
 import type { SealedSecret, SecretStore } from "../../domain/secrets/secrets.ts"
 import type { SealedValSecret, ValSecret } from "../../domain/secrets/val-secrets.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { fromJson } from "../runs/run-rows.ts"
 
 /** A row without its value. */
-interface SecretRow {
-  readonly name: string
-  readonly hosts: string | null
-  readonly description: string | null
-  readonly created_at: number | string
-  readonly updated_at: number | string
-}
+type SecretRow = Omit<ValSecret, "hosts"> & { readonly hosts: string | null }
 
-interface SealedRow extends SecretRow {
+type SealedRow = SecretRow & {
   readonly owner: string
-  readonly key_id: string
+  readonly keyId: string
   readonly sealed: Uint8Array
 }
 
@@ -72,7 +67,7 @@ export function createSealedStore<Stored extends SealedSecret | SealedValSecret>
   const listStored = async (condition: Statement) => {
     const rows = await db.read<SealedRow>(sql`${select} where ${condition}`)
     return rows.map((row) =>
-      toStored({ ...toSecret(row), sealed: { keyId: row.key_id, bytes: row.sealed } }, row.owner),
+      toStored({ ...toSecret(row), sealed: { keyId: row.keyId, bytes: row.sealed } }, row.owner),
     )
   }
   return {
@@ -80,7 +75,7 @@ export function createSealedStore<Stored extends SealedSecret | SealedValSecret>
       const rows = await db.read<SecretRow>(sql`
         select name, ${columnsOf(table)} from ${name} where ${owner} = ${ownerId}
           ${afterCursor(page, "created_at, name", ["time", "text"])} order by created_at desc, name desc ${limitTo(page)}`)
-      return toPage(rows, page, toSecret, (row) => [Number(row.created_at), row.name])
+      return toPage(rows, page, toSecret, (row) => [row.createdAt, row.name])
     },
     listSealed: (ownerId: string) => listStored(sql`${owner} = ${ownerId}`),
     listOtherKeys: (keyId: string, countMax: number) =>
@@ -111,10 +106,10 @@ export function* findSecret(
 
 /** The number of secrets besides the one with that name. */
 export function* countOthers(table: SecretTable, ownerId: string, name: string): Script<number> {
-  const others = yield* firstRow<{ count: number | string }>(sql`
+  const others = yield* firstRow<{ count: number }>(sql`
     select count(*) as count from ${raw(table.name)}
     where ${raw(table.owner)} = ${ownerId} and name <> ${name}`)
-  return Number(others?.count)
+  return others?.count ?? 0
 }
 
 /** The caller has locked the account, whose processes have the secrets in their environment. */
@@ -159,12 +154,6 @@ function renewEnvironment(userId: string): Statement {
   return sql`update users set secrets_version = secrets_version + 1 where id = ${userId}`
 }
 
-function toSecret(row: SecretRow): ValSecret {
-  return {
-    name: row.name,
-    hosts: row.hosts === null ? null : (parseOwnJson(row.hosts) as string[]),
-    description: row.description,
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-  }
+function toSecret({ name, hosts, description, createdAt, updatedAt }: SecretRow): ValSecret {
+  return { name, hosts: fromJson<string[]>(hosts), description, createdAt, updatedAt }
 }

@@ -8,27 +8,12 @@ import type {
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import {
-  afterCursor,
-  beyond,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { afterCursor, asIs, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { toTime } from "../vals/val-rows.ts"
 import { toScopes } from "./tokens.ts"
 
-interface LinkRow {
-  readonly id: string
-  readonly user_id: string
-  readonly scopes: string
-  readonly created_at: number | string
-  readonly expires_at: number | string
-}
+type LinkRow = Omit<LinkRecord, "hash" | "scopes" | "root"> & { readonly scopes: string }
 
 /** Sessions and sign-in links in the table of tokens. */
 export function createSessionStore(db: Database): SessionStore {
@@ -38,17 +23,17 @@ export function createSessionStore(db: Database): SessionStore {
     redeem: (linkHash, toSession, replacement) =>
       db.write(() => redeemLink(dialect, linkHash, toSession, replacement)),
     async findLinkOwner(linkHash) {
-      const [row] = await db.read<{ username: string; expires_at: number | string }>(sql`
+      const [row] = await db.read<{ username: string; expiresAt: number }>(sql`
         select u.username, t.expires_at from tokens t join users u on u.id = t.user_id
         where t.hash = ${Buffer.from(linkHash, "hex")} and t.kind = 'link'`)
-      return row && { username: row.username, expiresAt: Number(row.expires_at) }
+      return row
     },
     async list(userId, at, page) {
-      const rows = await db.read<NewestRow>(sql`
+      const rows = await db.read<Session>(sql`
         select id, user_agent, created_at, expires_at, last_used_at from tokens
         where user_id = ${userId} and kind = 'session' and expires_at > ${at}
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
-      return toPage(rows, page, toSession, newestFirst.toKeys)
+      return toPage(rows, page, asIs, newestFirst.toKeys)
     },
     remove: (userId, id) =>
       db.write(function* () {
@@ -90,19 +75,18 @@ function* redeemLink(
   replacement: Replacement,
 ): Script<NewSessionRecord | undefined> {
   const hash = Buffer.from(linkHash, "hex")
-  const link = yield* firstRow<{ parent_id: string | null }>(
+  const link = yield* firstRow<{ parentId: string | null }>(
     sql`select parent_id from tokens where hash = ${hash} and kind = 'link'`,
   )
   if (!link) return undefined
-  const tokenId = link.parent_id
+  const tokenId = link.parentId
   // In the order in which a revocation locks them: the token first, then its sessions and links.
   const parent = tokenId === null ? undefined : yield* lockParent(dialect, tokenId)
   const row = yield* firstRow<LinkRow>(sql`
     delete from tokens where hash = ${hash} and kind = 'link' returning id, user_id, scopes, created_at, expires_at`)
   if (!row) return undefined
-  const session = toNew(
-    toLink(row, linkHash, { tokenId, expiresAt: toTime(parent?.expires_at ?? null) }),
-  )
+  const root = { tokenId, expiresAt: parent?.expiresAt ?? null }
+  const session = toNew({ ...row, hash: linkHash, scopes: toScopes(row.scopes), root })
   return session && (yield* addSession(dialect, session, replacement)) ? session : undefined
 }
 
@@ -116,7 +100,7 @@ function* addLink(dialect: Dialect, link: LinkRecord, countMax: number): Script<
 
 /** Locks the token, so that a revocation waits until its new session or link exists. */
 function lockParent(dialect: Dialect, id: string) {
-  return firstRow<{ expires_at: number | string | null }>(
+  return firstRow<{ expiresAt: number | null }>(
     sql`select expires_at from tokens where id = ${id} ${dialect.forUpdate}`,
   )
 }
@@ -143,24 +127,4 @@ function* makeRoom(
   yield sql`delete from tokens where id in (
     select id from tokens where user_id = ${userId} and kind = ${kind}
     order by coalesce(last_used_at, created_at) desc, id desc ${beyond(countMax)})`
-}
-
-const toSession = createReader<Session>({
-  id: asIs,
-  userAgent: asIs,
-  createdAt: asNumber,
-  expiresAt: asNumber,
-  lastUsedAt: asNumberOrNull,
-})
-
-function toLink(row: LinkRow, hash: string, root: LinkRecord["root"]): LinkRecord {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    hash,
-    scopes: toScopes(row.scopes),
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-    root,
-  }
 }

@@ -1,40 +1,22 @@
 import type { Scope } from "@hamlet/contract"
-import type { TokenKind } from "../../domain/accounts/token-text.ts"
 import type { FoundToken, NewTokenRecord, Token, TokenStore } from "../../domain/accounts/tokens.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
-import {
-  afterCursor,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { toTime } from "../vals/val-rows.ts"
 
-interface HolderRow {
-  readonly id: string
-  readonly scopes: string
-  readonly expires_at: number | string | null
-  readonly last_used_at: number | string | null
+type HolderRow = Omit<FoundToken, "hash" | "scopes" | "isSuspended" | "isOfRun"> & {
   readonly hash: Uint8Array
-  readonly user_id: string
-  readonly username: string
-  readonly suspended_at: number | string | null
-  readonly node_id: string | null
-  readonly val_id: string | null
-  readonly kind: TokenKind
-  readonly parent_id: string | null
-  readonly parent_expires_at: number | string | null
+  readonly scopes: string
+  readonly suspendedAt: number | null
+  readonly nodeId: string | null
 }
 
 const holderColumns = raw(
-  "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.val_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
+  "t.id as token_id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.val_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
 )
 const limits = { keysMax: 100, cachedMax: 10_000 }
 
@@ -43,7 +25,7 @@ export function createTokenStore(db: Database): TokenStore {
   return {
     findHolder: createFindHolder(db),
     async list(userId, page) {
-      const rows = await db.read<NewestRow>(sql`
+      const rows = await db.read<TokenRow>(sql`
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
         where user_id = ${userId} and kind = 'token' and node_id is null and authorization_id is null
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
@@ -130,30 +112,17 @@ function createFindHolder(db: Database): TokenStore["findHolder"] {
   }, limits)
 }
 
-const toToken = createReader<Token>({
-  id: asIs,
-  name: asIs,
-  scopes: toScopes,
-  createdAt: asNumber,
-  expiresAt: asNumberOrNull,
-  lastUsedAt: asNumberOrNull,
-})
+type TokenRow = Omit<Token, "scopes"> & { readonly scopes: string }
 
-function toHolder(row: HolderRow): FoundToken {
+const toToken = (row: TokenRow): Token => ({ ...row, scopes: toScopes(row.scopes) })
+
+function toHolder({ hash, scopes, suspendedAt, nodeId, ...row }: HolderRow): FoundToken {
   return {
-    tokenId: row.id,
-    kind: row.kind,
-    hash: Buffer.from(row.hash).toString("hex"),
-    scopes: new Set(toScopes(row.scopes)),
-    expiresAt: toTime(row.expires_at),
-    lastUsedAt: toTime(row.last_used_at),
-    userId: row.user_id,
-    username: row.username,
-    isSuspended: row.suspended_at !== null,
-    isOfRun: row.node_id !== null,
-    valId: row.val_id,
-    parentId: row.parent_id,
-    parentExpiresAt: toTime(row.parent_expires_at),
+    ...row,
+    hash: Buffer.from(hash).toString("hex"),
+    scopes: new Set(toScopes(scopes)),
+    isSuspended: suspendedAt !== null,
+    isOfRun: nodeId !== null,
   }
 }
 

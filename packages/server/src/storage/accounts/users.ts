@@ -9,16 +9,7 @@ import { insertAuditEntry } from "./audit.ts"
 import { insertToken } from "./tokens.ts"
 
 /** A row of the table. */
-export interface UserRow {
-  readonly id: string
-  readonly username: string
-  readonly email: string | null
-  readonly email_verified_at: number | string | null
-  readonly bio: string | null
-  readonly profile_image_url: string | null
-  readonly tier: string | null
-  readonly created_at: number | string
-}
+export type UserRow = Omit<User, "isEmailVerified"> & { readonly emailVerifiedAt: number | null }
 
 /** The columns of a UserRow. */
 export const userColumns = raw(
@@ -103,15 +94,6 @@ function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Scr
 }
 
 /** Converts a row to a user of the domain. */
-export function toUser(row: UserRow): User {
-  return {
-    id: row.id,
-    username: row.username,
-    email: row.email,
-    isEmailVerified: row.email !== null && row.email_verified_at !== null,
-    bio: row.bio,
-    profileImageUrl: row.profile_image_url,
-    tier: row.tier,
-    createdAt: Number(row.created_at),
-  }
+export function toUser<Row extends UserRow>({ emailVerifiedAt, ...user }: Row) {
+  return { ...user, isEmailVerified: user.email !== null && emailVerifiedAt !== null }
 }

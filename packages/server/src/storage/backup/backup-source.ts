@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads"
 import type { ErrorCode } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { BackupSource } from "../../domain/backups.ts"
+import { Loop } from "../../shared/loop.ts"
 import { holdObjects } from "../blobs/objects.ts"
 import type { Bucket } from "../blobs/s3-objects.ts"
 import type { Database } from "../database/database.ts"
@@ -48,14 +49,15 @@ export function createBackupSource(
       // not to delete its objects.
       const hold = () => holdObjects(db, now() + limits.holdMs)
       if (options.bucket) await hold()
-      const renewal =
-        options.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
+      // A renewal may fail: the one before lasts longer than the time until the next.
+      const renewal = new Loop({ round: hold, pollMs: limits.renewMs, onError() {} })
+      if (options.bucket) renewal.start(limits.renewMs)
       try {
         yield* readAhead(readThreaded({ ...options, skipDamaged }, signal), {
           folder: options.dataDir,
         })
       } finally {
-        clearInterval(renewal)
+        await renewal.stop()
       }
     },
   }

@@ -21,20 +21,20 @@ if (server)
 describeEachDatabase("backupTables", (open) => {
   test("has an entry for every table, and no others", async () => {
     const { db } = await open()
-    const found = await db.read<{ table_name: string }>(db.dialect.columns)
+    const found = await db.read<{ tableName: string }>(db.dialect.columns)
     expect(Object.keys(backupTables).sort()).toEqual(
-      [...new Set(found.map((column) => column.table_name))].sort(),
+      [...new Set(found.map((column) => column.tableName))].sort(),
     )
   })
 
   test("dialect.columns returns the columns of a table in order, with types that both databases share", async () => {
     const { db } = await open()
-    const found = await db.read<{ table_name: string; column_name: string; type: string }>(
+    const found = await db.read<{ tableName: string; columnName: string; type: string }>(
       db.dialect.columns,
     )
     const columns = found
-      .filter((column) => column.table_name === "secrets")
-      .map(({ column_name, type }) => `${column_name} ${type}`)
+      .filter((column) => column.tableName === "secrets")
+      .map(({ columnName, type }) => `${columnName} ${type}`)
     expect(columns).toEqual([
       "user_id text",
       "name text",

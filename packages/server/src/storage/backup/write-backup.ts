@@ -78,15 +78,15 @@ async function planSections({
         sql`select id from objects where place = 's3' and unused_since is null limit 1`,
       )
   if (inBucket) throw noBucket()
-  const found = await snapshot.read<{ table_name: string; column_name: string; type: ColumnType }>(
+  const found = await snapshot.read<{ tableName: string; columnName: string; type: ColumnType }>(
     dialect.columns,
   )
-  const tables = Map.groupBy(found, ({ table_name }) => table_name)
+  const tables = Map.groupBy(found, ({ tableName }) => tableName)
   const sections: Section[] = []
   for (const [name, treatment] of Object.entries(backupTables)) {
     if (treatment.kind === "none") continue
     const columns = (tables.get(name) ?? []).map((column) => ({
-      name: column.column_name,
+      name: column.columnName,
       type: column.type,
     }))
     const items =
@@ -145,24 +145,22 @@ async function findName(
 }
 
 async function estimate(snapshot: BackupConnection, table: string): Promise<number> {
-  const [row] = await snapshot.read<{ count: number | string }>(
-    snapshot.dialect.estimateRows(table),
-  )
-  return Number(row?.count ?? 0)
+  const [row] = await snapshot.read<{ count: number }>(snapshot.dialect.estimateRows(table))
+  return row?.count ?? 0
 }
 
 async function countContent(snapshot: BackupConnection): Promise<number> {
-  const [row] = await snapshot.read<{ bytes: number | string }>(
+  const [row] = await snapshot.read<{ bytes: number }>(
     sql`select coalesce(sum(size), 0) as bytes from objects where unused_since is null`,
   )
-  return contentItems(Number(row?.bytes ?? 0))
+  return contentItems(row?.bytes ?? 0)
 }
 
 async function toHeader(
   { snapshot, serverVersion, now }: BackupSources,
   sections: readonly Section[],
 ): Promise<BackupHeader> {
-  const applied = await snapshot.read<{ version: number; applied_at: number | string }>(
+  const applied = await snapshot.read<{ version: number; appliedAt: number }>(
     sql`select version, applied_at from schema_migrations order by version`,
   )
   return {
@@ -176,9 +174,9 @@ async function toHeader(
       items,
       ...(treatment?.kind === "rows" ? { columns: columns.map((column) => column.name) } : {}),
     })),
-    migrations: applied.map(({ version, applied_at }) => ({
+    migrations: applied.map(({ version, appliedAt }) => ({
       version,
-      appliedAt: Number(applied_at),
+      appliedAt,
     })),
   }
 }

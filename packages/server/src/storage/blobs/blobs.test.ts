@@ -65,10 +65,10 @@ function describeBlobs(open: OpenDatabase, adas: StorageHome, bobs: StorageHome)
     return [Number(row?.bytes), Number(row?.count)]
   }
   const unusedOf = async () => {
-    const rows = await db.read<{ size: unknown; unused_since: unknown }>(
+    const rows = await db.read<{ size: unknown; unusedSince: unknown }>(
       sql`select size, unused_since from objects order by id`,
     )
-    return rows.map(({ size, unused_since: at }) => [
+    return rows.map(({ size, unusedSince: at }) => [
       size === null ? null : Number(size),
       at === null ? null : Number(at),
     ])

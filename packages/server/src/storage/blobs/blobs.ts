@@ -6,7 +6,7 @@ import type {
   NewBlob,
   StoredBlob,
 } from "../../domain/blobs/blobs.ts"
-import type { NewObject, ObjectPlace, StoredObject } from "../../domain/blobs/objects.ts"
+import type { NewObject, ObjectPlace } from "../../domain/blobs/objects.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
 import { valNotFound } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
@@ -14,16 +14,10 @@ import type { Dialect } from "../database/dialect.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { firstAfterPrefix, isBefore } from "./key-order.ts"
 
-interface EntryRow {
-  readonly key: string
-  readonly size: number | string
-  readonly modified_at: number | string
-}
-
-interface BlobRow extends EntryRow {
-  readonly content_type: string | null
+interface BlobRow extends BlobEntry {
+  readonly contentType: string | null
   readonly content: Uint8Array | null
-  readonly object_id: string | null
+  readonly objectId: string | null
   readonly place: ObjectPlace | null
 }
 
@@ -31,8 +25,8 @@ interface BlobRow extends EntryRow {
 export function createBlobStore(db: Database): BlobStore {
   return {
     async list(home, range) {
-      const rows = await db.read<EntryRow>(listBlobs(home, range))
-      return { items: rows.slice(0, range.limit).map(toEntry), hasMore: rows.length > range.limit }
+      const rows = await db.read<BlobEntry>(listBlobs(home, range))
+      return { items: rows.slice(0, range.limit), hasMore: rows.length > range.limit }
     },
     async find(home, key) {
       const { table, column, id } = toPlace(home)
@@ -43,16 +37,16 @@ export function createBlobStore(db: Database): BlobStore {
     },
     async findRoom(home, key, bytesMax) {
       const { table, column, id } = toPlace(home)
-      const [row] = await db.read<{ bytes: number | string; size: number | string | null }>(sql`
+      const [row] = await db.read<{ bytes: number; size: number | null }>(sql`
         select u.blob_bytes as bytes, b.size from users u left join ${table} b on b.${column} = ${id} and b.key = ${key} where u.id = ${home.ownerId}`)
-      const size = Number(row?.size ?? 0)
-      return Math.max(size, bytesMax - Number(row?.bytes ?? 0) + size)
+      const size = row?.size ?? 0
+      return Math.max(size, bytesMax - (row?.bytes ?? 0) + size)
     },
     async findUsage(ownerId) {
-      const [row] = await db.read<{ bytes: number | string; count: number }>(
+      const [row] = await db.read<{ bytes: number; count: number }>(
         sql`select blob_bytes as bytes, blob_count as count from users where id = ${ownerId}`,
       )
-      return { count: row?.count ?? 0, bytes: Number(row?.bytes ?? 0) }
+      return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 }
     },
     put: (blob, bytesMax) => db.write(() => putBlob(db.dialect, blob, bytesMax)),
     remove: (home, key, at) => db.write(() => removeBlob(db.dialect, home, key, at)),
@@ -78,8 +72,8 @@ function listBlobs(home: StorageHome, { prefix, after, limit }: BlobRange): Stat
 }
 
 interface OldRow {
-  readonly size: number | string
-  readonly object_id: string | null
+  readonly size: number
+  readonly objectId: string | null
 }
 
 function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boolean> {
@@ -91,20 +85,20 @@ function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boo
       : [content.size, null, content]
   yield* assertVal(home)
   // Locks the row of the user, so that concurrent changes are added up one after the other.
-  const user = yield* firstRow<{ bytes: number | string }>(sql`
+  const user = yield* firstRow<{ bytes: number }>(sql`
     select blob_bytes as bytes from users where id = ${home.ownerId} ${dialect.forUpdate}`)
   const old = yield* firstRow<OldRow>(
     sql`select size, object_id from ${table} where ${column} = ${id} and key = ${key}`,
   )
-  const grown = size - Number(old?.size ?? 0)
+  const grown = size - (old?.size ?? 0)
   // A user above a limit that was lowered may still reduce what they use.
-  if (grown > 0 && Number(user?.bytes ?? 0) + grown > bytesMax) return false
+  if (grown > 0 && (user?.bytes ?? 0) + grown > bytesMax) return false
   if (object) yield* nameObject(object)
   yield sql`insert into ${table} (${column}, key, size, content_type, modified_at, content, object_id)
     values (${id}, ${key}, ${size}, ${contentType}, ${at}, ${bytes}, ${object?.id ?? null})
     on conflict (${column}, key) do update set size = excluded.size, content_type = excluded.content_type,
       modified_at = excluded.modified_at, content = excluded.content, object_id = excluded.object_id`
-  if (old?.object_id) yield dropObject(old.object_id, at)
+  if (old?.objectId) yield dropObject(old.objectId, at)
   yield changeUsage(home.ownerId, grown, old ? 0 : 1)
   return true
 }
@@ -130,8 +124,8 @@ function* removeBlob(
     sql`delete from ${table} where ${column} = ${id} and key = ${key} returning size, object_id`,
   )
   if (!old) return false
-  if (old.object_id) yield dropObject(old.object_id, at)
-  yield changeUsage(home.ownerId, -Number(old.size), -1)
+  if (old.objectId) yield dropObject(old.objectId, at)
+  yield changeUsage(home.ownerId, -old.size, -1)
   return true
 }
 
@@ -154,14 +148,9 @@ export function changeUsage(ownerId: string, bytes: number, count: number): Stat
   return sql`update users set blob_bytes = blob_bytes + ${bytes}, blob_count = blob_count + ${count} where id = ${ownerId}`
 }
 
-function toBlob(row: BlobRow): StoredBlob {
-  return { ...toEntry(row), contentType: row.content_type, content: toContent(row) }
-}
-
-function toContent({ content, object_id: id, place }: BlobRow): Uint8Array | StoredObject {
-  return id !== null && place !== null ? { id, place } : (content ?? new Uint8Array())
-}
-
-function toEntry(row: EntryRow): BlobEntry {
-  return { key: row.key, size: Number(row.size), modifiedAt: Number(row.modified_at) }
+function toBlob({ content, objectId: id, place, ...entry }: BlobRow): StoredBlob {
+  return {
+    ...entry,
+    content: id !== null && place !== null ? { id, place } : (content ?? new Uint8Array()),
+  }
 }

@@ -83,12 +83,12 @@ export function createObjectStore(
       return oldest !== undefined
     },
     async purgeBeyond(ownerId, bytesMax) {
-      const unused = await db.read<StoredObject & { size: number | string }>(sql`
+      const unused = await db.read<StoredObject & { size: number }>(sql`
         select id, place, size from objects where owner_id = ${ownerId} and unused_since is not null and size is not null
         order by unused_since desc limit ${limits.unusedMax + 1}`)
       let bytes = 0
       for (const [index, object] of unused.entries()) {
-        bytes += Number(object.size)
+        bytes += object.size
         if (index >= limits.unusedMax || bytes > bytesMax) await discard(object)
       }
     },

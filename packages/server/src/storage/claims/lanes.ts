@@ -48,14 +48,14 @@ export function createLanes(table: Statement) {
         ({ lane }) => lane ?? "",
       )
       for (const [lane, behind] of inLanes) {
-        const head = yield* firstRow<{ id: string; next_attempt_at: number | string }>(
+        const head = yield* firstRow<{ id: string; nextAttemptAt: number }>(
           headOf(lane, "id, next_attempt_at"),
         )
         // Another node has ended all of them meanwhile.
         if (!head) continue
         const parked = behind.filter(({ id }) => id !== head.id)
         free.push(...behind.filter(({ id }) => id === head.id))
-        const until = Math.max(at + limits.parkedMs, Number(head.next_attempt_at) + 1)
+        const until = Math.max(at + limits.parkedMs, head.nextAttemptAt + 1)
         if (parked.length > 0)
           yield sql`update ${table} set next_attempt_at = ${until}
             where id in (${list(parked.map(({ id }) => id))}) and next_attempt_at <= ${at}`

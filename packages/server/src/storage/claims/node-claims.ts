@@ -14,7 +14,7 @@ export interface NodeClaims {
 
 interface ClaimsRow {
   readonly id: string
-  readonly is_gone: number
+  readonly isGone: number
   readonly claims: string | null
 }
 
@@ -26,9 +26,9 @@ export const selectClaims = sql`select id, is_gone, claims from nodes`
 
 /** Converts its rows. */
 export function toNodeClaims(found: readonly unknown[]): readonly NodeClaims[] {
-  return (found as readonly ClaimsRow[]).map(({ id, is_gone, claims }) => ({
+  return (found as readonly ClaimsRow[]).map(({ id, isGone, claims }) => ({
     nodeId: id,
-    isGone: is_gone === 1,
+    isGone: isGone === 1,
     claims: parseClaims(claims),
   }))
 }

@@ -110,7 +110,7 @@ describeEachDatabase("createRowClaims", (open) => {
     expect(await db.write(() => queue.end(held, sent))).toBe(true)
     expect(await db.write(() => queue.end(held, sent))).toBe(false)
     expect(await db.read(sql`select status, next_attempt_at from messages`)).toEqual([
-      { status: "sent", next_attempt_at: null },
+      { status: "sent", nextAttemptAt: null },
     ])
     expect(await queue.nextDueMs()).toBeUndefined()
   })
@@ -265,7 +265,7 @@ describeEachDatabase("createRowClaims", (open) => {
     expect(new Set(claimed).size).toBe(claimed.length)
     // A row that was parked in the moment in which its lane became free waits for one lease.
     await pass(db, longMs)
-    const [left] = await db.read<{ count: number | string }>(
+    const [left] = await db.read<{ count: number }>(
       sql`select count(*) as count from messages where next_attempt_at is not null`,
     )
     expect(claimed.length + Number(left?.count)).toBe(60)

@@ -71,7 +71,7 @@ interface KeyRow {
 }
 
 interface DueRow extends LaneRow {
-  readonly now: number | string
+  readonly now: number
 }
 
 interface LostRow extends KeyRow {
@@ -125,15 +125,13 @@ export function createRowClaims(db: Database, options: ClaimedTable): RowClaims 
         yield delayMs === undefined ? parts.givenBack(claim) : parts.postponed(claim, delayMs)
       }),
     async nextDueMs() {
-      const [next] = await db.read<{ ms: number | string }>(parts.next())
-      return next && Math.max(0, Number(next.ms))
+      const [next] = await db.read<{ ms: number }>(parts.next())
+      return next && Math.max(0, next.ms)
     },
     listen: (onAdded) => db.listen(toChannel(options.table), onAdded),
     async stats() {
-      const [found] = await db.read<{ count: number | string; ms: number | string | null }>(
-        parts.waiting(),
-      )
-      return { waiting: Number(found?.count ?? 0), oldestMs: Math.max(0, Number(found?.ms ?? 0)) }
+      const [found] = await db.read<{ count: number; ms: number | null }>(parts.waiting())
+      return { waiting: found?.count ?? 0, oldestMs: Math.max(0, found?.ms ?? 0) }
     },
   }
 }

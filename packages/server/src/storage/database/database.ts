@@ -1,4 +1,5 @@
 import type { Dialect } from "./dialect.ts"
+import type { RecordOf } from "./records.ts"
 import type { SqlValue, Statement, Statements } from "./sql.ts"
 
 /**
@@ -27,11 +28,13 @@ export interface LastStep {
 export type LastSteps = Map<string, LastStep>
 
 /** One step of a script: `const [val] = yield* rows<ValRow>(sql`…`)`. */
-export function* rows<Row>(statement: Statement): Statements<readonly Row[]> {
+export function* rows<Row extends RecordOf<Row>>(statement: Statement): Statements<readonly Row[]> {
   return (yield { ...statement, isRead: true }) as readonly Row[]
 }
 
-export function* firstRow<Row>(statement: Statement): Statements<Row | undefined> {
+export function* firstRow<Row extends RecordOf<Row>>(
+  statement: Statement,
+): Statements<Row | undefined> {
   return (yield* rows<Row>(statement))[0]
 }
 
@@ -121,9 +124,9 @@ export interface WriteOptions {
 /** A val that matches a search, with the columns that rank it. */
 export interface Hit {
   readonly id: string
-  readonly like_count: number
-  readonly created_at: number | string
-  readonly is_name: number
+  readonly likeCount: number
+  readonly createdAt: number
+  readonly isName: number
   /** In which of its texts the query is, where that was asked. */
   readonly place?: string
 }
@@ -156,7 +159,7 @@ export interface Database {
   /** Begins a search. It never blocks the main thread; searchers take turns. */
   openSearch(searcher: string): Search
   /** Runs one statement that only reads. A statement that writes fails. */
-  read<Row>(statement: Statement): Promise<readonly Row[]>
+  read<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
   /**
    * Runs the script in one transaction, alone (SQLite) or isolated by the row locks that it takes
    * (PostgreSQL, read committed), and resolves after the commit is durable. The script may run more
@@ -168,7 +171,7 @@ export interface Database {
    * Runs one statement as a transaction of its own, without the round trips of a script. It may run
    * more than once.
    */
-  writeOne<Row>(statement: Statement): Promise<readonly Row[]>
+  writeOne<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
   /**
    * A number that differs whenever the data may have changed, also by another process. Undefined
    * where asking for it costs as much as reading.

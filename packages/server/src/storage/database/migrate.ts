@@ -88,11 +88,11 @@ const firstStartMsMax = 60_000
  * database was created with it.
  */
 export async function findCompleteSince(db: Database, version: number): Promise<number> {
-  const applied = await db.read<{ version: number; applied_at: number | string }>(
+  const applied = await db.read<{ version: number; appliedAt: number }>(
     sql`select version, applied_at from schema_migrations order by version`,
   )
-  const at = Number(applied.find((row) => row.version === version)?.applied_at ?? 0)
-  return at - Number(applied[0]?.applied_at ?? 0) < firstStartMsMax ? 0 : at + upgradeMsMax
+  const at = Number(applied.find((row) => row.version === version)?.appliedAt ?? 0)
+  return at - Number(applied[0]?.appliedAt ?? 0) < firstStartMsMax ? 0 : at + upgradeMsMax
 }
 
 function assertAscending(migrations: readonly Migration[]): void {

@@ -49,6 +49,9 @@ export function toPage<Row, Item>(
   }
 }
 
+/** For a page whose items are the rows. */
+export const asIs = <Row>(row: Row): Row => row
+
 /**
  * The kinds of keys in a cursor. A key that its column cannot hold never reaches the database.
  */
@@ -108,12 +111,12 @@ export const newestFirst = { kinds: ["time", "id"], toKeys: toNewestKeys } as co
 
 /** The columns that a list with the newest first is sorted by. */
 export interface NewestRow {
-  readonly created_at: number | string
+  readonly createdAt: number
   readonly id: string
 }
 
 function toNewestKeys(row: NewestRow): CursorKeys {
-  return [Number(row.created_at), row.id]
+  return [Number(row.createdAt), row.id]
 }
 
 /**

@@ -17,7 +17,7 @@ const limits = {
 interface Subscription {
   readonly id: string
   readonly events: string
-  readonly val_id: string | null
+  readonly valId: string | null
 }
 
 interface EventValRow {
@@ -64,9 +64,9 @@ function match(
   events: readonly EmittedEvent[],
   subscriptions: readonly Subscription[],
 ): readonly NewDelivery[] {
-  const parsed = subscriptions.map(({ id, val_id, events }) => ({
+  const parsed = subscriptions.map(({ id, valId, events }) => ({
     id,
-    valId: val_id,
+    valId: valId,
     types: parseOwnJson(events) as readonly EventType[],
   }))
   return events.flatMap((event) =>
@@ -106,10 +106,10 @@ function* addDeliveries(
 
 /** How many more deliveries may wait for the webhook. */
 export function* countRoom(webhookId: string): Statements<number> {
-  const waiting = yield* firstRow<{ count: number | string }>(sql`
+  const waiting = yield* firstRow<{ count: number }>(sql`
     select count(*) as count from (select 1 from webhook_deliveries
       where webhook_id = ${webhookId} and next_attempt_at is not null limit ${limits.waitingMax}) counted`)
-  return limits.waitingMax - Number(waiting?.count ?? 0)
+  return limits.waitingMax - (waiting?.count ?? 0)
 }
 
 /** The deliveries for which there is room now. */
@@ -118,14 +118,14 @@ function* findRoom(
   ownerId: string,
   all: readonly NewDelivery[],
 ): Statements<readonly NewDelivery[]> {
-  const recent = yield* firstRow<{ count: number | string }>(sql`
+  const recent = yield* firstRow<{ count: number }>(sql`
     select count(*) as count from (select 1 from webhook_deliveries
       where owner_id = ${ownerId} and created_at > ${dialect.now} - 60000 limit ${limits.perMinuteMax}) counted`)
   const room = new Map<string, number>()
   for (const { webhookId } of all) {
     if (!room.has(webhookId)) room.set(webhookId, yield* countRoom(webhookId))
   }
-  let left = limits.perMinuteMax - Number(recent?.count ?? 0)
+  let left = limits.perMinuteMax - (recent?.count ?? 0)
   return all.filter(({ webhookId }) => {
     const of = room.get(webhookId) ?? 0
     if (left <= 0 || of <= 0) return false

@@ -104,9 +104,9 @@ export function* emitPublished(
   val: ReferencingVal,
   depth: number,
 ): Statements<void> {
-  const found = yield* rows<{ id: string; owner_id: string }>(sql`
+  const found = yield* rows<{ id: string; ownerId: string }>(sql`
     select to_val_id as id, to_owner_id as owner_id from dependencies where from_val_id = ${val.id}`)
-  const targets = found.map(({ id, owner_id }) => ({ id, ownerId: owner_id }))
+  const targets = found.map(({ id, ownerId }) => ({ id, ownerId: ownerId }))
   yield* emitReferenced(
     dialect,
     val,

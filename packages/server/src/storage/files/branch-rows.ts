@@ -29,16 +29,16 @@ export interface MainBranch {
 
 /** The columns of a MainBranch. */
 export interface MainRow {
-  readonly version_last: number
-  readonly file_count: number
-  readonly entry_path: string | null
-  readonly entry_since: number | null
-  readonly entry_file_id: string | null
-  readonly entry_file_type: FileType | null
-  readonly readme_since: number | null
-  readonly readme_file_id: string | null
-  readonly entry_saved_at: number | string | null
-  readonly readme_saved_at: number | string | null
+  readonly versionLast: number
+  readonly fileCount: number
+  readonly entryPath: string | null
+  readonly entrySince: number | null
+  readonly entryFileId: string | null
+  readonly entryFileType: FileType | null
+  readonly readmeSince: number | null
+  readonly readmeFileId: string | null
+  readonly entrySavedAt: number | null
+  readonly readmeSavedAt: number | null
 }
 
 /** The columns of a MainRow that are not of a ValRow, with the joins of `withCurrentVersion`. */
@@ -49,25 +49,25 @@ export const mainColumns = raw(
 
 /** Converts a row to the main branch. */
 export function toMainBranch(row: MainRow): MainBranch {
-  const { entry_path, entry_since, entry_file_id, entry_file_type } = row
-  const { readme_since, readme_file_id } = row
+  const { entryPath, entrySince, entryFileId, entryFileType } = row
+  const { readmeSince, readmeFileId } = row
   const hasEntry =
-    entry_path !== null &&
-    entry_path !== readmePath &&
-    entry_since !== null &&
-    entry_file_id !== null &&
-    entry_file_type !== null
+    entryPath !== null &&
+    entryPath !== readmePath &&
+    entrySince !== null &&
+    entryFileId !== null &&
+    entryFileType !== null
   return {
-    versionLast: row.version_last,
-    fileCount: row.file_count,
+    versionLast: row.versionLast,
+    fileCount: row.fileCount,
     entry: hasEntry
-      ? { path: entry_path, since: entry_since, fileId: entry_file_id, type: entry_file_type }
+      ? { path: entryPath, since: entrySince, fileId: entryFileId, type: entryFileType }
       : undefined,
     readme:
-      readme_since !== null && readme_file_id !== null
-        ? { path: readmePath, since: readme_since, fileId: readme_file_id }
+      readmeSince !== null && readmeFileId !== null
+        ? { path: readmePath, since: readmeSince, fileId: readmeFileId }
         : undefined,
-    savedAt: Math.max(Number(row.entry_saved_at), Number(row.readme_saved_at)),
+    savedAt: Math.max(row.entrySavedAt ?? 0, row.readmeSavedAt ?? 0),
   }
 }
 

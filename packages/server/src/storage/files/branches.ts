@@ -29,18 +29,7 @@ import {
   type StateKey,
 } from "./write-version.ts"
 
-/** A row of `branchColumns`. */
-export interface BranchRow {
-  readonly id: string
-  readonly val_id: string
-  readonly name: string
-  readonly version: number
-  readonly created_at: number | string
-  readonly updated_at: number | string
-  readonly version_last: number
-  readonly forked_from_id: string | null
-  readonly entry_file_id: string | null
-}
+export type BranchRow = Branch & { readonly versionLast: number }
 
 /** The columns of a branch `b`, with the join of `withEntryFile`. */
 export const branchColumns = raw(
@@ -76,9 +65,9 @@ export function createBranchStore(db: Database, schedules: ScheduleLimits): Bran
 /** Converts a row to a branch. */
 export function toBranch(row: BranchRow): Branch {
   return {
-    ...{ id: row.id, valId: row.val_id, name: row.name, version: row.version },
-    ...{ createdAt: Number(row.created_at), updatedAt: Number(row.updated_at) },
-    ...{ forkedFromId: row.forked_from_id, entryFileId: row.entry_file_id },
+    ...{ id: row.id, valId: row.valId, name: row.name, version: row.version },
+    ...{ createdAt: row.createdAt, updatedAt: row.updatedAt },
+    ...{ forkedFromId: row.forkedFromId, entryFileId: row.entryFileId },
   }
 }
 
@@ -88,7 +77,7 @@ export function* findBranch(
   branchId: string,
 ): Statements<(Branch & { readonly versionLast: number }) | undefined> {
   const row = yield* firstRow<BranchRow>(selectBranch(valId, branchId))
-  return row && { ...toBranch(row), versionLast: row.version_last }
+  return row && { ...toBranch(row), versionLast: row.versionLast }
 }
 
 function selectBranch(valId: string, branchId: string) {
@@ -108,10 +97,10 @@ function* createBranch(
   const val = yield* readVal(valId)
   if (!val) return undefined
   assert(val)
-  const names = yield* rows<{ name_key: string }>(
+  const names = yield* rows<{ nameKey: string }>(
     sql`select name_key from branches where val_id = ${valId}`,
   )
-  if (names.some((row) => row.name_key === name.toLowerCase())) throw branchExists(name)
+  if (names.some((row) => row.nameKey === name.toLowerCase())) throw branchExists(name)
   if (names.length >= limits.branchesPerValMax) throw tooManyBranches()
   const source = yield* findBranch(valId, sourceId)
   if (!source) throw branchNotFound(sourceId)

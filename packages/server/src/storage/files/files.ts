@@ -15,16 +15,16 @@ import { saveFiles } from "./save-files.ts"
 
 interface ContentRow {
   readonly type: FileType | null
-  readonly created_at: number | string
+  readonly createdAt: number
   readonly content: string | null
 }
 
 interface FileRow extends BranchRow {
   readonly path: string
   readonly since: number
-  readonly file_id: string
+  readonly fileId: string
   readonly type: FileType
-  readonly saved_at: number | string
+  readonly savedAt: number
   readonly bytes: number
 }
 
@@ -55,7 +55,7 @@ export function createFileStore(
         select type, created_at, content from states where branch_id = ${branchId} and path = ${path} and since <= ${version}
         order by since desc limit 1`)
       if (!row || row.type === null) return undefined
-      return { type: row.type, updatedAt: Number(row.created_at), text: row.content ?? "" }
+      return { type: row.type, updatedAt: row.createdAt, text: row.content ?? "" }
     },
     async findFile(fileId) {
       // `files` has the path that it was moved to last; another file may be there now.
@@ -70,16 +70,20 @@ export function createFileStore(
           or exists (select 1 from (select r.file_id from runs r where r.val_id = b.val_id
             order by r.started_at desc, r.id desc limit ${limits.runsMax}) r where coalesce(r.file_id, b.val_id) = f.id))`)
       if (!row) return undefined
-      const { path, since, file_id, type, saved_at, bytes } = row
-      const file = { path, since, fileId: file_id, type, updatedAt: Number(saved_at), bytes }
+      const { path, since, type, savedAt, bytes } = row
+      const file = { path, since, fileId: row.fileId, type, updatedAt: savedAt, bytes }
       return { branch: toBranch(row), file }
     },
     async findBase(branchId) {
       const [row] = await db.read<BaseRow>(selectBase(branchId))
       if (!row) return undefined
       const linked = await db.read<OriginRow>(selectOrigins(branchId))
-      const { branch_id, version } = row
-      return { branchId: branch_id, version: version ?? undefined, origins: toOrigins(linked) }
+      const { version } = row
+      return {
+        branchId: row.branchId,
+        version: version ?? undefined,
+        origins: toOrigins(linked),
+      }
     },
     save(save, at) {
       const depth = findCallDepth()

@@ -7,14 +7,14 @@ import { selectAllPaths } from "./branch-rows.ts"
 
 interface VersionRow {
   readonly version: number
-  readonly created_at: number | string
+  readonly createdAt: number
   readonly note: string | null
 }
 
 interface ChangeRow {
   readonly since: number
   readonly path: string
-  readonly file_id: string
+  readonly fileId: string
   readonly type: string | null
   readonly before: string | null
 }
@@ -47,10 +47,10 @@ export async function listChanges(
   const changed = versions.length === 0 ? [] : await readChanges(db, branchId, path, oldest, newest)
   const isCut = changed.length > limits.changesMax
   const byVersion = Map.groupBy(changed, ({ since }) => since)
-  const toChange = ({ version, created_at, note }: VersionRow): VersionChange => {
+  const toChange = ({ version, createdAt, note }: VersionRow): VersionChange => {
     const some = [...(byVersion.get(version) ?? [])].sort(byPath)
     return {
-      ...{ version, createdAt: Number(created_at), note },
+      ...{ version, createdAt, note },
       changes: toPathChanges(some.slice(0, limits.changesPerVersionMax)),
       hasMoreChanges: isCut || some.length > limits.changesPerVersionMax,
     }
@@ -100,14 +100,14 @@ function byPath(left: ChangeRow, right: ChangeRow): number {
 
 /** A file that ends at one path and begins at another in the same version was moved. */
 function toPathChanges(rows: readonly ChangeRow[]): readonly PathChange[] {
-  const ended = new Map(rows.flatMap((row) => (row.type === null ? [[row.file_id, row.path]] : [])))
-  const moved = new Set(rows.flatMap((row) => (row.type === null ? [] : [row.file_id])))
-  return rows.flatMap(({ path, file_id, type, before }): PathChange[] => {
+  const ended = new Map(rows.flatMap((row) => (row.type === null ? [[row.fileId, row.path]] : [])))
+  const moved = new Set(rows.flatMap((row) => (row.type === null ? [] : [row.fileId])))
+  return rows.flatMap(({ path, fileId, type, before }): PathChange[] => {
     if (type === null) {
-      const isListed = !moved.has(file_id) && before !== null && before !== "directory"
+      const isListed = !moved.has(fileId) && before !== null && before !== "directory"
       return isListed ? [{ path, kind: "deleted", oldPath: null }] : []
     }
-    const oldPath = ended.get(file_id) ?? null
+    const oldPath = ended.get(fileId) ?? null
     if (oldPath !== null) return [{ path, kind: "moved", oldPath }]
     const isNew = before === null || before === "directory"
     return [{ path, kind: isNew ? "added" : "changed", oldPath }]

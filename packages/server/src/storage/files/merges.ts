@@ -32,7 +32,7 @@ export function* readSides(ours: Branch, tree: Tree, mergedId: string): Script<M
 
 /** The base of a branch and its parent. */
 export interface BaseRow {
-  readonly branch_id: string
+  readonly branchId: string
   /** Null if all versions up to it were deleted. */
   readonly version: number | null
 }
@@ -49,7 +49,7 @@ export function selectBase(branchId: string): Statement {
 /** A file of a branch that is a copy of one of its parent. */
 export interface OriginRow {
   readonly id: string
-  readonly origin_id: string
+  readonly originId: string
 }
 
 /** Selects the files of a branch that are copies. */
@@ -59,13 +59,13 @@ export function selectOrigins(branchId: string): Statement {
 
 /** Converts the rows of `selectOrigins`. */
 export function toOrigins(found: readonly OriginRow[]): ReadonlyMap<string, string> {
-  return new Map(found.map((row) => [row.id, row.origin_id]))
+  return new Map(found.map((row) => [row.id, row.originId]))
 }
 
 /** An earlier version is a base too, if that one was deleted; with none, all files are new. */
 function* readBase(mergedId: string): Script<MergeSide> {
   const base = yield* firstRow<BaseRow>(selectBase(mergedId))
-  const branchId = base?.branch_id ?? mergedId
+  const branchId = base?.branchId ?? mergedId
   const version = base?.version ?? undefined
   const states = version === undefined ? [] : yield* readPaths(branchId, version)
   return { branchId, version: version ?? 0, tree: createTree(states) }

@@ -103,10 +103,10 @@ function* withoutSame(
       ({ text, origin }) =>
         sql`(path = ${origin.path} and since = ${origin.since} and content = ${text})`,
     )
-    const found = yield* rows<{ file_id: string }>(
+    const found = yield* rows<{ fileId: string }>(
       sql`select file_id from states where branch_id = ${branchId} and (${join(conditions, " or ")})`,
     )
-    for (const row of found) same.add(row.file_id)
+    for (const row of found) same.add(row.fileId)
   }
   return states
     .map((state) => (same.has(state.fileId) ? { ...state, content: undefined } : state))

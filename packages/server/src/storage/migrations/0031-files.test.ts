@@ -99,8 +99,8 @@ describeEachDatabase("files migration", (open) => {
     ])
     expect(await createLockfileStore(db).find(idOf(264), 1)).toMatchObject({ state: "ready" })
     expect(await db.read(sql`select distinct owner_id from locks order by owner_id`)).toEqual([
-      { owner_id: owner },
-      { owner_id: other },
+      { ownerId: owner },
+      { ownerId: other },
     ])
     // Numbers go on where they were.
     const saved = await vals.change(

@@ -20,10 +20,8 @@ export const files: Migration = {
   version: 31,
   name: "files",
   async prepare(db, report) {
-    const [counted] = await db.read<{ count: number | string }>(
-      sql`select count(*) as count from vals`,
-    )
-    const total = Number(counted?.count ?? 0)
+    const [counted] = await db.read<{ count: number }>(sql`select count(*) as count from vals`)
+    const total = counted?.count ?? 0
     await db.writeOne(sql`delete from branches where id in (${changedVals})`)
     let done = 0
     for (let after = firstId; ; ) {
@@ -77,10 +75,10 @@ function copyVals(db: Database, after: string): Promise<string | undefined> {
   return db.write(
     function* () {
       yield* db.dialect.migrationLock
-      const next = yield* rows<{ id: string; has_branch: number | boolean }>(sql`
+      const next = yield* rows<{ id: string; hasBranch: number | boolean }>(sql`
         select v.id, exists (select 1 from branches b where b.id = v.id) as has_branch
         from vals v where v.id > ${after} order by v.id limit ${valsMax}`)
-      const ids = next.filter((row) => !row.has_branch).map(({ id }) => id)
+      const ids = next.filter((row) => !row.hasBranch).map(({ id }) => id)
       if (ids.length > 0) yield* copy(ids)
       return next.at(-1)?.id
     },

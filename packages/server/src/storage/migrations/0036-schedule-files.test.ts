@@ -62,10 +62,10 @@ describeEachDatabase("schedule-files", (open) => {
     const rows = await db.read(
       sql`select val_id, waits_for_id, released_at from schedules order by val_id`,
     )
-    const kept = { waits_for_id: run, released_at: expect.anything() }
+    const kept = { waitsForId: run, releasedAt: expect.anything() }
     expect(rows as object[]).toEqual([
-      { val_id: one, ...kept },
-      { val_id: two, ...kept },
+      { valId: one, ...kept },
+      { valId: two, ...kept },
     ])
   })
 })

@@ -64,11 +64,11 @@ describeEachDatabase("searched-files", (open) => {
       ["single", "main.tsx"],
     ])
     expect(await search("haystack")).toEqual([])
-    const counted = await db.read<{ branch_count: number; file_count: number; bytes: number }>(
+    const counted = await db.read<{ branchCount: number; fileCount: number; bytes: number }>(
       sql`select branch_count, file_count, bytes from vals v join branches b on b.id = v.id order by v.id`,
     )
     // PostgreSQL returns 64-bit integers as text.
-    expect(counted.map((row) => [row.branch_count, row.file_count, Number(row.bytes)])).toEqual([
+    expect(counted.map((row) => [row.branchCount, row.fileCount, Number(row.bytes)])).toEqual([
       [1, 1, 23],
       [2, 2, 23 + 16 + 18 + 4],
     ])

@@ -50,15 +50,15 @@ describeEachDatabase("merges", (open) => {
     await migrate(db, migrations)
 
     expect(await db.read(sql`select id, origin_id from files order by id`)).toEqual([
-      { id: val, origin_id: null },
-      { id: branch, origin_id: val },
-      { id: toId(10), origin_id: null },
-      { id: toId(11), origin_id: toId(10) },
-      { id: toId(12), origin_id: null },
+      { id: val, originId: null },
+      { id: branch, originId: val },
+      { id: toId(10), originId: null },
+      { id: toId(11), originId: toId(10) },
+      { id: toId(12), originId: null },
     ])
     expect(await db.read(sql`select base_id, base_version from branches`)).toEqual([
-      { base_id: null, base_version: null },
-      { base_id: null, base_version: null },
+      { baseId: null, baseVersion: null },
+      { baseId: null, baseVersion: null },
     ])
   })
 })

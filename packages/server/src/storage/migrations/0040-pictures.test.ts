@@ -22,7 +22,7 @@ describeEachDatabase("pictures", (open) => {
     await migrate(db, migrations)
 
     expect(await db.read(sql`select name, image_url from vals`)).toEqual([
-      { name: "hello", image_url: null },
+      { name: "hello", imageUrl: null },
     ])
   })
 })

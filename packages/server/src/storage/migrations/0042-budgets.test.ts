@@ -9,15 +9,15 @@ describeEachDatabase("budgets", (open) => {
     const { db } = await open({ isEmpty: true })
     const before = migrations.filter(({ version }) => version < 42)
     await migrate(db, before)
-    const columns = await db.read<{ table_name: string }>(db.dialect.columns)
+    const columns = await db.read<{ tableName: string }>(db.dialect.columns)
 
     await migrate(
       db,
       migrations.filter(({ version }) => version <= 42),
     )
 
-    const after = await db.read<{ table_name: string }>(db.dialect.columns)
-    expect(after.filter(({ table_name }) => table_name !== "budgets")).toEqual([...columns])
+    const after = await db.read<{ tableName: string }>(db.dialect.columns)
+    expect(after.filter(({ tableName }) => tableName !== "budgets")).toEqual([...columns])
     expect(await db.read(sql`select key, full_at, holders from budgets`)).toEqual([])
   })
 })

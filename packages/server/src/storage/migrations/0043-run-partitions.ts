@@ -53,10 +53,10 @@ export const runPartitions: Migration = {
   },
   *verify(ddl) {
     if (!ddl.choose({ sqlite: false, postgres: true })) return
-    const bounds = yield* firstRow<{ count: number | string }>(sql`
+    const bounds = yield* firstRow<{ count: number }>(sql`
       select count(*) as count from pg_constraint
       where conrelid in ('runs'::regclass, 'run_responses'::regclass) and conname like '%\\_bound' and convalidated`)
-    if (Number(bounds?.count) !== 2)
+    if (bounds?.count !== 2)
       throw unavailable("the migration of runs was not prepared; start again")
   },
   statements: (ddl) =>

@@ -8,8 +8,8 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
 interface BundleRow {
-  readonly bytes: number | string
-  readonly has_files: number | boolean
+  readonly bytes: number
+  readonly hasFiles: number | boolean
 }
 
 interface ScriptRow {
@@ -19,8 +19,8 @@ interface ScriptRow {
 
 interface SliceRow {
   readonly hash: string
-  readonly created_at: number | string
-  readonly is_used: number | boolean
+  readonly createdAt: number
+  readonly isUsed: number | boolean
 }
 
 const limits = {
@@ -48,7 +48,7 @@ export function createBundleStore(db: Database): BundleStore {
     },
     async purge(after, createdBefore, countMax) {
       const next = await db.read<SliceRow>(selectSlice(after, countMax))
-      const unused = next.filter((row) => Number(row.created_at) < createdBefore && !row.is_used)
+      const unused = next.filter((row) => row.createdAt < createdBefore && !row.isUsed)
       if (unused.length > 0) await db.write(() => deleteUnused(unused, createdBefore))
       return next.length < countMax ? undefined : next.at(-1)?.hash
     },
@@ -63,8 +63,8 @@ async function findBundle(db: Database, hash: string): Promise<StoredBundle | un
   if (!row) return undefined
   return {
     hash,
-    bytes: Number(row.bytes),
-    files: row.has_files ? createFiles(db, hash) : null,
+    bytes: row.bytes,
+    files: row.hasFiles ? createFiles(db, hash) : null,
     async read() {
       const [script] = await db.read<ScriptRow>(
         sql`select code, cache from bundles where hash = ${hash}`,

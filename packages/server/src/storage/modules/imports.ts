@@ -9,25 +9,19 @@ import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { toTime } from "../vals/val-rows.ts"
 
 interface ImportRow {
   readonly key: string
-  readonly username_key: string
-  readonly name_key: string
-  readonly branch_key: string
+  readonly usernameKey: string
+  readonly nameKey: string
+  readonly branchKey: string
   readonly specifiers: string | null
-  readonly is_pinned: number
-  readonly pinned_at: number | string
-  readonly val_id: string | null
-  readonly owner_id: string | null
-  readonly owner_name: string | null
-  readonly name: string | null
-  readonly branch_id: string | null
-  readonly branch_name: string | null
+  readonly isPinned: number
+  readonly pinnedAt: number
+  readonly target: ImportTarget | null
   readonly version: number | null
-  readonly version_created_at: number | string | null
-  readonly entry_path: string | null
+  readonly versionCreatedAt: number | null
+  readonly entryPath: string | null
 }
 
 const limits = {
@@ -71,8 +65,8 @@ function selectImports(key: string): Statement {
     select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.branch_key, i.specifiers,
       case when i.pinned_version is null then 0 else 1 end as is_pinned, coalesce(i.pinned_at,
         (select s.created_at from states s where s.branch_id = i.branch_id and s.path = i.path and s.since = i.since)) as pinned_at,
-      v.id as val_id, v.owner_id, o.username as owner_name, v.name, b.id as branch_id, b.name as branch_name,
-      c.version, c.created_at as version_created_at, c.entry_path
+      v.id as target__val_id, v.owner_id as target__owner_id, o.username as target__owner_name, v.name as target__val_name,
+      b.id as target__branch_id, b.name as target__branch_name, c.version, c.created_at as version_created_at, c.entry_path
     from imports i
     join branches f on f.id = i.branch_id join vals m on m.id = f.val_id
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
@@ -96,37 +90,22 @@ function versionAsOf(at: number): Statement {
 }
 
 function toImport(row: ImportRow): ResolvedImport {
-  const { username_key: username, name_key: name, branch_key } = row
+  const { usernameKey: username, nameKey: name, branchKey } = row
   return {
-    address: toBranchKey({ username, name, branch: branch_key === "" ? null : branch_key }),
+    address: toBranchKey({ username, name, branch: branchKey === "" ? null : branchKey }),
     specifiers: row.specifiers === null ? null : (parseOwnJson(row.specifiers) as string[]),
-    isPinned: row.is_pinned === 1,
-    pinnedAt: Number(row.pinned_at),
-    target: toTarget(row),
+    isPinned: row.isPinned === 1,
+    pinnedAt: row.pinnedAt,
+    target: row.target ?? undefined,
     version:
       row.version === null
         ? undefined
         : {
             number: row.version,
-            savedAt: toTime(row.version_created_at) ?? 0,
-            entryPath: row.entry_path,
+            savedAt: row.versionCreatedAt ?? 0,
+            entryPath: row.entryPath,
           },
   }
-}
-
-function toTarget(row: ImportRow): ImportTarget | undefined {
-  const { val_id: valId, owner_id: ownerId, owner_name: ownerName, name: valName } = row
-  const { branch_id: branchId, branch_name: branchName } = row
-  if (
-    valId === null ||
-    ownerId === null ||
-    ownerName === null ||
-    valName === null ||
-    branchId === null ||
-    branchName === null
-  )
-    return undefined
-  return { valId, ownerId, ownerName, valName, branchId, branchName }
 }
 
 function byAddress(left: ResolvedImport, right: ResolvedImport): number {

@@ -35,7 +35,7 @@ export function createLockfileClaims(db: Database, nodeId: string): LockfileClai
 /** A version has at most one lockfile. */
 const key: ClaimKey = {
   columns: "branch_id, version",
-  toId: ({ branch_id, version }) => `${branch_id} ${version}`,
+  toId: ({ branchId, version }) => `${branchId} ${version}`,
   isRow(id) {
     const { branchId, version } = toVersion(id)
     return sql`branch_id = ${branchId} and version = ${version}`

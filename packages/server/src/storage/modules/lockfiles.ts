@@ -12,19 +12,18 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { toTime } from "../vals/val-rows.ts"
 import { keepBundle } from "./bundles.ts"
 
 interface StampRow {
   readonly key: string
   readonly state: LockfileState
-  readonly bundle_hash: string | null
-  readonly updated_at: number | string
+  readonly bundleHash: string | null
+  readonly updatedAt: number
 }
 
 interface LockRow extends StampRow {
-  readonly next_attempt_at: number | string | null
-  readonly node_id: string | null
+  readonly nextAttemptAt: number | null
+  readonly nodeId: string | null
   readonly resolution: string | null
 }
 
@@ -167,15 +166,15 @@ function selectStamp(key: string): Statement {
 
 function toStamp(found: FoundStamp | undefined): LockfileSummary | null {
   if (found === undefined || found === "none") return null
-  return { state: found.state, bundle: found.bundle_hash, updatedAt: Number(found.updated_at) }
+  return { state: found.state, bundle: found.bundleHash, updatedAt: found.updatedAt }
 }
 
 function toLock(row: LockRow): Lockfile {
   return {
     state: row.state,
-    bundle: row.bundle_hash,
-    updatedAt: Number(row.updated_at),
+    bundle: row.bundleHash,
+    updatedAt: row.updatedAt,
     resolution: row.resolution === null ? null : (parseOwnJson(row.resolution) as Resolution),
-    retryAt: row.node_id === null ? toTime(row.next_attempt_at) : null,
+    retryAt: row.nodeId === null ? row.nextAttemptAt : null,
   }
 }

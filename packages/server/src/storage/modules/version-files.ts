@@ -21,13 +21,13 @@ import {
 
 interface VersionRow {
   readonly version: number
-  readonly created_at: number | string
-  readonly entry_path: string | null
+  readonly createdAt: number
+  readonly entryPath: string | null
 }
 
 interface FileRow {
   readonly key: string
-  readonly file_id: string
+  readonly fileId: string
   readonly type: VersionFile["type"] | "directory" | null
   readonly since: number
   readonly content: string | null
@@ -69,10 +69,10 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       return row
     },
     async findPath(branchId, version, fileId) {
-      const [row] = await db.read<Pick<FileRow, "file_id" | "type"> & ModulePath>(sql`
+      const [row] = await db.read<Pick<FileRow, "fileId" | "type"> & ModulePath>(sql`
         select s.path, s.file_id, s.type from files f join states s on s.branch_id = f.branch_id and s.path = f.path
         where f.id = ${fileId} and f.branch_id = ${branchId} and s.since <= ${version} order by s.since desc limit 1`)
-      if (row?.file_id === fileId && row.type !== null) return row.path
+      if (row?.fileId === fileId && row.type !== null) return row.path
       // It was moved since, or deleted. No index has the states of a file.
       const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
       return found.find((state) => state.fileId === fileId && state.type !== null)?.path
@@ -88,8 +88,8 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       return (
         row && {
           number: row.version,
-          savedAt: Number(row.created_at),
-          entryPath: row.entry_path,
+          savedAt: row.createdAt,
+          entryPath: row.entryPath,
         }
       )
     },
@@ -155,7 +155,7 @@ function toSpecifiers(rows: readonly SpecifierRow[]): readonly string[] | null {
     : null
 }
 
-function toFile({ file_id, type, since, content }: FileRow): VersionFile | undefined {
+function toFile({ fileId, type, since, content }: FileRow): VersionFile | undefined {
   if (type === null || type === "directory" || content === null) return undefined
-  return { id: file_id, type, since, content }
+  return { id: fileId, type, since, content }
 }

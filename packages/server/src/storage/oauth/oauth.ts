@@ -9,43 +9,26 @@ import type {
   Redemption,
   WaitingDevice,
 } from "../../domain/oauth/oauth.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { insertToken, toScopes } from "../accounts/tokens.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import {
-  afterCursor,
-  beyond,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { asIs, asJson, asNumber, createReader } from "../database/reader.ts"
+import { afterCursor, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { raw, sql } from "../database/sql.ts"
 
-interface AuthorizationRow extends NewestRow {
-  readonly user_id: string
-  readonly client_id: string
-}
-
-interface CodeRow {
-  readonly client_id: string
-  readonly user_id: string
-  readonly redirect_uri: string
-  readonly challenge: string
+type AuthorizationRow = Omit<ClientAuthorization, "scopes"> & {
   readonly scopes: string
-  readonly expires_at: number | string
-  readonly authorization_id: string | null
-  readonly client_name: string
+  readonly userId: string
+  readonly clientId: string
 }
 
-interface DeviceRow {
-  readonly hash: Uint8Array
-  readonly user_code: string
-  readonly scope: string
-  readonly expires_at: number | string
+type CodeRow = Omit<AuthorizationCode, "hash" | "scopes"> & {
+  readonly scopes: string
+  readonly authorizationId: string | null
+  readonly clientName: string
 }
+
+type DeviceRow = Omit<WaitingDevice, "hash"> & { readonly hash: Uint8Array }
 
 const authorizationColumns = raw(
   "a.id, a.user_id, a.client_id, a.client_name, a.scopes, a.created_at, a.last_used_at, a.expires_at",
@@ -58,10 +41,10 @@ export function createOAuthStore(db: Database): OAuthStore {
     addClient: (client, staleBefore, countMax) =>
       db.write(() => addClient(dialect, client, staleBefore, countMax)),
     async findClient(id) {
-      const [row] = await db.read<object>(
+      const [row] = await db.read<Omit<OAuthClient, "redirectUris"> & { redirectUris: string }>(
         sql`select id, name, redirect_uris, created_at from oauth_clients where id = ${id}`,
       )
-      return row && toClient(row)
+      return row && { ...row, redirectUris: parseOwnJson(row.redirectUris) as string[] }
     },
     addCode: (code, at) => db.write(() => addCode(code, at)),
     addDevice: (device, client, at, countMax) =>
@@ -70,7 +53,7 @@ export function createOAuthStore(db: Database): OAuthStore {
       const [row] = await db.read<DeviceRow>(sql`
         select hash, user_code, scope, expires_at from oauth_devices
         where user_code = ${userCode} and expires_at > ${at}`)
-      return row && toDevice(row)
+      return row && { ...row, hash: Buffer.from(row.hash).toString("hex") }
     },
     async isWaiting(hash, at) {
       const rows = await db.read(sql`
@@ -115,10 +98,8 @@ function* addClient(
 ): Script<boolean> {
   yield* dialect.lockName("the clients of OAuth")
   yield sql`delete from oauth_clients where last_used_at is null and created_at < ${staleBefore}`
-  const count = yield* firstRow<{ count: number | string }>(
-    sql`select count(*) as count from oauth_clients`,
-  )
-  if (Number(count?.count) >= countMax) {
+  const count = yield* firstRow<{ count: number }>(sql`select count(*) as count from oauth_clients`)
+  if ((count?.count ?? 0) >= countMax) {
     const evicted = yield* firstRow(sql`
       delete from oauth_clients where id = (
         select id from oauth_clients where last_used_at is null order by created_at, id limit 1)
@@ -141,10 +122,8 @@ function* addDevice(
 ): Script<boolean> {
   yield* dialect.lockName("the clients of OAuth")
   yield sql`delete from oauth_devices where expires_at <= ${at}`
-  const count = yield* firstRow<{ count: number | string }>(
-    sql`select count(*) as count from oauth_devices`,
-  )
-  if (Number(count?.count) >= countMax) return false
+  const count = yield* firstRow<{ count: number }>(sql`select count(*) as count from oauth_devices`)
+  if ((count?.count ?? 0) >= countMax) return false
   yield sql`insert into oauth_clients (id, name, redirect_uris, created_at, last_used_at)
     values (${client.id}, ${client.name}, ${toOwnJson(client.redirectUris)}, ${at}, ${at})
     on conflict (id) do nothing`
@@ -186,11 +165,11 @@ function* redeemCode<Issued extends { authorization: NewAuthorization; tokens: I
     from oauth_codes c join oauth_clients o on o.id = c.client_id join users u on u.id = c.user_id
     where c.hash = ${key} and u.suspended_at is null`)
   if (!row) return "unknown"
-  if (row.authorization_id !== null) {
-    yield sql`delete from authorizations where id = ${row.authorization_id}`
+  if (row.authorizationId !== null) {
+    yield sql`delete from authorizations where id = ${row.authorizationId}`
     return "reused"
   }
-  const issued = issue({ ...toCode(row, hash), clientName: row.client_name })
+  const issued = issue({ ...row, hash, scopes: toScopes(row.scopes) })
   if (!issued) return "unknown"
   const { authorization: it, tokens } = issued
   yield sql`insert into authorizations (id, user_id, client_id, client_name, scopes, created_at, last_used_at, expires_at)
@@ -211,18 +190,18 @@ function* rotate<Issued extends { tokens: IssuedTokens; at: number; expiresAt: n
   bounds: OAuthBounds,
 ): Script<Redemption<Issued>> {
   const key = Buffer.from(hash, "hex")
-  const token = yield* firstRow<{ authorization_id: string; used_at: number | string | null }>(
+  const token = yield* firstRow<{ authorizationId: string; usedAt: number | null }>(
     sql`select authorization_id, used_at from refresh_tokens where hash = ${key} ${dialect.forUpdate}`,
   )
   if (!token) return "unknown"
-  if (token.used_at !== null) {
-    yield sql`delete from authorizations where id = ${token.authorization_id}`
+  if (token.usedAt !== null) {
+    yield sql`delete from authorizations where id = ${token.authorizationId}`
     return "reused"
   }
   const row = yield* firstRow<AuthorizationRow>(sql`
     select ${authorizationColumns} from authorizations a join users u on u.id = a.user_id
-    where a.id = ${token.authorization_id} and u.suspended_at is null`)
-  const issued = row && issue({ ...toAuthorization(row), ...toOwners(row) })
+    where a.id = ${token.authorizationId} and u.suspended_at is null`)
+  const issued = row && issue(toAuthorization(row))
   if (!issued) return "unknown"
   yield sql`update refresh_tokens set used_at = ${issued.at} where hash = ${key}`
   yield sql`update authorizations set last_used_at = ${issued.at}, expires_at = ${issued.expiresAt} where id = ${row.id}`
@@ -256,43 +235,6 @@ function* revokeToken(hash: string, clientId: string): Script<void> {
     union all select authorization_id from tokens where hash = ${key} and authorization_id is not null)`
 }
 
-const toClient = createReader<OAuthClient>({
-  id: asIs,
-  name: asIs,
-  redirectUris: asJson,
-  createdAt: asNumber,
-})
-
-function toCode(row: CodeRow, hash: string): AuthorizationCode {
-  return {
-    hash,
-    clientId: row.client_id,
-    userId: row.user_id,
-    redirectUri: row.redirect_uri,
-    challenge: row.challenge,
-    scopes: toScopes(row.scopes),
-    expiresAt: Number(row.expires_at),
-  }
-}
-
-function toDevice(row: DeviceRow): WaitingDevice {
-  return {
-    hash: Buffer.from(row.hash).toString("hex"),
-    userCode: row.user_code,
-    scope: row.scope,
-    expiresAt: Number(row.expires_at),
-  }
-}
-
-const toAuthorization = createReader<ClientAuthorization>({
-  id: asIs,
-  clientName: asIs,
-  scopes: toScopes,
-  createdAt: asNumber,
-  lastUsedAt: asNumber,
-  expiresAt: asNumber,
-})
-
-function toOwners(row: AuthorizationRow) {
-  return { userId: row.user_id, clientId: row.client_id }
+function toAuthorization(row: AuthorizationRow) {
+  return { ...row, scopes: toScopes(row.scopes) }
 }

@@ -1,4 +1,5 @@
 import type { SQL } from "bun"
+import { Loop } from "../../shared/loop.ts"
 
 /**
  * LISTEN and NOTIFY over a client of its own. Its connection for notices reconnects by itself once
@@ -7,7 +8,8 @@ import type { SQL } from "bun"
 export class PostgresNotices {
   readonly #createClient: () => SQL
   readonly #retryMs: number
-  readonly #subscriptions = new Set<Promise<SQL.ListenSubscription | undefined>>()
+  /** They end the subscriptions. */
+  readonly #ends = new Set<() => Promise<void>>()
   #client: SQL | undefined
   #isStopped = false
 
@@ -25,41 +27,34 @@ export class PostgresNotices {
   }
 
   listen(channel: string, onNotice: () => void): () => void {
-    let isEnded = false
-    const subscription = this.#subscribe(channel, onNotice, () => isEnded || this.#isStopped)
-    this.#subscriptions.add(subscription)
-    return () => {
-      isEnded = true
-      this.#subscriptions.delete(subscription)
-      void subscription.then((it) => it?.unlisten()).catch(() => {})
+    let subscription: SQL.ListenSubscription | undefined
+    const loop = new Loop({
+      round: async () => {
+        subscription = await this.#connect().listen(channel, onNotice, onNotice)
+      },
+      pollMs: Number.POSITIVE_INFINITY,
+      failedMs: this.#retryMs,
+      // The database is away, which others report.
+      onError() {},
+    })
+    const end = async () => {
+      this.#ends.delete(end)
+      await loop.stop()
+      await subscription?.unlisten().catch(() => {})
     }
+    this.#ends.add(end)
+    loop.start()
+    return () => void end()
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const subscription of this.#subscriptions)
-      await subscription.then((it) => it?.unlisten()).catch(() => {})
+    for (const end of this.#ends) await end()
     await this.#client?.close({ timeout: 0 })
   }
 
   #connect(): SQL {
     this.#client ??= this.#createClient()
     return this.#client
-  }
-
-  async #subscribe(
-    channel: string,
-    onNotice: () => void,
-    isOver: () => boolean,
-  ): Promise<SQL.ListenSubscription | undefined> {
-    while (!isOver()) {
-      try {
-        return await this.#connect().listen(channel, onNotice, onNotice)
-      } catch {
-        // The database is away, which others report.
-        await Bun.sleep(this.#retryMs)
-      }
-    }
-    return undefined
   }
 }

@@ -82,10 +82,10 @@ export const postgresRunPartitions: RunPartitions = {
 
 /** False while another node does the same. */
 function* lock(names: string): Statements<boolean> {
-  const lock = yield* firstRow<{ is_free: boolean }>(
+  const lock = yield* firstRow<{ isFree: boolean }>(
     sql`select pg_try_advisory_xact_lock(${lockKey}) as is_free`,
   )
-  if (!lock?.is_free) return false
+  if (!lock?.isFree) return false
   yield raw(`set local lock_timeout = ${limits.lockMs}`)
   yield raw(`set local statement_timeout = ${limits.statementMs}`)
   yield raw(`lock table ${names} in access exclusive mode`)
@@ -94,7 +94,7 @@ function* lock(names: string): Statements<boolean> {
 
 /** Whether the partition of all other ids has more runs than can be read while others wait. */
 function* isCrowded(): Statements<boolean> {
-  const found = yield* firstRow<{ count: number | string }>(
+  const found = yield* firstRow<{ count: number }>(
     sql`select count(*) as count from (select 1 from runs_rest limit ${limits.movedMax + 1}) found`,
   )
   return Number(found?.count) > limits.movedMax

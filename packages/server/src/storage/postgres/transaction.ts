@@ -4,10 +4,8 @@ import { allLast, deferLast, type LastSteps, type Script } from "../database/dat
 import { assertStorable, unavailable } from "../database/errors.ts"
 import { raw, type SqlValue, type Statement } from "../database/sql.ts"
 import { fromPostgresError, isClosedByServer, isConflict, isConnectionLost } from "./errors.ts"
+import { type PostgresResult, toRows } from "./result.ts"
 import type { PostgresWatchdog } from "./watchdog.ts"
-
-/** What the server responds to a statement. */
-type QueryResult = readonly unknown[] & { readonly command: string }
 
 /** Statements that are sent before anything waits for their results. */
 const unreadMax = 16
@@ -67,7 +65,7 @@ export async function sendAlone(
   try {
     const found = await new Pipeline(connection, options).sendLast(statement)
     if (statement.notice !== undefined) options.onNotice(statement.notice)
-    return found
+    return toRows(found)
   } finally {
     await connection.release()
   }
@@ -141,7 +139,7 @@ class Pipeline {
     const found = this.#query(statement)
     await this.#settle()
     try {
-      return await found
+      return toRows(await found)
     } catch (error) {
       throw toOpenError(error)
     }
@@ -155,7 +153,7 @@ class Pipeline {
   }
 
   /** Sends the statement that ends the transaction, and waits for all results. */
-  async sendLast(statement: Statement): Promise<QueryResult> {
+  async sendLast(statement: Statement): Promise<PostgresResult> {
     const unread = this.#unread.splice(0)
     const last = this.#query(statement)
     try {
@@ -185,7 +183,7 @@ class Pipeline {
     }
   }
 
-  #query({ text, values }: Statement): Promise<QueryResult> {
+  #query({ text, values }: Statement): Promise<PostgresResult> {
     assertStorable(values)
     const { watchdog, resultMsMax } = this.#options
     if (this.#inFlight === 0) watchdog.watch(this.#watched)
@@ -197,10 +195,10 @@ class Pipeline {
     return result
   }
 
-  async #receive(text: string, values: readonly SqlValue[]): Promise<QueryResult> {
+  async #receive(text: string, values: readonly SqlValue[]): Promise<PostgresResult> {
     const { watchdog, resultMsMax } = this.#options
     try {
-      return await this.#connection.unsafe<QueryResult>(text, values as SqlValue[])
+      return await this.#connection.unsafe<PostgresResult>(text, values as SqlValue[])
     } catch (error) {
       throw this.#isSilent ? unavailable("it does not respond", error) : error
     } finally {

@@ -5,7 +5,7 @@ import type {
   ClaimRequest,
   HeldClaim,
 } from "../../domain/queue/queue-store.ts"
-import type { LogGap, LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
+import type { LogGap, LogLine, RunRequest } from "../../domain/runs/runs.ts"
 import { claimsTable, lockClaims, parseClaims, saveClaims } from "../claims/node-claims.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -21,10 +21,10 @@ const limits = {
 }
 
 interface TurnRow {
-  readonly account_id: string
+  readonly accountId: string
   readonly place: number
   /** Whether it has a run that is due. */
-  readonly is_due: number
+  readonly isDue: number
 }
 
 /** The accounts of one claim, each with the number of runs to take. */
@@ -36,33 +36,23 @@ interface Turns {
 interface DueRow {
   readonly id: string
   readonly fence: number
-  readonly account_id: string
+  readonly accountId: string
 }
 
-interface ClaimedRow {
-  readonly id: string
-  readonly val_id: string
-  readonly file_id: string | null
-  readonly branch_id: string | null
-  readonly version: number
-  readonly follows_current: number
-  readonly account_id: string
-  readonly owner_id: string
-  readonly parent_id: string | null
-  readonly source: RunSource
-  readonly started_at: number | string
+type ClaimedRow = Omit<ClaimedRun, "startedFile" | keyof Encoded> &
+  Encoded & { readonly fileId: string | null; readonly branchId: string | null }
+
+/** What a row has in another form. */
+interface Encoded {
+  readonly followsCurrent: number
   readonly args: string | null
   readonly input: string | null
   readonly request: string | null
   readonly logs: string | null
-  readonly logs_truncated: number
-  readonly log_gap: string | null
-  readonly fence: number
-  readonly attempt: number
-  readonly retries: number
-  readonly depth: number
-  readonly is_suspended: number
-  readonly cancel_requested: number
+  readonly logsTruncated: number
+  readonly logGap: string | null
+  readonly isAccountSuspended: number
+  readonly isToBeCancelled: number
 }
 
 /**
@@ -94,7 +84,7 @@ function* claimOf(
   const claimed = toFences([...others.flatMap(({ claims }) => parseClaims(claims)), ...held])
   const due = Map.groupBy(
     yield* rows<DueRow>(listDue(dialect, shares, claimed)),
-    (run) => run.account_id,
+    (run) => run.accountId,
   )
   const taken = shares.flatMap(({ accountId, runsMax }) => {
     const fences = claimed.get(accountId)
@@ -103,7 +93,7 @@ function* claimOf(
     return due.get(accountId)?.filter(isFree).slice(0, runsMax) ?? []
   })
   if (taken.length === 0) return []
-  const claims = taken.map(({ id, fence, account_id: accountId }) => ({ id, fence, accountId }))
+  const claims = taken.map(({ id, fence, accountId }) => ({ id, fence, accountId }))
   if (!(yield* saveClaims(nodeId, [...held, ...claims]))) return []
   return yield* rows<ClaimedRow>(readClaimed(dialect, claims))
 }
@@ -167,13 +157,13 @@ function share(turns: readonly TurnRow[], { runsMax, roomOf }: ClaimRequest): Tu
   const shares: { accountId: string; runsMax: number }[] = []
   const accountsMax = Math.min(limits.accountsMax, runsMax)
   let last: string | null = null
-  for (const { account_id: accountId, is_due: isDue } of turns) {
+  for (const { accountId, isDue } of turns) {
     if (shares.length === accountsMax) break
     last = accountId
     const room = isDue === 1 ? roomOf(accountId) : 0
     if (room > 0) shares.push({ accountId, runsMax: room })
   }
-  const isComplete = turns.length < limits.accountsSeenMax && last === turns.at(-1)?.account_id
+  const isComplete = turns.length < limits.accountsSeenMax && last === turns.at(-1)?.accountId
   const equal = Math.max(1, Math.floor(runsMax / Math.max(1, shares.length)))
   return {
     shares: shares.map((it) => ({ ...it, runsMax: Math.min(it.runsMax, equal) })),
@@ -201,38 +191,26 @@ function listDue(
 
 function readClaimed(dialect: Dialect, claims: readonly Fenced[]): Statement {
   return sql`
-    select r.id, r.val_id, r.file_id, r.branch_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at,
-      r.args, r.input, r.request, r.logs, r.logs_truncated, r.log_gap, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested,
-      case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_suspended
+    select r.id, r.val_id, r.file_id, r.branch_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at as queued_at,
+      r.args, r.input, r.request, r.logs, r.logs_truncated, r.log_gap, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested as is_to_be_cancelled,
+      case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_account_suspended
     from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id left join users u on u.id = r.account_id`
 }
 
-function toClaimedRun(row: ClaimedRow): ClaimedRun {
+function toClaimedRun({ fileId, branchId, ...row }: ClaimedRow): ClaimedRun {
   return {
-    id: row.id,
-    valId: row.val_id,
-    startedFile:
-      row.file_id === null ? null : { id: row.file_id, branchId: row.branch_id ?? row.val_id },
-    version: row.version,
-    followsCurrent: row.follows_current === 1,
-    accountId: row.account_id,
-    ownerId: row.owner_id,
-    parentId: row.parent_id,
-    source: row.source,
-    queuedAt: Number(row.started_at),
+    ...row,
+    startedFile: fileId === null ? null : { id: fileId, branchId: branchId ?? row.valId },
+    followsCurrent: row.followsCurrent === 1,
     args: fromJson(row.args),
     input: fromStoredInput(fromJson<StoredRunInput>(row.input)) ?? null,
     request: fromJson<RunRequest>(row.request),
     logs: fromJson<LogLine[]>(row.logs) ?? [],
-    logsTruncated: row.logs_truncated === 1,
-    logGap: fromJson<LogGap>(row.log_gap),
-    fence: row.fence,
-    attempt: row.attempt,
-    retries: row.retries,
-    depth: row.depth,
+    logsTruncated: row.logsTruncated === 1,
+    logGap: fromJson<LogGap>(row.logGap),
     // An account that is gone runs nothing either.
-    isAccountSuspended: row.is_suspended === 1,
-    isToBeCancelled: row.cancel_requested === 1,
+    isAccountSuspended: row.isAccountSuspended === 1,
+    isToBeCancelled: row.isToBeCancelled === 1,
   }
 }
 

@@ -17,10 +17,10 @@ export function createQueueStore(db: Database): QueueStore {
         return id
       }),
     async countWaiting(accountId, countMax) {
-      const [row] = await db.read<{ count: number | string }>(sql`
+      const [row] = await db.read<{ count: number }>(sql`
         select count(*) as count from (
           select 1 from runs where account_id = ${accountId} and due_at is not null limit ${countMax}) waiting`)
-      return Number(row?.count ?? 0)
+      return row?.count ?? 0
     },
     claim: (request) => claimRuns(db, request),
     release: (runs, delayMs) => db.write(() => releaseRuns(dialect, runs, delayMs)),
@@ -37,29 +37,29 @@ export function createQueueStore(db: Database): QueueStore {
 interface WaitingRow {
   readonly id: string
   readonly fence: number
-  readonly waited_ms: number | string
+  readonly waitedMs: number
 }
 
 /** Counts in an index only, and then subtracts the runs that are claimed and not yet recorded so. */
 async function readDepth(db: Database, countMax: number): Promise<QueueDepth> {
   const { now } = db.dialect
   const claims = toNodeClaims(await db.read(selectClaims)).flatMap((node) => node.claims)
-  const [row] = await db.read<{ count: number | string; due: number | string | null }>(sql`
+  const [row] = await db.read<{ count: number; due: number | null }>(sql`
     select count(*) as count, sum(case when due_at <= ${now} then 1 else 0 end) as due
     from (select due_at from runs where due_at is not null order by due_at limit ${countMax}) waiting`)
   // Without a condition on `due_at`, for which PostgreSQL would read all runs that wait.
-  const claimed = await db.read<{ due_at: number | string | null }>(sql`
+  const claimed = await db.read<{ dueAt: number | null }>(sql`
     select r.due_at from ${claimsTable(db.dialect, claims)} join runs r on r.id = claimed_id
     where r.fence = claimed_fence`)
   const first = await db.read<WaitingRow>(sql`
     select id, fence, ${now} - due_at as waited_ms from runs where due_at is not null order by due_at limit ${claims.length + 1}`)
   const claimedKeys = new Set(claims.map(({ id, fence }) => `${id}/${fence}`))
   const oldest = first.find(({ id, fence }) => !claimedKeys.has(`${id}/${fence}`))
-  const [count, due] = [Number(row?.count ?? 0), Number(row?.due ?? 0)]
+  const [count, due] = [row?.count ?? 0, row?.due ?? 0]
   return {
-    due: Math.max(0, due - claimed.filter(({ due_at }) => due_at !== null).length),
+    due: Math.max(0, due - claimed.filter(({ dueAt }) => dueAt !== null).length),
     later: count - due,
-    oldestMs: Math.max(0, Number(oldest?.waited_ms ?? 0)),
+    oldestMs: Math.max(0, oldest?.waitedMs ?? 0),
     isPartial: count === countMax,
   }
 }

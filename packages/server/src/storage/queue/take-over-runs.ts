@@ -29,21 +29,21 @@ export const cancelChannel = "hamlet_cancel"
 
 interface OpenRunRow {
   readonly id: string
-  readonly val_id: string
-  readonly file_id: string
-  readonly branch_id: string
+  readonly valId: string
+  readonly fileId: string
+  readonly branchId: string
   readonly version: number
-  readonly account_id: string
-  readonly owner_id: string
+  readonly accountId: string
+  readonly ownerId: string
   readonly source: RunSource
   readonly status: RunStatus
-  readonly started_at: number | string
-  readonly node_id: string | null
+  readonly startedAt: number
+  readonly nodeId: string | null
   readonly fence: number
   readonly attempt: number
   readonly retries: number
   readonly depth: number
-  readonly cancel_requested: number
+  readonly cancelRequested: number
 }
 
 const openRunColumns = raw(
@@ -61,8 +61,7 @@ export function* requestCancel(dialect: Dialect, id: string, at: number): Script
   const nodes = toNodeClaims(yield* rows(selectClaims)).filter(({ isGone }) => !isGone)
   const node = nodes.find(
     ({ nodeId, claims }) =>
-      nodeId === run.node_id ||
-      claims.some((claim) => claim.id === id && claim.fence === run.fence),
+      nodeId === run.nodeId || claims.some((claim) => claim.id === id && claim.fence === run.fence),
   )
   const isDirect = ({ fence }: OpenRunRow) => fence === 0
   if (!node) yield* endRuns(dialect, [run], toCancelled(at, isDirect))
@@ -72,8 +71,8 @@ export function* requestCancel(dialect: Dialect, id: string, at: number): Script
 /**
  * Takes runs from nodes that are gone. A run of the queue whose code had not started waits again,
  * and so does one that had started and has retries left. All others have crashed: a val may have
- * done half of its work, and only its author knows whether it can be done twice. A run that
- * somebody has cancelled ends as cancelled.
+ * done half of its work, and only its author knows whether it can be done twice. A run with a
+ * cancel request ends as cancelled.
  *
  * A run that cannot be taken must not stop those behind it: when a batch fails, each run is taken in
  * a transaction of its own, and the errors are returned.
@@ -132,8 +131,8 @@ function* takeOver(
     sql`select id, begun, claims from nodes where is_gone = 1 ${dialect.forUpdate}`,
   )
   const found = [...bound, ...(yield* findClaimed(dialect, gone, onlyId))]
-  const cancelled = found.filter((run) => run.cancel_requested === 1)
-  const lost = found.filter((run) => run.cancel_requested === 0)
+  const cancelled = found.filter((run) => run.cancelRequested === 1)
+  const lost = found.filter((run) => run.cancelRequested === 0)
   const hasStarted = toHasStarted(gone)
   const isQueued = (run: OpenRunRow) => run.fence > 0 && !hasStarted(run)
   const isRetried = (run: OpenRunRow) =>
@@ -176,7 +175,7 @@ function* findClaimed(
   const found = yield* rows<OpenRunRow>(sql`
     select ${openRunColumns} from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id
     where r.fence = claimed_fence and r.ended_at is null and r.node_id is null`)
-  return found.map((run) => ({ ...run, node_id: nodeOf.get(`${run.id}/${run.fence}`) ?? null }))
+  return found.map((run) => ({ ...run, nodeId: nodeOf.get(`${run.id}/${run.fence}`) ?? null }))
 }
 
 /**
@@ -187,8 +186,8 @@ function toHasStarted(nodes: readonly GoneNodeRow[]): (run: OpenRunRow) => boole
   const begun = new Map(
     nodes.map(({ id, begun }) => [id, fromJson<Record<string, number>>(begun) ?? {}]),
   )
-  return ({ id, node_id, status, fence }) => {
-    const fences = begun.get(node_id ?? "")
+  return ({ id, nodeId, status, fence }) => {
+    const fences = begun.get(nodeId ?? "")
     return status === "running" || fences === undefined || fences[id] === fence
   }
 }
@@ -266,16 +265,16 @@ function toEndedRun(
 ): EndedRun {
   return {
     id: run.id,
-    valId: run.val_id,
-    fileId: run.file_id,
-    branchId: run.branch_id,
+    valId: run.valId,
+    fileId: run.fileId,
+    branchId: run.branchId,
     version: run.version,
     source: run.source,
-    accountId: run.account_id,
-    ownerId: run.owner_id,
+    accountId: run.accountId,
+    ownerId: run.ownerId,
     status,
     error,
-    startedAt: Number(run.started_at),
+    startedAt: run.startedAt,
     endedAt: at,
     depth: run.depth,
   }

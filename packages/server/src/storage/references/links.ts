@@ -79,7 +79,7 @@ export function* relinkOutgoing(
   at: number,
 ): Script<readonly AddedTarget[]> {
   const before = yield* listTargets(val.id)
-  const found = yield* rows<{ id: string; owner_id: string }>(sql`
+  const found = yield* rows<{ id: string; ownerId: string }>(sql`
     select v.id, v.owner_id from (${selectImports(raw("i.*"), val.id, val.version)}) i
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
     left join vals n on n.owner_id = u.id and n.name_key = i.name_key
@@ -94,13 +94,13 @@ export function* relinkOutgoing(
   for (const id of gone)
     yield sql`delete from dependencies where from_val_id = ${val.id} and to_val_id = ${id}`
   for (const target of added) {
-    yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) values (${val.id}, ${target.id}, ${target.owner_id}, ${at})`
+    yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) values (${val.id}, ${target.id}, ${target.ownerId}, ${at})`
   }
   if (val.isPublic) {
     yield* addToCounts(gone, -1)
     yield* addToCounts(addedIds, 1)
   }
-  return added.map((target) => ({ id: target.id, ownerId: target.owner_id }))
+  return added.map((target) => ({ id: target.id, ownerId: target.ownerId }))
 }
 
 /** A val that another one depends on from now on. */
@@ -158,10 +158,10 @@ export function* relinkIncoming(
 }
 
 function* listTargets(valId: string): Script<readonly string[]> {
-  const targets = yield* rows<{ to_val_id: string }>(
+  const targets = yield* rows<{ toValId: string }>(
     sql`select to_val_id from dependencies where from_val_id = ${valId}`,
   )
-  return targets.map((target) => target.to_val_id)
+  return targets.map((target) => target.toValId)
 }
 
 function* addToCounts(valIds: readonly string[], by: 1 | -1): Script<void> {

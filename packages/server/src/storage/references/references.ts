@@ -1,21 +1,9 @@
 import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, limitTo, toPage, within } from "../database/pagination.ts"
+import { afterCursor, asIs, limitTo, toPage, within } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { isListed } from "../vals/val-rows.ts"
-
-interface ReferenceRow {
-  readonly created_at: number | string
-  readonly from_id: string
-  readonly from_name: string
-  readonly from_owner_id: string
-  readonly from_owner_name: string
-  readonly to_id: string
-  readonly to_name: string
-  readonly to_owner_id: string
-  readonly to_owner_name: string
-}
 
 /** The importing val, and the imported val. */
 type End = "from" | "to"
@@ -33,18 +21,15 @@ export function createReferenceStore(db: Database): ReferenceStore {
   ) => {
     const columns = ["d.created_at", ...ends.map((end) => `d.${end}_val_id`)]
     const after = afterCursor(page, columns.join(", "), ["time", ...ends.map(() => "id" as const)])
-    const rows = await db.read<ReferenceRow>(sql`
-      select d.created_at, f.id as from_id, f.name as from_name, f.owner_id as from_owner_id, fo.username as from_owner_name,
-        t.id as to_id, t.name as to_name, t.owner_id as to_owner_id, o.username as to_owner_name
+    const rows = await db.read<Reference>(sql`
+      select d.created_at as at, f.id as from__id, f.name as from__name, f.owner_id as from__owner_id, fo.username as from__owner_name,
+        t.id as to__id, t.name as to__name, t.owner_id as to__owner_id, o.username as to__owner_name
       from dependencies d
       join vals f on f.id = d.from_val_id join users fo on fo.id = f.owner_id
       join vals t on t.id = d.to_val_id join users o on o.id = t.owner_id
       where ${condition} ${within("d.created_at", period)} ${after}
       order by ${raw(columns.map((column) => `${column} desc`).join(", "))} ${limitTo(page)}`)
-    return toPage(rows, page, toReference, (row) => [
-      Number(row.created_at),
-      ...ends.map((end) => row[`${end}_id`]),
-    ])
+    return toPage(rows, page, asIs, (row) => [row.at, ...ends.map((end) => row[end].id)])
   }
   return {
     listToUser: (userId, period, page) =>
@@ -58,23 +43,5 @@ export function createReferenceStore(db: Database): ReferenceStore {
       list(sql`d.to_val_id = ${valId} and ${isListed("f", viewerId)}`, ["from"], period, page),
     listFromVal: (viewerId, valId, period, page) =>
       list(sql`d.from_val_id = ${valId} and ${isListed("t", viewerId)}`, ["to"], period, page),
-  }
-}
-
-function toReference(row: ReferenceRow): Reference {
-  return {
-    at: Number(row.created_at),
-    from: {
-      id: row.from_id,
-      name: row.from_name,
-      ownerId: row.from_owner_id,
-      ownerName: row.from_owner_name,
-    },
-    to: {
-      id: row.to_id,
-      name: row.to_name,
-      ownerId: row.to_owner_id,
-      ownerName: row.to_owner_name,
-    },
   }
 }

@@ -55,7 +55,7 @@ function* findPlaces(fileIds: readonly string[]): Statements<ReadonlyMap<string,
       select f.id, f.path, b.id as branch_id, b.name from files f join branches b on b.id = f.branch_id where f.id in (${list(batch)})`))
       found.set(row.id, {
         file: { id: row.id, path: row.path },
-        branch: { id: row.branch_id, name: row.name },
+        branch: { id: row.branchId, name: row.name },
       })
   }
   return found
@@ -64,7 +64,7 @@ function* findPlaces(fileIds: readonly string[]): Statements<ReadonlyMap<string,
 interface PlaceRow {
   readonly id: string
   readonly path: string
-  readonly branch_id: string
+  readonly branchId: string
   readonly name: string
 }
 
@@ -72,9 +72,9 @@ interface PlaceRow {
 function* findSubscribed(ownerIds: readonly string[]): Statements<ReadonlySet<string>> {
   const found = new Set<string>()
   for (const batch of inBatches(ownerIds)) {
-    for (const row of yield* rows<{ owner_id: string }>(sql`
+    for (const row of yield* rows<{ ownerId: string }>(sql`
       select owner_id from webhooks where owner_id in (${list(batch)}) and has_run_events = 1 and status = 'active'`))
-      found.add(row.owner_id)
+      found.add(row.ownerId)
   }
   return found
 }

@@ -32,7 +32,7 @@ export async function listRuns(
 }
 
 function toKeys(row: RunRow): [number, string] {
-  return [Number(row.started_at), row.id]
+  return [row.startedAt, row.id]
 }
 
 interface Scan {
@@ -75,10 +75,10 @@ async function findLastScanned(
   page: PageRequest,
 ): Promise<RunPosition | undefined> {
   const parts = partsOf(condition, filter, page, nothing, sql`limit ${scannedMax}`)
-  const [row] = await db.read<{ id: string; started_at: number | string }>(sql`
+  const [row] = await db.read<{ id: string; startedAt: number }>(sql`
     select id, started_at from (${join(parts, " union all ")}) parts
     order by started_at desc, id desc limit 1 offset ${scannedMax - 1}`)
-  return row && { id: row.id, startedAt: Number(row.started_at) }
+  return row && { id: row.id, startedAt: row.startedAt }
 }
 
 function partsOf(

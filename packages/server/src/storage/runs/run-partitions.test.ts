@@ -122,14 +122,14 @@ describeEachDatabase("runs of several partitions", (open) => {
 
     expect(await expire()).toEqual([open60.id, open38.id, young.id])
     expect(await db.read(sql`select run_id from incoming_mails order by run_id`)).toEqual([
-      { run_id: open38.id },
-      { run_id: young.id },
+      { runId: open38.id },
+      { runId: young.id },
     ])
 
     await runs.record([{ ...open38, status: "succeeded", endedAt: Date.now() }])
     expect(await runs.find(user, open38.id)).toMatchObject({ status: "succeeded" })
     expect(await expire()).toEqual([open60.id, young.id])
-    expect(await db.read(sql`select run_id from incoming_mails`)).toEqual([{ run_id: young.id }])
+    expect(await db.read(sql`select run_id from incoming_mails`)).toEqual([{ runId: young.id }])
   })
 })
 

@@ -78,9 +78,9 @@ async function writePatiently(db: Database, statement: Statement): Promise<void>
 async function listPartitions(db: Database): Promise<{ partitions: Partition[]; at: number }> {
   const { runPartitions } = db.dialect
   const rows = runPartitions
-    ? await db.read<{ name: string; bound: string; at: number | string }>(runPartitions.list)
+    ? await db.read<{ name: string; bound: string; at: number }>(runPartitions.list)
     : []
-  return { partitions: rows.map(toPartition), at: Number(rows[0]?.at ?? 0) }
+  return { partitions: rows.map(toPartition), at: rows[0]?.at ?? 0 }
 }
 
 /** The bound is as in `FOR VALUES FROM ('…') TO ('…')`, with MINVALUE in the first; or `DEFAULT`. */

@@ -10,46 +10,24 @@ import {
   type RunInput,
   type RunMessage,
   type RunRequest,
-  type RunSource,
-  type RunStatus,
 } from "../../domain/runs/runs.ts"
-import type { Privacy } from "../../domain/vals/vals.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { raw } from "../database/sql.ts"
-import { toTime } from "../vals/val-rows.ts"
 
 /** A run joined with its val and the val's owner. */
-export interface RunRow {
-  readonly id: string
-  readonly parent_id: string | null
-  readonly started_at: number | string
-  readonly ended_at: number | string | null
+export type RunRow = Omit<Run, "error" | "request" | "mail"> & {
   readonly error: string | null
-  readonly source: RunSource
-  readonly status: RunStatus
-  readonly attempt: number
-  readonly version: number
-  readonly val_id: string
-  readonly file_id: string | null
-  readonly file_path: string | null
-  readonly branch_id: string | null
-  readonly branch_name: string | null
-  readonly name: string
-  readonly privacy: Privacy
-  readonly owner_id: string
-  readonly owner_name: string
   readonly request: string | null
-  readonly last_line: string | null
   readonly email: string | null
 }
 
 /** The same with the columns that only a single run shows. */
-export interface RunDetailRow extends RunRow {
+export type RunDetailRow = RunRow & {
   readonly args: string | null
-  readonly return_value: string | null
+  readonly returnValue: string | null
   readonly logs: string | null
-  readonly logs_truncated: number
-  readonly log_gap: string | null
+  readonly logsTruncated: number
+  readonly logGap: string | null
   readonly response: string | null
   readonly egress: string | null
 }
@@ -59,11 +37,12 @@ export interface RunDetailRow extends RunRow {
  * owner of the val.
  */
 export const runColumns =
-  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id, r.request, r.last_line,
-  r.file_id, (select f.path from files f where f.id = coalesce(r.file_id, r.val_id)) as file_path,
-  r.branch_id, (select b.name from branches b where b.id = coalesce(r.branch_id, r.val_id)) as branch_name,
+  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.request, r.last_line,
+  coalesce(r.file_id, r.val_id) as file__id, (select f.path from files f where f.id = coalesce(r.file_id, r.val_id)) as file__path,
+  coalesce(r.branch_id, r.val_id) as branch__id, (select b.name from branches b where b.id = coalesce(r.branch_id, r.val_id)) as branch__name,
   case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as email,
-  coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
+  r.val_id as val__id, coalesce(v.name, '${evalName}') as val__name, r.version as val__version,
+  coalesce(v.privacy, 'private') as val__privacy, r.owner_id as val__owner_id, u.username as val__owner_name`)
 
 /** The joins for these columns. */
 export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
@@ -77,30 +56,12 @@ export const runDetailColumns = raw(
 )
 
 /** The run as lists show it. */
-export function toRun(row: RunRow): Run {
+export function toRun({ email, ...row }: RunRow): Run {
   return {
-    id: row.id,
-    parentId: row.parent_id,
-    startedAt: Number(row.started_at),
-    endedAt: toTime(row.ended_at),
+    ...row,
     error: fromJson<RunError>(row.error),
-    source: row.source,
-    status: row.status,
-    attempt: row.attempt,
-    val: {
-      id: row.val_id,
-      name: row.name,
-      version: row.version,
-      privacy: row.privacy,
-      ownerId: row.owner_id,
-      ownerName: row.owner_name,
-    },
-    file: row.file_path === null ? null : { id: row.file_id ?? row.val_id, path: row.file_path },
-    branch:
-      row.branch_name === null ? null : { id: row.branch_id ?? row.val_id, name: row.branch_name },
     request: fromJson<RunRequest>(row.request),
-    mail: toMail(fromJson<RunEmail>(row.email)),
-    lastLine: row.last_line,
+    mail: toMail(fromJson<RunEmail>(email)),
   }
 }
 
@@ -119,10 +80,10 @@ export function toRunDetail(row: RunDetailRow): RunDetail {
   return {
     ...toRun(row),
     args: fromJson(row.args),
-    returnValue: fromJson(row.return_value),
+    returnValue: fromJson(row.returnValue),
     logs: fromJson<LogLine[]>(row.logs) ?? [],
-    logsTruncated: row.logs_truncated === 1,
-    logGap: fromJson<LogGap>(row.log_gap),
+    logsTruncated: row.logsTruncated === 1,
+    logGap: fromJson<LogGap>(row.logGap),
     response: fromJson<RunMessage>(row.response),
     email: fromJson<RunEmail>(row.email),
     egress: fromJson<RunEgress>(row.egress),

@@ -93,12 +93,12 @@ export function createRunStore(db: Database): RunStore {
     purgeBeyond: (valId, keptMax, runsMax) =>
       write({ kind: "purge_beyond", valId, keptMax, runsMax }),
     async listSizes(accountId, after, runsMax) {
-      const found = await db.read<{ id: string; started_at: number | string; bytes: number }>(
+      const found = await db.read<{ id: string; startedAt: number; bytes: number }>(
         sizesOf(accountId, after, runsMax),
       )
-      return found.map(({ id, started_at, bytes }) => ({
+      return found.map(({ id, startedAt, bytes }) => ({
         id,
-        startedAt: Number(started_at),
+        startedAt,
         bytes,
       }))
     },

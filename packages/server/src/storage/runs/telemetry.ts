@@ -24,17 +24,23 @@ import {
   withVisibleOwner,
 } from "./walk-runs.ts"
 
-interface TracedRow extends RunRow {
+type TracedRow = RunRow & {
+  readonly fileId: string
+  readonly branchId: string
+  /** Whether the file is on the main branch. */
+  readonly isMain: number
   readonly path: string | null
   readonly type: string | null
-  readonly entry_file_id: string | null
+  readonly entryFileId: string | null
 }
 
 /**
  * The path and type of a run's file in its version. Of one that was moved, or whose version was
  * deleted, the last ones.
  */
-const fileColumns = raw(`c.file_id as entry_file_id,
+const fileColumns =
+  raw(`coalesce(r.file_id, r.val_id) as file_id, coalesce(r.branch_id, r.val_id) as branch_id,
+  case when r.branch_id is null then 1 else 0 end as is_main, c.file_id as entry_file_id,
   case when c.file_id = f.id then n.entry_path else f.path end as path,
   case when c.file_id = f.id then c.type else coalesce(${typeOf("and s.since <= r.version")}, ${typeOf("")}) end as type`)
 const fileJoins = sql`
@@ -59,10 +65,10 @@ export function createTelemetryStore(db: Database): TelemetryStore {
               sql`b.val_id in (select o.val_id from files f join branches o on o.id = f.branch_id where f.id = ${fileId})`,
             ]),
       ]
-      const found = await db.read<{ val_id: string }>(
+      const found = await db.read<{ valId: string }>(
         sql`select b.val_id from branches b where ${join(conditions, " and ")}`,
       )
-      return [...new Set(found.map(({ val_id }) => val_id))]
+      return [...new Set(found.map(({ valId }) => valId))]
     },
     walk: ({ accountId, vals }, { span, direction, runsMax }) => {
       // A part for each val reads as many runs as are returned.
@@ -120,14 +126,9 @@ export function createTelemetryStore(db: Database): TelemetryStore {
   }
 }
 
-function toTraced(row: TracedRow): TracedRun {
-  const { val_id, file_id, branch_id, entry_file_id } = row
-  const fileId = file_id ?? val_id
-  return {
-    run: toRun(row),
-    ...{ fileId, branchId: branch_id ?? val_id, path: row.path ?? "", type: row.type ?? "script" },
-    isEntry: branch_id === null && (entry_file_id === null || entry_file_id === fileId),
-  }
+function toTraced({ path, type, fileId, branchId, isMain, entryFileId, ...row }: TracedRow) {
+  const isEntry = isMain === 1 && (entryFileId === null || entryFileId === fileId)
+  return { run: toRun(row), fileId, branchId, path: path ?? "", type: type ?? "script", isEntry }
 }
 
 function partOfVal(

@@ -1,19 +1,12 @@
-import type { RunStatus } from "../../domain/runs/runs.ts"
 import type { RunBatches, RunSample, Span } from "../../domain/stats/stats.ts"
 import type { Database } from "../database/database.ts"
 import { firstId } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { isVisible, toTime } from "../vals/val-rows.ts"
+import { isVisible } from "../vals/val-rows.ts"
 
-interface SampleRow {
-  readonly id: string
-  readonly val_id: string
-  readonly file_id: string | null
-  readonly branch_id: string | null
-  readonly started_at: number | string
-  readonly ended_at: number | string | null
-  readonly status: RunStatus
-  readonly owner_id: string | null
+type SampleRow = Omit<RunSample, "fileId" | "branchId"> & {
+  readonly fileId: string | null
+  readonly branchId: string | null
 }
 
 /** A walk over runs by the time of their start. */
@@ -43,7 +36,7 @@ export async function* walkRuns(
     yield rows.map(toSample)
     const last = rows.at(-1)
     if (rows.length < walk.runsMax || !last) return
-    behind = { at: Number(last.started_at), id: last.id }
+    behind = { at: last.startedAt, id: last.id }
   }
 }
 
@@ -106,17 +99,7 @@ export function readInTurn(db: Database): ReadSamples {
   }
 }
 
-/** The sample of a row. */
+/** The file and the branch of a run of the entry file have the id of the val. */
 export function toSample(row: SampleRow): RunSample {
-  const { id, val_id: valId, owner_id: ownerId, status } = row
-  return {
-    id,
-    valId,
-    fileId: row.file_id ?? valId,
-    branchId: row.branch_id ?? valId,
-    ownerId,
-    status,
-    startedAt: Number(row.started_at),
-    endedAt: toTime(row.ended_at),
-  }
+  return { ...row, fileId: row.fileId ?? row.valId, branchId: row.branchId ?? row.valId }
 }

@@ -25,13 +25,13 @@ export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
 
 /** Deletes some of the runs of deleted vals. */
 function* purgeRuns(runsMax: number): Script<boolean> {
-  const purge = yield* firstRow<{ val_id: string }>(sql`select val_id from run_purges limit 1`)
+  const purge = yield* firstRow<{ valId: string }>(sql`select val_id from run_purges limit 1`)
   if (!purge) return false
   const doomed = yield* rows<{ id: string }>(
-    sql`select id from runs where val_id = ${purge.val_id} limit ${runsMax}`,
+    sql`select id from runs where val_id = ${purge.valId} limit ${runsMax}`,
   )
   yield* deleteRuns(doomed)
-  if (doomed.length < runsMax) yield sql`delete from run_purges where val_id = ${purge.val_id}`
+  if (doomed.length < runsMax) yield sql`delete from run_purges where val_id = ${purge.valId}`
   return true
 }
 
@@ -45,10 +45,10 @@ function* purgeOlder(table: string, before: number, runsMax: number): Script<boo
     sql`select id from ${raw(table)} where id < ${first} and ended_at is not null order by id limit ${runsMax}`,
   )
   yield* deleteRuns(doomed)
-  const mails = yield* rows<{ run_id: string }>(sql`
+  const mails = yield* rows<{ runId: string }>(sql`
     select m.run_id from incoming_mails m where m.run_id < ${first} and not exists (select 1 from runs r where r.id = m.run_id)
     order by m.run_id limit ${runsMax}`)
-  for (const chunk of inBatches(mails.map(({ run_id }) => run_id)))
+  for (const chunk of inBatches(mails.map(({ runId }) => runId)))
     yield sql`delete from incoming_mails where run_id in (${list(chunk)})`
   return doomed.length === runsMax || mails.length === runsMax
 }

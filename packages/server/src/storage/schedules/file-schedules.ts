@@ -41,8 +41,8 @@ export function* addSchedules(
 
 /** The time of the database. */
 export function* readTime(dialect: Dialect): Statements<number> {
-  const row = yield* firstRow<{ now: number | string }>(sql`select ${dialect.now} as now`)
-  return Number(row?.now)
+  const row = yield* firstRow<{ now: number }>(sql`select ${dialect.now} as now`)
+  return row?.now ?? 0
 }
 
 /**
@@ -55,11 +55,11 @@ export function* countActive(
   countMax: number,
 ): Statements<number> {
   yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
-  const row = yield* firstRow<{ count: number | string }>(
+  const row = yield* firstRow<{ count: number }>(
     sql`select count(*) as count from (
       select 1 as one from schedules where owner_id = ${ownerId} and is_paused = 0 limit ${countMax}) active`,
   )
-  return Number(row?.count)
+  return row?.count ?? 0
 }
 
 /** Inserts a schedule; what follows says what happens if the file has one. */

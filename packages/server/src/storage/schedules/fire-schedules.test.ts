@@ -21,12 +21,12 @@ const toValPage = (owner: string, name: string) => `https://hamlet.example/u/${o
 
 interface RunRow {
   readonly id: string
-  readonly val_id: string
-  readonly file_id: string | null
-  readonly branch_id: string | null
+  readonly valId: string
+  readonly fileId: string | null
+  readonly branchId: string | null
   readonly source: string
   readonly status: string
-  readonly account_id: string
+  readonly accountId: string
   readonly args: string
   readonly input: string
 }
@@ -56,7 +56,7 @@ describeEachDatabase("fireDue", (open) => {
 
   /** Makes the schedule due: its first due time was `agoMs` ago. */
   async function makeDue(db: Database, valId: string, agoMs = 0): Promise<number> {
-    const [row] = await db.read<{ now: number | string }>(sql`select ${db.dialect.now} as now`)
+    const [row] = await db.read<{ now: number }>(sql`select ${db.dialect.now} as now`)
     const at = Number(row?.now) - agoMs
     await db.write(function* () {
       yield sql`update schedules set next_at = ${at}, anchor_at = ${at} where val_id = ${valId}`
@@ -84,9 +84,9 @@ describeEachDatabase("fireDue", (open) => {
   async function endRun(db: Database, run: RunRow | undefined, status: RunStatus): Promise<void> {
     const ended: EndedRun = {
       id: run?.id ?? "",
-      valId: run?.val_id ?? "",
-      fileId: run?.file_id ?? run?.val_id ?? "",
-      branchId: run?.branch_id ?? run?.val_id ?? "",
+      valId: run?.valId ?? "",
+      fileId: run?.fileId ?? run?.valId ?? "",
+      branchId: run?.branchId ?? run?.valId ?? "",
       version: 1,
       accountId: user,
       ownerId: user,
@@ -113,10 +113,10 @@ describeEachDatabase("fireDue", (open) => {
     expect((await schedules.findWork()).nextInMs).toBeGreaterThan(59 * minute)
     const [run] = await listRuns(db)
     expect(run).toMatchObject({
-      val_id: val,
+      valId: val,
       source: "interval",
       status: "queued",
-      account_id: user,
+      accountId: user,
     })
     expect(JSON.parse(run?.input ?? "")).toEqual({
       kind: "interval",
@@ -152,7 +152,7 @@ describeEachDatabase("fireDue", (open) => {
     while (left > 0) left -= (await schedules.fireDue(100)).delaysMs.length
     expect(left).toBe(0)
     const runs = await listRuns(db)
-    expect(new Set(runs.map(({ val_id }) => val_id)).size).toBe(30)
+    expect(new Set(runs.map(({ valId }) => valId)).size).toBe(30)
     expect(runs.length).toBe(30)
     expect((await schedules.fireDue(100)).delaysMs).toEqual([])
   })
@@ -221,7 +221,7 @@ describeEachDatabase("fireDue", (open) => {
     })
     for (const id of vals) await makeDue(db, id)
     expect(await fireAll(schedules)).toEqual({ started: 2, dropped: 1, failed: 1 })
-    expect((await listRuns(db)).map((run) => run.val_id).sort()).toEqual(vals.slice(1).sort())
+    expect((await listRuns(db)).map((run) => run.valId).sort()).toEqual(vals.slice(1).sort())
     expect(await schedules.find(val, {})).toMatchObject({
       isPaused: true,
       nextAt: null,
@@ -251,7 +251,7 @@ describeEachDatabase("fireDue", (open) => {
     await put(cron, { cron: "*/10 * * * *" })
     await put(right, { cron: "0 0 29 2 *" })
     const before = await schedules.find(right, {})
-    const [clock] = await db.read<{ now: number | string }>(sql`select ${db.dialect.now} as now`)
+    const [clock] = await db.read<{ now: number }>(sql`select ${db.dialect.now} as now`)
     const now = Number(clock?.now)
     const day = 1_440 * minute
     await db.write(function* () {

@@ -20,7 +20,6 @@ import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
-import { toTime } from "../vals/val-rows.ts"
 import { fileType } from "./file-schedules.ts"
 
 const limits = {
@@ -33,35 +32,35 @@ const limits = {
 }
 
 interface DueRow {
-  readonly file_id: string
-  readonly val_id: string
-  readonly owner_id: string
+  readonly fileId: string
+  readonly valId: string
+  readonly ownerId: string
   readonly cron: string | null
   readonly every: string | null
-  readonly time_zone: string
+  readonly timeZone: string
   readonly overlap: Overlap
-  readonly catch_up: CatchUp
-  readonly anchor_at: number | string
-  readonly next_at: number | string
-  readonly last_run_at: number | string | null
-  readonly last_run_id: string | null
-  readonly released_at: number | string | null
-  readonly now: number | string
+  readonly catchUp: CatchUp
+  readonly anchorAt: number
+  readonly nextAt: number
+  readonly lastRunAt: number | null
+  readonly lastRunId: string | null
+  readonly releasedAt: number | null
+  readonly now: number
 }
 
 /** What decides whether a due schedule runs, besides its own row. */
 interface StateRow {
-  readonly file_id: string
-  readonly branch_id: string
+  readonly fileId: string
+  readonly branchId: string
   readonly type: FileType | null
-  readonly is_suspended: number
-  readonly has_open_run: number
-  readonly is_crowded: number
+  readonly isSuspended: number
+  readonly hasOpenRun: number
+  readonly isCrowded: number
 }
 
 interface WorkRow {
-  readonly next_at: number | string | null
-  readonly now: number | string
+  readonly nextAt: number | null
+  readonly now: number
   readonly notice: string | null
 }
 
@@ -101,7 +100,7 @@ export function* fireDue(
   const failed = fired.filter(({ error }) => error !== undefined)
   for (const one of failed) yield pause(dialect, one)
   return {
-    delaysMs: started.map(({ row, decision }) => Number(row.now) - decision.dueAt),
+    delaysMs: started.map(({ row, decision }) => row.now - decision.dueAt),
     dropped: fired.filter(({ decision }) => decision.kind === "drop").length,
     errors: failed.map(({ error }) => error),
   }
@@ -115,7 +114,7 @@ function decideAll(
   const startedMs = performance.now()
   const fired: Fired[] = []
   for (const row of due) {
-    const state = states.get(row.file_id)
+    const state = states.get(row.fileId)
     fired.push({ row, state, id: newId(), ...decide(row, state) })
     if (performance.now() - startedMs > limits.decideMsMax) break
   }
@@ -125,9 +124,9 @@ function decideAll(
 /** A schedule whose times cannot be computed does not stop the others. */
 function decide(row: DueRow, state: StateRow | undefined): Pick<Fired, "decision" | "error"> {
   try {
-    return { decision: decideDue(toDue(row, state), Number(row.now)) }
+    return { decision: decideDue(toDue(row, state), row.now) }
   } catch (error) {
-    return { decision: { kind: "drop", dueAt: Number(row.next_at), nextAt: null }, error }
+    return { decision: { kind: "drop", dueAt: row.nextAt, nextAt: null }, error }
   }
 }
 
@@ -135,14 +134,14 @@ function decide(row: DueRow, state: StateRow | undefined): Pick<Fired, "decision
 function pause(dialect: Dialect, { row, error }: Fired): Statement {
   const message = error instanceof Error ? error.message : String(error)
   return sql`update schedules set is_paused = 1, paused_reason = ${message.slice(0, limits.reasonCharsMax)},
-    updated_at = ${dialect.now} where file_id = ${row.file_id}`
+    updated_at = ${dialect.now} where file_id = ${row.fileId}`
 }
 
 function* readStates(
   dialect: Dialect,
   due: readonly DueRow[],
 ): Statements<ReadonlyMap<string, StateRow>> {
-  const ids = due.map((row) => ({ due_file_id: row.file_id }))
+  const ids = due.map((row) => ({ due_file_id: row.fileId }))
   const found = yield* rows<StateRow>(sql`
     select s.file_id, f.branch_id, ${fileType} as type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
       case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
@@ -151,19 +150,19 @@ function* readStates(
     from ${dialect.tableOf(ids, { due_file_id: "id" })} join schedules s on s.file_id = due_file_id
     join files f on f.id = s.file_id join users u on u.id = s.owner_id
     left join runs r on r.id = s.last_run_id`)
-  return new Map(found.map((state) => [state.file_id, state]))
+  return new Map(found.map((state) => [state.fileId, state]))
 }
 
 function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
   return {
-    timing: { cron: row.cron, every: row.every, timeZone: row.time_zone },
-    anchorAt: Number(row.anchor_at),
-    dueAt: Number(row.next_at),
+    timing: { cron: row.cron, every: row.every, timeZone: row.timeZone },
+    anchorAt: row.anchorAt,
+    dueAt: row.nextAt,
     overlap: row.overlap,
-    catchUp: row.catch_up,
-    canRun: state?.type === "interval" && state.is_suspended === 0 && state.is_crowded === 0,
-    hasOpenRun: state?.has_open_run === 1,
-    releasedAt: toTime(row.released_at),
+    catchUp: row.catchUp,
+    canRun: state?.type === "interval" && state.isSuspended === 0 && state.isCrowded === 0,
+    hasOpenRun: state?.hasOpenRun === 1,
+    releasedAt: row.releasedAt,
   }
 }
 
@@ -172,14 +171,14 @@ function toQueuedRun({ row, state, decision, id }: Fired): NewQueuedRun {
   const input = {
     kind: "interval",
     scheduledAt: decision.dueAt,
-    lastRunAt: toTime(row.last_run_at),
+    lastRunAt: row.lastRunAt,
   } as const
   return {
     id,
-    valId: row.val_id,
-    file: { id: row.file_id, branchId: state?.branch_id ?? row.val_id },
+    valId: row.valId,
+    file: { id: row.fileId, branchId: state?.branchId ?? row.valId },
     version: "current",
-    accountId: row.owner_id,
+    accountId: row.ownerId,
     source: "interval",
     args: toRecordedInterval(input),
     input,
@@ -189,11 +188,11 @@ function toQueuedRun({ row, state, decision, id }: Fired): NewQueuedRun {
 /** Moves the schedules to their next due times, in one statement. */
 function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
   const moved = fired.map(({ row, decision, id }) => ({
-    moved_file_id: row.file_id,
+    moved_file_id: row.fileId,
     to_at: decision.nextAt,
     run_id: decision.kind === "run" ? id : null,
-    run_at: decision.kind === "run" ? Number(row.now) : null,
-    wait_id: decision.kind === "wait" ? row.last_run_id : null,
+    run_at: decision.kind === "run" ? row.now : null,
+    wait_id: decision.kind === "wait" ? row.lastRunId : null,
   }))
   const table = dialect.tableOf(moved, {
     moved_file_id: "id",
@@ -213,12 +212,9 @@ export async function findWork(db: Database): Promise<ScheduleWork> {
   const [row] = await db.read<WorkRow>(sql`
     select (select next_at from schedules where next_at is not null and waits_for_id is null order by next_at limit 1) as next_at,
       ${db.dialect.now} as now, (select notice from schedules where notice is not null and file_id > ${firstId} order by file_id limit 1) as notice`)
-  const nextAt = toTime(row?.next_at ?? null)
-  return {
-    now: Number(row?.now),
-    nextInMs: nextAt === null ? undefined : Math.max(0, nextAt - Number(row?.now)),
-    hasNotices: row !== undefined && row.notice !== null,
-  }
+  const { now = 0, nextAt = null, notice = null } = row ?? {}
+  const nextInMs = nextAt === null ? undefined : Math.max(0, nextAt - now)
+  return { now, nextInMs, hasNotices: notice !== null }
 }
 
 /** Lets schedules be due again that wait for a run that has ended or is gone. */
@@ -230,14 +226,14 @@ export function* releaseWaiting(dialect: Dialect): Script<void> {
 }
 
 interface WaitingRow {
-  readonly file_id: string
+  readonly fileId: string
   readonly cron: string | null
   readonly every: string | null
-  readonly time_zone: string
-  readonly anchor_at: number | string
-  readonly next_at: number | string
-  readonly last_run_at: number | string | null
-  readonly now: number | string
+  readonly timeZone: string
+  readonly anchorAt: number
+  readonly nextAt: number
+  readonly lastRunAt: number | null
+  readonly now: number
 }
 
 /**
@@ -258,7 +254,7 @@ export async function correctTimes(
     await correct(db, row)
     await yieldIfDue()
   }
-  return found.length < countMax ? undefined : found.at(-1)?.file_id
+  return found.length < countMax ? undefined : found.at(-1)?.fileId
 }
 
 async function correct(db: Database, row: WaitingRow): Promise<void> {
@@ -268,7 +264,7 @@ async function correct(db: Database, row: WaitingRow): Promise<void> {
   // Only if nothing has changed meanwhile.
   await db.write(function* () {
     yield sql`update schedules set anchor_at = ${anchorAt}, next_at = ${nextAt}
-      where file_id = ${row.file_id} and next_at = ${Number(row.next_at)}`
+      where file_id = ${row.fileId} and next_at = ${row.nextAt}`
   })
 }
 
@@ -276,12 +272,12 @@ function find(row: WaitingRow): ReturnType<typeof findCorrection> {
   try {
     return findCorrection(
       {
-        timing: { cron: row.cron, every: row.every, timeZone: row.time_zone },
-        anchorAt: Number(row.anchor_at),
-        nextAt: Number(row.next_at),
-        lastRunAt: toTime(row.last_run_at),
+        timing: { cron: row.cron, every: row.every, timeZone: row.timeZone },
+        anchorAt: row.anchorAt,
+        nextAt: row.nextAt,
+        lastRunAt: row.lastRunAt,
       },
-      Number(row.now),
+      row.now,
     )
   } catch {
     // Its times cannot be computed: it is paused when it is due.

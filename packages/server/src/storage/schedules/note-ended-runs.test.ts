@@ -58,6 +58,6 @@ describeEachDatabase("noteScheduledRuns", (open) => {
         lastStatus: "crashed",
       })
       const [row] = await db.read(sql`select waits_for_id from schedules`)
-      expect(row).toEqual({ waits_for_id: null })
+      expect(row).toEqual({ waitsForId: null })
     })
 })

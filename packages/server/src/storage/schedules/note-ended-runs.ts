@@ -12,9 +12,9 @@ const columns: TableColumns = {
 }
 
 interface CountRow {
-  readonly file_id: string
-  readonly failure_count: number
-  readonly is_paused: number
+  readonly fileId: string
+  readonly failureCount: number
+  readonly isPaused: number
 }
 
 /**
@@ -64,12 +64,12 @@ function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<voi
     where file_id = run_file_id returning file_id, failure_count, is_paused`)
   const failed = new Set(runs.filter(isFailure).map(({ fileId }) => fileId))
   for (const schedule of schedules)
-    if (failed.has(schedule.file_id)) yield* noteFailure(dialect, schedule)
+    if (failed.has(schedule.fileId)) yield* noteFailure(dialect, schedule)
 }
 
 function* noteFailure(dialect: Dialect, schedule: CountRow): Statements<void> {
-  const { file_id: fileId, failure_count: count } = schedule
-  const notice = findNotice(count, schedule.is_paused === 1)
+  const { fileId, failureCount: count } = schedule
+  const notice = findNotice(count, schedule.isPaused === 1)
   if (notice === undefined) return
   const pause =
     notice === "failing"

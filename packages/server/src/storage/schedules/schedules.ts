@@ -1,4 +1,3 @@
-import type { FileType } from "../../domain/files/tree.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { FailingSchedule } from "../../domain/schedules/failures.ts"
 import type {
@@ -14,7 +13,6 @@ import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { asBoolean, asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { countActive, fileType, insertSchedule, readTime } from "./file-schedules.ts"
@@ -31,16 +29,16 @@ export function createScheduleStore(
   return {
     async find(valId, place) {
       const [target] = await db.read<TargetRow>(selectTarget(valId, place))
-      if (!target || target.file_id === null) return undefined
-      const [row] = await db.read<object>(selectSchedule(target.file_id))
+      if (!target?.file) return undefined
+      const [row] = await db.read<ScheduleRow>(selectSchedule(target.file.id))
       return row && toSchedule(row)
     },
     async listOfOwner(ownerId, page) {
-      const rows = await db.read<{ created_at: number | string; file_id: string }>(sql`
+      const rows = await db.read<ScheduleRow>(sql`
         select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}
           ${afterCursor(page, "s.created_at, s.file_id", ["time", "id"])}
         order by s.created_at desc, s.file_id desc ${limitTo(page)}`)
-      return toPage(rows, page, toSchedule, (row) => [Number(row.created_at), row.file_id])
+      return toPage(rows, page, toSchedule, (row) => [row.createdAt, row.file.id])
     },
     put: (valId, place, change, activeMax) =>
       db.write(() => putSchedule(dialect, valId, place, change, activeMax)),
@@ -57,20 +55,17 @@ function selectSchedule(fileId: string): Statement {
   return sql`select ${scheduleColumns} from schedules s ${scheduleJoins} where s.file_id = ${fileId}`
 }
 
-/** A val, and the file of it that is meant. */
+/** A val, and the file of it that is meant; null also if the file was deleted. */
 interface TargetRow {
-  readonly branch_id: string | null
-  readonly branch_name: string | null
-  readonly file_id: string | null
-  readonly file_path: string | null
-  /** Null also if the file was deleted. */
-  readonly type: FileType | null
+  readonly val: ValMention
+  readonly branch: ScheduleState["branch"] | null
+  readonly file: ScheduleState["file"] | null
 }
 
 function selectTarget(valId: string, { path, branch }: SchedulePlace): Statement {
   const wanted = sql`coalesce(${path ?? null}, n.entry_path)`
   return sql`
-    select ${mentionColumns}, b.id as branch_id, b.name as branch_name, c.file_id, c.path as file_path, c.type
+    select ${mentionColumns}, b.id as branch__id, b.name as branch__name, c.file_id as file__id, c.path as file__path, c.type as file__type
     from vals v join branches m on m.id = v.id join users u on u.id = v.owner_id
     left join branches b on b.val_id = v.id and b.name_key = ${(branch ?? mainBranch).toLowerCase()}
     left join versions n on n.branch_id = b.id and n.version = b.version
@@ -85,15 +80,7 @@ function* findTarget(
 ): Statements<Omit<ScheduleState, "current" | "now"> | undefined> {
   const row = yield* firstRow<TargetRow>(selectTarget(valId, place))
   if (!row) return undefined
-  const { branch_id, branch_name, file_id, file_path, type } = row
-  return {
-    val: toMention(row),
-    branch: branch_id === null ? undefined : { id: branch_id, name: branch_name ?? "" },
-    file:
-      file_id === null || file_path === null || type === null
-        ? undefined
-        : { id: file_id, path: file_path, type },
-  }
+  return { val: row.val, branch: row.branch ?? undefined, file: row.file ?? undefined }
 }
 
 function* putSchedule(
@@ -112,14 +99,14 @@ function* putSchedule(
   // So that it is not fired meanwhile.
   yield sql`select file_id from schedules where file_id = ${file?.id ?? null} ${dialect.forUpdate}`
   const now = yield* readTime(dialect)
-  const row = file && (yield* firstRow<object>(selectSchedule(file.id)))
+  const row = file && (yield* firstRow<ScheduleRow>(selectSchedule(file.id)))
   const current = row && toSchedule(row)
   const changed = change({ ...target, current, now })
   if (!file) return undefined
   const isStarted = !changed.isPaused && (!current || current.isPaused)
   if (isStarted && active >= activeMax) return "full"
   yield upsertSchedule(val, file.id, changed, now)
-  const after = yield* firstRow<object>(selectSchedule(file.id))
+  const after = yield* firstRow<ScheduleRow>(selectSchedule(file.id))
   return after && toSchedule(after)
 }
 
@@ -155,7 +142,8 @@ function* deleteSchedule(
 
 /** The columns of the val of a schedule; `v` is the val, `m` its main branch, `u` its owner. */
 const mentionColumns = raw(
-  "v.id as val_id, v.name, m.version, v.privacy, v.owner_id, u.username as owner_name",
+  `v.id as val__id, v.name as val__name, m.version as val__version, v.privacy as val__privacy,
+  v.owner_id as val__owner_id, u.username as val__owner_name`,
 )
 
 /**
@@ -163,8 +151,8 @@ const mentionColumns = raw(
  * last run. The schedule has the status of a run that was deleted; of others it is read from the
  * run.
  */
-const scheduleColumns = raw(`${mentionColumns.text}, s.file_id, f.path as file_path,
-  f.branch_id, b.name as branch_name, ${fileType.text} as type, s.cron, s.every, s.time_zone,
+const scheduleColumns = raw(`${mentionColumns.text}, s.file_id as file__id, f.path as file__path,
+  f.branch_id as branch__id, b.name as branch__name, ${fileType.text} as type, s.cron, s.every, s.time_zone,
   s.overlap, s.catch_up, s.is_paused, s.paused_reason, s.anchor_at, s.next_at, s.last_run_at,
   s.last_run_id, coalesce(r.status, s.last_status) as last_status, s.failure_count, s.created_at,
   s.updated_at`)
@@ -174,44 +162,9 @@ const scheduleJoins =
   raw(`join files f on f.id = s.file_id join branches b on b.id = f.branch_id join vals v on v.id = s.val_id
   join branches m on m.id = v.id join users u on u.id = s.owner_id left join runs r on r.id = s.last_run_id`)
 
-/** Makes the val of a schedule. */
-const toMention = createReader<ValMention>({
-  id: (_, row: { readonly val_id: string }) => row.val_id,
-  name: asIs,
-  version: asIs,
-  privacy: asIs,
-  ownerId: asIs,
-  ownerName: asIs,
-})
-
-/** Makes the timing of a schedule. */
-const toTiming = createReader<Timing>({ cron: asIs, every: asIs, timeZone: asIs })
-
-/** The columns of the file of a schedule. */
-interface FileColumns {
-  readonly file_id: string
-  readonly file_path: string
-  readonly branch_id: string
-  readonly branch_name: string
-}
+type ScheduleRow = Omit<Schedule, "timing" | "isPaused"> & Timing & { readonly isPaused: number }
 
 /** Makes a schedule of the domain. */
-const toSchedule = createReader<Schedule>({
-  val: (_, row: object) => toMention(row),
-  file: (_, row: FileColumns) => ({ id: row.file_id, path: row.file_path }),
-  branch: (_, row: FileColumns) => ({ id: row.branch_id, name: row.branch_name }),
-  type: asIs,
-  timing: (_, row: object) => toTiming(row),
-  overlap: asIs,
-  catchUp: asIs,
-  isPaused: asBoolean,
-  pausedReason: asIs,
-  anchorAt: asNumber,
-  nextAt: asNumberOrNull,
-  lastRunAt: asNumberOrNull,
-  lastRunId: asIs,
-  lastStatus: asIs,
-  failureCount: asIs,
-  createdAt: asNumber,
-  updatedAt: asNumber,
-})
+function toSchedule({ cron, every, timeZone, ...row }: ScheduleRow): Schedule {
+  return { ...row, timing: { cron, every, timeZone }, isPaused: row.isPaused === 1 }
+}

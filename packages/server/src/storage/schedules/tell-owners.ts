@@ -15,18 +15,18 @@ import { addNotification } from "../notifications/add-notification.ts"
 import { fromJson } from "../runs/run-rows.ts"
 
 interface NoticeRow {
-  readonly file_id: string
-  readonly file_path: string
-  readonly branch_id: string
-  readonly branch_name: string
-  readonly val_id: string
-  readonly owner_id: string
-  readonly owner_name: string
+  readonly fileId: string
+  readonly filePath: string
+  readonly branchId: string
+  readonly branchName: string
+  readonly valId: string
+  readonly ownerId: string
+  readonly ownerName: string
   readonly name: string
   readonly notice: ScheduleNotice
-  readonly failure_count: number
+  readonly failureCount: number
   readonly error: string | null
-  readonly now: number | string
+  readonly now: number
 }
 
 /**
@@ -39,9 +39,9 @@ export function* tellOwners(
   newId: () => string,
   toValPage: FailingSchedule["toValPage"],
 ): Script<number> {
-  const locked = yield* rows<{ file_id: string }>(sql`
+  const locked = yield* rows<{ fileId: string }>(sql`
     select file_id from schedules where notice is not null order by file_id limit ${countMax} ${dialect.skipLocked}`)
-  for (const ids of inBatches(locked.map((row) => row.file_id))) {
+  for (const ids of inBatches(locked.map((row) => row.fileId))) {
     const found = yield* rows<NoticeRow>(sql`
       select s.file_id, f.path as file_path, f.branch_id, b.name as branch_name, s.val_id, s.owner_id,
         u.username as owner_name, v.name, s.notice, s.failure_count, r.error, ${dialect.now} as now
@@ -54,13 +54,13 @@ export function* tellOwners(
       yield* emitEvent(dialect, toEvent(row))
       yield* addNotification(dialect, {
         type: `schedule.${row.notice}`,
-        ownerId: row.owner_id,
-        valId: row.val_id,
-        fileId: row.file_id,
-        key: `schedule/${row.file_id}/${row.now}`,
+        ownerId: row.ownerId,
+        valId: row.valId,
+        fileId: row.fileId,
+        key: `schedule/${row.fileId}/${row.now}`,
         actorId: null,
       })
-      yield* addNotice(dialect, { id: newId(), userId: row.owner_id, ...text, at: Number(row.now) })
+      yield* addNotice(dialect, { id: newId(), userId: row.ownerId, ...text, at: row.now })
     }
     yield sql`update schedules set notice = null where file_id in (${list(ids)})`
   }
@@ -68,24 +68,24 @@ export function* tellOwners(
 }
 
 function toEvent(row: NoticeRow): NewEvent {
-  const { val_id: valId, file_id: fileId, notice, failure_count: failureCount } = row
-  const at = Number(row.now)
+  const { valId, fileId, notice, failureCount } = row
+  const at = row.now
   const type = `schedule.${notice}` as const
   const data = {
     ...{ reason: toPausedReason(failureCount), failureCount },
-    file: { id: fileId, path: row.file_path },
-    branch: { id: row.branch_id, name: row.branch_name },
+    file: { id: fileId, path: row.filePath },
+    branch: { id: row.branchId, name: row.branchName },
   }
-  return { type, ownerId: row.owner_id, valId, key: `${type}/${fileId}/${at}`, at, data }
+  return { type, ownerId: row.ownerId, valId, key: `${type}/${fileId}/${at}`, at, data }
 }
 
 function toFailing(row: NoticeRow, toValPage: FailingSchedule["toValPage"]): FailingSchedule {
   const error = fromJson<{ readonly name: string; readonly message: string }>(row.error)
   return {
     valName: row.name,
-    ownerName: row.owner_name,
-    place: row.file_id === row.val_id ? null : { path: row.file_path, branch: row.branch_name },
-    failureCount: row.failure_count,
+    ownerName: row.ownerName,
+    place: row.fileId === row.valId ? null : { path: row.filePath, branch: row.branchName },
+    failureCount: row.failureCount,
     error: error && `${error.name}: ${error.message}`,
     toValPage,
   }

@@ -92,15 +92,15 @@ export function writeFileTexts(
 
 /** The texts that there are; those that differ from the files, or are not indexed, have no version. */
 function* findKnown(valId: string, files: SearchedFiles): Statements<SearchedFiles> {
-  const found = yield* rows<FileText & { readonly is_public: number }>(
+  const found = yield* rows<FileText & { readonly isPublic: number }>(
     sql`select path, body, is_public from search_texts where val_id = ${valId}`,
   )
   const own = found.find(({ path }) => path === "")
   const others = found.filter(({ path }) => path !== "")
   const known = new Map(others.map(({ path }) => [path, { since: -1, bytes: 0 }]))
   const bodies = new Map(
-    others.flatMap(({ path, body, is_public }) =>
-      is_public === own?.is_public ? [[path, body]] : [],
+    others.flatMap(({ path, body, isPublic }) =>
+      isPublic === own?.isPublic ? [[path, body]] : [],
     ),
   )
   for (const some of inBatches([...files]))

@@ -23,7 +23,7 @@ describeEachDatabase("openSearch", (open) => {
   test("returns the best ranked hits", async () => {
     const { db } = await open({ isEmpty: true })
     expect(
-      (await db.openSearch("ada").find(numbers(100))).map(({ like_count }) => Number(like_count)),
+      (await db.openSearch("ada").find(numbers(100))).map(({ likeCount }) => Number(likeCount)),
     ).toEqual([100, 99])
   })
 

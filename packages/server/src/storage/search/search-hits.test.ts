@@ -19,16 +19,15 @@ import { byRank } from "./search-limits.ts"
 describe("byRank", () => {
   const hit: fc.Arbitrary<Hit> = fc.record({
     id: fc.uuid({ version: 7 }),
-    like_count: fc.nat(2),
-    // PostgreSQL returns 64-bit integers as text.
-    created_at: fc.oneof(fc.constantFrom(9, 10, 100), fc.constantFrom("9", "10", "100")),
-    is_name: fc.nat(1),
+    likeCount: fc.nat(2),
+    createdAt: fc.constantFrom(9, 10, 100),
+    isName: fc.nat(1),
   })
   const hits = fc.uniqueArray(hit, { selector: ({ id }) => id })
 
   test("puts hits in the name first, then the most liked, then the newest, then the highest id", () => {
-    const toKey = ({ is_name, like_count, created_at, id }: Hit) =>
-      [is_name, like_count, Number(created_at).toString().padStart(5, "0"), id].join(" ")
+    const toKey = ({ isName, likeCount, createdAt, id }: Hit) =>
+      [isName, likeCount, Number(createdAt).toString().padStart(5, "0"), id].join(" ")
     fc.assert(
       fc.property(hits, (some) => {
         const keys = some.toSorted(byRank).map(toKey)
@@ -134,11 +133,11 @@ describeEachDatabase("search hits", (open) => {
     prefix: undefined,
   })
   const namesOf = (hits: readonly Hit[]) =>
-    hits.map(({ id, is_name }) => [vals.find((val) => val.id === id)?.name, is_name])
+    hits.map(({ id, isName }) => [vals.find((val) => val.id === id)?.name, isName])
   const index = () => database.db.dialect.search
   const find = async (candidates: Candidates) => {
     const hits = await database.db.openSearch("test").find(candidates)
-    return hits.toSorted((left, right) => byRank({ ...left, is_name: 0 }, { ...right, is_name: 0 }))
+    return hits.toSorted((left, right) => byRank({ ...left, isName: 0 }, { ...right, isName: 0 }))
   }
 
   test("hitsInOrder returns the hits among the best ranked of a part, in order, and marks those in the name", async () => {
@@ -195,9 +194,9 @@ describeEachDatabase("search hits", (open) => {
       ]),
     )
     for (const prefix of [...prefixes, "c", "0", "_", "zzzz", "az_"]) {
-      const found = await database.db.read<{ val_id: string }>(hitsByNamePrefix(prefix, 100))
+      const found = await database.db.read<{ valId: string }>(hitsByNamePrefix(prefix, 100))
       const expected = shown().filter(({ name }) => name.toLowerCase().startsWith(prefix))
-      expect([prefix, found.map(({ val_id }) => val_id).sort()]).toEqual([
+      expect([prefix, found.map(({ valId }) => valId).sort()]).toEqual([
         prefix,
         expected.map(({ id }) => id).sort(),
       ])

@@ -96,7 +96,7 @@ const nameOfVal = raw(
 /** Whether a val comes after a hit in the ranking by likes and age. */
 export function isRankedAfter(hit: Hit, alias = ""): Statement {
   const columns = ["like_count", "created_at", "id"].map((column) => alias + column).join(", ")
-  return sql`(${raw(columns)}) < (${hit.like_count}, ${Number(hit.created_at)}, ${hit.id})`
+  return sql`(${raw(columns)}) < (${hit.likeCount}, ${hit.createdAt}, ${hit.id})`
 }
 
 /** Public vals whose name begins with `prefix`, which consists of letters, digits and underscores. */

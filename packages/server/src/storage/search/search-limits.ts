@@ -30,9 +30,9 @@ export function tooManySearches(): AppError {
 /** Name hits first, then the most liked, then the newest. */
 export function byRank(left: Hit, right: Hit): number {
   return (
-    right.is_name - left.is_name ||
-    right.like_count - left.like_count ||
-    Number(right.created_at) - Number(left.created_at) ||
+    right.isName - left.isName ||
+    right.likeCount - left.likeCount ||
+    right.createdAt - left.createdAt ||
     (left.id < right.id ? 1 : -1)
   )
 }

@@ -1,5 +1,6 @@
 import { Database as Connection, type Statement as Prepared } from "bun:sqlite"
 import { assertStorable } from "../database/errors.ts"
+import { toRecords } from "../database/records.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 import { fromSqliteError } from "./errors.ts"
 
@@ -86,13 +87,14 @@ export class SqliteConnection {
 
   run(statement: Statement): readonly unknown[] {
     assertStorable(statement.values)
-    return this.#prepare(statement.text).all(...statement.values)
+    return toRecords(this.#prepare(statement.text).all(...statement.values))
   }
 
   /** Reads row by row, for a caller that may stop early. One such read at a time. */
-  iterate(statement: Statement): Iterable<unknown> {
+  *iterate(statement: Statement): Iterable<unknown> {
     assertStorable(statement.values)
-    return this.#prepare(statement.text).iterate(...statement.values)
+    for (const row of this.#prepare(statement.text).iterate(...statement.values))
+      yield* toRecords([row])
   }
 
   /** For pragmas and the beginning and end of transactions. */

@@ -54,7 +54,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   // On the connection that only reads, every commit changes it, those of the other connections of
   // this process included.
   const changes = createChangeCounter(
-    () => (read(dataVersion) as [{ data_version: number }])[0].data_version,
+    () => (read(dataVersion) as [{ dataVersion: number }])[0].dataVersion,
   )
   const file = watchFile(path)
   const notices = new EventEmitter()
@@ -79,7 +79,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         runs && runWriter.canWrite(runs) ? () => runWriter.write(runs) : undefined,
       )
     },
-    writeOne: <Row>(statement: Statement) => writer.write(() => rows<Row>(statement), false),
+    writeOne: (statement) => writer.write(() => rows(statement), false),
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()

@@ -102,7 +102,7 @@ describe("SqliteRunWriter", () => {
     })
     expect(
       await db.read(sql`select run_started_at, run_ended_at from vals where id = ${val}`),
-    ).toEqual([{ run_started_at: 1, run_ended_at: 2 }])
+    ).toEqual([{ runStartedAt: 1, runEndedAt: 2 }])
   })
 
   test("tells of messages to webhooks that its runs have caused", async () => {
@@ -125,8 +125,8 @@ describe("SqliteRunWriter", () => {
     expect(await writer.write(purge)).toMatchObject({ value: true })
     expect(await writer.write(purge)).toMatchObject({ value: false })
     expect(await db.read(sql`select started_at from runs order by started_at`)).toEqual([
-      { started_at: 3 },
-      { started_at: 4 },
+      { startedAt: 3 },
+      { startedAt: 4 },
     ])
   })
 

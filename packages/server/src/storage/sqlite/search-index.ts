@@ -25,7 +25,7 @@ export const sqliteSearchIndex: SearchIndex = {
     )
     if (!before) return
     const { key } = before
-    const isIndexed = before.is_public === 1
+    const isIndexed = before.isPublic === 1
     if ((isPublic && !isIndexed) || before.name !== name) {
       yield sql`update search_texts set is_public = ${isPublic || isIndexed ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
     } else if (before.body !== body) {
@@ -38,18 +38,18 @@ export const sqliteSearchIndex: SearchIndex = {
       yield sql`insert into search_backlog (val_id) select val_id from search_texts where val_id = ${valId} and path <> '' and is_public = 0 limit 1 on conflict do nothing`
   },
   *replaceBody(valId, path, body) {
-    const before = yield* firstRow<TextRow & { readonly is_val_public: number }>(
+    const before = yield* firstRow<TextRow & { readonly isValPublic: number }>(
       sql`select t.key, t.is_public, t.name, t.body, v.is_public as is_val_public
         from search_texts t join search_texts v on v.val_id = t.val_id and v.path = ''
         where t.val_id = ${valId} and t.path = ${path}`,
     )
     if (!before) return
     const { key } = before
-    if (before.is_public < before.is_val_public)
+    if (before.isPublic < before.isValPublic)
       yield sql`update search_texts set is_public = 1, body = ${body} where key = ${key}`
     else if (before.body !== body) {
       yield sql`update search_texts set body = ${body} where key = ${key}`
-      if (before.is_public === 1) yield* reindexBody(key, before.body, body)
+      if (before.isPublic === 1) yield* reindexBody(key, before.body, body)
     }
   },
   find(column, folded, countMax) {
@@ -65,7 +65,7 @@ export const sqliteSearchIndex: SearchIndex = {
 
 interface TextRow {
   readonly key: number
-  readonly is_public: number
+  readonly isPublic: number
   readonly name: string
   readonly body: string
 }

@@ -13,9 +13,9 @@ serveJobs<SearchJob, SearchResult>(({ select, hitsMax, msMax }) => {
   const startedMs = performance.now()
   const hits: Hit[] = []
   for (const row of connection.iterate(select) as Iterable<
-    Hit & { readonly is_name: number | null }
+    Hit & { readonly isName: number | null }
   >) {
-    if (row.is_name !== null) hits.push(row)
+    if (row.isName !== null) hits.push(row)
     const ms = performance.now() - startedMs
     if (ms > msMax) return { result: { hits: undefined, ms } }
   }

@@ -1,11 +1,11 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/vals/comments.ts"
-import type { Privacy } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import {
   afterCursor,
+  asIs,
   limitPart,
   limitTo,
   newestFirst,
@@ -17,23 +17,9 @@ import { writeOnce } from "../database/write-once.ts"
 import { emitCommented } from "../events/val-events.ts"
 import { isVisible, lockAccess } from "./val-rows.ts"
 
-interface CommentRow {
-  readonly id: string
-  readonly comment: string
-  readonly created_at: number | string
-  readonly author_id: string
-  readonly author_name: string
-  readonly val_id: string
-  readonly name: string
-  readonly version: number
-  readonly privacy: Privacy
-  readonly owner_id: string
-  readonly owner_name: string
-}
-
 const columns =
-  raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val_id, v.name, b.version, v.privacy,
-  v.owner_id, o.username as owner_name`)
+  raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val__id, v.name as val__name,
+  b.version as val__version, v.privacy as val__privacy, v.owner_id as val__owner_id, o.username as val__owner_name`)
 const joins = raw(
   "join users a on a.id = c.author_id join vals v on v.id = c.val_id join branches b on b.id = v.id join users o on o.id = v.owner_id",
 )
@@ -42,14 +28,14 @@ const joins = raw(
 export function createCommentStore(db: Database): CommentStore {
   return {
     async listOfVal(valId, page) {
-      const rows = await db.read<CommentRow>(sql`
+      const rows = await db.read<Comment>(sql`
         select ${columns} from comments c ${joins} where c.val_id = ${valId} ${isAfter(page)}
         order by c.created_at desc, c.id desc ${limitTo(page)}`)
-      return toPage(rows, page, toComment, newestFirst.toKeys)
+      return toPage(rows, page, asIs, newestFirst.toKeys)
     },
     async listOfUser(userId, relationship, period, page) {
-      const rows = await db.read<CommentRow>(listOfUser(userId, relationship, period, page))
-      return toPage(rows, page, toComment, newestFirst.toKeys)
+      const rows = await db.read<Comment>(listOfUser(userId, relationship, period, page))
+      return toPage(rows, page, asIs, newestFirst.toKeys)
     },
     add(comment, authorize) {
       const depth = findCallDepth()
@@ -99,13 +85,13 @@ function* addComment(
   authorize(val)
   yield sql`insert into comments (id, val_id, val_owner_id, author_id, comment, created_at)
     values (${comment.id}, ${comment.valId}, ${val.ownerId}, ${comment.authorId}, ${comment.comment}, ${comment.at})`
-  const row = yield* firstRow<CommentRow>(selectComment(comment.id))
+  const row = yield* firstRow<Comment>(selectComment(comment.id))
   if (!row) return undefined
   yield* emitCommented(dialect, {
     ...comment,
-    ...{ userId: comment.authorId, authorName: row.author_name, ownerId: val.ownerId, depth },
+    ...{ userId: comment.authorId, authorName: row.authorName, ownerId: val.ownerId, depth },
   })
-  return toComment(row)
+  return row
 }
 
 function* deleteComment(
@@ -113,35 +99,17 @@ function* deleteComment(
   id: string,
   authorize: Parameters<CommentStore["delete"]>[1],
 ): Script<boolean> {
-  const found = yield* firstRow<CommentRow>(selectComment(id))
+  const found = yield* firstRow<Comment>(selectComment(id))
   if (!found) return false
   // Read again, since it may have changed before the val was locked.
-  yield* lockAccess(dialect, found.val_id)
-  const row = yield* firstRow<CommentRow>(selectComment(id))
+  yield* lockAccess(dialect, found.val.id)
+  const row = yield* firstRow<Comment>(selectComment(id))
   if (!row) return false
-  authorize(toComment(row))
+  authorize(row)
   yield sql`delete from comments where id = ${id}`
   return true
 }
 
 function selectComment(id: string): Statement {
   return sql`select ${columns} from comments c ${joins} where c.id = ${id}`
-}
-
-function toComment(row: CommentRow): Comment {
-  return {
-    id: row.id,
-    comment: row.comment,
-    createdAt: Number(row.created_at),
-    authorId: row.author_id,
-    authorName: row.author_name,
-    val: {
-      id: row.val_id,
-      name: row.name,
-      version: row.version,
-      privacy: row.privacy,
-      ownerId: row.owner_id,
-      ownerName: row.owner_name,
-    },
-  }
 }

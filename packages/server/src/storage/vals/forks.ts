@@ -20,13 +20,13 @@ import { toVal, type ValRow, valColumns, withVersions } from "./val-rows.ts"
 import { createValRow } from "./vals.ts"
 
 interface ImportRow {
-  readonly username_key: string
-  readonly name_key: string
-  readonly branch_key: string
+  readonly usernameKey: string
+  readonly nameKey: string
+  readonly branchKey: string
   readonly specifiers: string | null
-  readonly pinned_val_id: string | null
-  readonly pinned_version: number | null
-  readonly pinned_at: number | string
+  readonly pinnedValId: string | null
+  readonly pinnedVersion: number | null
+  readonly pinnedAt: number
 }
 
 /** Forks in the database. `schedules` limits the schedules of new ones. */
@@ -52,24 +52,24 @@ export function createForkStore(db: Database, schedules: ScheduleLimits): ForkSt
 }
 
 function toImport(row: ImportRow): ValImport {
-  const { pinned_val_id: valId, pinned_version: version } = row
+  const { pinnedValId: valId, pinnedVersion: version } = row
   const isPinned = valId !== null && version !== null
   return {
-    username: row.username_key,
-    name: row.name_key,
-    branch: row.branch_key === "" ? null : row.branch_key,
+    username: row.usernameKey,
+    name: row.nameKey,
+    branch: row.branchKey === "" ? null : row.branchKey,
     version,
     specifiers: parseOwnJson(row.specifiers ?? "[]") as string[],
-    ...(isPinned ? { pin: { valId, version, at: Number(row.pinned_at) } } : {}),
+    ...(isPinned ? { pin: { valId, version, at: row.pinnedAt } } : {}),
   }
 }
 
 /** The files of the original beside its code and readme, which the fork has already. */
 function* planCopy({ id, version }: NewFork["forkOf"], at: number): Script<CopiedFiles> {
-  const row = yield* firstRow<{ entry_path: string | null }>(
+  const row = yield* firstRow<{ entryPath: string | null }>(
     sql`select entry_path from versions where branch_id = ${id} and version = ${version}`,
   )
-  const path = row?.entry_path ?? undefined
+  const path = row?.entryPath ?? undefined
   const { files } = createTree(yield* readPaths(id, version))
   const others = files.filter((file) => file.path !== path && file.path !== readmePath)
   const imports = yield* rows<NameKey & { readonly path: string }>(
@@ -107,7 +107,7 @@ function* createFork(
     yield* addSchedules(dialect, created, findIntervals(created, copied), schedules, false)
   if (created && original && fork.privacy === "public")
     yield* addNotification(dialect, {
-      ...{ type: "fork", ownerId: original.owner_id, valId: original.id, actorId: fork.ownerId },
+      ...{ type: "fork", ownerId: original.ownerId, valId: original.id, actorId: fork.ownerId },
       ...{ key: `fork/${created.id}`, otherValId: created.id },
     })
   return created

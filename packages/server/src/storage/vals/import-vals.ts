@@ -5,7 +5,7 @@ import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
 import type {
   ImportedComment,
   ImportedVal,
-  ValImportStore,
+  ImportedValStore,
   ValToImport,
 } from "../../domain/vals/import-vals.ts"
 import type { ImportedVersion } from "../../domain/vals/imported-history.ts"
@@ -34,7 +34,7 @@ const limits = {
 }
 
 /** Imports vals into the database. */
-export function createValImportStore(db: Database): ValImportStore {
+export function createImportedValStore(db: Database): ImportedValStore {
   return {
     atOnceMax: db.dialect.forUpdate === nothing ? limits.atOnceAloneMax : limits.atOnceMax,
     async find(val) {
@@ -53,7 +53,7 @@ export function createValImportStore(db: Database): ValImportStore {
 }
 
 interface ExistingRow extends ValRow {
-  readonly version_last: number
+  readonly versionLast: number
 }
 
 interface KnownRow {
@@ -168,6 +168,6 @@ function* selectKnown(valId: string, { history }: ValToImport): Generator<Statem
   }
 }
 
-function toExisting(row: ExistingRow, known: ReadonlySet<number>): ExistingVal {
-  return { val: toVal(row), versionLast: row.version_last, known }
+function toExisting({ versionLast, ...val }: ExistingRow, known: ReadonlySet<number>): ExistingVal {
+  return { val: toVal(val), versionLast, known }
 }

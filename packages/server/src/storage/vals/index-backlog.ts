@@ -13,10 +13,10 @@ import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.t
  * more.
  */
 export async function indexBacklog(db: Database, valsMax: number): Promise<boolean> {
-  const found = await db.read<{ val_id: string }>(
+  const found = await db.read<{ valId: string }>(
     sql`select val_id from search_backlog order by val_id limit ${valsMax}`,
   )
-  for (const { val_id } of found) await db.write(() => indexVal(db.dialect, val_id))
+  for (const { valId } of found) await db.write(() => indexVal(db.dialect, valId))
   const left = await db.read(sql`select val_id from search_backlog limit 1`)
   return left.length > 0
 }

@@ -35,8 +35,8 @@ export function createLikeStore(db: Database): LikeStore {
         select ${toListedColumns(page)}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
         where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
-      const rows = await readVals<ValRow & { readonly liked_at: number | string }>(db, list)
-      return toPage(rows, page, toVal, (row) => [Number(row.liked_at), row.id])
+      const rows = await readVals<ValRow & { readonly likedAt: number }>(db, list)
+      return toPage(rows, page, toVal, (row) => [row.likedAt, row.id])
     },
   }
 }
@@ -70,14 +70,14 @@ function* addLike(
 
 /** Removes a like. */
 export function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
-  const val = yield* firstRow<{ like_count: number; trend: number | string }>(
+  const val = yield* firstRow<{ likeCount: number; trend: number }>(
     sql`select like_count, trend from vals where id = ${valId} ${dialect.forUpdate}`,
   )
-  const removed = yield* firstRow<{ created_at: number | string }>(
+  const removed = yield* firstRow<{ createdAt: number }>(
     sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning created_at`,
   )
   if (!val || !removed) return
-  const rest = removeFromTrend(Number(val.trend), Number(removed.created_at))
-  const trend = val.like_count > 1 ? rest : 0
+  const rest = removeFromTrend(val.trend, removed.createdAt)
+  const trend = val.likeCount > 1 ? rest : 0
   yield sql`update vals set like_count = like_count - 1, trend = ${trend} where id = ${valId}`
 }

@@ -29,12 +29,12 @@ export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValS
 
 /** A val with its sort key. */
 interface SortedRow extends ValRow {
-  readonly sort_key: number | string | null
+  readonly sortKey: number | null
 }
 
-function toKeys({ id, sort_key: key }: SortedRow, sort: OwnValSort): CursorKeys {
+function toKeys({ id, sortKey: key }: SortedRow, sort: OwnValSort): CursorKeys {
   if (sort === "name") return [key]
-  return [key === null ? null : Number(key), id]
+  return [key, id]
 }
 
 const columns: Readonly<Record<OwnValSort, string>> = {

@@ -15,7 +15,7 @@ const columns: Readonly<Record<ValRanking, string>> = {
 
 /** A val with its sort key. */
 interface RankedRow extends ValRow {
-  readonly sort_key: number | string
+  readonly sortKey: number
 }
 
 const limits = {
@@ -51,6 +51,6 @@ function newestOf(ownerId: string): Statement {
     order by created_at desc, id desc limit ${limits.sortedMax}) newest where 1 = 1`
 }
 
-function toKeys({ id, sort_key, created_at }: RankedRow): CursorKeys {
-  return [Number(sort_key), Number(created_at), id]
+function toKeys({ id, sortKey, createdAt }: RankedRow): CursorKeys {
+  return [sortKey, createdAt, id]
 }

@@ -6,9 +6,9 @@ import type { Dialect } from "../database/dialect.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
 interface PurgeRow {
-  readonly val_id: string
-  readonly owner_id: string
-  readonly due_at: number | string
+  readonly valId: string
+  readonly ownerId: string
+  readonly dueAt: number
 }
 
 /** The deleted vals whose blobs and databases are still to be deleted. */
@@ -17,7 +17,7 @@ export function createValPurgeStore(db: Database): ValPurgeStore {
     async findDue(at) {
       const [row] = await db.read<PurgeRow>(sql`
         select val_id, owner_id, due_at from val_purges where due_at <= ${at} order by due_at limit 1`)
-      return row && { valId: row.val_id, ownerId: row.owner_id, dueAt: Number(row.due_at) }
+      return row && { valId: row.valId, ownerId: row.ownerId, dueAt: row.dueAt }
     },
     purgeBlobs: (purge, at, countMax) =>
       db.write(() => purgeBlobs(db.dialect, purge, at, countMax)),
@@ -49,11 +49,11 @@ function* purgeBlobs(
   )
   for (const chunk of inBatches(blobs.map(({ key }) => key))) {
     // Another node may have deleted some of them meanwhile.
-    const deleted = yield* rows<{ size: number | string; object_id: string | null }>(sql`
+    const deleted = yield* rows<{ size: number; objectId: string | null }>(sql`
       delete from val_blobs where val_id = ${valId} and key in (${list(chunk)}) returning size, object_id`)
-    for (const { object_id: id } of deleted)
+    for (const { objectId: id } of deleted)
       if (id !== null) yield sql`update objects set unused_since = ${at} where id = ${id}`
-    const bytes = deleted.reduce((sum, { size }) => sum + Number(size), 0)
+    const bytes = deleted.reduce((sum, { size }) => sum + size, 0)
     yield changeUsage(ownerId, -bytes, -deleted.length)
   }
   return blobs.length > 0

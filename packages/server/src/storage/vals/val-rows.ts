@@ -2,55 +2,17 @@ import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { OmittedText, PageRequest } from "../../domain/paging.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
-import type {
-  ForkOrigin,
-  Privacy,
-  Val,
-  ValAccess,
-  ValState,
-  ValType,
-} from "../../domain/vals/vals.ts"
+import type { Privacy, Val, ValAccess } from "../../domain/vals/vals.ts"
 import { firstRow } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
-/** A val joined with its owner and one of the versions of its main branch. */
-export interface ValRow {
-  readonly id: string
-  readonly owner_id: string
-  readonly owner_name: string
-  readonly owner_secrets_version: number
-  readonly owner_suspended_at: number | string | null
-  readonly name: string
-  readonly description: string | null
-  readonly image_url: string | null
-  readonly privacy: Privacy
-  readonly type: ValType
-  readonly readme: string | null
-  readonly version: number
-  /** Of the entry file; empty if there is none. */
-  readonly code: string
+export type ValRow = Omit<Val, "isOwnerSuspended" | "file"> & {
+  readonly ownerSuspendedAt: number | null
   /** The state of the entry file; null when the version has none. */
-  readonly entry_path: string | null
-  readonly entry_since: number | null
-  readonly entry_file_id: string | null
-  readonly version_created_at: number | string
-  readonly like_count: number
-  readonly reference_count: number
-  readonly fork_count: number
-  readonly file_count: number
-  readonly branch_count: number
-  readonly forked_from_version: number | null
-  /** The original's columns are null when it was deleted. */
-  readonly origin_id: string | null
-  readonly origin_name: string | null
-  readonly origin_privacy: Privacy | null
-  readonly origin_owner_id: string | null
-  readonly origin_owner_name: string | null
-  readonly created_at: number | string
-  readonly updated_at: number | string
-  readonly run_started_at: number | string | null
-  readonly run_ended_at: number | string | null
+  readonly entryPath: string | null
+  readonly entrySince: number | null
+  readonly entryFileId: string | null
 }
 
 /** When the val `v` was changed: its settings, or the files of its main branch `b`. */
@@ -96,8 +58,8 @@ function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
   u.suspended_at as owner_suspended_at, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
   n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at, ${updatedAt.text},
-  v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
-  o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
+  v.run_started_at, v.run_ended_at, coalesce(v.forked_from_version, 1) as forked_from__version, o.id as forked_from__id,
+  o.name as forked_from__name, o.privacy as forked_from__privacy, o.owner_id as forked_from__owner_id, ou.username as forked_from__owner_name`)
 }
 
 /**
@@ -136,49 +98,28 @@ export const withCurrentVersion = sql`
 
 /** Converts a row to a val of the domain. */
 export function toVal(row: ValRow): Val {
+  const { ownerSuspendedAt, entryPath: path, entrySince, entryFileId, ...val } = row
   return {
-    id: row.id,
-    ownerId: row.owner_id,
-    ownerName: row.owner_name,
-    ownerSecretsVersion: row.owner_secrets_version,
-    isOwnerSuspended: row.owner_suspended_at !== null,
-    name: row.name,
-    description: row.description,
-    imageUrl: row.image_url,
-    privacy: row.privacy,
-    type: row.type,
-    readme: row.readme,
-    version: row.version,
-    code: row.code,
+    ...val,
+    isOwnerSuspended: ownerSuspendedAt !== null,
     file: {
-      id: row.entry_file_id ?? row.id,
-      path: row.entry_path ?? entryPath,
-      since: row.entry_since ?? row.version,
-      branchId: row.id,
+      id: entryFileId ?? val.id,
+      path: path ?? entryPath,
+      since: entrySince ?? val.version,
+      branchId: val.id,
       branchName: mainBranch,
       isEntry: true,
     },
-    versionCreatedAt: Number(row.version_created_at),
-    likeCount: row.like_count,
-    referenceCount: row.reference_count,
-    forkCount: row.fork_count,
-    fileCount: row.file_count,
-    branchCount: row.branch_count,
-    forkedFrom: toOrigin(row),
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-    runStartedAt: toTime(row.run_started_at),
-    runEndedAt: toTime(row.run_ended_at),
   }
 }
 
 /** A val joined with one of its files, in the current version of the file's branch. */
-export interface ValFileRow extends ValRow {
-  readonly file_id: string
-  readonly file_path: string
-  readonly file_since: number
-  readonly branch_id: string
-  readonly branch_name: string
+export type ValFileRow = ValRow & {
+  readonly fileId: string
+  readonly filePath: string
+  readonly fileSince: number
+  readonly branchId: string
+  readonly branchName: string
 }
 
 /** The columns of a ValFileRow: those of a ValRow, whose `c` is the file. */
@@ -196,57 +137,9 @@ export const valFileTables = sql`
 
 /** Converts a row to the val with that file. */
 export function toValOfFile(row: ValFileRow): Val {
-  const { branch_id: branchId, file_path: path } = row
-  return {
-    ...toVal(row),
-    file: {
-      ...{ id: row.file_id, path, since: row.file_since, branchId, branchName: row.branch_name },
-      isEntry: branchId === row.id && path === row.entry_path,
-    },
-  }
-}
-
-function toOrigin(row: ValRow): ForkOrigin | null {
-  const { origin_id, origin_name, origin_privacy, origin_owner_id, origin_owner_name } = row
-  if (
-    origin_id === null ||
-    origin_name === null ||
-    origin_privacy === null ||
-    origin_owner_id === null ||
-    origin_owner_name === null
-  )
-    return null
-  return {
-    id: origin_id,
-    name: origin_name,
-    privacy: origin_privacy,
-    ownerId: origin_owner_id,
-    ownerName: origin_owner_name,
-    version: row.forked_from_version ?? 1,
-  }
-}
-
-/** The columns that show whether a val has changed. */
-export type ValStateRow = Pick<
-  ValRow,
-  "id" | "name" | "version" | "privacy" | "type" | "updated_at"
->
-
-/** Converts a row to a state of the domain. */
-export function toValState({
-  id,
-  name,
-  version,
-  privacy,
-  type,
-  updated_at,
-}: ValStateRow): ValState {
-  return { id, name, version, privacy, type, updatedAt: Number(updated_at) }
-}
-
-/** PostgreSQL returns 64-bit integers as text. */
-export function toTime(value: number | string | null): number | null {
-  return value === null ? null : Number(value)
+  const { fileId: id, filePath: path, fileSince: since, branchId, branchName, ...val } = row
+  const isEntry = branchId === val.id && path === val.entryPath
+  return { ...toVal(val), file: { id, path, since, branchId, branchName, isEntry } }
 }
 
 /** Whether the viewer may find the val in a list: it is public or their own. */
@@ -270,8 +163,8 @@ export interface LockedAccess extends ValAccess {
 
 /** Reads that and keeps others from changing the val until the transaction ends. */
 export function* lockAccess(dialect: Dialect, valId: string): Statements<LockedAccess | undefined> {
-  const row = yield* firstRow<{ owner_id: string; privacy: Privacy; trend: number | string }>(
+  const row = yield* firstRow<{ ownerId: string; privacy: Privacy; trend: number }>(
     sql`select owner_id, privacy, trend from vals where id = ${valId} ${dialect.forUpdate}`,
   )
-  return row && { ownerId: row.owner_id, privacy: row.privacy, trend: Number(row.trend) }
+  return row && { ownerId: row.ownerId, privacy: row.privacy, trend: row.trend }
 }

@@ -15,14 +15,6 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { type Statements, sql } from "../database/sql.ts"
 
-interface OwnedRow {
-  readonly id: string
-  readonly name: string
-  readonly privacy: SecretVal["privacy"]
-  readonly owner_id: string
-  readonly owner_name: string
-}
-
 const ofVals: SecretTable = { name: "val_secrets", owner: "val_id", isDescribed: true }
 
 /** Secrets of single vals in the database. Their values are encrypted before they get here. */
@@ -62,10 +54,7 @@ export function createValSecretStore(db: Database): ValSecretStore {
  */
 function* lockVal(dialect: Dialect, valId: string): Statements<SecretVal | undefined> {
   yield sql`select id from users where id = (select owner_id from vals where id = ${valId}) ${dialect.forUpdate}`
-  const row = yield* firstRow<OwnedRow>(sql`
+  return yield* firstRow<SecretVal>(sql`
     select v.id, v.name, v.privacy, v.owner_id, u.username as owner_name
     from vals v join users u on u.id = v.owner_id where v.id = ${valId} ${dialect.forUpdate}`)
-  if (!row) return undefined
-  const { id, name, privacy, owner_id: ownerId, owner_name: ownerName } = row
-  return { id, name, privacy, ownerId, ownerName }
 }

@@ -10,13 +10,22 @@ import type {
   Val,
   ValChange,
   ValFilter,
+  ValState,
   ValStore,
 } from "../../domain/vals/vals.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
-import { afterCursor, limitPart, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  asIs,
+  limitPart,
+  limitTo,
+  newestFirst,
+  toPage,
+} from "../database/pagination.ts"
+import type { RecordOf } from "../database/records.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
@@ -43,11 +52,9 @@ import {
   toListedColumns,
   toVal,
   toValOfFile,
-  toValState,
   updatedAt,
   type ValFileRow,
   type ValRow,
-  type ValStateRow,
   valColumns,
   valFileColumns,
   valFileTables,
@@ -86,18 +93,18 @@ export function createValStore(db: Database): ValStore {
     },
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
-      const found = await db.read<ValStateRow>(sql`
+      const found = await db.read<ValState>(sql`
         select v.id, v.name, b.version, v.privacy, ${entryType} as type, ${updatedAt} from vals v join branches b on b.id = v.id
         where v.owner_id = ${ownerId} order by v.name_key ${limitTo(page)}`)
-      return toPage(found, page, toValState)
+      return toPage(found, page, asIs)
     },
     async findUsage(ownerId) {
-      const found = await db.read<{ id: string; val_id: string; bytes: number | string }>(sql`
+      const found = await db.read<{ id: string; valId: string; bytes: number }>(sql`
         select b.id, b.val_id, b.bytes from vals v join branches b on b.val_id = v.id
         where v.owner_id = ${ownerId} limit ${limits.usageBranchesMax}`)
       return {
-        vals: found.filter((row) => row.id === row.val_id).length,
-        bytes: found.reduce((sum, row) => sum + Number(row.bytes), 0),
+        vals: found.filter((row) => row.id === row.valId).length,
+        bytes: found.reduce((sum, row) => sum + row.bytes, 0),
       }
     },
     listRanked: (ranking, ownerId, page) => listRanked(db, ranking, ownerId, page),
@@ -146,12 +153,12 @@ const byId: Lookup<ValRow> = {
 const byFile: Lookup<ValFileRow> = {
   select: sql`select ${valFileColumns} from ${valFileTables}`,
   column: "f.id",
-  toId: ({ file_id }) => file_id,
+  toId: ({ fileId }) => fileId,
   toVal: toValOfFile,
 }
 
 /** Finds a val by an id, the first lookup of nearly every request. */
-function createFind<Row extends ValRow>(
+function createFind<Row extends ValRow & RecordOf<Row>>(
   db: Database,
   { select, column, ...to }: Lookup<Row>,
 ): ValStore["findById"] {
@@ -229,23 +236,24 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
       exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile,
       ((b.file_count > 1 or n.entry_path is null) and exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]}))) as has_config
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
-  // SQLite returns 1, PostgreSQL true.
-  return (
-    row && {
-      val: toVal(row),
-      main: toMainBranch(row),
-      hasDependencies: Boolean(row.has_dependencies),
-      hasLockfile: Boolean(row.has_lockfile),
-      hasConfig: Boolean(row.has_config),
-      locks,
-    }
-  )
+  if (!row) return undefined
+  const { hasDependencies, hasLockfile, hasConfig, versionLast, readmeSince, ...rest } = row
+  const { readmeFileId, readmeSavedAt, entryFileType, entrySavedAt, ...val } = rest
+  return {
+    val: toVal(val),
+    main: toMainBranch(row),
+    // SQLite returns 1, PostgreSQL true.
+    hasDependencies: Boolean(hasDependencies),
+    hasLockfile: Boolean(hasLockfile),
+    hasConfig: Boolean(hasConfig),
+    locks,
+  }
 }
 
 interface LockedRow extends ValRow, MainRow {
-  readonly has_dependencies: number | boolean
-  readonly has_lockfile: number | boolean
-  readonly has_config: number | boolean
+  readonly hasDependencies: number | boolean
+  readonly hasLockfile: number | boolean
+  readonly hasConfig: number | boolean
 }
 
 /** Reads a val in a script. */
@@ -357,7 +365,7 @@ function* addRunCounts(dialect: Dialect, counts: ReadonlyMap<string, number>): S
   for (let from = 0; from < rows.length; from += limits.countsAtOnceMax) {
     const part = rows
       .slice(from, from + limits.countsAtOnceMax)
-      .map(([run_val_id, new_runs]) => ({ run_val_id, new_runs }))
+      .map(([id, runs]) => ({ run_val_id: id, new_runs: runs }))
     yield sql`update vals set run_count = run_count + new_runs
       from ${dialect.tableOf(part, runCountColumns)} where id = run_val_id`
   }

@@ -4,7 +4,7 @@ import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, asIs, limitTo, toPage } from "../database/pagination.ts"
 import { join, nothing, raw, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
@@ -14,26 +14,8 @@ import { deleteSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
-import {
-  listedCode,
-  toTime,
-  toVal,
-  type ValRow,
-  valColumns,
-  withCode,
-  withVersions,
-} from "./val-rows.ts"
+import { listedCode, toVal, type ValRow, valColumns, withCode, withVersions } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
-
-interface VersionRow {
-  readonly val_id: string
-  readonly version: number
-  readonly code: string
-  readonly created_at: number | string
-  readonly note: string | null
-  readonly run_started_at: number | string | null
-  readonly run_ended_at: number | string | null
-}
 
 interface ImportRow extends NameKey {
   readonly version: number
@@ -48,33 +30,21 @@ export function createVersionStore(db: Database): VersionStore {
       return row && toVal(row)
     },
     async list(valId, page) {
-      const found = await db.read<VersionRow>(sql`
+      const found = await db.read<Version>(sql`
         select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at from versions n
         where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`)
-      const complete = await withTexts<VersionRow>(found, async ({ version }) => {
-        const [text] = await db.read<Pick<VersionRow, "code">>(
+      const complete = await withTexts<Version>(found, async ({ version }) => {
+        const [text] = await db.read<Pick<Version, "code">>(
           sql`select coalesce(c.content, '') as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${version}`,
         )
         return text ?? { code: "" }
       })
-      return toPage(complete, page, toVersion, (row) => [row.version])
+      return toPage(complete, page, asIs, (row) => [row.version])
     },
     delete(valId, version, assert, at) {
       const depth = findCallDepth()
       return writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at, depth))
     },
-  }
-}
-
-function toVersion(row: VersionRow): Version {
-  return {
-    valId: row.val_id,
-    version: row.version,
-    code: row.code,
-    createdAt: Number(row.created_at),
-    note: row.note,
-    runStartedAt: toTime(row.run_started_at),
-    runEndedAt: toTime(row.run_ended_at),
   }
 }
 

@@ -15,14 +15,7 @@ import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RowClaims } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import {
-  afterCursor,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { asIs, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { afterCursor, asIs, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { countRoom } from "../events/emit-events.ts"
@@ -39,12 +32,12 @@ export function createDeliveryStore(db: Database, claims: RowClaims): DeliverySt
   const scripts = createScripts(db, claims)
   return {
     async list(ownerId, webhookId, status, page) {
-      const found = await db.read<NewestRow>(sql`
+      const found = await db.read<Delivery>(sql`
         select ${deliveryColumns} from webhook_deliveries
         where webhook_id = ${webhookId} and owner_id = ${ownerId} ${status === undefined ? nothing : sql`and status = ${status}`}
           ${afterCursor(page, "created_at, id", newestFirst.kinds)}
         order by created_at desc, id desc ${limitTo(page)}`)
-      return toPage(found, page, toDelivery, newestFirst.toKeys)
+      return toPage(found, page, asIs, newestFirst.toKeys)
     },
     async find(ownerId, webhookId, id) {
       const [row] = await db.read<DetailRow>(sql`
@@ -95,18 +88,17 @@ function createScripts(db: Database, claims: RowClaims) {
   const { now } = db.dialect
 
   function* read(id: string): Script<Delivery | undefined> {
-    const row = yield* firstRow<object>(
+    return yield* firstRow<Delivery>(
       sql`select ${deliveryColumns} from webhook_deliveries where id = ${id}`,
     )
-    return row && toDelivery(row)
   }
 
   /** Failures count from the first one on, until an attempt succeeds. */
   function* noteFailure(webhookId: string): Statements<number> {
-    const failing = yield* firstRow<{ ms: number | string }>(sql`
+    const failing = yield* firstRow<{ ms: number }>(sql`
       update webhooks set failing_since = coalesce(failing_since, ${now}) where id = ${webhookId}
       returning ${now} - failing_since as ms`)
-    return Number(failing?.ms ?? 0)
+    return failing?.ms ?? 0
   }
 
   /** What waits for a disabled webhook has failed. */
@@ -204,13 +196,12 @@ const deliveryColumns = raw(
   "id, webhook_id, type, status, attempts_before + attempts as attempts, created_at, next_attempt_at, ended_at, response_status, error, run_id",
 )
 
-interface DetailRow {
-  readonly type: MessageType
-  readonly at: number | string
+type DetailRow = Delivery & {
+  readonly at: number
   readonly data: string
   readonly request: string | null
   readonly response: string | null
-  readonly attempt_list: string | null
+  readonly attemptList: string | null
 }
 
 /** The further columns of a DetailRow. */
@@ -218,20 +209,20 @@ const detailColumns = raw("at, data, request, response, attempt_list")
 
 interface DueRow {
   readonly type: MessageType
-  readonly at: number | string
+  readonly at: number
   readonly data: string
   readonly depth: number
-  readonly is_manual: number
-  readonly tried_since: number | string
-  readonly now: number | string
-  readonly attempt_list: string | null
-  readonly webhook_id: string
-  readonly owner_id: string
-  readonly suspended_at: number | string | null
-  readonly webhook_status: DueDelivery["webhook"]["status"]
+  readonly isManual: number
+  readonly triedSince: number
+  readonly now: number
+  readonly attemptList: string | null
+  readonly webhookId: string
+  readonly ownerId: string
+  readonly suspendedAt: number | null
+  readonly webhookStatus: DueDelivery["webhook"]["status"]
   readonly url: string | null
-  readonly target_val_id: string | null
-  readonly key_id: string
+  readonly targetValId: string | null
+  readonly keyId: string
   readonly sealed: Uint8Array
 }
 
@@ -240,27 +231,13 @@ const dueColumns =
   raw(`d.type, d.at, d.data, d.depth, d.is_manual, d.tried_since, d.attempt_list, d.webhook_id,
   w.owner_id, u.suspended_at, w.status as webhook_status, w.url, w.target_val_id, w.key_id, w.sealed`)
 
-const toDelivery = createReader<Delivery>({
-  id: asIs,
-  webhookId: asIs,
-  type: asIs,
-  status: asIs,
-  attempts: asIs,
-  createdAt: asNumber,
-  nextAttemptAt: asNumberOrNull,
-  endedAt: asNumberOrNull,
-  responseStatus: asIs,
-  error: asIs,
-  runId: asIs,
-})
-
 function toDetail(row: DetailRow): DeliveryDetail {
   return {
-    ...toDelivery(row),
+    ...row,
     message: toMessage(row),
     request: fromJson<SentRequest>(row.request),
     response: fromJson<ReceiverResponse>(row.response),
-    attemptList: fromJson<readonly Attempt[]>(row.attempt_list) ?? [],
+    attemptList: fromJson<readonly Attempt[]>(row.attemptList) ?? [],
   }
 }
 
@@ -268,18 +245,18 @@ function toDue(row: DueRow): DueDelivery {
   return {
     message: toMessage(row),
     depth: row.depth,
-    triedSince: Number(row.tried_since),
-    now: Number(row.now),
-    isManual: row.is_manual === 1,
-    isOwnerSuspended: row.suspended_at !== null,
-    attemptList: fromJson<readonly Attempt[]>(row.attempt_list) ?? [],
+    triedSince: row.triedSince,
+    now: row.now,
+    isManual: row.isManual === 1,
+    isOwnerSuspended: row.suspendedAt !== null,
+    attemptList: fromJson<readonly Attempt[]>(row.attemptList) ?? [],
     webhook: {
-      id: row.webhook_id,
-      ownerId: row.owner_id,
-      status: row.webhook_status,
+      id: row.webhookId,
+      ownerId: row.ownerId,
+      status: row.webhookStatus,
       url: row.url,
-      targetValId: row.target_val_id,
-      sealed: { keyId: row.key_id, bytes: row.sealed },
+      targetValId: row.targetValId,
+      sealed: { keyId: row.keyId, bytes: row.sealed },
     },
   }
 }
@@ -290,8 +267,8 @@ function toMessage({
   data,
 }: {
   readonly type: MessageType
-  readonly at: number | string
+  readonly at: number
   readonly data: string
 }): Message {
-  return { type, at: Number(at), data: parseOwnJson(data) as StoredData }
+  return { type, at, data: parseOwnJson(data) as StoredData }
 }

@@ -58,13 +58,13 @@ describeEachDatabase("createWebhookStore", (open) => {
     const cipher = createCipher([newKey, oldKey])
     const count = await resealAll(webhooks, cipher, toWebhookPurpose, 2)
 
-    const found = await db.read<{ id: string; key_id: string; sealed: Uint8Array }>(
+    const found = await db.read<{ id: string; keyId: string; sealed: Uint8Array }>(
       sql`select id, key_id, sealed from webhooks order by id`,
     )
     expect(count).toBe(5)
     const current = found.map(
-      ({ id, key_id, sealed }) =>
-        openWebhookSecrets(createCipher([newKey]), id, { keyId: key_id, bytes: sealed }).current,
+      ({ id, keyId, sealed }) =>
+        openWebhookSecrets(createCipher([newKey]), id, { keyId: keyId, bytes: sealed }).current,
     )
     expect(current).toEqual(ids.map((id) => `whsec_${id}`))
   })

@@ -1,4 +1,4 @@
-import type { EventType, EventVal } from "../../domain/webhooks/events.ts"
+import type { EventType } from "../../domain/webhooks/events.ts"
 import type {
   NewWebhook,
   SealedWebhook,
@@ -6,30 +6,23 @@ import type {
   WebhookChange,
   WebhookStore,
 } from "../../domain/webhooks/webhooks.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { ConstraintError } from "../database/errors.ts"
-import {
-  afterCursor,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { asIs, asJson, asNumber, asNumberOrNull, createReader } from "../database/reader.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 
 interface SealedRow {
   readonly id: string
-  readonly key_id: string
+  readonly keyId: string
   readonly sealed: Uint8Array
 }
 
 const columns =
-  raw(`w.id, w.owner_id, u.username, w.url, w.target_val_id, t.name as target_name, w.events, w.val_id,
-  v.name as val_name, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count as dropped_events,
+  raw(`w.id, w.owner_id, w.url, w.target_val_id as target_val__id, t.name as target_val__name, u.username as target_val__username,
+  w.events, w.val_id, w.val_id as val__id, v.name as val__name, u.username as val__username, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count as dropped_events,
   w.previous_until as previous_secret_until,
   w.created_at, w.updated_at`)
 const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = w.target_val_id
@@ -39,14 +32,14 @@ const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = 
 export function createWebhookStore(db: Database): WebhookStore {
   return {
     async list(ownerId, page) {
-      const found = await db.read<NewestRow>(sql`
+      const found = await db.read<WebhookRow>(sql`
         select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}
           ${afterCursor(page, "w.created_at, w.id", newestFirst.kinds)}
         order by w.created_at desc, w.id desc ${limitTo(page)}`)
       return toPage(found, page, toWebhook, newestFirst.toKeys)
     },
     async find(ownerId, id) {
-      const [row] = await db.read<object>(selectWebhook(ownerId, id))
+      const [row] = await db.read<WebhookRow>(selectWebhook(ownerId, id))
       return row && toWebhook(row)
     },
     create: (webhook, countMax) =>
@@ -74,7 +67,7 @@ function selectWebhook(ownerId: string, id: string): Statement {
 }
 
 function* readWebhook(ownerId: string, id: string): Script<Webhook | undefined> {
-  const row = yield* firstRow<object>(selectWebhook(ownerId, id))
+  const row = yield* firstRow<WebhookRow>(selectWebhook(ownerId, id))
   return row && toWebhook(row)
 }
 
@@ -155,36 +148,12 @@ function hasRunEvents(events: readonly EventType[]): number {
   return events.some((type) => type.startsWith("run.")) ? 1 : 0
 }
 
-function toSealed({ id, key_id, sealed }: SealedRow): SealedWebhook {
-  return { id, sealed: { keyId: key_id, bytes: sealed } }
+function toSealed({ id, keyId, sealed }: SealedRow): SealedWebhook {
+  return { id, sealed: { keyId: keyId, bytes: sealed } }
 }
 
-interface NamesRow {
-  readonly username: string
-  readonly target_val_id: string | null
-  readonly target_name: string | null
-  readonly val_id: string | null
-  readonly val_name: string | null
-}
+type WebhookRow = Omit<Webhook, "events"> & { readonly events: string }
 
-const toWebhook = createReader<Webhook>({
-  id: asIs,
-  ownerId: asIs,
-  url: asIs,
-  targetVal: (_, row: NamesRow) => toVal(row.target_val_id, row.target_name, row.username),
-  events: asJson,
-  valId: asIs,
-  val: (_, row: NamesRow) => toVal(row.val_id, row.val_name, row.username),
-  description: asIs,
-  status: asIs,
-  disabledReason: asIs,
-  failingSince: asNumberOrNull,
-  droppedEvents: asIs,
-  previousSecretUntil: asNumberOrNull,
-  createdAt: asNumber,
-  updatedAt: asNumber,
-})
-
-function toVal(id: string | null, name: string | null, username: string): EventVal | null {
-  return id === null || name === null ? null : { id, name, username }
+function toWebhook(row: WebhookRow): Webhook {
+  return { ...row, events: parseOwnJson(row.events) as EventType[] }
 }

@@ -127,11 +127,11 @@ async function readDueTimes(client: Client, { schedules }: Vals) {
 
 interface ScheduledRow {
   readonly id: string
-  readonly val_id: string
+  readonly valId: string
   readonly input: string
   readonly status: string
   readonly attempt: number
-  readonly ended_at: number | string | null
+  readonly endedAt: number | null
 }
 
 /** From the database, since no route shows the due time of a run. */
@@ -146,12 +146,12 @@ async function readScheduledRuns(
     )
     return rows.flatMap((row) => {
       const { scheduledAt } = JSON.parse(row.input) as { scheduledAt: number }
-      if (scheduledAt >= (untilMs.get(row.val_id) ?? 0)) return []
-      const { id, status, attempt, ended_at } = row
+      if (scheduledAt >= (untilMs.get(row.valId) ?? 0)) return []
+      const { id, status, attempt, endedAt } = row
       return {
-        ...{ id, status, attempt, word: `${row.val_id} ${scheduledAt}` },
+        ...{ id, status, attempt, word: `${row.valId} ${scheduledAt}` },
         queuedMs: scheduledAt,
-        endedMs: ended_at === null ? undefined : Number(ended_at),
+        endedMs: endedAt ?? undefined,
       }
     })
   } finally {

@@ -4,6 +4,7 @@ import {
   type RegisteredDatabase,
   toNamespace,
 } from "../../../shared/libsql/libsql-registry.ts"
+import { Loop } from "../../../shared/loop.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 
 type Registry = Pick<LibsqlRegistry, "listOf" | "setBytes">
@@ -20,16 +21,21 @@ interface Sizes {
 export class OwnerSizes {
   readonly #registry: Registry
   readonly #limits: LibsqlLimits
-  readonly #onError: (error: unknown) => void
+  readonly #loop: Loop
   readonly #sizes = new Map<string, Sizes>()
   /** Those that are to be recorded, by namespace. */
   readonly #unrecorded = new Map<string, RegisteredDatabase>()
-  #timer: Timer | undefined
 
   constructor(registry: Registry, limits: LibsqlLimits, onError: (error: unknown) => void) {
     this.#registry = registry
     this.#limits = limits
-    this.#onError = onError
+    this.#loop = new Loop({
+      round: () => this.#record(),
+      pollMs: Number.POSITIVE_INFINITY,
+      failedMs: limits.recordMs,
+      onError,
+    })
+    this.#loop.start(Number.POSITIVE_INFINITY)
   }
 
   /** How large the database may become, with the others of the user; undefined if not known. */
@@ -67,7 +73,7 @@ export class OwnerSizes {
     if (sizes?.databases.get(namespace)?.bytes === bytes) return
     sizes?.databases.set(namespace, database)
     this.#unrecorded.set(namespace, database)
-    this.#timer ??= setTimeout(() => void this.#record(), this.#limits.recordMs).unref()
+    this.#loop.wakeIn(this.#limits.recordMs)
   }
 
   forget(home: StorageHome): void {
@@ -76,21 +82,21 @@ export class OwnerSizes {
   }
 
   async stop(): Promise<void> {
-    await this.#record()
+    await this.#loop.stop()
+    await this.#record().catch((error) => this.#loop.report(error))
   }
 
   async #record(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
     const databases = [...this.#unrecorded]
     try {
       await this.#registry.setBytes(databases.map(([, database]) => database))
     } catch (error) {
       // The next write of each of them records its size again.
       for (const [, { ownerId }] of databases) this.#sizes.delete(ownerId)
-      this.#onError(error)
+      throw error
+    } finally {
+      for (const [namespace, database] of databases)
+        if (this.#unrecorded.get(namespace) === database) this.#unrecorded.delete(namespace)
     }
-    for (const [namespace, database] of databases)
-      if (this.#unrecorded.get(namespace) === database) this.#unrecorded.delete(namespace)
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
+import type { RecordOf } from "../../database/records.ts"
 import type { SqlValue, Statement } from "../../database/sql.ts"
 
 /** The parts of a database that only reading needs. */
@@ -40,7 +41,7 @@ export type SnapshotRow = readonly (SqlValue | bigint)[]
 
 export interface LoadConnection {
   readonly dialect: Dialect
-  run<Row>(statement: Statement): Promise<readonly Row[]>
+  run<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
   insert(
     table: string,
     columns: readonly string[],

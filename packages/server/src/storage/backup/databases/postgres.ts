@@ -4,6 +4,7 @@ import { createClient, parsePostgresUrl, postgresDefaults } from "../../postgres
 import { postgresDialect } from "../../postgres/dialect.ts"
 import { fromPostgresError } from "../../postgres/errors.ts"
 import { openPostgres } from "../../postgres/open.ts"
+import { type PostgresResult, toRows } from "../../postgres/result.ts"
 import type { BackupDatabase, Cursor, SnapshotRow } from "./backup-database.ts"
 
 const snapshotLimits = {
@@ -109,8 +110,8 @@ async function open(
   try {
     const connection = await client.reserve()
     for (const step of steps) await connection.unsafe(step)
-    const read = <Row>({ text, values }: Statement): Promise<readonly Row[]> =>
-      translated(connection.unsafe(text, values as SqlValue[]))
+    const read = async <Row>({ text, values }: Statement): Promise<readonly Row[]> =>
+      toRows(await translated(connection.unsafe<PostgresResult>(text, values as SqlValue[])))
     return { dialect: postgresDialect, connection, read, stop }
   } catch (error) {
     await stop()

@@ -1,6 +1,7 @@
 import { Database as Connection, SQLiteError } from "bun:sqlite"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
+import { toRecords } from "../../database/records.ts"
 import { raw, type SqlValue, type Statement } from "../../database/sql.ts"
 import { sqliteDialect } from "../../sqlite/dialect.ts"
 import { fromSqliteError } from "../../sqlite/errors.ts"
@@ -110,7 +111,7 @@ function toReadable(connection: Connection) {
   return {
     dialect: sqliteDialect,
     async read<Row>({ text, values }: Statement): Promise<readonly Row[]> {
-      return translated(() => connection.query<Row, SqlValue[]>(text).all(...values))
+      return translated(() => toRecords(connection.query<unknown, SqlValue[]>(text).all(...values)))
     },
     async stop() {
       connection.close()

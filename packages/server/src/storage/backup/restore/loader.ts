@@ -94,8 +94,8 @@ async function findObstacle({ name, inspect }: BackupDatabase): Promise<string |
   const found = await inspect()
   if (!found) return undefined
   try {
-    const columns = await found.read<{ table_name: string }>(found.dialect.columns)
-    const tables = new Set(columns.map((column) => column.table_name))
+    const columns = await found.read<{ tableName: string }>(found.dialect.columns)
+    const tables = new Set(columns.map((column) => column.tableName))
     for (const table of ["users", "vals"].filter((each) => tables.has(each))) {
       const [row] = await found.read(raw(`select 1 from ${table} limit 1`))
       if (row) return `${name} already contains ${table}, and a restore needs an empty server`

@@ -158,16 +158,16 @@ async function planLoads(
   objectIds: ReadonlyMap<string, string>,
 ): Promise<readonly ContentLoader[]> {
   const found = await connection.run<{
-    table_name: string
-    column_name: string
+    tableName: string
+    columnName: string
     type: TableColumn["type"]
   }>(connection.dialect.columns)
-  const tables = Map.groupBy(found, ({ table_name }) => table_name)
+  const tables = Map.groupBy(found, ({ tableName }) => tableName)
   return header.sections.map(({ name, columns = [] }) => {
     if (name === ownerDatabases) return content.owners
     if (backupTables[name]?.kind === "objects") return content.objects
     const types = new Map(
-      (tables.get(name) ?? []).map((column) => [column.column_name, column.type]),
+      (tables.get(name) ?? []).map((column) => [column.columnName, column.type]),
     )
     const typed = columns.flatMap((column) => ({
       name: column,
@@ -245,10 +245,10 @@ async function verify(
 ): Promise<void> {
   const tables = Object.entries(sections).filter(([name]) => backupTables[name]?.kind === "rows")
   for (const [index, [name, expected]] of tables.entries()) {
-    const [row] = await connection.run<{ count: number | string }>(
+    const [row] = await connection.run<{ count: number }>(
       raw(`select count(*) as count from ${name}`),
     )
-    if (Number(row?.count) !== expected)
+    if (row?.count !== expected)
       throw new RestoreRefused(`${row?.count} of ${expected} ${name} were restored`)
     report({ step: "verify", done: index + 1, total: tables.length })
   }
@@ -261,7 +261,7 @@ interface TextSource {
   readonly readme: string | null
   readonly code: string
   readonly description?: string | null
-  readonly entry_path?: string | null
+  readonly entryPath?: string | null
 }
 
 /** Vals per batch. */
@@ -312,8 +312,8 @@ async function loadSearchTexts(
   if (schemaVersion >= searchedFiles.version) await connection.run(backlog)
 }
 
-function toRow({ id, name, privacy, entry_path, ...texts }: TextSource) {
-  const codePath = entry_path ? toSearchedPath(entry_path) : undefined
+function toRow({ id, name, privacy, entryPath, ...texts }: TextSource) {
+  const codePath = entryPath ? toSearchedPath(entryPath) : undefined
   const body = foldBody({ ...texts, codePath })
   return [id, privacy === "public" ? 1 : 0, foldText(name), body]
 }

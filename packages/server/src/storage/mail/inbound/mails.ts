@@ -60,11 +60,11 @@ export function createMailStore(db: Database): MailStore {
 
 interface ValRow {
   readonly id: string
-  readonly file_id: string
-  readonly branch_id: string
-  readonly owner_id: string
+  readonly fileId: string
+  readonly branchId: string
+  readonly ownerId: string
   readonly privacy: Privacy
-  readonly suspended_at: number | string | null
+  readonly suspendedAt: number | null
   readonly email: string | null
 }
 
@@ -93,10 +93,10 @@ function toCondition(target: MailTarget): Statement {
 function toMailVal(row: ValRow): MailVal {
   return {
     id: row.id,
-    file: { id: row.file_id, branchId: row.branch_id },
-    ownerId: row.owner_id,
+    file: { id: row.fileId, branchId: row.branchId },
+    ownerId: row.ownerId,
     privacy: row.privacy,
-    isOwnerSuspended: row.suspended_at !== null,
+    isOwnerSuspended: row.suspendedAt !== null,
     ownerAddress: row.email?.toLowerCase() ?? null,
   }
 }
@@ -167,8 +167,8 @@ async function findNew<Mail extends MailCandidate>(
 }
 
 interface UsedRow {
-  readonly messages: number | string
-  readonly bytes: number | string
+  readonly messages: number
+  readonly bytes: number
 }
 
 function selectUsed(ownerId: string): Statement {
@@ -181,8 +181,8 @@ function assertRoomFor(
   mails: readonly Pick<MailCandidate, "bytes">[],
   { messagesMax, bytesMax }: MailboxLimits,
 ): void {
-  const bytes = mails.reduce((sum, mail) => sum + mail.bytes, Number(used?.bytes ?? 0))
-  if (Number(used?.messages ?? 0) + mails.length > messagesMax || bytes > bytesMax)
+  const bytes = mails.reduce((sum, mail) => sum + mail.bytes, used?.bytes ?? 0)
+  if ((used?.messages ?? 0) + mails.length > messagesMax || bytes > bytesMax)
     throw new MailRefused("mailbox_full", "the recipient has too much mail; try again later")
 }
 
@@ -203,11 +203,11 @@ interface ContentRow {
   readonly email: string
   readonly bytes: number
   readonly content: Uint8Array | null
-  readonly object_id: string | null
+  readonly objectId: string | null
   readonly place: ObjectPlace | null
 }
 
-function toStoredMail({ email, bytes, content, object_id: id, place }: ContentRow): StoredMail {
+function toStoredMail({ email, bytes, content, objectId: id, place }: ContentRow): StoredMail {
   const { to } = parseOwnJson(email) as { readonly to: string }
   return {
     to,
@@ -217,9 +217,9 @@ function toStoredMail({ email, bytes, content, object_id: id, place }: ContentRo
 }
 
 interface PurgeRow {
-  readonly run_id: string
-  readonly object_id: string | null
-  readonly is_unused: number
+  readonly runId: string
+  readonly objectId: string | null
+  readonly isUnused: number
 }
 
 /** Content is kept until its run has ended, and a while longer, for a replay, if it is small. */
@@ -235,20 +235,20 @@ function* purgeContents(
     from (select run_id, object_id, bytes from mail_contents where run_id > ${after || firstId} order by run_id limit ${limits.batchMax}) c
     left join runs r on r.id = c.run_id order by c.run_id`)
   yield* removeContents(
-    seen.filter(({ is_unused }) => is_unused === 1),
+    seen.filter(({ isUnused }) => isUnused === 1),
     at,
   )
-  return seen.length === limits.batchMax ? seen.at(-1)?.run_id : undefined
+  return seen.length === limits.batchMax ? seen.at(-1)?.runId : undefined
 }
 
 /** Deletes the content of messages. Objects are deleted in the background. */
 export function* removeContents(
-  contents: readonly Pick<PurgeRow, "run_id" | "object_id">[],
+  contents: readonly Pick<PurgeRow, "runId" | "objectId">[],
   at: number,
 ): Statements<void> {
-  for (const chunk of inBatches(contents.map(({ run_id }) => run_id)))
+  for (const chunk of inBatches(contents.map(({ runId }) => runId)))
     yield sql`delete from mail_contents where run_id in (${list(chunk)})`
-  const objects = contents.flatMap(({ object_id }) => (object_id === null ? [] : [object_id]))
+  const objects = contents.flatMap(({ objectId }) => (objectId === null ? [] : [objectId]))
   for (const chunk of inBatches(objects))
     yield sql`update objects set unused_since = ${at} where id in (${list(chunk)})`
 }

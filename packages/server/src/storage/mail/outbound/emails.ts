@@ -9,19 +9,12 @@ import type {
   NewEmail,
   Resending,
 } from "../../../domain/mail/outbound/emails.ts"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { parseOwnJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { asAdded, type RowClaims } from "../../claims/row-claims.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
-import {
-  afterCursor,
-  limitTo,
-  type NewestRow,
-  newestFirst,
-  toPage,
-} from "../../database/pagination.ts"
-import { asIs, asJson, asNumber, asNumberOrNull, createReader } from "../../database/reader.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../../database/pagination.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../../database/sql.ts"
 import { writeOnce } from "../../database/write-once.ts"
 import { noticeSenderName } from "./add-notice.ts"
@@ -38,37 +31,37 @@ export function createEmailStore(
     resend: (accountId, id, copy, allowance) =>
       writeOnce(db, () => resend(db.dialect, accountId, id, copy, allowance)),
     async find(accountId, id) {
-      const [row] = await db.read<object>(
+      const [row] = await db.read<EmailRow>(
         sql`select ${emailColumns} from emails e where e.id = ${id} and e.account_id = ${accountId}`,
       )
       return row && toEmail(row)
     },
     async findUsed(accountId, at) {
       const [used] = await db.read<UsedRow>(selectUsed(accountId, false, at))
-      return { recipients: Number(used?.count ?? 0), bytes: Number(used?.bytes ?? 0) }
+      return { recipients: used?.count ?? 0, bytes: used?.bytes ?? 0 }
     },
     async list(accountId, status, page) {
       const ofStatus = status === undefined ? nothing : sql`and e.status = ${status}`
-      const found = await db.read<NewestRow>(sql`
+      const found = await db.read<EmailRow>(sql`
         select ${emailColumns} from emails e where e.account_id = ${accountId} ${ofStatus}
         ${afterCursor(page, "e.created_at, e.id", newestFirst.kinds)}
         order by e.created_at desc, e.id desc ${limitTo(page)}`)
       return toPage(found, page, toEmail, newestFirst.toKeys)
     },
     async listOfRun(accountId, runId, countMax) {
-      const found = await db.read<NewestRow>(sql`
+      const found = await db.read<EmailRow>(sql`
         select ${emailColumns} from emails e where e.run_id = ${runId} and e.account_id = ${accountId}
         order by e.id limit ${countMax}`)
       return found.map(toEmail)
     },
     async findToSend(id) {
-      const [row] = await db.read<{ content: Uint8Array | null; suspended_at: unknown }>(sql`
+      const [row] = await db.read<SentRow & { readonly suspendedAt: number | null }>(sql`
         select ${emailColumns}, c.content, u.suspended_at
         from emails e left join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
         where e.id = ${id} and e.next_attempt_at is not null`)
       if (!row) return undefined
-      const { content, suspended_at } = row
-      return { email: toEmail(row), content, isSuspended: suspended_at !== null }
+      const { content, suspendedAt } = row
+      return { email: toEmail(row), content, isSuspended: suspendedAt !== null }
     },
     record: (claim, outcome) => db.write(() => record(claims, claim, outcome)),
     async setNoticeSender(address) {
@@ -111,9 +104,9 @@ function* addEmail(
 }
 
 interface UsedRow {
-  readonly count: number | string | null
-  readonly bytes: number | string | null
-  readonly oldest: number | string | null
+  readonly count: number | null
+  readonly bytes: number | null
+  readonly oldest: number | null
 }
 
 /** The server's own messages do not use up the allowance of a user, and confirmations have theirs. */
@@ -133,9 +126,9 @@ function* check(
 ): Statements<EmailRefusal | undefined> {
   const used = yield* firstRow<UsedRow>(selectUsed(accountId, isConfirmation, at))
   const isUsedUp =
-    Number(used?.count ?? 0) + cost.recipients > recipientsPerDay ||
-    Number(used?.bytes ?? 0) + cost.bytes > bytesPerDay
-  if (isUsedUp) return { kind: "used_up", retryAfterMs: Number(used?.oldest ?? at) + dayMs - at }
+    (used?.count ?? 0) + cost.recipients > recipientsPerDay ||
+    (used?.bytes ?? 0) + cost.bytes > bytesPerDay
+  if (isUsedUp) return { kind: "used_up", retryAfterMs: (used?.oldest ?? at) + dayMs - at }
   if ((yield* sumStored(accountId)) + cost.bytes <= storedBytesMax) return undefined
   // Waiting emails have precedence over failed ones, which are kept for another attempt only.
   const failed = yield* rows<{ id: string }>(
@@ -148,10 +141,10 @@ function* check(
 }
 
 function* sumStored(accountId: string): Statements<number> {
-  const stored = yield* firstRow<{ bytes: number | string | null }>(
+  const stored = yield* firstRow<{ bytes: number | null }>(
     sql`select sum(stored_bytes) as bytes from emails where account_id = ${accountId} and stored_bytes > 0`,
   )
-  return Number(stored?.bytes ?? 0)
+  return stored?.bytes ?? 0
 }
 
 function* dropContents(ids: readonly string[]): Statements<void> {
@@ -168,7 +161,7 @@ function* resend(
   copy: { readonly id: string; readonly at: number },
   allowance: EmailAllowance,
 ): Script<Resending> {
-  const row = yield* firstRow<{ content: Uint8Array | null }>(sql`
+  const row = yield* firstRow<SentRow>(sql`
     select ${emailColumns}, c.content from emails e left join email_contents c on c.email_id = e.id
     where e.id = ${id} and e.account_id = ${accountId}`)
   if (!row) return { kind: "not_found" }
@@ -213,24 +206,13 @@ function* purge(endedBefore: number, failedBefore: number, countMax: number): Sc
 
 /** The columns of an email; `e` is its row. */
 const emailColumns = raw(
-  'e.id, e.account_id, e.kind, e.run_id, e.val_id, e.val_name, e.sender as "from", e.recipients, e.subject, e.bytes, e.status, e.attempts, e.error, e.created_at, e.next_attempt_at, e.ended_at',
+  "e.id, e.account_id, e.kind, e.run_id, e.val_id as val__id, coalesce(e.val_name, '') as val__name, e.sender as \"from\", e.recipients, e.subject, e.bytes, e.status, e.attempts, e.error, e.created_at, e.next_attempt_at, e.ended_at",
 )
 
-const toEmail = createReader<Email>({
-  id: asIs,
-  accountId: asIs,
-  kind: asIs,
-  runId: asIs,
-  val: (_, row: { readonly val_id: string | null; readonly val_name: string | null }) =>
-    row.val_id === null ? null : { id: row.val_id, name: row.val_name ?? "" },
-  from: asIs,
-  recipients: asJson,
-  subject: asIs,
-  bytes: asIs,
-  status: asIs,
-  attempts: asIs,
-  error: asIs,
-  createdAt: asNumber,
-  nextAttemptAt: asNumberOrNull,
-  endedAt: asNumberOrNull,
-})
+type EmailRow = Omit<Email, "recipients"> & { readonly recipients: string }
+
+type SentRow = EmailRow & { readonly content: Uint8Array | null }
+
+function toEmail(row: EmailRow): Email {
+  return { ...row, recipients: parseOwnJson(row.recipients) as Email["recipients"] }
+}
