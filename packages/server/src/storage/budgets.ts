@@ -1,4 +1,5 @@
 import type { BudgetStore } from "../domain/limits/budgets.ts"
+import { type MinuteCounts, sumCounts } from "../domain/limits/minute-counts.ts"
 import {
   type Budget,
   type BudgetAnswer,
@@ -15,6 +16,8 @@ import { nothing, raw, type Statements, sql } from "./database/sql.ts"
 const limits = {
   /** Rows that one statement deletes. */
   purgedMax: 10_000,
+  /** Rows are kept so long after nothing is used of the limit: some count the last minute. */
+  keptMs: 60_000,
 }
 
 /** What the limits of the installation have left, in the database. */
@@ -32,7 +35,8 @@ export function createBudgetStore(db: Database): BudgetStore {
           const row = stored.get(ask.key)
           if (!row) return undefined
           const { budget, answer } = decide(ask, row, nodeId, isLive)
-          const holders = budget.holders && toOwnJson(budget.holders)
+          const detail = budget.holders ?? budget.recent
+          const holders = detail ? toOwnJson(detail) : null
           changed.push({ budget_key: ask.key, new_full_at: budget.fullAt, new_holders: holders })
           return answer
         })
@@ -43,11 +47,36 @@ export function createBudgetStore(db: Database): BudgetStore {
         const added = stored.values().filter(({ full_at }) => Number(full_at) === 0)
         return { answers, added: added.toArray().length }
       }),
+    async readRates(keys) {
+      const asked = dialect.tableOf(
+        keys.map((key) => ({ asked_key: key })),
+        { asked_key: "text" },
+      )
+      const found = await db.read<Omit<BudgetRow, "full_at">>(
+        sql`select key, holders, ${dialect.now} as now from budgets
+          where key in (select asked_key from ${asked})`,
+      )
+      return new Map(
+        found.flatMap(({ key, holders, now }) =>
+          holders === null ? [] : [[key, sumCounts(parseOwnJson(holders), Number(now))]],
+        ),
+      )
+    },
+    async readSlots(nodeId, key) {
+      const found = await db.read<{ holders: string | null; id: string }>(
+        sql`select holders, id from budgets, nodes
+          where key = ${key} and is_gone = 0 and id <> ${nodeId}`,
+      )
+      const held = found.map(({ holders, id }) =>
+        holders === null ? 0 : Number(parseOwnJson(holders)[id]?.[0] ?? 0),
+      )
+      return held.reduce((sum, slots) => sum + slots, 0)
+    },
     async purge(countMax) {
       for (;;) {
         const deleted = await db.writeOne<object>(sql`
           delete from budgets where key in (
-            select key from budgets where full_at < ${dialect.now} limit ${limits.purgedMax} ${dialect.skipLocked})
+            select key from budgets where full_at < ${dialect.now} - ${limits.keptMs} limit ${limits.purgedMax} ${dialect.skipLocked})
           returning key`)
         if (deleted.length < limits.purgedMax) break
       }
@@ -63,6 +92,7 @@ interface BudgetRow {
   readonly key: string
   /** 0 for a row that this transaction has added. */
   readonly full_at: number | string
+  /** The slots of each node; of a rate what is counted of the last minute, if it is. */
   readonly holders: string | null
   readonly now: number | string
 }
@@ -102,7 +132,11 @@ function decide(
 ): { readonly budget: Budget; readonly answer: BudgetAnswer } {
   const now = Number(row.now)
   const fullAt = Number(row.full_at)
-  if (!isSlotAsk(ask)) return settleRate(ask, fullAt === 0 ? undefined : fullAt, now)
+  if (!isSlotAsk(ask)) {
+    const recent: MinuteCounts | undefined =
+      row.holders === null ? undefined : parseOwnJson(row.holders)
+    return settleRate(ask, fullAt === 0 ? undefined : fullAt, now, recent)
+  }
   const holders: Record<string, SlotHolder> = row.holders === null ? {} : parseOwnJson(row.holders)
   return settleSlots(ask, nodeId, holders, isLive, now)
 }
