@@ -147,15 +147,19 @@ export function createLibsqlServer(
       if (status !== 200 && !text.includes("already exists"))
         throw toUnavailable(status, " of its admin API")
     },
-    /** Changes how large the database may become. Connections that are open keep the old limit. */
-    async limitNamespace(namespace: string, bytesMax: number): Promise<void> {
+    /**
+     * Changes how large the database may become. Connections that are open keep the old limit.
+     * Returns false if there is no such namespace.
+     */
+    async limitNamespace(namespace: string, bytesMax: number): Promise<boolean> {
       const { status } = await administer("POST", `${namespace}/config`, {
         max_db_size: String(bytesMax),
         block_reads: false,
         block_writes: false,
         durability_mode: "strong",
       })
-      if (status !== 200) throw toUnavailable(status, " of its admin API")
+      if (status !== 200 && status !== 404) throw toUnavailable(status, " of its admin API")
+      return status === 200
     },
     /** Deletes a namespace with its database, if it exists. */
     async removeNamespace(namespace: string): Promise<void> {

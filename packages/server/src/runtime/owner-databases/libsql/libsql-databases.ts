@@ -108,9 +108,11 @@ export class LibsqlDatabases implements OwnerDatabases {
       const all = await this.#registry.listOf(home.ownerId)
       for (const database of all) {
         if (home.valId !== undefined && database.valId !== home.valId) continue
+        const namespace = toNamespace(database)
         this.#sizes.forget(database)
-        this.#limited.delete(toNamespace(database))
-        await this.#server.removeNamespace(toNamespace(database))
+        this.#limited.delete(namespace)
+        await this.#server.removeNamespace(namespace)
+        this.#streams.forget(namespace)
         await this.#registry.remove(database)
       }
     })
@@ -268,8 +270,13 @@ export class LibsqlDatabases implements OwnerDatabases {
           break
         }
         case "room_needed":
+          if (!(await this.#limitNamespace(request, bytesMax))) {
+            // It was removed, by this node or another one, since its tables were read.
+            const found = await this.#readSchema(request, bytesMax, signal)
+            if (!(found instanceof Uint8Array)) return found
+            schema = found
+          }
           await this.#sizes.read(request.ownerId)
-          await this.#limitNamespace(request, bytesMax)
           break
         case "larger":
           this.#sizes.note(request, reply.pages * pageBytes)
@@ -311,10 +318,10 @@ export class LibsqlDatabases implements OwnerDatabases {
   ): Promise<Uint8Array | SqlOutcome> {
     const namespace = toNamespace(home)
     const options = { signal, bytesMax: this.#limits.replyBytesMax }
-    const { reply, baton } = await this.#exchange.retry(true, signal, () =>
+    const { reply, stream } = await this.#exchange.retry(true, signal, () =>
       this.#streams.send(namespace, schemaRequests, options),
     )
-    this.#streams.release(namespace, baton, true)
+    this.#streams.release(stream, true)
     if (reply.kind === "done") return reply.bytes
     if (reply.kind !== "no_namespace")
       return { kind: "unavailable", message: "its tables cannot be read" }
@@ -331,16 +338,18 @@ export class LibsqlDatabases implements OwnerDatabases {
     return this.#readSchema(home, bytesMax, signal)
   }
 
-  /** The server's own limit, beside the check in each batch. */
-  async #limitNamespace(home: StorageHome, bytesMax: number): Promise<void> {
+  /** The server's own limit, beside the check in each batch. Returns false if there is no database. */
+  async #limitNamespace(home: StorageHome, bytesMax: number): Promise<boolean> {
     const namespace = toNamespace(home)
-    if (this.#limited.get(namespace) === bytesMax) return
-    await this.#server.limitNamespace(namespace, bytesMax)
+    if (this.#limited.get(namespace) === bytesMax) return true
+    const isThere = await this.#server.limitNamespace(namespace, bytesMax)
     this.#streams.forget(namespace)
+    if (!isThere) return false
     this.#limited.delete(namespace)
     this.#limited.set(namespace, bytesMax)
     const [oldest = ""] = this.#limited.keys()
     if (this.#limited.size > this.#limits.ownersMax) this.#limited.delete(oldest)
+    return true
   }
 }
 
