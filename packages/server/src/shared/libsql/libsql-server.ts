@@ -148,10 +148,10 @@ export function createLibsqlServer(
         throw toUnavailable(status, " of its admin API")
     },
     /**
-     * Changes how large the database may become. Connections that are open keep the old limit.
-     * Returns false if there is no such namespace.
+     * Changes how large the database may become. Connections that are open keep the old limit. If it
+     * was removed, the next request notices, and creates it with its limit.
      */
-    async limitNamespace(namespace: string, bytesMax: number): Promise<boolean> {
+    async limitNamespace(namespace: string, bytesMax: number): Promise<void> {
       const { status } = await administer("POST", `${namespace}/config`, {
         max_db_size: String(bytesMax),
         block_reads: false,
@@ -159,7 +159,6 @@ export function createLibsqlServer(
         durability_mode: "strong",
       })
       if (status !== 200 && status !== 404) throw toUnavailable(status, " of its admin API")
-      return status === 200
     },
     /** Deletes a namespace with its database, if it exists. */
     async removeNamespace(namespace: string): Promise<void> {

@@ -270,13 +270,8 @@ export class LibsqlDatabases implements OwnerDatabases {
           break
         }
         case "room_needed":
-          if (!(await this.#limitNamespace(request, bytesMax))) {
-            // It was removed, by this node or another one, since its tables were read.
-            const found = await this.#readSchema(request, bytesMax, signal)
-            if (!(found instanceof Uint8Array)) return found
-            schema = found
-          }
           await this.#sizes.read(request.ownerId)
+          await this.#limitNamespace(request, bytesMax)
           break
         case "larger":
           this.#sizes.note(request, reply.pages * pageBytes)
@@ -338,18 +333,16 @@ export class LibsqlDatabases implements OwnerDatabases {
     return this.#readSchema(home, bytesMax, signal)
   }
 
-  /** The server's own limit, beside the check in each batch. Returns false if there is no database. */
-  async #limitNamespace(home: StorageHome, bytesMax: number): Promise<boolean> {
+  /** The server's own limit, beside the check in each batch. */
+  async #limitNamespace(home: StorageHome, bytesMax: number): Promise<void> {
     const namespace = toNamespace(home)
-    if (this.#limited.get(namespace) === bytesMax) return true
-    const isThere = await this.#server.limitNamespace(namespace, bytesMax)
+    if (this.#limited.get(namespace) === bytesMax) return
+    await this.#server.limitNamespace(namespace, bytesMax)
     this.#streams.forget(namespace)
-    if (!isThere) return false
     this.#limited.delete(namespace)
     this.#limited.set(namespace, bytesMax)
     const [oldest = ""] = this.#limited.keys()
     if (this.#limited.size > this.#limits.ownersMax) this.#limited.delete(oldest)
-    return true
   }
 }
 
