@@ -242,7 +242,7 @@ export const blob = z
   .object({ key: z.string(), size: z.int(), lastModified: time })
   .meta({ id: "Blob" })
 
-/** Usage and limits; null means unlimited. Rates are counted by each node for itself. */
+/** Usage and limits; null means unlimited. What has a limit is counted on all nodes together. */
 export const usage = z
   .object({
     // When the responding node started to count.

@@ -42,7 +42,7 @@ export function createLimits({ config, now, nodeId, onErrorOf }: Foundation, sto
 export function composeAccounts(
   foundation: Foundation,
   stores: Stores,
-  { quotas, allowances }: Limits,
+  { quotas, allowances, budgets }: Limits,
   parts: {
     readonly cipher: Cipher
     readonly runner: Runner
@@ -86,7 +86,7 @@ export function composeAccounts(
     usage: createUsage(
       {
         ...{ vals: stores.vals, blobs: stores.blobs },
-        ...{ allowances, quotas, liveRuns, ownerDatabases, outgoingMail },
+        ...{ allowances, quotas, liveRuns, ownerDatabases, outgoingMail, sharing: budgets },
       },
       {
         runsAtOnceMax: config.runs.perAccountMax,

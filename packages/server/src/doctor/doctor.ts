@@ -1,4 +1,5 @@
 import { type Config, ConfigError, loadConfig, options } from "../config/config.ts"
+import { checkBucket } from "./checks/check-bucket.ts"
 import { checkCgroups } from "./checks/check-cgroups.ts"
 import { checkDataFolder } from "./checks/check-data-folder.ts"
 import { checkDatabase } from "./checks/check-database.ts"
@@ -12,10 +13,14 @@ import { checkPort } from "./checks/check-port.ts"
 import { checkPrograms } from "./checks/check-programs.ts"
 import { checkSignIn } from "./checks/check-sign-in.ts"
 import { checkSmtp } from "./checks/check-smtp.ts"
+import { checkTraces } from "./checks/check-traces.ts"
 import { type Finding, failure, fine, type Status, toReason, warning, worse } from "./finding.ts"
 import { doctorLimits } from "./limits.ts"
 
-/** One check. It changes nothing, and may run while a server runs. */
+/**
+ * One check. It changes nothing but an object in the bucket, which it deletes again, and may run while
+ * a server runs.
+ */
 interface Check {
   readonly name: string
   run(config: Config): Promise<readonly Finding[]> | readonly Finding[]
@@ -28,6 +33,7 @@ const checks: readonly Check[] = [
   { name: "data folder", run: checkDataFolder },
   { name: "database", run: checkDatabase },
   { name: "databases of users", run: checkLibsql },
+  { name: "bucket", run: checkBucket },
   { name: "clock", run: checkClock },
   { name: "port", run: checkPort },
   { name: "exposure", run: checkExposure },
@@ -35,6 +41,7 @@ const checks: readonly Check[] = [
   { name: "outgoing mail", run: checkSmtp },
   { name: "incoming mail", run: checkMail },
   { name: "sign-in", run: checkSignIn },
+  { name: "traces", run: checkTraces },
   { name: "open files", run: checkOpenFiles },
   { name: "memory", run: checkMemory },
 ]

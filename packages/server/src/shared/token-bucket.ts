@@ -122,6 +122,10 @@ export class TokenBuckets<Bucket extends TokenBucket = TokenBucket> {
     return bucket.take(amount, this.#now()) ? 0 : bucket.msUntilToken
   }
 
+  find(key: string): Bucket | undefined {
+    return this.#buckets.get(key)
+  }
+
   /** The bucket of a key as it is; a new one has this capacity. */
   get(key: string, capacity: number): Bucket {
     return this.#buckets.get(key) ?? this.#add(key, capacity)

@@ -86,6 +86,27 @@ describeEachDatabase("createBudgetStore", (open) => {
     expect(await ask(first, 0, 10)).toEqual([{ held: 10, openMax: 10 }])
   })
 
+  test("readRates has what nodes counted in the last minute, and readSlots what others hold", async () => {
+    const { db } = await open()
+    const store = createBudgetStore(db)
+    await addNode(db, first)
+    await addNode(db, second)
+    const slots = (open: number) => ({ key: "slots", max: 10, open, wanted: open })
+    const counted = { counted: 20, spent: 1, used: 1 }
+    await store.settle(first, [rate("a", counted), rate("b", { wanted: 5 }), slots(3)], true)
+    await store.settle(second, [rate("a", { ...counted, wanted: 4 }), slots(2)], true)
+    expect(await store.readRates(["a", "b", "none"])).toEqual(new Map([["a", 44]]))
+    expect(await store.readRates([])).toEqual(new Map())
+    const read = (key: string) =>
+      Promise.all([store.readSlots(first, key), store.readSlots(second, key)])
+    expect([await read("slots"), await read("none")]).toEqual([
+      [2, 3],
+      [0, 0],
+    ])
+    await db.writeOne(sql`update nodes set is_gone = 1 where id = ${first}`)
+    expect(await read("slots")).toEqual([2, 0])
+  })
+
   test("purge removes budgets of which nothing is used, and counts the others", async () => {
     const { db } = await open()
     const store = createBudgetStore(db)
@@ -97,7 +118,9 @@ describeEachDatabase("createBudgetStore", (open) => {
       { key: "no slots", max: 3, open: 0, wanted: 0 },
     ]
     await store.settle(first, asks, true)
-    await db.writeOne(sql`update budgets set full_at = full_at - 1`)
+    expect(await store.purge(100)).toBe(5)
+    await db.writeOne(sql`update budgets set full_at = full_at - 60001`)
+    await db.writeOne(sql`update budgets set full_at = full_at + 60000 where key = 'slots'`)
     expect([await store.purge(100), await store.purge(1)]).toEqual([3, 1])
     const left = await db.read<{ key: string }>(sql`select key from budgets order by key`)
     expect(left.map(({ key }) => key)).toEqual(["slots", "table", "used"])

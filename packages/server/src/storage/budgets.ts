@@ -1,4 +1,5 @@
 import type { BudgetStore } from "../domain/limits/budgets.ts"
+import { type MinuteCounts, sumCounts } from "../domain/limits/minute-counts.ts"
 import {
   type Budget,
   type BudgetAnswer,
@@ -19,6 +20,8 @@ const limits = {
   purgedMax: 10_000,
   /** By then every node has reported the slots that it holds to a table that was empty. */
   reportedMs: slotsRenewedMs + 5_000,
+  /** Rows are kept so long after nothing is used of the limit: some count the last minute. */
+  keptMs: 60_000,
 }
 
 /**
@@ -42,7 +45,8 @@ export function createBudgetStore(db: Database): BudgetStore {
           const row = stored.get(ask.key)
           if (!row) return undefined
           const { budget, answer } = decide(ask, row, nodeId, nodes)
-          const holders = budget.holders && toOwnJson(budget.holders)
+          const detail = budget.holders ?? budget.recent
+          const holders = detail ? toOwnJson(detail) : null
           changed.push({ budget_key: ask.key, new_full_at: budget.fullAt, new_holders: holders })
           return answer
         })
@@ -53,12 +57,37 @@ export function createBudgetStore(db: Database): BudgetStore {
         const added = stored.values().filter(({ fullAt }) => fullAt === 0)
         return { answers, added: added.toArray().length }
       }),
+    async readRates(keys) {
+      const asked = dialect.tableOf(
+        keys.map((key) => ({ asked_key: key })),
+        { asked_key: "text" },
+      )
+      const found = await db.read<Omit<BudgetRow, "fullAt">>(
+        sql`select key, holders, ${dialect.now} as now from budgets
+          where key in (select asked_key from ${asked})`,
+      )
+      return new Map(
+        found.flatMap(({ key, holders, now }) =>
+          holders === null ? [] : [[key, sumCounts(parseOwnJson(holders), now)]],
+        ),
+      )
+    },
+    async readSlots(nodeId, key) {
+      const found = await db.read<{ holders: string | null; id: string }>(
+        sql`select holders, id from budgets, nodes
+          where key = ${key} and is_gone = 0 and id <> ${nodeId}`,
+      )
+      const held = found.map(({ holders, id }) =>
+        holders === null ? 0 : Number(parseOwnJson(holders)[id]?.[0] ?? 0),
+      )
+      return held.reduce((sum, slots) => sum + slots, 0)
+    },
     async purge(countMax) {
       await db.writeOne(addMarker(db))
       for (;;) {
         const deleted = await db.writeOne<object>(sql`
           delete from budgets where key in (
-            select key from budgets where full_at < ${dialect.now} limit ${limits.purgedMax} ${dialect.skipLocked})
+            select key from budgets where full_at < ${dialect.now} - ${limits.keptMs} limit ${limits.purgedMax} ${dialect.skipLocked})
           returning key`)
         if (deleted.length < limits.purgedMax) break
       }
@@ -74,6 +103,7 @@ interface BudgetRow {
   readonly key: string
   /** 0 for a row that this transaction has added. */
   readonly fullAt: number
+  /** The slots of each node; of a rate what is counted of the last minute, if it is. */
   readonly holders: string | null
   readonly now: number
 }
@@ -104,15 +134,15 @@ const addMarker = ({ dialect }: Database) => sql`
 /** Nodes that are gone hold no slots. */
 function* readNodes(db: Database, asks: readonly BudgetAsk[]): Statements<SlotNodes> {
   if (!asks.some(isSlotAsk)) return { isLive: () => true, unknownCount: 1 }
-  const live = yield* rows<{ id: string; age_ms: number | string | null }>(sql`
+  const live = yield* rows<{ id: string; ageMs: number | null }>(sql`
     select id, (select ${db.dialect.now} + ${crashMarker.lastsMs} - full_at from budgets where key = ${crashMarker.key}) as age_ms
     from nodes where is_gone = 0`)
-  const ageMs = live[0]?.age_ms ?? null
+  const ageMs = live[0]?.ageMs ?? null
   if (ageMs === null) yield addMarker(db)
   const ids = new Set(live.map(({ id }) => id))
   return {
     isLive: (nodeId) => ids.has(nodeId),
-    unknownCount: Number(ageMs) >= limits.reportedMs ? 1 : Math.max(1, ids.size),
+    unknownCount: (ageMs ?? 0) >= limits.reportedMs ? 1 : Math.max(1, ids.size),
   }
 }
 
@@ -122,9 +152,12 @@ function decide(
   nodeId: string,
   nodes: SlotNodes,
 ): { readonly budget: Budget; readonly answer: BudgetAnswer } {
-  const now = row.now
-  const fullAt = row.fullAt
-  if (!isSlotAsk(ask)) return settleRate(ask, fullAt === 0 ? undefined : fullAt, now)
+  const { now, fullAt } = row
+  if (!isSlotAsk(ask)) {
+    const recent: MinuteCounts | undefined =
+      row.holders === null ? undefined : parseOwnJson(row.holders)
+    return settleRate(ask, fullAt === 0 ? undefined : fullAt, now, recent)
+  }
   const holders: Record<string, SlotHolder> = row.holders === null ? {} : parseOwnJson(row.holders)
   return settleSlots(ask, nodeId, holders, nodes, now)
 }

@@ -13,6 +13,7 @@ const env = {
   HAMLET_TOKEN: chosenToken,
   HAMLET_RATE_PER_TOKEN: String(perMinute),
   HAMLET_RUNS_PER_ACCOUNT_MAX: String(runsMax),
+  HAMLET_STORAGE_REQUESTS_PER_MINUTE: "30",
 }
 
 describePostgres("limits of three nodes", (open) => {
@@ -26,6 +27,7 @@ describePostgres("limits of three nodes", (open) => {
       await expectLimit(client, urls, (index) => index)
       await expectLimit(client, urls, () => 1)
       await expectLimit(client, urls, (index) => Math.floor(index / 90))
+      await expectUsage(urls)
       await expectRunsAtOnce(client, nodes)
     },
     testMsMax,
@@ -67,6 +69,17 @@ async function expectLimit(
   expect(accepted).toBeLessThanOrEqual(1.1 * (perMinute + refilled))
 }
 
+/** Each node tells what all of them have used. */
+async function expectUsage(urls: readonly string[]): Promise<void> {
+  const clients = urls.map((baseUrl) => createClient({ baseUrl, token: chosenToken }))
+  for (const client of [...clients, ...clients]) await client.listBlobs({})
+  for (const client of clients)
+    expect((await client.getMyUsage({})).storage).toMatchObject({
+      requestsLastMinute: 6,
+      requestsPerMinuteMax: 30,
+    })
+}
+
 /** The response of a run begins when the run does, and the run goes on until its client leaves. */
 async function expectRunsAtOnce(client: Client, nodes: readonly StartedNode[]): Promise<void> {
   const code = `export default () => new Response(new ReadableStream({
@@ -84,8 +97,16 @@ async function expectRunsAtOnce(client: Client, nodes: readonly StartedNode[]): 
     // Kept: the connection of a response that is collected as garbage is closed.
     started.push({ node, end, response })
   }
-  for (let index = 0; index < 12; index++) void request(index % 3).catch(() => {})
+  const requestMany = (count: number) => {
+    for (let index = 0; index < count; index++) void request(index % 3).catch(() => {})
+  }
+  requestMany(runsMax)
   await waitUntil(() => started.length === runsMax, { msMax: 120_000 })
+  for (const { baseUrl } of nodes) {
+    const { getMyUsage } = createClient({ baseUrl, token: chosenToken })
+    await waitUntil(async () => (await getMyUsage({})).runs.atOnce === runsMax)
+  }
+  requestMany(8)
   started.shift()?.end.abort()
   await waitUntil(() => started.length === runsMax, { msMax: 60_000 })
   // The runs of a node that is killed end, and the others may use its slots when it is gone.

@@ -49,7 +49,13 @@ describe.if(hasLibsql("checkLibsql"))("checkLibsql", () => {
     expect(await look(nowhere)).toEqual([
       "failure",
       "the libSQL server cannot be reached (127.0.0.1:1)",
-      "correct HAMLET_LIBSQL_URL and HAMLET_LIBSQL_ADMIN_URL, or start the server",
+      "correct HAMLET_LIBSQL_URL, or start the server",
+    ])
+    const halfway = { ...server.env, HAMLET_LIBSQL_ADMIN_URL: "http://127.0.0.1:1" }
+    expect(await look(halfway)).toEqual([
+      "failure",
+      "the libSQL server cannot be reached (admin API, 127.0.0.1:1)",
+      "correct HAMLET_LIBSQL_ADMIN_URL, or start the server",
     ])
   })
 })

@@ -27,20 +27,25 @@ export async function checkLibsql({
           "start it with --enable-namespaces",
         ),
       ]
+  } catch (error) {
+    return [toFailure(error, host, "HAMLET_LIBSQL_URL", "HAMLET_LIBSQL_KEY")]
+  }
+  try {
     const isUsed = await server.hasNamespace(registryNamespace)
     const state = isUsed ? "" : "; there are no databases yet"
     return [fine(check, `on the libSQL server ${host}, which accepts the keys${state}`)]
   } catch (error) {
-    if (!(error instanceof LibsqlUnavailable)) throw error
-    return [failure(check, `${toReason(error)} (${host})`, toMend(error.message))]
+    const place = `admin API, ${new URL(libsql.adminUrl).host}`
+    return [toFailure(error, place, "HAMLET_LIBSQL_ADMIN_URL", "HAMLET_LIBSQL_ADMIN_KEY")]
   }
 }
 
-function toMend(message: string): string {
-  if (!message.includes("key"))
-    return "correct HAMLET_LIBSQL_URL and HAMLET_LIBSQL_ADMIN_URL, or start the server"
-  const name = message.includes("admin") ? "HAMLET_LIBSQL_ADMIN_KEY" : "HAMLET_LIBSQL_KEY"
-  return `correct ${name}`
+function toFailure(error: unknown, place: string, url: string, key: string): Finding {
+  if (!(error instanceof LibsqlUnavailable)) throw error
+  const mend = error.message.includes("key")
+    ? `correct ${key}`
+    : `correct ${url}, or start the server`
+  return failure(check, `${toReason(error)} (${place})`, mend)
 }
 
 function checkFiles(isOnPostgres: boolean, isShared: boolean): Finding {

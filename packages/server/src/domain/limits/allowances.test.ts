@@ -9,7 +9,7 @@ const none = {
 }
 
 describe("createAllowances", () => {
-  test("counts runs, traffic and storage separately, and names the one that is used up", () => {
+  test("counts runs, traffic and storage separately, and names the one that is used up", async () => {
     const limits = { runsPerMinute: 1, egressBytesPerMinute: 60, storageRequestsPerMinute: 2 }
     const allowances = createAllowances(limits, () => start)
     void allowances.takeRun("ada")
@@ -26,7 +26,7 @@ describe("createAllowances", () => {
       "the account has used up its requests to them for this minute; try again in 30 s",
     )
     void allowances.takeRun("bob")
-    expect(allowances.usedBy("ada")).toEqual({
+    expect(await allowances.usedBy("ada")).toEqual({
       runs: { lastMinute: 1, sinceStart: 1 },
       egressBytes: { lastMinute: 60, sinceStart: 60 },
       storageRequests: { lastMinute: 2, sinceStart: 2 },
@@ -44,7 +44,7 @@ describe("createAllowances", () => {
     expect(() => allowances.takeRun("ada")).toThrow("used up its runs")
   })
 
-  test("hasRun says whether a run is left, and countRun counts one that starts anyway", () => {
+  test("hasRun says whether a run is left, and countRun counts one that starts anyway", async () => {
     const clock = { at: start }
     const allowances = createAllowances({ ...none, runsPerMinute: 2 }, () => clock.at)
     expect(allowances.hasRun("ada")).toBe(true)
@@ -52,7 +52,7 @@ describe("createAllowances", () => {
     expect(allowances.hasRun("ada")).toBe(false)
     expect(allowances.hasRun("bob")).toBe(true)
     expect(() => allowances.takeRun("ada")).toThrow("try again in 60 s")
-    expect(allowances.usedBy("ada").runs).toEqual({ lastMinute: 3, sinceStart: 3 })
+    expect((await allowances.usedBy("ada")).runs).toEqual({ lastMinute: 3, sinceStart: 3 })
     clock.at += 60_000
     expect(allowances.hasRun("ada")).toBe(true)
     expect(createAllowances(none, () => start).hasRun("ada")).toBe(true)

@@ -28,10 +28,13 @@ export interface Allowances {
   takeBytes(userId: string, bytes: number): void
   /** Call before a request to blobs or SQLite. */
   takeStorageRequest(userId: string): void | Promise<void>
-  usedBy(userId: string): UsedAllowances
+  usedBy(userId: string): Promise<UsedAllowances>
 }
 
-/** What a user has used on this node. */
+/**
+ * What a user has used: in the last minute on all nodes, as far as they have reported it, or on this
+ * node where there is no limit.
+ */
 export interface UsedAllowances {
   readonly runs: Used
   readonly egressBytes: Used
@@ -48,7 +51,7 @@ export function createAllowances(
   const own = (name: keyof AllowanceLimits) => (userId: string) =>
     quotas.find(userId)?.[name] ?? limits[name]
   const meter = (name: keyof AllowanceLimits, refusal: string) =>
-    createUsageMeter(own(name), refusal, new SharedRates(name, minuteMs, now, sharing), now)
+    createUsageMeter(own(name), refusal, new SharedRates(name, minuteMs, now, sharing, true), now)
   const runs = meter("runsPerMinute", refusals.run)
   const bytes = meter("egressBytesPerMinute", refusals.bytes)
   const requests = meter("storageRequestsPerMinute", refusals.storage)
@@ -63,11 +66,17 @@ export function createAllowances(
     countRun: (userId) => runs.charge(userId, 1),
     takeBytes: (userId, amount) => bytes.takeNow(userId, amount),
     takeStorageRequest: (userId) => requests.take(userId),
-    usedBy: (userId) => ({
-      runs: runs.usedBy(userId),
-      egressBytes: bytes.usedBy(userId),
-      storageRequests: requests.usedBy(userId),
-    }),
+    async usedBy(userId) {
+      const keys = [runs, bytes, requests].map((meter) => meter.sharedKeyOf(userId))
+      const shared = keys.filter((key) => key !== undefined)
+      const reported = shared.length === 0 ? undefined : await sharing.readRates(shared)
+      const [ofRuns, ofBytes, ofRequests] = keys.map((key) => reported?.get(key ?? ""))
+      return {
+        runs: runs.usedBy(userId, ofRuns),
+        egressBytes: bytes.usedBy(userId, ofBytes),
+        storageRequests: requests.usedBy(userId, ofRequests),
+      }
+    },
   }
 }
 

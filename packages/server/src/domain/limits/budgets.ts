@@ -12,6 +12,10 @@ export interface BudgetStore {
     asks: readonly BudgetAsk[],
     mayAdd: boolean,
   ): Promise<{ readonly answers: readonly (BudgetAnswer | undefined)[]; readonly added: number }>
+  /** What nodes have reported of the last minute, by the keys of limits that are counted. */
+  readRates(keys: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** How many slots of a key all other nodes hold. */
+  readSlots(nodeId: string, key: string): Promise<number>
   /** Forgets limits of which nothing is used. Returns how many are left, counted up to `countMax`. */
   purge(countMax: number): Promise<number>
 }
@@ -50,10 +54,21 @@ export interface Sharing {
   add(source: BudgetSource): void
   /** Collects asks after a delay, or sooner. */
   wakeIn(delayMs: number): void
+  /** What nodes have reported of the last minute, by the keys of limits that are counted. */
+  readRates(keys: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** How many slots of a key all other nodes hold. */
+  readSlots(key: string): Promise<number>
 }
 
 /** A node that shares its limits with no other. */
-export const alone: Sharing = { nodeCount: 1, isCut: false, add() {}, wakeIn() {} }
+export const alone: Sharing = {
+  nodeCount: 1,
+  isCut: false,
+  add() {},
+  wakeIn() {},
+  readRates: async () => new Map(),
+  readSlots: async () => 0,
+}
 
 /**
  * The part of a limit that all nodes together may use before they have reported it: by so much they
@@ -135,6 +150,14 @@ export class Budgets implements Sharing {
 
   wakeIn(delayMs: number): void {
     this.#loop.wakeIn(delayMs)
+  }
+
+  readRates(keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#nodeCount === 1 ? alone.readRates(keys) : this.#store.readRates(keys)
+  }
+
+  readSlots(key: string): Promise<number> {
+    return this.#nodeCount === 1 ? alone.readSlots(key) : this.#store.readSlots(this.#nodeId, key)
   }
 
   /** From now on this node decides alone. */

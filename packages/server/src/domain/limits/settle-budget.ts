@@ -1,3 +1,5 @@
+import { addCount, emptyCounts, type MinuteCounts } from "./minute-counts.ts"
+
 /**
  * What one node asks about a limit per time. A *token* is what one request, run or byte costs.
  * `key` is unique among all limits.
@@ -12,6 +14,8 @@ export interface RateAsk {
   readonly wanted: number
   /** Its own count of used tokens, `spent` included. The database takes it if it stores none. */
   readonly used: number
+  /** Tokens taken since the last report, for a limit whose use users can see. */
+  readonly counted?: number
 }
 
 /** What one node asks about a limit on what is open at once. */
@@ -50,6 +54,8 @@ export interface Budget {
   readonly fullAt: number
   /** Slots of each node; null for a rate. */
   readonly holders: Holders | null
+  /** What nodes have reported of the last minute; undefined where it is not counted. */
+  readonly recent?: MinuteCounts | undefined
 }
 
 type Holders = Readonly<Record<string, SlotHolder>>
@@ -75,11 +81,15 @@ export function isSlotAsk(ask: BudgetAsk): ask is SlotAsk {
   return "open" in ask
 }
 
-/** Decides about tokens. `fullAt` is undefined for a limit of which nothing is stored. */
+/**
+ * Decides about tokens. `fullAt` is undefined for a limit of which nothing is stored. Adds to `recent`
+ * what is counted.
+ */
 export function settleRate(
   { capacity, periodMs, ...ask }: RateAsk,
   fullAt: number | undefined,
   now: number,
+  recent = ask.counted === undefined ? undefined : emptyCounts(),
 ): { readonly budget: Budget; readonly answer: RateAnswer } {
   const msPerToken = periodMs / capacity
   const before =
@@ -88,8 +98,9 @@ export function settleRate(
   const reported = Math.min(before + ask.spent, 2 * capacity)
   const granted = Math.max(0, Math.min(ask.wanted, Math.floor(capacity - reported)))
   const used = reported + granted
+  if (recent) addCount(recent, (ask.counted ?? 0) + granted, now)
   return {
-    budget: { fullAt: now + Math.floor(used * msPerToken), holders: null },
+    budget: { fullAt: now + Math.floor(used * msPerToken), holders: null, recent },
     answer: { used, granted },
   }
 }

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type BudgetStore, Budgets, toBudgetKey } from "./budgets.ts"
+import { sumCounts } from "./minute-counts.ts"
 import { type Budget, type BudgetAsk, isSlotAsk, settleRate, settleSlots } from "./settle-budget.ts"
 import { SharedRates } from "./shared-rates.ts"
 import { SharedSlots } from "./shared-slots.ts"
+import { createUsageMeter } from "./usage-meter.ts"
 
 const minuteMs = 60_000
 const opened: Budgets[] = []
@@ -178,6 +180,78 @@ describe("SharedRates", () => {
   })
 })
 
+describe("createUsageMeter on several nodes", () => {
+  function openMeters(perMinute: number | undefined) {
+    const { clock, store, nodes } = openNodes(2, 1)
+    const meters = nodes.map(({ budgets }) => {
+      const rates = new SharedRates("runs", minuteMs, () => clock.at, budgets, true)
+      const meter = createUsageMeter(
+        () => perMinute,
+        "no",
+        rates,
+        () => clock.at,
+      )
+      const read = async () => {
+        const key = meter.sharedKeyOf("ada")
+        const reported = key === undefined ? undefined : await budgets.readRates([key])
+        return meter.usedBy("ada", reported?.get(key ?? "")).lastMinute
+      }
+      return { budgets, meter, read }
+    })
+    const [first, second] = meters
+    if (!first || !second) throw new Error("a node is missing")
+    const readBoth = async () => [await first.read(), await second.read()]
+    return { clock, store, first, second, readBoth }
+  }
+
+  test("usedBy counts what both nodes used in the last minute, and asks nothing for it", async () => {
+    const { clock, store, first, second, readBoth } = openMeters(10)
+    for (let count = 0; count < 4; count++) await first.meter.take("ada")
+    for (let count = 0; count < 3; count++) await second.meter.take("ada")
+    const { settled } = store
+    expect(await readBoth()).toEqual([7, 7])
+    // All tokens but one are there again; the minute is not over.
+    clock.at += 40_000
+    await first.meter.take("ada")
+    expect(await readBoth()).toEqual([8, 8])
+    clock.at += 20_000
+    expect(await readBoth()).toEqual([1, 1])
+    clock.at += 60_000
+    expect(await readBoth()).toEqual([0, 0])
+    expect(store.settled).toBe(settled + 1)
+  })
+
+  test("usedBy adds what this node has not reported, and misses that of the other", async () => {
+    const { store, first, second, readBoth } = openMeters(1_000)
+    // A node is trusted with 25, and reports 13 of them.
+    for (let count = 0; count < 12; count++) await first.meter.take("ada")
+    expect(store.settled).toBe(0)
+    expect(await readBoth()).toEqual([12, 0])
+    await first.meter.take("ada")
+    await waitUntil(() => store.settled === 1)
+    for (let count = 0; count < 5; count++) await second.meter.take("ada")
+    expect(await readBoth()).toEqual([13, 18])
+  })
+
+  test("usedBy knows what this node has used while it was alone, or has no limit", async () => {
+    const { clock, first, second, readBoth } = openMeters(100)
+    first.budgets.setNodeCount(1)
+    for (let count = 0; count < 90; count++) {
+      clock.at += 400
+      await first.meter.take("ada")
+    }
+    first.budgets.setNodeCount(2)
+    for (let count = 0; count < 3; count++) await second.meter.take("ada")
+    await waitUntil(async () => (await second.read()) > 3)
+    const [ofFirst, ofSecond] = await readBoth()
+    expect(ofFirst).toBeOneOf([93, 92, 91, 90])
+    expect(ofSecond).toBeLessThanOrEqual(93)
+    const unlimited = openMeters(undefined)
+    await unlimited.first.meter.take("ada")
+    expect(await unlimited.readBoth()).toEqual([1, 0])
+  })
+})
+
 describe("SharedSlots", () => {
   function openSlots(max: number) {
     const { store, nodes } = openNodes(2, 1)
@@ -311,11 +385,24 @@ class MemoryStore implements BudgetStore {
       const now = this.#now()
       const { budget, answer } = isSlotAsk(ask)
         ? settleSlots(ask, nodeId, row?.holders ?? {}, allLive, now)
-        : settleRate(ask, row?.fullAt, now)
+        : settleRate(ask, row?.fullAt, now, row?.recent)
       this.#rows.set(ask.key, budget)
       return answer
     })
     return { answers, added: 0 }
+  }
+
+  async readRates(keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return new Map(
+      keys.flatMap((key) => {
+        const recent = this.#rows.get(key)?.recent
+        return recent ? [[key, sumCounts(recent, this.#now())] as const] : []
+      }),
+    )
+  }
+
+  async readSlots(): Promise<number> {
+    return 0
   }
 
   async purge(): Promise<number> {

@@ -27,13 +27,21 @@ export class SharedRates implements BudgetSource {
   readonly #periodMs: number
   readonly #now: () => number
   readonly #sharing: Sharing
+  readonly #isCounted: boolean
   readonly #buckets: TokenBuckets<SharedBucket>
   /** The keys with something to report or to ask. */
   readonly #due = new Map<string, SharedBucket>()
 
-  /** The name differs from that of other limits. */
-  constructor(name: string, periodMs: number, now: () => number, sharing: Sharing) {
+  /** The name differs from that of other limits. `isCounted`: nodes count the last minute together. */
+  constructor(
+    name: string,
+    periodMs: number,
+    now: () => number,
+    sharing: Sharing,
+    isCounted = false,
+  ) {
     this.#name = name
+    this.#isCounted = isCounted
     this.#periodMs = periodMs
     this.#now = now
     this.#sharing = sharing
@@ -75,6 +83,16 @@ export class SharedRates implements BudgetSource {
     const bucket = this.#get(key, capacity)
     bucket.charge(amount)
     this.#noteTaken(key, bucket, amount)
+  }
+
+  /** The key of the limit in the database. */
+  sharedKeyOf(key: string): string {
+    return toBudgetKey(this.#name, key)
+  }
+
+  /** Tokens that this node has taken, and the database does not know of. */
+  unreportedOf(key: string): number {
+    return this.#buckets.find(key)?.unreported ?? 0
   }
 
   join(): void {
@@ -139,13 +157,15 @@ export class SharedRates implements BudgetSource {
     let takenAlone = 0
     return {
       ask: {
-        key: toBudgetKey(this.#name, key),
+        key: this.sharedKeyOf(key),
         capacity,
         periodMs: this.#periodMs,
         // What has been refilled since then is no longer used.
         spent: Math.min(unreported, used),
         wanted,
         used,
+        // A node that was alone has not reported for long.
+        ...(this.#isCounted && { counted: Math.min(unreported, capacity) }),
       },
       settle: (answer) => {
         if (answer && isRateAnswer(answer)) this.#apply(bucket, answer, unreported, waiting)

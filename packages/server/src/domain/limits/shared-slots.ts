@@ -17,6 +17,9 @@ const limits = {
   renewMs: slotsRenewedMs,
 }
 
+/** The name of the limit on the runs of each account. */
+export const runsAtOnce = "runs at once"
+
 /** Whose slots these are. */
 export interface SlotUsers {
   /** The most that all nodes together may have open of the key. */

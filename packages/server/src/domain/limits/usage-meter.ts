@@ -1,3 +1,4 @@
+import { addCount, emptyCounts, type MinuteCounts, sumCounts } from "./minute-counts.ts"
 import { admit, refuseUntil } from "./rate-limit.ts"
 import type { SharedRates } from "./shared-rates.ts"
 
@@ -5,6 +6,7 @@ import type { SharedRates } from "./shared-rates.ts"
 export interface Used {
   /** In the last 50 to 60 seconds. */
   readonly lastMinute: number
+  /** On this node. */
   readonly sinceStart: number
 }
 
@@ -24,22 +26,19 @@ export interface UsageMeter {
   hasLeft(userId: string): boolean | Promise<boolean>
   /** As `take`, whether anything is left or not. */
   charge(userId: string, amount: number): void
-  usedBy(userId: string): Used
+  /** The key of the user's limit, which all nodes share; undefined for no limit. */
+  sharedKeyOf(userId: string): string | undefined
+  /** `reported` is what nodes have reported of the last minute, this one included. */
+  usedBy(userId: string, reported?: number): Used
 }
 
 const limits = {
-  /** The last minute is the current slot and the five before it. */
-  slotMs: 10_000,
-  slotCount: 6,
   /** Users that are counted, some 200 bytes each; then the oldest counter is dropped. */
   usersMax: 100_000,
 }
 
 /** What one user has used. */
-interface Counter {
-  /** The number of the current slot, counted from 1970. */
-  slot: number
-  readonly counts: number[]
+interface Counter extends MinuteCounts {
   total: number
 }
 
@@ -56,10 +55,7 @@ export function createUsageMeter(
   const counters = new Map<string, Counter>()
   const count = (userId: string, amount: number) => {
     const counter = counters.get(userId) ?? addCounter(counters, userId)
-    const slot = Math.floor(now() / limits.slotMs)
-    if (slot !== counter.slot) advance(counter, slot)
-    const index = slot % limits.slotCount
-    counter.counts[index] = (counter.counts[index] ?? 0) + amount
+    addCount(counter, amount, now())
     counter.total += amount
   }
   return {
@@ -83,14 +79,14 @@ export function createUsageMeter(
       if (perMinute !== undefined) rates.charge(userId, perMinute, amount)
       count(userId, amount)
     },
-    usedBy(userId) {
+    sharedKeyOf: (userId) =>
+      perMinuteOf(userId) === undefined ? undefined : rates.sharedKeyOf(userId),
+    usedBy(userId, reported = 0) {
       const counter = counters.get(userId)
-      if (!counter) return { lastMinute: 0, sinceStart: 0 }
-      advance(counter, Math.floor(now() / limits.slotMs))
-      return {
-        lastMinute: counter.counts.reduce((sum, count) => sum + count, 0),
-        sinceStart: counter.total,
-      }
+      const own = counter ? sumCounts(counter, now()) : 0
+      // What this node has used is known better here, as when it was alone or the database away.
+      const all = reported + Math.min(rates.unreportedOf(userId), own)
+      return { lastMinute: Math.max(own, all), sinceStart: counter?.total ?? 0 }
     },
   }
 }
@@ -98,16 +94,7 @@ export function createUsageMeter(
 function addCounter(counters: Map<string, Counter>, userId: string): Counter {
   const [oldest] = counters.size >= limits.usersMax ? counters.keys() : []
   if (oldest !== undefined) counters.delete(oldest)
-  const counter = { slot: 0, counts: new Array<number>(limits.slotCount).fill(0), total: 0 }
+  const counter = { ...emptyCounts(), total: 0 }
   counters.set(userId, counter)
   return counter
-}
-
-/** Clears the slots that have passed; all of them if the clock was set back. */
-function advance(counter: Counter, slot: number): void {
-  const passed = slot - counter.slot
-  if (passed < 0 || passed >= limits.slotCount) counter.counts.fill(0)
-  else
-    for (let back = 0; back < passed; back++) counter.counts[(slot - back) % limits.slotCount] = 0
-  counter.slot = slot
 }

@@ -7,7 +7,9 @@ import type { OwnerDatabases } from "../owner-databases.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
 import type { CodeUsage, ValStore } from "../vals/vals.ts"
 import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.ts"
+import { type Sharing, toBudgetKey } from "./budgets.ts"
 import type { QuotaBook } from "./quotas.ts"
+import { runsAtOnce } from "./shared-slots.ts"
 
 /** What a user uses, with the limits. */
 export interface Usage {
@@ -15,7 +17,7 @@ export interface Usage {
   readonly perMinuteMax: AllowanceLimits
   /** When this node started to count. */
   readonly countedSince: number
-  /** On this node. */
+  /** On this node, and as far as other nodes have reported theirs. */
   readonly runsAtOnce: number
   readonly runsAtOnceMax: number
   readonly code: CodeUsage
@@ -48,6 +50,7 @@ export function createUsage(
     readonly liveRuns: Pick<LiveRuns, "countOf">
     readonly ownerDatabases: Pick<OwnerDatabases, "sizeOf">
     readonly outgoingMail: Pick<OutgoingMail, "readUsage">
+    readonly sharing: Pick<Sharing, "readSlots">
   },
   limits: UsageLimits,
   { now }: Pick<Clock, "now">,
@@ -60,17 +63,19 @@ export function createUsage(
       const own = quotas.find(userId)
       const bytesMax =
         limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
-      const [code, blobs, bytes, mail] = await Promise.all([
+      const [code, blobs, bytes, mail, used, runsElsewhere] = await Promise.all([
         parts.vals.findUsage(userId),
         blobStore.findUsage(userId),
         bytesMax === null ? 0 : ownerDatabases.sizeOf(userId),
         outgoingMail.readUsage(userId),
+        allowances.usedBy(userId),
+        parts.sharing.readSlots(toBudgetKey(runsAtOnce, userId)),
       ])
       return {
-        used: allowances.usedBy(userId),
+        used,
         perMinuteMax: allowances.limitsOf(userId),
         countedSince: startedAt,
-        runsAtOnce: liveRuns.countOf(userId),
+        runsAtOnce: liveRuns.countOf(userId) + runsElsewhere,
         runsAtOnceMax: own?.runsAtOnce ?? limits.runsAtOnceMax,
         ...{ code, blobs },
         blobBytesMax: own?.blobBytes ?? limits.blobBytesMax,

@@ -68,8 +68,8 @@ export const libsqlLimits = {
   retryMs: [50, 250] as readonly number[],
   /** Pause before a request that met a lock is sent again, for up to half of its time. */
   busyMs: 20,
-  /** How long a connection to a database is kept for the next request. The server ends it at 10 s. */
-  streamIdleMsMax: 3_000,
+  /** How long a connection to a database is used. The server ends it after 10 s without a request. */
+  streamMsMax: 3_000,
   /** The connections that are kept. The libSQL server has 128 by default, for all nodes. */
   streamsMax: 16,
   /** How long the sizes of a user's databases are believed: other nodes change them too. */

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import { alone, type Sharing } from "../../domain/limits/budgets.ts"
-import { SharedSlots } from "../../domain/limits/shared-slots.ts"
+import { runsAtOnce, SharedSlots } from "../../domain/limits/shared-slots.ts"
 import type { Client } from "../../domain/runs/runner.ts"
 import { FairQueue } from "../../shared/fair-queue.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
@@ -30,7 +30,7 @@ export class RunLimiter {
         while (this.#queue.size > 0 && this.#startNext());
       },
     }
-    this.#perAccount = new SharedSlots("runs at once", users, sharing)
+    this.#perAccount = new SharedSlots(runsAtOnce, users, sharing)
   }
 
   get active(): number {

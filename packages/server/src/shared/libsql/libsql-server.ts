@@ -147,7 +147,10 @@ export function createLibsqlServer(
       if (status !== 200 && !text.includes("already exists"))
         throw toUnavailable(status, " of its admin API")
     },
-    /** Changes how large the database may become. Connections that are open keep the old limit. */
+    /**
+     * Changes how large the database may become. Connections that are open keep the old limit. If it
+     * was removed, the next request notices, and creates it with its limit.
+     */
     async limitNamespace(namespace: string, bytesMax: number): Promise<void> {
       const { status } = await administer("POST", `${namespace}/config`, {
         max_db_size: String(bytesMax),
@@ -155,7 +158,7 @@ export function createLibsqlServer(
         block_writes: false,
         durability_mode: "strong",
       })
-      if (status !== 200) throw toUnavailable(status, " of its admin API")
+      if (status !== 200 && status !== 404) throw toUnavailable(status, " of its admin API")
     },
     /** Deletes a namespace with its database, if it exists. */
     async removeNamespace(namespace: string): Promise<void> {

@@ -102,7 +102,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases", () => {
 
   test("never takes a new database for one that was removed", async () => {
     // Without connections that are kept, which would still see the old one.
-    const options = { limits: { streamIdleMsMax: 0 } }
+    const options = { limits: { streamMsMax: 0 } }
     await using one = await openLibsql(server, options)
     await using other = await openLibsql(server, options)
     const here = one.owner()
@@ -115,6 +115,47 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases", () => {
     expect(await here.execute("create table t (a)")).toMatchObject({ rowsAffected: 0 })
     const refused = { kind: "failed", message: "no such table: fsdir" }
     expect(await there.execute(list)).toMatchObject(refused)
+  })
+
+  test.each([
+    ["a node that has read it", "select * from t", 3_000],
+    ["a node that has written to it", "insert into t values (1)", 3_000],
+    ["a node without connections that are kept", "select * from t", 0],
+  ])(
+    "creates a removed database again with the first write of %s",
+    async (_, first, streamMsMax) => {
+      await using one = await openLibsql(server, { limits: { streamMsMax } })
+      await using other = await openLibsql(server, { limits: { streamMsMax } })
+      const here = one.owner()
+      const there = other.owner(here.id)
+      for (const next of [there, here]) {
+        await here.execute("create table if not exists t (a)")
+        for (let count = 0; count < 3; count++)
+          for (const owner of [here, there])
+            expect(await owner.execute(first)).toMatchObject({ columns: expect.any(Array) })
+        await one.pool.remove({ ownerId: here.id })
+        const create = ["create table if not exists t (a)", "insert into t values (2)"]
+        expect(await next.batch(create)).toMatchObject([{}, { rowsAffected: 1 }])
+        // Not there if it was created here: its connections still have the removed one.
+        expect(await here.rows("select a from t")).toEqual([[2]])
+      }
+    },
+  )
+
+  test("uses no connection for long that has a database which was removed and created again", async () => {
+    await using one = await openLibsql(server)
+    await using other = await openLibsql(server, { limits: { streamMsMax: 300 } })
+    const here = one.owner()
+    const there = other.owner(here.id)
+    const insert = () => there.execute("insert into t values (1)")
+    await here.execute("create table t (a)")
+    for (let count = 0; count < 3; count++) await insert()
+    await one.pool.remove({ ownerId: here.id })
+    await here.execute("create table t (a)")
+    await waitUntil(async () => {
+      expect(await insert()).toMatchObject({ rowsAffected: 1 })
+      return (await here.rows("select * from t")).length > 0
+    })
   })
 
   test("counts all databases of a user in its limit, which may change", async () => {

@@ -108,9 +108,11 @@ export class LibsqlDatabases implements OwnerDatabases {
       const all = await this.#registry.listOf(home.ownerId)
       for (const database of all) {
         if (home.valId !== undefined && database.valId !== home.valId) continue
+        const namespace = toNamespace(database)
         this.#sizes.forget(database)
-        this.#limited.delete(toNamespace(database))
-        await this.#server.removeNamespace(toNamespace(database))
+        this.#limited.delete(namespace)
+        await this.#server.removeNamespace(namespace)
+        this.#streams.forget(namespace)
         await this.#registry.remove(database)
       }
     })
@@ -311,10 +313,10 @@ export class LibsqlDatabases implements OwnerDatabases {
   ): Promise<Uint8Array | SqlOutcome> {
     const namespace = toNamespace(home)
     const options = { signal, bytesMax: this.#limits.replyBytesMax }
-    const { reply, baton } = await this.#exchange.retry(true, signal, () =>
+    const { reply, stream } = await this.#exchange.retry(true, signal, () =>
       this.#streams.send(namespace, schemaRequests, options),
     )
-    this.#streams.release(namespace, baton, true)
+    this.#streams.release(stream, true)
     if (reply.kind === "done") return reply.bytes
     if (reply.kind !== "no_namespace")
       return { kind: "unavailable", message: "its tables cannot be read" }

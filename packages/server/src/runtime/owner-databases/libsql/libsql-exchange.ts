@@ -38,7 +38,7 @@ export class LibsqlExchange {
     const namespace = toNamespace(home)
     const options = { signal, bytesMax: this.#limits.replyBytesMax }
     if (!isHeld) {
-      const { reply, baton } = await this.retry(isRead, signal, () =>
+      const { reply, stream } = await this.retry(isRead, signal, () =>
         this.#streams.send(namespace, batch, options),
       )
       let isDone = false
@@ -47,18 +47,18 @@ export class LibsqlExchange {
         isDone = read[0].kind === "done"
         return read
       } finally {
-        this.#streams.release(namespace, baton, isDone)
+        this.#streams.release(stream, isDone)
       }
     }
-    const { reply, baton } = await this.retry(false, signal, () =>
+    const { reply, stream } = await this.retry(false, signal, () =>
       this.#streams.hold(namespace, batch, options),
     )
-    let open = baton
+    let open = stream
     try {
       const read = await this.#read(home.ownerId, call, reply)
-      if (baton === undefined || read[0].kind !== "done") return read
+      if (stream === undefined || read[0].kind !== "done") return read
       open = undefined
-      const ended = await this.#streams.commit(namespace, baton, {
+      const ended = await this.#streams.commit(stream, {
         ...options,
         bytesMax: knownLimits.jsonBytesMax,
       })
@@ -67,7 +67,7 @@ export class LibsqlExchange {
       return failure === undefined ? read : [failure, empty]
     } finally {
       // Closing it ends the transaction without a change.
-      this.#streams.release(namespace, open, false)
+      this.#streams.release(open, false)
     }
   }
 
@@ -77,12 +77,12 @@ export class LibsqlExchange {
     signal: AbortSignal,
   ): Promise<readonly Buffer[] | undefined> {
     const options = { signal, bytesMax: this.#limits.replyBytesMax }
-    const { reply, baton } = await this.#streams.send(namespace, batch, options)
+    const { reply, stream } = await this.#streams.send(namespace, batch, options)
     const results =
       reply.kind === "done" && isSmall(reply.bytes)
         ? readGroup(calls, () => parseSmall(reply.bytes), statementLimits)
         : undefined
-    this.#streams.release(namespace, baton, results !== undefined)
+    this.#streams.release(stream, results !== undefined)
     return results
   }
 
