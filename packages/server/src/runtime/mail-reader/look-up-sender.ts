@@ -10,8 +10,17 @@ import {
   streamDecode,
   streamEncode,
 } from "dns-packet"
+import { dmarc } from "mailauth/lib/dmarc"
+import { spf } from "mailauth/lib/spf"
+import type { MailConnection } from "../../domain/mail/inbound/mail.ts"
 import { withinTime } from "../../shared/time/within-time.ts"
-import { type ResolveName, toDnsError } from "./sender-records.ts"
+import {
+  type ResolveName,
+  recordNames,
+  type SenderFindings,
+  type SenderNames,
+  toDnsError,
+} from "./sender-records.ts"
 
 const limits = {
   /** The time limit of one query, and of all queries for one message. */
@@ -26,11 +35,47 @@ const limits = {
   tcpBytesMax: 65_535 + 2,
 }
 
+/** A sender that name servers are asked about. */
+export interface LookupJob {
+  readonly connection: MailConnection
+  readonly names: SenderNames
+  /** The name of this server. */
+  readonly serverName: string
+  /** Name servers; undefined for those of the machine. */
+  readonly nameServers: readonly string[] | undefined
+}
+
+/**
+ * Checks SPF, and finds the records that the checks of DKIM and DMARC need. It is done before the
+ * message is read, since the process that reads it has no network. Which signatures are valid is
+ * not known yet, so this asks about all of them.
+ */
+export async function lookUpSender(job: LookupJob): Promise<SenderFindings> {
+  const { connection, names, serverName, nameServers } = job
+  const resolver = createNameResolver(nameServers)
+  const recorded = recordNames(resolver)
+  const { address: ip, helo, mailFrom: sender } = connection
+  const [sent] = await Promise.all([
+    spf({ resolver, ip, helo, sender, mta: serverName }),
+    // What is wrong with a key is recorded.
+    ...names.keyNames.map((name) => recorded(name, "TXT").catch(() => {})),
+  ])
+  const { result } = sent.status
+  const domain = result === "pass" ? (sent.domain ?? "") : ""
+  await dmarc({
+    resolver: recorded,
+    headerFrom: [...names.headerFrom],
+    spfDomains: domain === "" ? [] : [domain],
+    dkimDomains: names.signingDomains.map((signing) => ({ domain: signing })),
+  })
+  return { spf: { result, domain }, records: recorded.list() }
+}
+
 /**
  * A resolver for one message. The sender chooses the names, so neither their number nor slow name
  * servers may hold up the thread.
  */
-export function createNameResolver(servers: readonly string[] | undefined): ResolveName {
+function createNameResolver(servers: readonly string[] | undefined): ResolveName {
   const resolver = new dns.Resolver({ timeout: limits.queryMsMax, tries: 1 })
   if (servers) resolver.setServers(servers)
   const textServers = (servers ?? resolver.getServers()).slice(0, limits.serversMax).map(toServer)
