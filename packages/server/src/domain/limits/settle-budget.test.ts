@@ -80,6 +80,17 @@ describe("settleSlots", () => {
     expect(modest.answer).toEqual({ held: 9, openMax: 7 })
   })
 
+  test("gives what cannot be divided evenly to the node that asks for it", () => {
+    const balanced = { b: [3, 5], c: [3, 5] } as const
+    expect(settleSlots(ask(3, 8), "a", balanced, nodes, now).answer).toEqual({
+      held: 4,
+      openMax: 4,
+    })
+    const owing = { b: [2, 5], c: [3, 5] } as const
+    expect(settleSlots(ask(3, 8), "a", owing, nodes, now).answer.held).toBe(4)
+    expect(settleSlots(ask(4, 8), "a", owing, nodes, now).answer.held).toBe(4)
+  })
+
   test("gives a node its part while others may hold slots that are not stored", () => {
     const unknown = { ...nodes, unknownCount: 3 }
     expect(settleSlots(ask(1, 8), "a", {}, unknown, now).answer).toEqual({ held: 3, openMax: 3 })

@@ -118,9 +118,12 @@ export function settleSlots(
 ): { readonly budget: Budget; readonly answer: SlotAnswer } {
   const others = Object.entries(holders).filter(([id]) => id !== nodeId && isLive(id))
   const heldByOthers = others.reduce((sum, [, [held]]) => sum + held, 0)
-  const wantedByOthers = others.reduce((sum, [, [, more]]) => sum + more, 0)
-  const share = Math.floor(max / (others.length + 1))
-  const fair = wantedByOthers === 0 ? max : Math.max(1, share, max - heldByOthers - wantedByOthers)
+  const share = Math.max(1, Math.floor(max / (others.length + 1)))
+  // Others that have their part are not owed the rest, or nobody would use it.
+  const owed = others
+    .map(([, [has, more]]) => Math.min(more, Math.max(0, share - has)))
+    .reduce((sum, count) => sum + count, 0)
+  const fair = owed === 0 ? max : Math.max(share, max - heldByOthers - owed)
   const part = Math.max(1, Math.floor(max / unknownCount))
   const openMax = Math.max(0, Math.min(fair, part, max - heldByOthers))
   const held = Math.max(open, Math.min(wanted, openMax))
