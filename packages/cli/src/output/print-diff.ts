@@ -37,7 +37,7 @@ export function joinLines(lines: readonly UnifiedLine[]): string {
 }
 
 /** Prints the lines of a unified diff. The text is made safe first: the colour codes are ours. */
-export function printLines(output: Output, lines: readonly UnifiedLine[]): void {
+function printLines(output: Output, lines: readonly UnifiedLine[]): void {
   for (const line of lines) output.line(toPaint(output.colour, line)(output.toVisible(line.text)))
 }
 
