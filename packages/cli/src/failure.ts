@@ -62,7 +62,7 @@ const advices: Readonly<Partial<Record<ApiError["code"], string>>> = {
   missing_scope:
     'create a token with that scope with "hamlet token new", signed in with one that has it',
   scope_escalation: 'ask for fewer scopes, or "hamlet login" with a token that has them',
-  not_owner: 'to make a copy of your own, use "hamlet val pull" and "hamlet val push --force"',
+  not_owner: 'make a copy of your own with "hamlet val fork"',
   val_not_found: 'see "hamlet val list" and "hamlet val search"',
   version_not_found: 'see "hamlet version list"',
   user_not_found: "check the spelling",

@@ -1,6 +1,7 @@
 import type { Output as ApiOutput } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
+import { findStorage, ofVal } from "../names/find-storage.ts"
 import type { Column } from "../output/list.ts"
 import { readInput } from "../terminal/read-input.ts"
 
@@ -15,16 +16,18 @@ changed rows to standard error; with --json, the whole result is one object.`,
     ["hamlet sql 'select * from notes where id = ?' 3", "print rows as a table"],
     ['hamlet sql "insert into notes (text) values (?)" hello', "change data"],
     ["hamlet sql < schema.sql", "read the statement from a file"],
+    ["hamlet sql --val blog 'select * from posts'", "in the database that one val has of its own"],
   ],
   takes: {
     "[statement]": "one SQL statement",
     "[args...]": "values for its parameters",
+    ...ofVal,
   },
-  async run({ connect, output }, { statement, args }) {
+  async run({ connect, output }, { statement, args, val }) {
     const sql = statement ?? (await readInput())
     if (sql.trim() === "") throw new CliError("usage", "Cannot run SQL: the statement is empty")
-    const { client } = await connect()
-    const result = await client.executeSql({ statement: { sql, args: args.map(toValue) } })
+    const storage = await findStorage(await connect(), val)
+    const result = await storage.executeSql({ statement: { sql, args: args.map(toValue) } })
     if (output.mode === "json") return output.json(result)
     if (result.columns.length > 0)
       await output.list(toItems(result), {

@@ -12,14 +12,10 @@ export interface FileChange {
 
 /** Prints the difference of a file as a unified diff. */
 export function printDiff(output: Output, change: FileChange): void {
-  const { path, newPath, before, after } = change
-  const names = {
-    before: before === null ? "/dev/null" : `a/${path}`,
-    after: after === null ? "/dev/null" : `b/${newPath}`,
-  }
-  const lines = toUnifiedDiff(before ?? "", after ?? "", names)
+  const names = toNames(change)
+  const lines = toUnifiedDiff(change.before ?? "", change.after ?? "", names)
   if (output.mode === "json") {
-    output.json({ ...change, diff: lines.map(({ text }) => `${text}\n`).join("") })
+    output.json({ ...change, diff: joinLines(lines) })
     return
   }
   // Without a line that differs: an empty file, or one that only moved.
@@ -27,8 +23,21 @@ export function printDiff(output: Output, change: FileChange): void {
   printLines(output, lines)
 }
 
+/** The names of a file in its difference, as in Git. */
+export function toNames({ path, newPath, before, after }: FileChange) {
+  return {
+    before: before === null ? "/dev/null" : `a/${path}`,
+    after: after === null ? "/dev/null" : `b/${newPath}`,
+  }
+}
+
+/** The lines of a unified diff as one text. */
+export function joinLines(lines: readonly UnifiedLine[]): string {
+  return lines.map(({ text }) => `${text}\n`).join("")
+}
+
 /** Prints the lines of a unified diff. The text is made safe first: the colour codes are ours. */
-export function printLines(output: Output, lines: readonly UnifiedLine[]): void {
+function printLines(output: Output, lines: readonly UnifiedLine[]): void {
   for (const line of lines) output.line(toPaint(output.colour, line)(output.toVisible(line.text)))
 }
 

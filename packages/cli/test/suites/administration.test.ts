@@ -138,6 +138,26 @@ describe("user, invite, blob, sql, session", () => {
     expect((await ada.hamlet(["sql"], { input: " " })).exit).toBe(2)
   })
 
+  test("sql and blob reach what a val has of its own with --val", async () => {
+    const ada = await stage().person("keeper")
+    await ada.print(["val", "new", "shop"], { input: "export default 1" })
+    await ada.print(["sql", "--val", "shop", "create table orders (id integer)"])
+    await ada.print(["sql", "--val", "shop", "insert into orders values (7)"])
+    expect(await ada.print(["sql", "--val", "shop", "select * from orders"])).toBe("7\n")
+    expect((await ada.hamlet(["sql", "select * from orders"])).stderr).toContain("no such table")
+    await ada.print(["blob", "put", "note", "--val", "shop"], { input: "hello" })
+    expect(await ada.print(["blob", "list", "--val", "shop"])).toMatch(/^note\t5\t/)
+    expect(await ada.print(["blob", "list"])).toBe("")
+    expect(await ada.print(["blob", "get", "note", "--val", "keeper/shop"])).toBe("hello")
+    await ada.print(["val", "clone", "keeper/shop"])
+    const folder = join(ada.folder, "shop")
+    expect(await ada.print(["blob", "get", "note", "--val", "."], { cwd: folder })).toBe("hello")
+    await ada.print(["blob", "rm", "note", "--val", "shop", "--yes"])
+    expect((await ada.hamlet(["blob", "get", "note", "--val", "shop"])).exit).toBe(4)
+    const eve = await stage().person("keeper2")
+    expect((await eve.hamlet(["sql", "--val", "keeper/shop", "select 1"])).exit).toBe(4)
+  })
+
   test("session list and revoke, val preview", async () => {
     const ada = await stage().person("browser")
     const headers = { "x-hamlet-session": "1", "user-agent": "Lynx" }

@@ -279,8 +279,16 @@ describe("val clone, pull, push, status, diff: the folder of one val", () => {
     await bob.print(["val", "clone", "tree9/app", "copy"])
     expect(readTree(join(bob.folder, "copy"))).toEqual(appFiles)
     write(bob, "copy/main.tsx", "bob's")
-    const { exit } = await bob.hamlet(["val", "push"], { cwd: join(bob.folder, "copy") })
-    expect([exit, await ada.versionOf()]).toEqual([3, 1])
+    const pushed = await bob.hamlet(["val", "push"], { cwd: join(bob.folder, "copy") })
+    expect([pushed.exit, await ada.versionOf()]).toEqual([3, 1])
+    expect(pushed.stderr).toContain(
+      'it belongs to tree9; make a copy of your own with "hamlet val fork"',
+    )
+    const unknown = await ada.hamlet(["val", "clone", "app"])
+    expect([unknown.exit, unknown.stderr]).toEqual([
+      4,
+      'Cannot find user "app"; to clone one val, write its owner too, as in "ada/app"\n',
+    ])
     expect((await bob.hamlet(["val", "clone", "tree9/app", "."])).exit).toBe(5)
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
+import type { Input } from "@hamlet/contract/client"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person } from "../support/stage.ts"
 
@@ -50,23 +51,47 @@ describe("version", () => {
     const second = `${["new", ...lines.slice(0, 10), "changed", ...lines.slice(11)].join("\n")}`
     await saveAll(ada, first, "between", second)
     const diff = await ada.print(["version", "diff", "hello", "1", "3"])
-    expect(diff).toStartWith(
-      "--- versions2/hello@1\n+++ versions2/hello@3\n@@ -1,3 +1,4 @@\n+new\n line 0\n",
-    )
+    expect(diff).toStartWith("--- a/main.tsx\n+++ b/main.tsx\n@@ -1,3 +1,4 @@\n+new\n line 0\n")
     expect(diff).toEndWith("-line 39\n+line 39\n\\ No newline at end of file\n")
-    await Bun.write(join(ada.folder, "hello"), first)
-    await Bun.$`git apply --unidiff-zero --whitespace=nowarn -p0 --recount --include=hello - < ${Buffer.from(diff.replaceAll(/versions2\/hello@\d/g, "hello"))}`
-      .cwd(ada.folder)
-      .quiet()
-    expect(await Bun.file(join(ada.folder, "hello")).text()).toBe(second)
+    await Bun.write(join(ada.folder, "main.tsx"), first)
+    await Bun.$`git apply --whitespace=nowarn - < ${Buffer.from(diff)}`.cwd(ada.folder).quiet()
+    expect(await Bun.file(join(ada.folder, "main.tsx")).text()).toBe(second)
     expect(await ada.print(["version", "diff", "hello"])).toStartWith(
-      "--- versions2/hello@2\n+++ versions2/hello@3\n",
+      "--- a/main.tsx\n+++ b/main.tsx\n@@ -1,1 +1,41 @@\n-between\n",
     )
     expect(await ada.print(["version", "diff", "hello", "3"])).toBe("")
     expect(await ada.json(["version", "diff", "hello", "1", "3"])).toEqual([
       { from: 1, to: 3, diff },
     ])
     expect((await ada.hamlet(["version", "diff", "hello@1"])).exit).toBe(4)
+  })
+
+  test("diff and restore mean all files of a val", async () => {
+    const ada = await stage().person("versions5")
+    const { id } = await ada.client.createVal({ name: "app", code: "main" })
+    const save = (changes: Input<"changeFiles">["changes"]) =>
+      ada.client.changeFiles({ val_id: id, changes })
+    await save([
+      { path: "a.ts", content: "one\n" },
+      { path: "b.ts", content: "old\n" },
+    ])
+    await save([
+      { path: "a.ts", content: "two\n" },
+      { path: "b.ts", newPath: "c.ts" },
+      { path: "d.ts", content: "new\n" },
+    ])
+    const changed = "--- a/a.ts\n+++ b/a.ts\n@@ -1,1 +1,1 @@\n-one\n+two\n"
+    const added = "--- /dev/null\n+++ b/d.ts\n@@ -0,0 +1,1 @@\n+new\n"
+    expect(await ada.print(["version", "diff", "app"])).toBe(`${changed}a/b.ts b/c.ts\n${added}`)
+    expect(await ada.json(["version", "diff", "app", "2", "3"])).toEqual([
+      { from: 2, to: 3, diff: changed + added },
+    ])
+    expect(await ada.print(["version", "restore", "app", "2"])).toBe("versions5/app@4\n")
+    expect(await ada.print(["version", "diff", "app", "2"])).toBe("")
+    expect(await ada.print(["file", "cat", "app", "b.ts"])).toBe("old\n")
+    expect(await ada.print(["version", "list", "app", "-n", "1"])).toContain("Restored version 2")
+    // Nothing differs: there is no new version.
+    expect(await ada.print(["version", "restore", "app", "2"])).toBe("versions5/app@4\n")
   })
 
   test("restore saves old code as a new version", async () => {

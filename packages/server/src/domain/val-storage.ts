@@ -72,7 +72,7 @@ export function createValStorage(vals: Pick<Vals, "get">) {
           "val_not_found",
           `Cannot use what val "${given}" stores: the token of a run reaches that of its own val only`,
         )
-      assertOwner(await vals.get(caller, valId), caller)
+      assertOwner(await vals.get(caller, valId), caller, "use the storage of")
       return { ownerId: caller.userId, valId }
     },
   }

@@ -97,6 +97,20 @@ function defineChanges(suite: ApiSuite): void {
     expect(versions.json.data).toMatchObject([{ version: 5, note: "as tried" }])
   })
 
+  test("is noted with the branch whose changes it took, unless a note is given", async () => {
+    const { ada, main, branch, save, merge } = await openBranch(suite, { "a.ts": "a" })
+    const noteOf = async (branchId: string) => {
+      const path = `/v1/vals/${main}/history?limit=1&branch_id=${branchId}`
+      return (await suite.call("GET", path, { as: ada })).json.data[0].note
+    }
+    await save(branch, [{ path: "b.ts", content: "b" }])
+    await merge()
+    expect(await noteOf(main)).toBe("Merged try")
+    await save(main, [{ path: "c.ts", content: "c" }])
+    await merge({ into: "branch" })
+    expect(await noteOf(branch)).toBe("Merged main")
+  })
+
   test("puts a move of one side and an edit of the other together, and keeps the id", async () => {
     const { main, branch, save, list, read, merge } = await openBranch(suite, {
       "a.ts": "a",

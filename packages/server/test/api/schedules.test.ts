@@ -104,7 +104,10 @@ describeApi("schedules", ({ call, addUser, sharedUser, val }) => {
     const [ada, bob] = [await addUser(), await addUser()]
     const { id } = await addVal(ada, { privacy: "public" })
     expectStatus(await put(ada, id, { every: "1h" }), 200)
-    expect(expectStatus(await get(bob, id), 403).json.code).toBe("not_owner")
+    expect(expectStatus(await get(bob, id), 403).json).toMatchObject({
+      code: "not_owner",
+      message: expect.stringContaining("Cannot show the schedule of val"),
+    })
     expect(expectStatus(await put(bob, id, { isPaused: true }), 403).json.code).toBe("not_owner")
     expectStatus(await call("DELETE", `/v1/vals/${id}/schedule`, { as: bob }), 403)
     const list = expectStatus(await call("GET", "/v1/me/schedules", { as: bob }), 200)

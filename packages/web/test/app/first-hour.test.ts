@@ -41,6 +41,42 @@ describeApp("data, templates, folders, notifications and the API reference", (ap
     expect(tab.problems).toEqual([])
   })
 
+  test("what a val stores for itself is shown apart from what all vals share", async () => {
+    const ada = await app.stage.person("adastore")
+    const { id } = await ada.client.createVal({ name: "shop", code: "export default 1" })
+    const inVal = { val_id: id }
+    await ada.client.executeValSql({ ...inVal, statement: "create table orders (item text)" })
+    await ada.client.executeValSql({ ...inVal, statement: "insert into orders values ('tea')" })
+    await ada.client.putValBlob({ ...inVal, key: "note", content: "of the shop" })
+    await using tab = await app.open(ada)
+    const { page } = tab
+    await page.goto("/u/adastore/shop")
+    await page.getByRole("button", { name: "More" }).click()
+    await page.getByRole("menuitem", { name: "Data" }).click()
+    await page.waitForURL("**/data?val=shop")
+    await page.getByText("What shop stores for itself").waitFor()
+    await page.getByRole("button", { name: "orders" }).click()
+    await expectCells(page.getByRole("region", { name: "Rows of orders" }), ["tea"])
+    await execute(page, "insert into orders values ('cake')")
+    await page.getByRole("region", { name: "Rows of orders" }).getByText("cake").waitFor()
+    await page.getByRole("link", { name: "Blobs" }).click()
+    await page.getByRole("button", { name: "note" }).click()
+    await page.getByRole("dialog").getByText("of the shop").waitFor()
+    await page.keyboard.press("Escape")
+    // What all vals share has none of it.
+    await page.getByLabel("Val", { exact: true }).fill("")
+    await page.keyboard.press("Enter")
+    await page.waitForURL("**/data/blobs")
+    await page.getByText("No blobs").waitFor()
+    await page.getByRole("link", { name: "SQLite" }).click()
+    await page.getByText("No tables yet").waitFor()
+    await page.goto("/data?val=nowhere")
+    await page.getByText("Not found").waitFor()
+    await page.getByLabel("Val", { exact: true }).fill("shop")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "orders" }).waitFor()
+  })
+
   test("blobs are uploaded, shown, found by their key and deleted", async () => {
     const bob = await app.stage.person("bob")
     await using tab = await app.open(bob)

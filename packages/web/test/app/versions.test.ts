@@ -272,7 +272,11 @@ describeApp("versions", (app) => {
     const note = page.getByRole("dialog", { name: "Note of version 7" })
     await note.getByLabel("Note").fill("As it was")
     await note.getByRole("button", { name: "Save note" }).click()
-    await versions.getByText("As it was").waitFor()
+    // The note has a line of its own, below the number and the time.
+    const row = versions.getByRole("listitem").filter({ hasText: "As it was" })
+    const noted = await row.getByText("As it was").boundingBox()
+    const time = await row.locator("time").boundingBox()
+    expect(noted?.y).toBeGreaterThanOrEqual((time?.y ?? 0) + (time?.height ?? 0))
     // A file that was deleted comes back.
     await versions.getByRole("link", { name: "All files" }).click()
     await versions.getByRole("link", { name: "v6", exact: true }).click()

@@ -3,6 +3,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
+import { findStorage, ofVal } from "../../names/find-storage.ts"
 import { writeBytes } from "../../streams.ts"
 
 export const command = defineCommand({
@@ -15,10 +16,11 @@ export const command = defineCommand({
     "<key>": "key of the blob",
     "-o, --output <file>": "file to write",
     "--force": "overwrite an existing file",
+    ...ofVal,
   },
-  async run({ connect, output }, { key, output: path, force }) {
-    const { client } = await connect()
-    const { body } = await client.getBlob({ key })
+  async run({ connect, output }, { key, output: path, force, val }) {
+    const storage = await findStorage(await connect(), val)
+    const { body } = await storage.getBlob({ key })
     const content = Readable.from(body ?? [])
     if (path === undefined) {
       for await (const chunk of content) await writeBytes(chunk)

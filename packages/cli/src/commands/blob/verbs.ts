@@ -1,8 +1,8 @@
-import type { Output } from "@hamlet/contract/client"
+import type { Output, StorageClient } from "@hamlet/contract/client"
 import { defineCommand, type Verbs } from "../../command.ts"
 import { readBytes } from "../../files/val-file.ts"
 import { limits } from "../../limits.ts"
-import type { Connection } from "../../servers/connection.ts"
+import { findStorage, ofVal } from "../../names/find-storage.ts"
 import { confirm, confirmOption, defineList, listOptions } from "../../shapes.ts"
 import { toSize } from "../../terminal/progress-line.ts"
 import { readInputBytes } from "../../terminal/read-input.ts"
@@ -14,9 +14,11 @@ export const verbs: Verbs = {
     examples: [
       ["hamlet blob list", "list your blobs"],
       ["hamlet blob list photos/ --all", "all keys that start with photos/"],
+      ["hamlet blob list --val blog", "list the blobs that one val has of its own"],
     ],
-    takes: { "[prefix]": "prefix of the keys", ...listOptions },
-    items: (session, { prefix = "" }) => listBlobs(session, prefix),
+    takes: { "[prefix]": "prefix of the keys", ...listOptions, ...ofVal },
+    items: async (session, { prefix = "", val }) =>
+      listBlobs(await findStorage(session, val), prefix),
     empty: "No blobs",
     columns: [
       { title: "key", value: ({ key }) => key, paint: (colour) => colour.bold, isWhole: true },
@@ -32,13 +34,13 @@ export const verbs: Verbs = {
       ["hamlet blob put photos/cat.jpg cat.jpg", "upload a file"],
       ["date | hamlet blob put last-backup", "upload the output of a program"],
     ],
-    takes: { "<key>": "key of the blob", "[file]": "file to upload" },
-    async run({ connect, output }, { key, file }) {
+    takes: { "<key>": "key of the blob", "[file]": "file to upload", ...ofVal },
+    async run({ connect, output }, { key, file, val }) {
       const bytesMax = limits.blobBytesMax
       const content =
         file === undefined ? await readInputBytes(bytesMax) : readBytes(file, bytesMax)
-      const { client } = await connect()
-      await client.putBlob({ key, content })
+      const storage = await findStorage(await connect(), val)
+      await storage.putBlob({ key, content })
       const size = content.length
       output.print({ json: { key, size }, plain: key, human: `Stored ${key}, ${toSize(size)}` })
     },
@@ -49,15 +51,15 @@ export const verbs: Verbs = {
       ["hamlet blob rm notes.txt", "delete a blob after confirmation"],
       ["hamlet blob rm a.txt b.txt --yes", "delete several without confirmation"],
     ],
-    takes: { "<keys...>": "keys of the blobs", ...confirmOption },
-    async run({ connect, output }, { keys, yes }) {
-      const { client } = await connect()
+    takes: { "<keys...>": "keys of the blobs", ...confirmOption, ...ofVal },
+    async run({ connect, output }, { keys, yes, val }) {
+      const storage = await findStorage(await connect(), val)
       await confirm(
         keys.length === 1 ? `Delete the blob ${keys[0]}?` : `Delete ${keys.length} blobs?`,
         { yes },
       )
       for (const key of keys) {
-        await client.deleteBlob({ key })
+        await storage.deleteBlob({ key })
         output.print({ json: { key, deleted: true }, plain: key, human: `Deleted ${key}` })
       }
     },
@@ -66,12 +68,12 @@ export const verbs: Verbs = {
 
 /** Reads page after page: this list has no links, and continues after a key. */
 async function* listBlobs(
-  { client }: Connection,
+  storage: StorageClient,
   prefix: string,
 ): AsyncGenerator<Output<"listBlobs">[number]> {
   const limit = limits.blobItemsMax
   for (let after: string | undefined; ; ) {
-    const blobs: Output<"listBlobs"> = await client.listBlobs({ prefix, limit, after })
+    const blobs: Output<"listBlobs"> = await storage.listBlobs({ prefix, limit, after })
     yield* blobs
     if (blobs.length < limit) return
     after = blobs.at(-1)?.key

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs"
+import { ApiError } from "@hamlet/contract/client"
 import { hasMoreFiles, pullNested } from "../../checkout/account-trees.ts"
 import { cloneInto, createTreeDeps } from "../../checkout/open-checkout.ts"
 import { CliError } from "../../cli-error.ts"
@@ -82,8 +83,7 @@ async function cloneAccount(
 ): Promise<ExitName | undefined> {
   const { client, server } = connection
   const { user, folder, force } = options
-  const owner =
-    user === undefined ? await connection.me() : await client.getUserByName({ username: user })
+  const owner = user === undefined ? await connection.me() : await findUser(connection, user)
   const target = folder ?? owner.username
   mkdirSync(target, { recursive: true })
   const state = openFolderState(target, server.url)
@@ -98,5 +98,16 @@ async function cloneAccount(
     })
   } finally {
     state.save()
+  }
+}
+
+/** A name alone means a user here, unlike in other commands: there it is a val of the caller. */
+async function findUser({ client }: Connection, username: string) {
+  try {
+    return await client.getUserByName({ username })
+  } catch (cause) {
+    if (!(cause instanceof ApiError && cause.code === "user_not_found")) throw cause
+    const advice = `to clone one val, write its owner too, as in "ada/${username}"`
+    throw new CliError("notFound", cause.message, { cause, advice })
   }
 }

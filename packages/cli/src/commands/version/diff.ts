@@ -1,14 +1,17 @@
+import type { Client, Item } from "@hamlet/contract/client"
+import { createFetchText } from "../../checkout/remote-tree.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
+import { limits } from "../../limits.ts"
 import { findVal, toFullName, type Val } from "../../names/find-val.ts"
 import { toVersionNumber } from "../../names/version-number.ts"
-import { printLines } from "../../output/print-diff.ts"
+import { type FileChange, joinLines, printDiff, toNames } from "../../output/print-diff.ts"
 import { toUnifiedDiff } from "../../output/unified-diff.ts"
 import type { Connection } from "../../servers/connection.ts"
 
 export const command = defineCommand({
-  description:
-    "With one number, compares that version with the current one. Without numbers, shows the latest change.",
+  description: `Compares all files. With one number, compares that version with the current one. Without numbers, shows
+the latest change.`,
   examples: [
     ["hamlet version diff hello", "the latest change"],
     ["hamlet version diff hello 3", "changes since version 3"],
@@ -23,18 +26,15 @@ export const command = defineCommand({
     const connection = await connect()
     const { val } = await findVal(connection, options.val)
     const [before, after] = await getBoth(connection, val, options)
-    const names = {
-      before: `${toFullName(val)}@${before.version}`,
-      after: `${toFullName(val)}@${after.version}`,
+    const versions = { from: before.version, to: after.version }
+    const changes = await listChanges(connection.client, val, versions)
+    if (output.mode === "json") {
+      const diffs = changes.map((change) =>
+        toUnifiedDiff(change.before ?? "", change.after ?? "", toNames(change)),
+      )
+      return output.json({ ...versions, diff: joinLines(diffs.flat()) })
     }
-    const lines = toUnifiedDiff(before.code, after.code, names)
-    if (output.mode === "json")
-      return output.json({
-        from: before.version,
-        to: after.version,
-        diff: lines.map(({ text }) => `${text}\n`).join(""),
-      })
-    printLines(output, lines)
+    for (const change of changes) printDiff(output, change)
   },
 })
 
@@ -57,4 +57,48 @@ async function findPrevious({ client }: Pick<Connection, "client">, val: Val): P
     "notFound",
     `Cannot compare ${toFullName(val)}@${val.version}: there is no version before it`,
   )
+}
+
+type ListedFile = Item<"listFiles">
+
+/** The files that differ between two versions of main. */
+async function listChanges(
+  client: Client,
+  val: Val,
+  { from, to }: Readonly<Record<"from" | "to", number>>,
+): Promise<readonly FileChange[]> {
+  const place = { val, branch: val }
+  const [oldText, newText] = [
+    createFetchText(client, place, from),
+    createFetchText(client, place, to),
+  ]
+  const [oldFiles, newFiles] = await Promise.all([
+    listFiles(client, val, from),
+    listFiles(client, val, to),
+  ])
+  const changes: FileChange[] = []
+  for (const id of new Set([...oldFiles.keys(), ...newFiles.keys()])) {
+    const [old, now] = [oldFiles.get(id), newFiles.get(id)]
+    // A file keeps its id, and says which version has changed it last.
+    if (old?.version === now?.version && old?.path === now?.path) continue
+    const [before, after] = await Promise.all([
+      old ? oldText(old.path) : null,
+      now ? newText(now.path) : null,
+    ])
+    const [path, newPath] = [old?.path ?? now?.path ?? "", now?.path ?? old?.path ?? ""]
+    if (before !== after || path !== newPath) changes.push({ path, newPath, before, after })
+  }
+  return changes.sort((one, other) => (one.newPath < other.newPath ? -1 : 1))
+}
+
+async function listFiles(
+  client: Client,
+  val: Val,
+  version: number,
+): Promise<ReadonlyMap<string, ListedFile>> {
+  const files = new Map<string, ListedFile>()
+  const input = { val_id: val.id, branch_id: val.id, version, path: "", recursive: true }
+  for await (const file of client.items("listFiles", { ...input, limit: limits.pageItemsMax }))
+    if (file.type !== "directory") files.set(file.id, file)
+  return files
 }

@@ -91,15 +91,18 @@ and how many files each of them has changed. In the folder of one val, those of 
   restore: defineCall({
     summary: "Restore an old version",
     description:
-      "Saves the old code as a new version, so nothing is lost. Fails if the val is saved at the same time.",
-    examples: [["hamlet version restore hello 3", "restore the code of version 3"]],
+      "Saves all its files as they were as a new version, so nothing is lost. Fails if the val is saved at the same time.",
+    examples: [["hamlet version restore hello 3", "restore the files of version 3"]],
     takes: takesVersion,
     async call(session, options) {
       const { client } = session
       const { val, version } = await findNamedVersion(session, options.val, options.version)
-      const { code } = await client.getVersion({ val_id: val.id, version })
-      const saved = await client.createVersion({ val_id: val.id, code }, { ifMatch: val.version })
-      return toSaved(saved, "Saved")
+      const saved = await client.restoreFiles(
+        { val_id: val.id, version, note: `Restored version ${version}` },
+        { ifMatch: val.version },
+      )
+      const restored = await client.getVal({ val_id: val.id })
+      return toSaved(restored, saved.isNewVersion ? "Saved" : "Nothing differs from")
     },
   }),
   rm: defineCall({

@@ -122,6 +122,11 @@ export function createMerges(
       const { branch } = await branches.get(caller, valId, branchId)
       if (branch.forkedFromId === null) throw branchHasNoParent(branch)
       const targetId = input.into === "parent" ? branch.forkedFromId : branchId
+      const source =
+        input.into === "parent"
+          ? branch
+          : (await branches.get(caller, valId, branch.forkedFromId)).branch
+      const note = input.note ?? `Merged ${source.name}`
       const read = (inputs: readonly FileChangeInput[]) =>
         readChanges(sources, caller, val.name, inputs)
       const resolutions = await readResolutions(input.resolved, read)
@@ -133,7 +138,7 @@ export function createMerges(
         try {
           const saved = await store.save(
             {
-              ...{ valId, branchId: targetId, note: input.note, mergedId: branchId },
+              ...{ valId, branchId: targetId, note, mergedId: branchId },
               importHosts: sources.importHosts,
               imports: contents.flatMap((content) => content?.imports ?? []),
               plan(current, target, tree, sides) {

@@ -197,7 +197,7 @@ export function createSchedules(
     /** The schedule of a file of the caller. */
     async get(caller: Caller, valId: string, place: SchedulePlace): Promise<Schedule> {
       const val = await vals.get(caller, valId)
-      assertOwner(val, caller)
+      assertOwner(val, caller, "show the schedule of")
       const schedule = await store.find(valId, place)
       if (!schedule) throw scheduleNotFound(val, place)
       return schedule

@@ -69,7 +69,7 @@ export function createValSecrets(
   return {
     /** The secrets of a val of the caller. */
     async list(caller: Caller, valId: string, page: PageRequest): Promise<Page<ValSecret>> {
-      assertOwner(await vals.get(caller, valId), caller)
+      assertOwner(await vals.get(caller, valId), caller, "list the secrets of")
       return store.list(valId, page)
     },
     /**

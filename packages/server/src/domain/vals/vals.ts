@@ -218,16 +218,20 @@ export function canSee(val: ValAccess, caller: Pick<Caller, "userId"> | undefine
   return val.privacy !== "private" || val.ownerId === caller?.userId
 }
 
-/** Throws unless the caller owns the val: not-found if the caller may not even see it. */
+/**
+ * Throws unless the caller owns the val: not-found if the caller may not even see it. The message
+ * says what was to be done.
+ */
 export function assertOwner(
   val: Pick<Val, "id" | "name" | "privacy" | "ownerId" | "ownerName">,
   caller: Caller,
+  action = "change",
 ): void {
   if (!canSee(val, caller)) throw valNotFound(val.id)
   if (val.ownerId !== caller.userId)
     throw new AppError(
       "not_owner",
-      `Cannot change val "${val.name}": it belongs to ${val.ownerName}`,
+      `Cannot ${action} val "${val.name}": it belongs to ${val.ownerName}`,
     )
 }
 

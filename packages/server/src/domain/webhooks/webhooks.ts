@@ -121,7 +121,7 @@ export function createWebhooks(
   /** Events are about own vals, and only own vals are called. */
   const assertTargets = async (caller: Caller, { target, valId }: WebhookChange) => {
     for (const id of [target?.targetValId, valId])
-      if (id) assertOwner(await vals.get(caller, id), caller)
+      if (id) assertOwner(await vals.get(caller, id), caller, "use a webhook with")
     const fault = target?.url && (await client.findFault(target.url, caller.userId))
     if (fault)
       throw new AppError("webhook_url_refused", `Cannot send events to "${target.url}": ${fault}`)

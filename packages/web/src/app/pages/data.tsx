@@ -1,6 +1,16 @@
+import { toStorage } from "@hamlet/contract/client"
+import type { ComponentChildren } from "preact"
+import { Bars } from "../../ui/page-states.tsx"
+import { api } from "../api.ts"
+import { Loaded } from "../data/loaded.tsx"
+import { useResource } from "../data/resource.ts"
+import { currentLocation } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { SectionsPage } from "../parts/sections-page.tsx"
+import { useChosenVal, ValFilter } from "../runs/list/val-filter.tsx"
+import { viewer } from "../session/session.ts"
 import { Blobs } from "../storage/blobs.tsx"
+import { StorageContext } from "../storage/storage.ts"
 import { Tables } from "../storage/tables.tsx"
 
 const sections = {
@@ -8,10 +18,47 @@ const sections = {
   blobs: { label: "Blobs", icon: "file", View: Blobs },
 } as const
 
-/** The data of the user's vals: tables and blobs. */
+/** Tables and blobs: those that all vals of the user share, or with `?val=` those of one val. */
 export function Page({ section = "" }: PageProps) {
-  const lead = "What your vals store. All of them share it."
+  const name = currentLocation.value.query.get("val")
+  const { vals } = useChosenVal(null, true)
+  const filter = { vals, name, placeholder: "Shared by all vals", clears: ["table", "prefix"] }
+  const page = {
+    title: "Data",
+    end: <ValFilter {...filter} />,
+    path: "/data",
+    sections,
+    current: section,
+  }
+  if (name === null)
+    return <SectionsPage {...page} lead="What your vals store. All of them share it." />
   return (
-    <SectionsPage title="Data" lead={lead} path="/data" sections={sections} current={section} />
+    <SectionsPage
+      {...page}
+      lead={
+        <>
+          What {name} stores for itself. <a href="/data">What all your vals share</a>
+        </>
+      }
+      search={`?${new URLSearchParams({ val: name })}`}
+      around={(view) => <OfVal name={name}>{view}</OfVal>}
+    />
+  )
+}
+
+/** Shows what a val of the user stores for itself. */
+function OfVal({ name, children }: { name: string; children: ComponentChildren }) {
+  const username = viewer()?.username ?? ""
+  const val = useResource(name, (signal) =>
+    api.getValByName({ username, val_name: name }, { signal }),
+  )
+  return (
+    <Loaded of={val} skeleton={<Bars count={5} />}>
+      {({ id }) => (
+        <StorageContext.Provider key={id} value={toStorage(api, id)}>
+          {children}
+        </StorageContext.Provider>
+      )}
+    </Loaded>
   )
 }

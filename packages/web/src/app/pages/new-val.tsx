@@ -46,7 +46,7 @@ export function Page() {
       <Form onSubmit={submit} label="Create" busyLabel="Creating…">
         <Field
           label="Name"
-          hint="Letters, digits and _; part of its web address. Left empty, the server chooses one."
+          hint="Letters, digits, - and _; part of its web address. Left empty, the server chooses one."
         >
           <input name="name" {...valNameInput} {...bindText(name)} />
         </Field>

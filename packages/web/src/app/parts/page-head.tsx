@@ -5,7 +5,7 @@ import { useTitle } from "../../ui/page-states.tsx"
 export function PageHead(props: {
   readonly title: string
   /** A sentence below the title. */
-  readonly lead?: string
+  readonly lead?: ComponentChildren
   /** At the end of the line. */
   readonly end?: ComponentChildren
 }) {

@@ -6,12 +6,12 @@ import { CodeBlock } from "../../ui/code/code-block.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { toBytes } from "../../ui/units.ts"
-import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { Button } from "../parts/buttons/button.tsx"
 import { saveFile } from "./save-file.ts"
+import { useStorage } from "./storage.ts"
 
 type Entry = Output<"listBlobs">[number]
 
@@ -24,13 +24,14 @@ export function BlobView(props: {
   readonly onDelete: () => void
 }) {
   const { key, size } = props.entry
+  const storage = useStorage()
   const isSure = useSignal(false)
   const download = async () => {
-    const content = await (await api.getBlob({ key })).blob()
+    const content = await (await storage.getBlob({ key })).blob()
     saveFile(content, key.slice(key.lastIndexOf("/") + 1))
   }
   const remove = async () => {
-    await api.deleteBlob({ key })
+    await storage.deleteBlob({ key })
     showDone(`Deleted ${key}`)
     props.onDelete()
   }
@@ -61,8 +62,9 @@ export function BlobView(props: {
 }
 
 function Preview({ entry: { key, lastModified } }: { entry: Entry }) {
+  const storage = useStorage()
   const content = useResource(`${key} ${lastModified}`, async (signal) =>
-    toShown(await (await api.getBlob({ key }, { signal })).blob()),
+    toShown(await (await storage.getBlob({ key }, { signal })).blob()),
   )
   return (
     <Loaded of={content} skeleton={<Bars count={4} />}>

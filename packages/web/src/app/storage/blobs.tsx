@@ -1,10 +1,9 @@
-import type { Output } from "@hamlet/contract/client"
+import type { Output, StorageClient } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
 import { Bars, EmptyState } from "../../ui/page-states.tsx"
 import { toBytes } from "../../ui/units.ts"
-import { api } from "../api.ts"
 import { Loaded, MoreButton } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
@@ -15,19 +14,21 @@ import { DataTable } from "../parts/lists/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
 import { SearchBox } from "../search/search-box.tsx"
 import { BlobView } from "./blob-view.tsx"
+import { useStorage, useStorageModule } from "./storage.ts"
 
 type Entry = Output<"listBlobs">[number]
 
 const limits = { rowsAtOnce: 100 }
 
-/** The user's blobs: list, upload, preview, download, delete. */
+/** Blobs: list, upload, preview, download, delete. */
 export function Blobs() {
+  const storage = useStorage()
   const prefix = currentLocation.value.query.get("prefix") ?? ""
   const opened = useSignal<Entry | undefined>(undefined)
   const count = useSignal(limits.rowsAtOnce)
   const blobs = useResource(
     `${prefix} ${count.value}`,
-    (signal) => loadBlobs(prefix, count.value, signal),
+    (signal) => loadBlobs(storage, prefix, count.value, signal),
     { keepsPrevious: true },
   )
   return (
@@ -70,8 +71,13 @@ export function Blobs() {
   )
 }
 
-async function loadBlobs(prefix: string, count: number, signal: AbortSignal) {
-  const found = await api.listBlobs({ prefix, limit: count + 1 }, { signal })
+async function loadBlobs(
+  storage: StorageClient,
+  prefix: string,
+  count: number,
+  signal: AbortSignal,
+) {
+  const found = await storage.listBlobs({ prefix, limit: count + 1 }, { signal })
   return { entries: found.slice(0, count), hasMore: found.length > count }
 }
 
@@ -105,11 +111,12 @@ function BlobTable(props: {
 }
 
 function UploadButton({ prefix, onDone }: { prefix: string; onDone: () => void }) {
+  const storage = useStorage()
   const { isBusy, run } = useAction()
   const input = useRef<HTMLInputElement>(null)
   const upload = async (files: readonly File[]) => {
     for (const file of files)
-      await api.putBlob({ key: prefix + file.name, content: file, contentType: file.type })
+      await storage.putBlob({ key: prefix + file.name, content: file, contentType: file.type })
     showDone(
       files.length === 1 ? `Stored ${prefix}${files[0]?.name}` : `Stored ${files.length} files`,
     )
@@ -141,8 +148,8 @@ function NoBlobs({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState icon="file" title={isFiltered ? "No blob has such a key" : "No blobs"}>
       <p>
-        Vals store them with <code>blob.set</code> of <code>/std/blob</code>: texts, JSON, pictures,
-        files of any kind.
+        Vals store them with <code>blob.set</code> of <code>{useStorageModule("blob")}</code>:
+        texts, JSON, pictures, files of any kind.
       </p>
     </EmptyState>
   )

@@ -2,11 +2,11 @@ import { useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
 import { Icon } from "../../ui/icon.tsx"
 import { toDuration } from "../../ui/units.ts"
-import { api } from "../api.ts"
 import { explain } from "../data/explain.ts"
 import { ExportButtons } from "./export-buttons.tsx"
 import { ResultTable } from "./result-table.tsx"
 import type { SqlResult } from "./result-text.ts"
+import { useStorage } from "./storage.ts"
 
 type Answer =
   | { readonly kind: "result"; readonly result: SqlResult; readonly ms: number }
@@ -14,6 +14,7 @@ type Answer =
 
 /** A box for one statement, with its result or its error. */
 export function QueryBox({ onDone }: { onDone: () => void }) {
+  const storage = useStorage()
   const sql = useSignal("")
   const isBusy = useSignal(false)
   const answer = useSignal<Answer | undefined>(undefined)
@@ -22,7 +23,7 @@ export function QueryBox({ onDone }: { onDone: () => void }) {
     isBusy.value = true
     const startedAt = performance.now()
     try {
-      const result = await api.executeSql({ statement: sql.value })
+      const result = await storage.executeSql({ statement: sql.value })
       answer.value = { kind: "result", result, ms: performance.now() - startedAt }
       if (result.columns.length === 0 || result.rowsAffected > 0) onDone()
     } catch (error) {

@@ -3,7 +3,6 @@ import { setTo } from "../../ui/bind.ts"
 import { CodeBlock } from "../../ui/code/code-block.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
-import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { Button } from "../parts/buttons/button.tsx"
@@ -11,6 +10,7 @@ import { Section } from "../parts/section.tsx"
 import { ExportButtons } from "./export-buttons.tsx"
 import { ResultTable } from "./result-table.tsx"
 import { quoteName } from "./result-text.ts"
+import { useStorage } from "./storage.ts"
 
 const limits = { rowsAtOnce: 50 }
 
@@ -22,12 +22,13 @@ export function TableRows(props: {
   readonly sql: string | undefined
 }) {
   const { table, revision, sql } = props
+  const storage = useStorage()
   const page = useSignal(0)
   const from = page.value * limits.rowsAtOnce
   const rows = useResource(
     `${table} ${page.value} ${revision}`,
     (signal) =>
-      api.executeSql(
+      storage.executeSql(
         {
           statement: {
             sql: `select * from ${quoteName(table)} limit ? offset ?`,
@@ -38,8 +39,10 @@ export function TableRows(props: {
       ),
     { keepsPrevious: true },
   )
+  // The server limits the size of a result, and says so.
+  const loadAll = () => storage.executeSql({ statement: `select * from ${quoteName(table)}` })
   return (
-    <Section title={table} end={<ExportButtons name={table} load={() => loadAll(table)} />}>
+    <Section title={table} end={<ExportButtons name={table} load={loadAll} />}>
       <Loaded of={rows} skeleton={<Bars count={6} kind="row" />}>
         {(result) => {
           const shown = { ...result, rows: result.rows.slice(0, limits.rowsAtOnce) }
@@ -82,9 +85,4 @@ export function TableRows(props: {
       ) : null}
     </Section>
   )
-}
-
-/** The server limits the size of a result, and says so. */
-function loadAll(table: string) {
-  return api.executeSql({ statement: `select * from ${quoteName(table)}` })
 }

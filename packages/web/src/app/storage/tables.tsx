@@ -1,11 +1,12 @@
+import type { StorageClient } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
-import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
 import { QueryBox } from "./query-box.tsx"
+import { useStorage, useStorageModule } from "./storage.ts"
 import { TableRows } from "./table-rows.tsx"
 
 interface TableEntry {
@@ -17,10 +18,11 @@ interface TableEntry {
 const listTables = `select name, type, sql from sqlite_schema
   where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name`
 
-/** The tables of the user's database, the rows of one of them, and a box for queries. */
+/** The tables of a database, the rows of one of them, and a box for queries. */
 export function Tables() {
+  const storage = useStorage()
   const changes = useSignal(0)
-  const tables = useResource("tables", (signal) => loadTables(signal))
+  const tables = useResource("tables", (signal) => loadTables(storage, signal))
   const chosen = currentLocation.value.query.get("table")
   return (
     <div class="tables">
@@ -49,8 +51,11 @@ export function Tables() {
   )
 }
 
-async function loadTables(signal: AbortSignal): Promise<readonly TableEntry[]> {
-  const { rows } = await api.executeSql({ statement: listTables }, { signal })
+async function loadTables(
+  storage: StorageClient,
+  signal: AbortSignal,
+): Promise<readonly TableEntry[]> {
+  const { rows } = await storage.executeSql({ statement: listTables }, { signal })
   return rows.map(([name, type, sql]) => ({
     name: String(name),
     type: String(type),
@@ -89,8 +94,8 @@ function List(props: { readonly entries: readonly TableEntry[]; readonly chosen:
 function NoTables() {
   return (
     <p class="quiet">
-      No tables yet. A val creates them with <code>sqlite.execute</code> of <code>/std/sqlite</code>
-      , and so does the box beside.
+      No tables yet. A val creates them with <code>sqlite.execute</code> of{" "}
+      <code>{useStorageModule("sqlite")}</code>, and so does the box beside.
     </p>
   )
 }

@@ -20,3 +20,8 @@ export function toHref(
   const path = `/u/${author.username}/${name}${part === "" ? "" : `/${part}`}`
   return search === "" ? path : `${path}?${search}`
 }
+
+/** The address of what the val stores for itself. */
+export function toDataHref({ val }: Pick<ValEditing, "val">): string {
+  return `/data?${new URLSearchParams({ val: val.value.name })}`
+}

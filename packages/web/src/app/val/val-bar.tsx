@@ -19,7 +19,7 @@ import { toHref } from "./to-href.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 /** Narrower than this, most tabs are in the menu. The name of the branch takes room. */
-const narrow = { main: "(width < 1100px)", branches: "(width < 1360px)" }
+const narrow = { main: "(width < 1100px)", branches: "(width < 1480px)" }
 
 /** The name and the tabs of a val in one bar, and at its end what belongs to the tab. */
 export function ValBar(

@@ -140,6 +140,7 @@ export function definePane(app: App): void {
     const { page } = own
     const { client } = app.stage.admin
     const val = await makeShop(app)
+    await client.updateVal({ val_id: val.id, privacy: "unlisted" })
     const listBranches = async () =>
       (await client.listBranches({ val_id: val.id })).data.map(({ name }) => name)
     await page.goto(val.path)
@@ -154,10 +155,19 @@ export function definePane(app: App): void {
       await page.keyboard.press("Control+Enter")
       await frame.getByText(`shop ${word}`).waitFor()
       await page.getByText("Preview of unsaved files").waitFor()
+      // Who has the address of the val can read its branches.
+      await page.getByText("can read them on its branch draft").waitFor()
       expect((await client.getVal({ val_id: val.id })).version).toBe(2)
     }
     await findStatus(page, "Unsaved changes").waitFor()
     expect(await listBranches()).toEqual(["main", "draft"])
+    // The names are not cut while there is anything else that can get narrower.
+    for (const width of [1440, 1280, 1120]) {
+      await page.setViewportSize({ width, height: 800 })
+      const isCut = (part: Element) => part.scrollWidth > part.clientWidth
+      const names = await page.locator("h1 > a, h1 > span[title]").all()
+      expect(await Promise.all(names.map((name) => name.evaluate(isCut)))).toEqual([false, false])
+    }
     await expectNoBarriers(page)
     // It is remembered, and so is what was typed.
     await page.reload()

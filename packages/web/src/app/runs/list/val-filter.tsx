@@ -13,11 +13,15 @@ export function useChosenVal(name: string | null, isOn: boolean) {
   return { vals, chosen: vals.find((val) => val.name === name) }
 }
 
-/** Chooses the val whose runs are shown; empty for all vals. */
+/** Chooses the val whose runs or data are shown; empty for all vals. */
 export function ValFilter(props: {
   readonly vals: readonly { readonly name: string }[]
   readonly name: string | null
+  readonly placeholder?: string
+  /** Parameters of the address that another val does not have. */
+  readonly clears?: readonly string[]
 }) {
+  const { clears = [] } = props
   const listId = useId()
   return (
     <>
@@ -26,11 +30,16 @@ export function ValFilter(props: {
         type="search"
         list={listId}
         aria-label="Val"
-        placeholder="Any val"
+        placeholder={props.placeholder ?? "Any val"}
         spellcheck={false}
         autocomplete="off"
         value={props.name ?? ""}
-        onChange={(event) => setQuery({ val: event.currentTarget.value.trim() })}
+        onChange={(event) =>
+          setQuery({
+            ...Object.fromEntries(clears.map((name) => [name, undefined])),
+            val: event.currentTarget.value.trim(),
+          })
+        }
       />
       <datalist id={listId}>
         {props.vals.map((val) => (

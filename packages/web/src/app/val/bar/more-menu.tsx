@@ -2,15 +2,16 @@ import { Icon } from "../../../ui/icon.tsx"
 import { Menu, MenuItem } from "../../parts/buttons/menu.tsx"
 import type { LinkTab } from "../../parts/link-tabs.tsx"
 import { isWordWrapped, setWordWrap } from "../editor/word-wrap.ts"
+import { toDataHref } from "../to-href.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
 /** The tabs that the bar has no room for, and the tools of the editor. */
 export function MoreMenu(
-  props: Pick<ValTabProps, "actions" | "draftMode" | "isOwn" | "tab"> & {
+  props: Pick<ValTabProps, "actions" | "draftMode" | "editing" | "isOwn" | "tab"> & {
     readonly tabs: readonly LinkTab[]
   },
 ) {
-  const { actions, draftMode, isOwn, tab, tabs } = props
+  const { actions, draftMode, editing, isOwn, tab, tabs } = props
   const isCode = tab === ""
   if (!isCode && tabs.length === 0) return null
   return (
@@ -36,6 +37,7 @@ export function MoreMenu(
       {isCode && isOwn ? (
         <>
           <MenuItem icon="format" label="Format" onClick={() => actions.format()} />
+          <MenuItem icon="data" label="Data" href={toDataHref(editing)} />
           <MenuItem
             icon="edit"
             label={draftMode.isOn.value ? "Turn draft mode off" : "Turn draft mode on"}

@@ -47,7 +47,7 @@ function LatestVersions({ editing }: Props) {
             href={toHref(editing, "versions", { to: `${version}` })}
           >
             <span>v{version}</span>
-            <span class="ellipsis version-note">{note ?? toPaths(changes)}</span>
+            <span class="ellipsis version-summary">{note ?? toPaths(changes)}</span>
             <TimeAgo at={createdAt} class="quiet" />
           </a>
         ))

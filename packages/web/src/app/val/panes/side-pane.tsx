@@ -47,6 +47,9 @@ export function SidePane(props: ValTabProps) {
         {editing.trial.value && editing.trial.value.file === started ? (
           <p class="row wrap notice trial-notice" role="status">
             Preview of unsaved files. Save makes them live.
+            {editing.val.value.privacy === "private"
+              ? null
+              : " Until then, those who can open this val can read them on its branch draft."}
           </p>
         ) : null}
         <TriggerPart key={started?.key} {...props} schedules={schedules} />

@@ -5,7 +5,7 @@ import { Icon, IconButton, type IconName } from "../../../../ui/icon.tsx"
 import { reportFailure } from "../../../parts/buttons/use-action.ts"
 import { changeLayout, layout } from "../../panes/layout.ts"
 import { narrowView } from "../../panes/narrow.ts"
-import { toHref } from "../../to-href.ts"
+import { toDataHref, toHref } from "../../to-href.ts"
 import type { ValTabProps } from "../../val-tab-props.ts"
 import { newEntry } from "../files-view.ts"
 import { addDropped } from "./add-dropped.ts"
@@ -80,7 +80,7 @@ function RailLinks({ editing, isOwn }: Props) {
       {isOwn ? (
         <>
           <RailLink icon="secret" label="Secrets" href={`${toHref(editing, "settings")}#secrets`} />
-          <RailLink icon="data" label="Data" href="/data" />
+          <RailLink icon="data" label="Data" href={toDataHref(editing)} />
         </>
       ) : null}
     </div>
