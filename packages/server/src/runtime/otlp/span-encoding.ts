@@ -1,8 +1,7 @@
 import type { Attributes, SpanKind, TraceSpan } from "../../shared/tracing/tracer.ts"
 
 /**
- * Writes spans in one of the formats of OTLP, straight into the body of a request. A span is written
- * once, when it has ended.
+ * Writes spans in one of the formats of OTLP, straight into the body of a request.
  */
 export interface SpanEncoding {
   readonly contentType: string
