@@ -8,7 +8,7 @@ import type { Program, RunSlot } from "../domain/runs/runner.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import { startRequest, toFailure } from "../shared/tracing/request-span.ts"
 import { parseTraceparent } from "../shared/tracing/trace-context.ts"
-import { runWork, type Work } from "../shared/tracing/work.ts"
+import { runWork } from "../shared/tracing/work.ts"
 import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { createFindVal, type FindVal } from "./find-val.ts"
@@ -117,12 +117,12 @@ async function respondLogged(
   caller?: GatewaySender["caller"],
 ): Promise<Response | undefined> {
   const { logRequest, hasAddressesInLog, slowRequests, tracer, newId } = parts.deps
-  const trace = new RequestTrace()
+  const trace = new RequestTrace(newId())
   const work = () => respond(parts, request, connection, trace, caller)
   if (tracer) {
     const { headers } = request
     const parent = parseTraceparent(headers.get("traceparent"), headers.get("tracestate"))
-    trace.span = startRequest(tracer, "val request", parent, newId)
+    trace.span = startRequest(tracer, "val request", parent, trace.id)
   }
   const response = await (trace.span ? runWork(trace, work) : work())
   const status = response?.status ?? 101
@@ -176,7 +176,7 @@ async function respond(
     if (isSocket) releaseSocket = sockets.reserve(val.ownerId, val.id)
     const accepted = { request, headers, connection, address, val, sender, body, depth }
     context = toContext(parts, { ...accepted, program, releaseSocket }, trace)
-    trace.runId = context.run.id
+    trace.run = context.run
     try {
       slot = await deps.runner.acquire(program, context.run, request)
     } catch (error) {
@@ -246,7 +246,7 @@ interface AcceptedRequest {
 function toContext(
   { deps, limits, proto }: Parts,
   accepted: AcceptedRequest,
-  work: Work,
+  trace: RequestTrace,
 ): RequestContext {
   const { request, connection, address, val, sender, body, program } = accepted
   const { method } = request
@@ -260,7 +260,7 @@ function toContext(
     sender.hasHamletToken,
   )
   const run = deps.liveRuns.open({
-    id: deps.newId(),
+    id: trace.id,
     valId: val.id,
     file: val.file,
     version: val.version,
@@ -276,7 +276,7 @@ function toContext(
     input: accepted.releaseSocket
       ? null
       : toRunInput({ url, headers, body: body.storedCopy, pass }, limits),
-    work,
+    work: trace,
   })
   const { span } = run
   const context: RequestContext = {
@@ -332,11 +332,9 @@ function respondNotFound(
 
 /** Counts a request that does not run the val. Returns the id under which it is logged. */
 function recordRefusal(deps: GatewayDeps, trace: RequestTrace, code: ErrorCode): string {
-  const requestId = deps.newId()
   trace.code = code
-  trace.requestId = requestId
   deps.refusals.increment(code)
-  return requestId
+  return trace.id
 }
 
 /** An `AppError` is sent to the client; any other error is a bug, whose details are only logged. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "@hamlet/contract"
 import type { Caller } from "../domain/access.ts"
+import type { LiveRun } from "../domain/runs/live-runs.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import { toKnownMethod } from "../shared/headers/known-method.ts"
 import { logLimits } from "../shared/log-limits.ts"
@@ -21,10 +22,14 @@ export class RequestTrace extends Work {
   val: Val | undefined
   /** The authenticated user. A preview pass authenticates no user. */
   user: Pick<Caller, "userId" | "username"> | undefined
-  requestId: string | undefined
-  runId: string | undefined
+  run: LiveRun | undefined
   /** The reason why the val did not run. */
   code: ErrorCode | undefined
+
+  /** The id is that of the run, if there is one, and of the trace, if it begins here. */
+  constructor(readonly id: string) {
+    super()
+  }
 
   /** Adds the time since the last call to what the request has waited for. */
   mark(wait: "lookupMs" | "clientMs" | "valMs"): void {
@@ -52,11 +57,11 @@ export function toLogFields(
   trace: RequestTrace,
   status: number,
 ): object {
-  const { address, val, user, runId, code } = trace
+  const { id, address, val, user, run, code } = trace
   const isPreview = address?.pass !== undefined
   return {
-    requestId: runId ?? trace.requestId,
-    runId,
+    requestId: id,
+    runId: run?.id,
     method: request.method.slice(0, logLimits.methodCharsMax),
     host: isPreview ? undefined : address?.host,
     val: val && `${val.ownerName}/${val.name}`,
@@ -72,13 +77,15 @@ export function toLogFields(
 
 /** The attributes of a request's span. The path is left out, as in the log. */
 export function describeSpan(request: Request, trace: RequestTrace, status: number): Attributes {
-  const { address, val, runId, code } = trace
+  const { address, val, run, code } = trace
   return {
     "http.request.method": toKnownMethod(request.method),
     "http.response.status_code": status,
     "server.address": address?.pass === undefined ? address?.host : undefined,
     "hamlet.val": val && `${val.ownerName}/${val.name}`,
-    "hamlet.run.id": runId,
+    "hamlet.val.id": val?.id,
+    "hamlet.run.id": run?.id,
+    "hamlet.run.status": run?.status,
     "error.type": code,
   }
 }

@@ -69,7 +69,7 @@ export function createApp(nouns: Nouns): App {
     if (api.tracer && !probes.has(route)) {
       const { headers } = request
       const parent = parseTraceparent(headers.get("traceparent"), headers.get("tracestate"))
-      work.span = startRequest(api.tracer, toSpanName(route), parent, () => requestId)
+      work.span = startRequest(api.tracer, toSpanName(route), parent, requestId)
     }
     const context: RequestContext = {
       request,

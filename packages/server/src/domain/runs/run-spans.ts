@@ -11,6 +11,9 @@ import type { RunRecord } from "./runs.ts"
  *   request ──┬── queue      it waited for others
  *   or root   ├── process    it waited for a process to start
  *             └── run ────── requests that it sends
+ *
+ * A request to a val is the run itself, and most end with their response. Of another, such as a
+ * WebSocket, there is one more span, `response`: from the start of the response to the end of the run.
  */
 export class RunSpans {
   readonly work: Work
@@ -18,6 +21,7 @@ export class RunSpans {
   readonly span: TraceSpan
   /** Of a run that no request waits for. */
   readonly #root: TraceSpan | undefined
+  readonly #isRequest: boolean
 
   constructor(tracer: Tracer, { id, source, work = currentWork() ?? new Work() }: NewRun) {
     if (!work.span) {
@@ -25,11 +29,13 @@ export class RunSpans {
       work.span = this.#root
     }
     this.work = work
-    this.span = work.span.child("run", "internal")
+    this.#isRequest = source === "http" && !this.#root
+    this.span = this.#isRequest ? work.span : work.span.child("run", "internal")
   }
 
   /** Its code begins. `queuedMs` is how long it was in the queue. */
   begin(queuedMs: number): void {
+    if (this.#isRequest) return
     const nowMs = performance.now()
     this.span.startMs = nowMs
     if (queuedMs <= 0) return
@@ -47,7 +53,9 @@ export class RunSpans {
     }
     // Its message may have data of the val's users.
     const failure = status === "succeeded" ? undefined : (error?.name ?? status)
-    this.span.end(attributes, failure)
+    if (!this.#isRequest) this.span.end(attributes, failure)
+    else if (this.span.endMs === undefined) this.span.error = failure
+    else this.span.addChild("response", "internal", this.span.endMs, attributes, failure)
     this.#root?.end(attributes, failure)
   }
 }

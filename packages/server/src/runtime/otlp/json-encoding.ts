@@ -8,10 +8,9 @@ import {
   type SpanSource,
   scopeName,
   spanLimits,
-  toUnixNanos,
+  toUnixMicros,
 } from "./span-encoding.ts"
 
-const comma = Buffer.from(",")
 const responseCharsMax = 4_096
 
 /** OTLP in JSON, which people can read. */
@@ -21,19 +20,14 @@ export function createJsonEncoding({ attributes, version }: SpanSource): SpanEnc
   const head = Buffer.from(
     `{"resourceSpans":[{"resource":${toOwnJson(resource)},"scopeSpans":[{"scope":${toOwnJson(scope)},"spans":[`,
   )
-  const tail = Buffer.from("]}]}]}")
   return {
     contentType: "application/json",
-    encode: (span, epochMs) => Buffer.from(toOwnJson(toJsonSpan(span, epochMs))),
-    toBody(spans) {
-      const parts: Uint8Array[] = [head]
-      for (const [index, span] of spans.entries()) {
-        if (index > 0) parts.push(comma)
-        parts.push(span)
-      }
-      parts.push(tail)
-      return Buffer.concat(parts)
+    begin: (bytes) => head.copy(bytes),
+    write(bytes, at, span, epochMs) {
+      const text = toOwnJson(toJsonSpan(span, epochMs))
+      return at + bytes.write(at === head.length ? text : `,${text}`, at)
     },
+    finish: (bytes, at) => at + bytes.write("]}]}]}", at),
     countRejected(response) {
       try {
         const parsed = parseJson(new TextDecoder().decode(response), responseCharsMax)
@@ -55,8 +49,8 @@ function toJsonSpan(span: TraceSpan, epochMs: number): object {
     parentSpanId: span.parentId,
     name: span.name.slice(0, spanLimits.nameCharsMax),
     kind: kindNumbers[span.kind],
-    startTimeUnixNano: String(toUnixNanos(epochMs + startMs)),
-    endTimeUnixNano: String(toUnixNanos(epochMs + endMs)),
+    startTimeUnixNano: `${toUnixMicros(epochMs + startMs)}000`,
+    endTimeUnixNano: `${toUnixMicros(epochMs + endMs)}000`,
     attributes: toKeyValues(span.attributes),
     status:
       error === undefined

@@ -1,12 +1,16 @@
 import type { Attributes, SpanKind, TraceSpan } from "../../shared/tracing/tracer.ts"
 
-/** Writes spans in one of the formats of OTLP. A span is written once, when it has ended. */
+/**
+ * Writes spans in one of the formats of OTLP, straight into the body of a request.
+ */
 export interface SpanEncoding {
   readonly contentType: string
-  /** `epochMs` is the time at which `performance.now` was 0. */
-  encode(span: TraceSpan, epochMs: number): Uint8Array
-  /** The body of a request with these spans. */
-  toBody(spans: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
+  /** Begins a body. Returns where its first span is written. */
+  begin(bytes: Buffer): number
+  /** Returns where the next span is written. `epochMs` is the time at which `performance.now` was 0. */
+  write(bytes: Buffer, at: number, span: TraceSpan, epochMs: number): number
+  /** Completes a body whose last span ends at `at`. Returns its length. */
+  finish(bytes: Buffer, at: number): number
   /** The number of spans that the collector has refused, as its response says. */
   countRejected(response: Uint8Array): number
 }
@@ -20,8 +24,16 @@ export interface SpanSource {
 /** The name of the program that makes the spans, beside that of the service. */
 export const scopeName = "hamlet"
 
-/** How much a span holds, whatever vals and their clients have sent. */
-export const spanLimits = { nameCharsMax: 200, valueCharsMax: 1_000, attributesMax: 16 }
+/**
+ * How much a span holds, whatever vals and their clients have sent. `bytesMax` is more than its texts
+ * have in JSON, with six bytes for a character. The attributes of the source have the same limits.
+ */
+export const spanLimits = {
+  nameCharsMax: 200,
+  valueCharsMax: 1_000,
+  attributesMax: 16,
+  bytesMax: 131_072,
+}
 
 /** As the format numbers them. */
 export const kindNumbers: Readonly<Record<SpanKind, number>> = {
@@ -49,8 +61,7 @@ export function eachAttribute(
   }
 }
 
-/** Nanoseconds since 1970. A number cannot hold them. */
-export function toUnixNanos(ms: number): bigint {
-  const whole = Math.floor(ms)
-  return BigInt(whole) * 1_000_000n + BigInt(Math.floor((ms - whole) * 1_000_000))
+/** Microseconds since 1970. A number cannot hold the nanoseconds of the format. */
+export function toUnixMicros(ms: number): number {
+  return Math.floor(ms * 1_000)
 }

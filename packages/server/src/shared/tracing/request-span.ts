@@ -4,17 +4,17 @@ import { currentWork } from "./work.ts"
 
 /**
  * The span of a request. Without a parent it is below the request of this process that sends it, if
- * there is one, or begins a trace, whose id has the digits of `newId`.
+ * there is one, or begins a trace, whose id has the digits of `id`.
  */
 export function startRequest(
   tracer: Tracer,
   name: string,
   parent: TraceContext | undefined,
-  newId: () => string,
+  id: string,
 ): TraceSpan {
   const sender = currentWork()?.span
   const known = parent ?? (sender?.endMs === undefined ? sender : undefined)
-  const traceId = known?.traceId ?? toTraceId(newId())
+  const traceId = known?.traceId ?? toTraceId(id)
   return tracer.start({ name, kind: "server", parent: known, traceId })
 }
 

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto"
+
 /** The place of a request in a trace, as the headers `traceparent` and `tracestate` carry it. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
@@ -9,7 +11,7 @@ export interface TraceContext {
   readonly state: string
 }
 
-const limits = { headerCharsMax: 128, stateCharsMax: 512 }
+const limits = { headerCharsMax: 128, stateCharsMax: 512, randomBytes: 2_048 }
 
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 const statePattern = /^[\x20-\x7e]*$/
@@ -44,14 +46,17 @@ export function toTraceId(uuid: string): string {
   )
 }
 
-/** Ids need not be unpredictable. */
-export function newSpanId(): string {
-  // Never zero, which is invalid.
-  return toHex(Math.random() * 0xffff_fffe + 1) + toHex(Math.random() * 0x1_0000_0000)
-}
+/** Random digits for the next ids: to ask for many at once takes half as long. */
+let digits = ""
+let used = 0
 
-function toHex(number: number): string {
-  return Math.floor(number).toString(16).padStart(8, "0")
+export function newSpanId(): string {
+  if (used === digits.length) {
+    digits = randomBytes(limits.randomBytes).toString("hex")
+    used = 0
+  }
+  used += 16
+  return digits.slice(used - 16, used)
 }
 
 function isZero(id: string): boolean {

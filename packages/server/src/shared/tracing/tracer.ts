@@ -85,11 +85,17 @@ export class TraceSpan implements TraceContext {
   }
 
   /** Adds a child that ends now. */
-  addChild(name: string, kind: SpanKind, startMs: number, attributes?: Attributes): void {
+  addChild(
+    name: string,
+    kind: SpanKind,
+    startMs: number,
+    attributes?: Attributes,
+    error?: string,
+  ): void {
     if (!this.isSampled) return
     const child = this.child(name, kind)
     child.startMs = startMs
-    child.end(attributes)
+    child.end(attributes, error)
   }
 
   /** Later calls are ignored. */
@@ -97,7 +103,7 @@ export class TraceSpan implements TraceContext {
     if (this.endMs !== undefined) return
     this.endMs = performance.now()
     if (attributes) this.attributes = attributes
-    this.error = error
+    this.error ??= error
     if (this.isSampled) this.#sink.add(this)
   }
 }
