@@ -15,7 +15,7 @@ import {
 } from "../../domain/runs/runs.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { raw } from "../database/sql.ts"
+import { raw, sql } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
 
 /** A run joined with its val and the val's owner. */
@@ -65,16 +65,23 @@ export const runColumns =
   case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as email,
   coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
 
+/** The columns of runs that these are made of, and their joins need. */
+export const joinedColumns = raw(
+  "r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id, r.request, r.last_line, r.file_id, r.branch_id, r.owner_id",
+)
+
 /** The joins for these columns. */
 export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
 
 /** Whether a run is of code that is not saved. */
 export const isOfNoVal = raw("r.val_id = r.owner_id")
 
-/** The further columns of a RunDetailRow. */
-export const runDetailColumns = raw(
-  "r.args, r.return_value, r.logs, r.logs_truncated, r.log_gap, r.egress, (select p.response from run_responses p where p.run_id = r.id) as response",
-)
+/**
+ * The further columns of a RunDetailRow. The id is a value and not `r.id`, so that PostgreSQL opens one
+ * partition of the responses only.
+ */
+export const toDetailColumns = (id: string) =>
+  sql`r.args, r.return_value, r.logs, r.logs_truncated, r.log_gap, r.egress, (select p.response from run_responses p where p.run_id = ${id}) as response`
 
 /** The run as lists show it. */
 export function toRun(row: RunRow): Run {
