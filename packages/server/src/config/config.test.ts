@@ -242,6 +242,8 @@ describe("loadConfig", () => {
     ["HAMLET_ADDRESS_HEADER", "é"],
     ["HAMLET_BODY_BYTES_MAX", "1023"],
     ["HAMLET_LOG_LEVEL", "INFO"],
+    ["HAMLET_S3_URL", "s3://key:100%@bucket"],
+    ["HAMLET_S3_URL", "s3://%ff:word@bucket"],
   ]
   test.each(refused)("refuses %s %j", (env, value) => {
     expect(() => loadConfig({ [env]: value }, [])).toThrow(ConfigError)

@@ -52,11 +52,18 @@ function toBucket(value: string) {
   if (url?.protocol !== "s3:" || !url.hostname || !url.username || !url.password) return undefined
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
     return undefined
-  return {
-    bucket: url.hostname,
-    endpoint,
-    region: url.searchParams.get("region") ?? undefined,
-    accessKeyId: decodeURIComponent(url.username),
-    secretAccessKey: decodeURIComponent(url.password),
+  const accessKeyId = decode(url.username)
+  const secretAccessKey = decode(url.password)
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  const region = url.searchParams.get("region") ?? undefined
+  return { bucket: url.hostname, endpoint, region, accessKeyId, secretAccessKey }
+}
+
+/** Undefined for a "%" that is no escape. */
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
   }
 }

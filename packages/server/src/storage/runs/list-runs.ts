@@ -5,7 +5,7 @@ import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { type RunRow, runColumns, runJoins, toRun } from "./run-rows.ts"
+import { joinedColumns, type RunRow, runColumns, runJoins, toRun } from "./run-rows.ts"
 
 /** The runs that one page looks at, where no index finds those that match. */
 const scannedMax = 2_000
@@ -54,18 +54,24 @@ function findRuns(
   const from = scan?.last
     ? sql`and (r.started_at, r.id) >= (${scan.last.startedAt}, ${scan.last.id})`
     : nothing
+  // Runs that an offset skips are read from indexes only, and those of the page by their ids. For
+  // others that takes a quarter longer.
+  const isById = page.offset > 0
   const parts = partsOf(
+    isById ? keyColumns : joinedColumns,
     condition,
     filter,
     page,
     sql`${from} ${scan?.rest ?? nothing}`,
     limitPart(page),
   )
+  const found = sql`(select * from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)})`
   return sql`
-    select ${runColumns} from (select id, started_at from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)}) found
-    join runs r on r.id = found.id ${runJoins}
+    select ${runColumns} from ${isById ? sql`${found} found join runs r on r.id = found.id` : sql`${found} r`} ${runJoins}
     order by r.started_at desc, r.id desc`
 }
+
+const keyColumns = raw("r.id, r.started_at")
 
 /** Reads indexes only. */
 async function findLastScanned(
@@ -74,7 +80,7 @@ async function findLastScanned(
   filter: RunFilter,
   page: PageRequest,
 ): Promise<RunPosition | undefined> {
-  const parts = partsOf(condition, filter, page, nothing, sql`limit ${scannedMax}`)
+  const parts = partsOf(keyColumns, condition, filter, page, nothing, sql`limit ${scannedMax}`)
   const [row] = await db.read<{ id: string; startedAt: number }>(sql`
     select id, started_at from (${join(parts, " union all ")}) parts
     order by started_at desc, id desc limit 1 offset ${scannedMax - 1}`)
@@ -82,6 +88,7 @@ async function findLastScanned(
 }
 
 function partsOf(
+  columns: Statement,
   condition: Statement,
   filter: RunFilter,
   page: PageRequest,
@@ -95,7 +102,7 @@ function partsOf(
   )
   return (sources ?? [nothing]).map(
     (source) => sql`
-    select * from (select r.id, r.started_at from runs r left join vals v on v.id = r.val_id
+    select * from (select ${columns} from runs r left join vals v on v.id = r.val_id
     where ${condition} ${source} ${outcomeOf(filter)} ${within("r.started_at", filter)}
     ${afterCursor(page, "r.started_at, r.id", ["time", "id"])} ${rest}
     order by r.started_at desc, r.id desc ${limit}) part`,

@@ -12,7 +12,7 @@ import {
   type RunRequest,
 } from "../../domain/runs/runs.ts"
 import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { raw } from "../database/sql.ts"
+import { raw, sql } from "../database/sql.ts"
 
 /** A run joined with its val and the val's owner. */
 export type RunRow = Omit<Run, "error" | "request" | "mail"> & {
@@ -44,16 +44,23 @@ export const runColumns =
   r.val_id as val__id, coalesce(v.name, '${evalName}') as val__name, r.version as val__version,
   coalesce(v.privacy, 'private') as val__privacy, r.owner_id as val__owner_id, u.username as val__owner_name`)
 
+/** The columns of runs that these are made of, and their joins need. */
+export const joinedColumns = raw(
+  "r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id, r.request, r.last_line, r.file_id, r.branch_id, r.owner_id",
+)
+
 /** The joins for these columns. */
 export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
 
 /** Whether a run is of code that is not saved. */
 export const isOfNoVal = raw("r.val_id = r.owner_id")
 
-/** The further columns of a RunDetailRow. */
-export const runDetailColumns = raw(
-  "r.args, r.return_value, r.logs, r.logs_truncated, r.log_gap, r.egress, (select p.response from run_responses p where p.run_id = r.id) as response",
-)
+/**
+ * The further columns of a RunDetailRow. The id is a value and not `r.id`, so that PostgreSQL opens one
+ * partition of the responses only.
+ */
+export const toDetailColumns = (id: string) =>
+  sql`r.args, r.return_value, r.logs, r.logs_truncated, r.log_gap, r.egress, (select p.response from run_responses p where p.run_id = ${id}) as response`
 
 /** The run as lists show it. */
 export function toRun({ email, ...row }: RunRow): Run {

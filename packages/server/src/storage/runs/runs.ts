@@ -15,9 +15,9 @@ import {
   isOfNoVal,
   type RunDetailRow,
   runColumns,
-  runDetailColumns,
   runJoins,
   type StoredRunInput,
+  toDetailColumns,
   toRunDetail,
 } from "./run-rows.ts"
 import { sizesOf, writeRuns } from "./write-runs.ts"
@@ -35,7 +35,7 @@ export function createRunStore(db: Database): RunStore {
   return {
     async find(viewerId, id) {
       const [row] = await db.read<RunDetailRow>(sql`
-        select ${runColumns}, ${runDetailColumns} from runs r ${runJoins}
+        select ${runColumns}, ${toDetailColumns(id)} from runs r ${runJoins}
         where r.id = ${id} and (v.owner_id = ${viewerId} or (r.account_id = ${viewerId} and (${isOfNoVal} or v.privacy <> 'private')))`)
       return row && toRunDetail(row)
     },
