@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { TextNameServer } from "../../../test/mail/support/text-name-server.ts"
-import { type ReadMail, withRecipient } from "../../domain/mail/inbound/mail.ts"
+import type { ReadMail } from "../../domain/mail/inbound/mail.ts"
+import { withRecipient } from "../../domain/mail/inbound/mail-content.ts"
 import { findSender } from "./check-sender.ts"
 import { lookUpSender } from "./look-up-sender.ts"
 import { findHeaderEnd } from "./message-limits.ts"

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto"
 import PostalMime, { type Address, type Attachment, addressParser, type Email } from "postal-mime"
+import type { MailAuth, ReadMail } from "../../domain/mail/inbound/mail.ts"
 import {
   type EmailArgument,
   encodeMail,
-  type MailAuth,
   type MailFile,
-  type ReadMail,
   toRecordedArgument,
-} from "../../domain/mail/inbound/mail.ts"
+} from "../../domain/mail/inbound/mail-content.ts"
 import { truncateText } from "../../domain/runs/truncate.ts"
 import { checkSender } from "./check-sender.ts"
 import {

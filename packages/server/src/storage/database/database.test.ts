@@ -53,6 +53,51 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual(["a"])
   })
 
+  test("rows are records: fields have the names of the code, and every number is a number", async () => {
+    const { db } = await openWithTables(open)
+    await db.write(insertOnly("a"))
+    await db.write(function* () {
+      yield sql`update items set at = ${1_767_225_600_000}, count = ${7}`
+    })
+    const select = sql`select name as first_name, at as created_at, count(*) as how_many, sum(at) as total,
+      max(at) as v2_at, null as not_there from items group by name, at`
+    const expected = [
+      {
+        firstName: "a",
+        createdAt: 1_767_225_600_000,
+        howMany: 1,
+        total: 1_767_225_600_000,
+        v2At: 1_767_225_600_000,
+        notThere: null,
+      },
+    ]
+    expect(await db.read(select)).toEqual(expected)
+    expect(await db.write(() => rows(select))).toEqual(expected)
+    expect(await db.writeOne(sql`update items set count = 8 returning at as created_at`)).toEqual([
+      { createdAt: 1_767_225_600_000 },
+    ])
+  })
+
+  test("columns of a join are groups of fields, and a group with a null is null", async () => {
+    const { db } = await openWithTables(open)
+    for (const name of ["a", "b"]) await db.write(insertOnly(name))
+    await db.write(function* () {
+      yield sql`insert into copies (name) values (${"a"})`
+    })
+    const found = await db.read(sql`
+      select i.name, i.name as the_item__name, i.count as the_item__of__all_counts,
+        coalesce(c.name, ${"none"}) as copy__first, c.name as copy__name, coalesce(c.name, ${"none"}) as copy__last
+      from items i left join copies c on c.name = i.name order by i.name`)
+    expect(found).toEqual([
+      {
+        name: "a",
+        theItem: { name: "a", of: { allCounts: 0 } },
+        copy: { first: "a", name: "a", last: "a" },
+      },
+      { name: "b", theItem: { name: "b", of: { allCounts: 0 } }, copy: null },
+    ])
+  })
+
   test("write runs last steps at the end, in the order of their keys, and only the last one for each key", async () => {
     const { db } = await openWithTables(open)
     const order: string[] = []

@@ -3,7 +3,7 @@ import type { SqlValue, Statement } from "../database/sql.ts"
 import type { PostgresLimits } from "./client.ts"
 import { fromPostgresError, isConnectionLost } from "./errors.ts"
 import type { PostgresPool } from "./pool.ts"
-import { type PostgresResult, toRows } from "./result.ts"
+import { type PostgresResult, toPostgresRecords } from "./result.ts"
 import type { PostgresWatchdog, Watched } from "./watchdog.ts"
 
 /** Sends reads, several at a time over each connection. */
@@ -70,7 +70,7 @@ export class PostgresReader {
     const watched: Watched = { deadline, onOverdue: () => this.#pool.replace(client) }
     this.#watchdog.watch(watched)
     try {
-      return toRows(await client.unsafe<PostgresResult>(text, values as SqlValue[]))
+      return toPostgresRecords(await client.unsafe<PostgresResult>(text, values as SqlValue[]))
     } finally {
       this.#watchdog.unwatch(watched)
     }

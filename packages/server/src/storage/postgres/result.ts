@@ -13,7 +13,7 @@ const numberTypes: ReadonlySet<number> = new Set([20, 1700])
 const fieldsOf = new WeakMap<PostgresResult["columns"], readonly Field[]>()
 
 /** The rows of a result as records. */
-export function toRows<Row>(result: PostgresResult): readonly Row[] {
+export function toPostgresRecords<Row>(result: PostgresResult): readonly Row[] {
   const { columns } = result
   if (result.length === 0) return []
   const fields =

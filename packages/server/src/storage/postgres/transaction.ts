@@ -4,7 +4,7 @@ import { allLast, deferLast, type LastSteps, type Script } from "../database/dat
 import { assertStorable, unavailable } from "../database/errors.ts"
 import { raw, type SqlValue, type Statement } from "../database/sql.ts"
 import { fromPostgresError, isClosedByServer, isConflict, isConnectionLost } from "./errors.ts"
-import { type PostgresResult, toRows } from "./result.ts"
+import { type PostgresResult, toPostgresRecords } from "./result.ts"
 import type { PostgresWatchdog } from "./watchdog.ts"
 
 /** Statements that are sent before anything waits for their results. */
@@ -65,7 +65,7 @@ export async function sendAlone(
   try {
     const found = await new Pipeline(connection, options).sendLast(statement)
     if (statement.notice !== undefined) options.onNotice(statement.notice)
-    return toRows(found)
+    return toPostgresRecords(found)
   } finally {
     await connection.release()
   }
@@ -139,7 +139,7 @@ class Pipeline {
     const found = this.#query(statement)
     await this.#settle()
     try {
-      return toRows(await found)
+      return toPostgresRecords(await found)
     } catch (error) {
       throw toOpenError(error)
     }

@@ -6,8 +6,9 @@ import type { Allowances } from "../../limits/allowances.ts"
 import type { SharedRates } from "../../limits/shared-rates.ts"
 import type { QueueRoom, RunQueue } from "../../queue/run-queue.ts"
 import type { MailCall } from "../../runs/runner.ts"
-import { type MailAuth, MailRefused, type ReadMail, type RunEmail, withRecipient } from "./mail.ts"
+import { type MailAuth, MailRefused, type ReadMail, type RunEmail } from "./mail.ts"
 import type { MailTarget } from "./mail-address.ts"
+import { withRecipient } from "./mail-content.ts"
 import {
   assertNoLoop,
   assertReceives,

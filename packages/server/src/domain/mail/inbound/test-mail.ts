@@ -7,17 +7,15 @@ import type { StartedPlace } from "../../files/started-files.ts"
 import type { Calls } from "../../runs/calls.ts"
 import type { RunDetail, Runs } from "../../runs/runs.ts"
 import { assertOwner, type Val } from "../../vals/vals.ts"
+import { type MailReader, MailRefused, type ReadMail } from "./mail.ts"
+import { toFileMailAddress, toMailAddress } from "./mail-address.ts"
 import {
   type EmailArgument,
   encodeMail,
   type MailFile,
-  type MailReader,
-  MailRefused,
-  type ReadMail,
   toAttachmentType,
   toRecordedArgument,
-} from "./mail.ts"
-import { toFileMailAddress, toMailAddress } from "./mail-address.ts"
+} from "./mail-content.ts"
 import { type Mailbox, noMailAuth } from "./receive-mail.ts"
 
 /** Mails that owners send to their own vals, to try them. */

@@ -1,6 +1,6 @@
 import type { EmailBody } from "@hamlet/contract"
 import { AppError } from "../../app-error.ts"
-import { toAttachmentType } from "../inbound/mail.ts"
+import { toAttachmentType } from "../inbound/mail-content.ts"
 import type { EmailContent, MailAddress, SendingVal } from "./emails.ts"
 
 /** Which senders the operator allows. */

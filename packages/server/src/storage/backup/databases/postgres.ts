@@ -4,7 +4,7 @@ import { createClient, parsePostgresUrl, postgresDefaults } from "../../postgres
 import { postgresDialect } from "../../postgres/dialect.ts"
 import { fromPostgresError } from "../../postgres/errors.ts"
 import { openPostgres } from "../../postgres/open.ts"
-import { type PostgresResult, toRows } from "../../postgres/result.ts"
+import { type PostgresResult, toPostgresRecords } from "../../postgres/result.ts"
 import type { BackupDatabase, Cursor, SnapshotRow } from "./backup-database.ts"
 
 const snapshotLimits = {
@@ -111,7 +111,9 @@ async function open(
     const connection = await client.reserve()
     for (const step of steps) await connection.unsafe(step)
     const read = async <Row>({ text, values }: Statement): Promise<readonly Row[]> =>
-      toRows(await translated(connection.unsafe<PostgresResult>(text, values as SqlValue[])))
+      toPostgresRecords(
+        await translated(connection.unsafe<PostgresResult>(text, values as SqlValue[])),
+      )
     return { dialect: postgresDialect, connection, read, stop }
   } catch (error) {
     await stop()
