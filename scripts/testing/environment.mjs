@@ -5,6 +5,18 @@ import { join } from "node:path"
 import { requirements } from "../setup/system-packages.mjs"
 
 /**
+ * Code of a test rarely runs long enough to gain from being optimised: the last tier of bun's compiler
+ * takes up to a third of the CPU time of a suite, and the tier before it a seventh. That one compiles
+ * only what is called twenty times as often as usual.
+ */
+const compilerSettings = {
+  BUN_JSC_useFTLJIT: "0",
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "20000",
+  BUN_JSC_thresholdForOptimizeAfterLongWarmUp: "20000",
+  BUN_JSC_thresholdForOptimizeSoon: "20000",
+}
+
+/**
  * Creates the temporary files of one test run and the environment that suites rely on, as listed in
  * CONTRIBUTING.md.
  * @param {string | undefined} postgresUrl
@@ -22,9 +34,7 @@ export function createTestEnvironment(postgresUrl) {
   const env = {
     ...process.env,
     ...toFoundPrograms(postgresUrl),
-    // The last tier of bun's compiler takes up to a third of the CPU time of a suite, and no process
-    // of a test lives long enough to gain from it.
-    BUN_JSC_useFTLJIT: "0",
+    ...compilerSettings,
     HAMLET_TEST_NOT_RUN: notRunPath,
     HAMLET_TEST_RUN: marker,
     TMPDIR: tmpDir,

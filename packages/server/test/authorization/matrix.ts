@@ -36,9 +36,18 @@ export async function findFaults(row: MatrixRow): Promise<readonly string[]> {
   if (route.method === "get") return findReadFaults(row)
   const refused = callers.filter((caller) => expectedFor(row, caller) !== "allowed")
   const faults = [...(await findRefusalFaults(row, refused))]
-  for (const caller of callers)
-    if (!refused.includes(caller)) faults.push(...(await findWriteFaults(row, caller)))
+  const allowed = callers.filter((caller) => !refused.includes(caller))
+  // What is read back is the same for all of them, and takes most of the time of a row.
+  const watched = allowed.find((caller) => isSeen(row, caller))
+  for (const caller of allowed)
+    faults.push(...(await findWriteFaults(row, caller, caller === watched)))
   return faults
+}
+
+/** Whether the owner or an administrator sees what the caller has written. */
+function isSeen({ name, route }: MatrixRow, caller: TestCaller): boolean {
+  const isOfReader = caller.isOwner || route.scope === "admin"
+  return isOfReader && !isRead(route) && !unseen.includes(name)
 }
 
 function expectedFor({ name, route, privacy }: MatrixRow, caller: TestCaller): Expected {
@@ -84,20 +93,21 @@ async function findRefusalFaults(
     : [...faults, `one of those who must be refused changed something:\n${before}\n${after}`]
 }
 
-/** A caller that may write gets a subject of its own, which no other caller has changed. */
-async function findWriteFaults(row: MatrixRow, caller: TestCaller): Promise<readonly string[]> {
+/**
+ * A caller that may write gets a subject of its own, which no other caller has changed. Were a write
+ * not to be seen in what is read back, nothing would be proved by reading back after a refusal.
+ */
+async function findWriteFaults(
+  row: MatrixRow,
+  caller: TestCaller,
+  isWatched: boolean,
+): Promise<readonly string[]> {
   const subject = await newSubject(row)
-  const before = await subject.read()
+  const before = isWatched ? await subject.read() : undefined
   const response = await send(row.api, subject, caller)
   await waitForRun(row, response)
   const faults = findFault(row, caller, response)
-  // Were a write not to be seen in what is read back, nothing would be proved by reading back after
-  // a refusal.
-  const isSeen =
-    (caller.isOwner || row.route.scope === "admin") &&
-    !isRead(row.route) &&
-    !unseen.includes(row.name)
-  return isSeen && (await subject.read()) === before
+  return isWatched && (await subject.read()) === before
     ? [...faults, `${caller.name}: was allowed, yet nothing changed`]
     : faults
 }

@@ -174,9 +174,11 @@ describePostgres("nodes with keys", (open) => {
 describeSqlite("two servers on one data folder", (open) => {
   test("that start at once create one key", async () => {
     await using fixture = await openServerFixture(open)
-    const servers = await Promise.all([fixture.serve(), fixture.serve()])
-    for (const { hamlet } of servers) hamlet.signal("SIGTERM")
-    for (const { hamlet } of servers) expect((await hamlet.ended()).exitCode).toBe(0)
+    // They create the database too.
+    const servers = [1, 2].map(() => fixture.start(["serve"], { HAMLET_TOKEN: chosenToken }))
+    await Promise.all(servers.map((hamlet) => hamlet.listening()))
+    for (const hamlet of servers) hamlet.signal("SIGTERM")
+    for (const hamlet of servers) expect((await hamlet.ended()).exitCode).toBe(0)
     // The key that is kept is the one that the database knows.
     await fixture.serve()
     expect(readKeys(fixture)).toHaveLength(1)

@@ -135,8 +135,8 @@ async function usernames(fixture: ServerFixture): Promise<readonly string[]> {
 test("hamlet serve runs vals under a strict umask, and hides the database from others", async () => {
   const strict = ["sh", "-c", 'umask 077; exec "$@"', "sh"]
   await using fixture = await openServerFixture(undefined, strict)
-  const { baseUrl } = await fixture.serve()
-  const client = createClient({ baseUrl, token: chosenToken })
+  const hamlet = fixture.start(["serve"], { HAMLET_TOKEN: chosenToken })
+  const client = createClient({ baseUrl: await hamlet.listening(), token: chosenToken })
   expect(await client.evalCode({ code: "6 * 7", args: [] })).toBe(42)
   expect((await stat(join(fixture.dataDir, "hamlet.db"))).mode & 0o777).toBe(0o600)
 })

@@ -1,9 +1,10 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { RuntimeFolder } from "../../src/runtime/sandbox/runtime-folder.ts"
 import type { Database } from "../../src/storage/database/database.ts"
-import { type OpenDatabase, openAgain } from "./databases.ts"
+import { migratedFile, type OpenDatabase, openAgain } from "./databases.ts"
 import { HamletProcess } from "./processes/hamlet-process.ts"
 
 /** A token that the operator has set. */
@@ -25,7 +26,10 @@ export interface ServerFixture extends AsyncDisposable {
     env?: Readonly<Record<string, string>>,
     program?: string,
   ): HamletProcess
-  /** Starts a server whose first user has the chosen token, and waits until it is up. */
+  /**
+   * Starts a server whose first user has the chosen token, and waits until it is up. Its database has
+   * the current schema already; `start` is for a server that has to create it.
+   */
   serve(
     env?: Readonly<Record<string, string>>,
   ): Promise<{ readonly hamlet: HamletProcess; readonly baseUrl: string }>
@@ -36,7 +40,7 @@ export interface ServerFixture extends AsyncDisposable {
 /**
  * Opens a fixture. Disposing of it ends every process that it started; `prefix` or `launcher` is
  * what starts them. A database on a server has the current schema already, since creating it takes
- * longer than most tests; `openEmpty` is for a server that has to.
+ * longer than most tests; `openEmpty` is for a server that has to create it.
  */
 export async function openServerFixture(
   open?: OpenDatabase,
@@ -79,6 +83,7 @@ export async function openServerFixture(
     env,
     start,
     async serve(more = {}) {
+      if (url === undefined) await writeDatabase(dataDir)
       const hamlet = start(["serve"], { HAMLET_TOKEN: chosenToken, ...more })
       return { hamlet, baseUrl: await hamlet.listening() }
     },
@@ -96,6 +101,14 @@ export async function openServerFixture(
 /** Opens databases without a schema. */
 export function openEmpty(open: OpenDatabase): OpenDatabase {
   return () => open({ isEmpty: true })
+}
+
+/** Creates a data folder with an empty database, as the server would, unless there is one. */
+async function writeDatabase(dataDir: string): Promise<void> {
+  const content = await migratedFile()
+  if (existsSync(dataDir)) return
+  mkdirSync(dataDir, { mode: 0o700 })
+  writeFileSync(join(dataDir, "hamlet.db"), content, { mode: 0o600 })
 }
 
 /** Cleans up after a killed server, as the next server would: ends its sandboxes. */
