@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts"
 import { createJsonEncoding } from "../../runtime/otlp/json-encoding.ts"
 import { createProtobufEncoding } from "../../runtime/otlp/protobuf-encoding.ts"
+import { spanLimits } from "../../runtime/otlp/span-encoding.ts"
 import { type Finding, fine, warning } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 
@@ -12,6 +13,8 @@ export async function checkTraces({ traces }: Pick<Config, "traces">): Promise<r
   const { url, headers = {}, protocol } = traces
   const createEncoding = protocol === "http/json" ? createJsonEncoding : createProtobufEncoding
   const encoding = createEncoding({ attributes: {}, version: "" })
+  const bytes = Buffer.alloc(spanLimits.bytesMax)
+  const body = bytes.subarray(0, encoding.finish(bytes, encoding.begin(bytes)))
   const { host, pathname } = new URL(url)
   const tell = (found: string, mend: string) => [
     warning(check, found, `${mend}; until then traces are lost`),
@@ -21,7 +24,7 @@ export async function checkTraces({ traces }: Pick<Config, "traces">): Promise<r
     const response = await fetch(url, {
       method: "POST",
       headers: { ...headers, "content-type": encoding.contentType },
-      body: encoding.toBody([]),
+      body,
       redirect: "manual",
       signal: sending,
     })
