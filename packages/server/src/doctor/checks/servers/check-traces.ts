@@ -1,9 +1,9 @@
-import type { Config } from "../../config/config.ts"
-import { createJsonEncoding } from "../../runtime/otlp/json-encoding.ts"
-import { createProtobufEncoding } from "../../runtime/otlp/protobuf-encoding.ts"
-import { spanLimits } from "../../runtime/otlp/span-encoding.ts"
-import { type Finding, fine, warning } from "../finding.ts"
-import { doctorLimits } from "../limits.ts"
+import type { Config } from "../../../config/config.ts"
+import { createJsonEncoding } from "../../../runtime/otlp/json-encoding.ts"
+import { createProtobufEncoding } from "../../../runtime/otlp/protobuf-encoding.ts"
+import { spanLimits } from "../../../runtime/otlp/span-encoding.ts"
+import { type Finding, fine, warning } from "../../finding.ts"
+import { doctorLimits } from "../../limits.ts"
 
 const check = "traces"
 

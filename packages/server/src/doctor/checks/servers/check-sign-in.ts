@@ -1,6 +1,6 @@
-import type { Config } from "../../config/config.ts"
-import { discover } from "../../runtime/oidc/oidc-provider.ts"
-import { type Finding, fine, toReason, warning } from "../finding.ts"
+import type { Config } from "../../../config/config.ts"
+import { discover } from "../../../runtime/oidc/oidc-provider.ts"
+import { type Finding, fine, toReason, warning } from "../../finding.ts"
 
 const check = "sign-in"
 

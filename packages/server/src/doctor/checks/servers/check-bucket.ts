@@ -1,7 +1,7 @@
-import type { Config } from "../../config/config.ts"
-import { createBucketContent } from "../../storage/blobs/s3-objects.ts"
-import { type Finding, failure, fine } from "../finding.ts"
-import { doctorLimits } from "../limits.ts"
+import type { Config } from "../../../config/config.ts"
+import { createBucketContent } from "../../../storage/blobs/s3-objects.ts"
+import { type Finding, failure, fine } from "../../finding.ts"
+import { doctorLimits } from "../../limits.ts"
 
 const check = "bucket"
 

@@ -3,8 +3,8 @@ import {
   hasLibsql,
   type LibsqlProcess,
   startLibsql,
-} from "../../../test/support/processes/libsql-process.ts"
-import { loadConfig } from "../../config/config.ts"
+} from "../../../../test/support/processes/libsql-process.ts"
+import { loadConfig } from "../../../config/config.ts"
 import { checkLibsql } from "./check-libsql.ts"
 
 const look = async (env: Readonly<Record<string, string>>) => {

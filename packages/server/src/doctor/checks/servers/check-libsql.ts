@@ -1,7 +1,7 @@
-import type { Config } from "../../config/config.ts"
-import { registryNamespace } from "../../shared/libsql/libsql-registry.ts"
-import { createLibsqlServer, LibsqlUnavailable } from "../../shared/libsql/libsql-server.ts"
-import { type Finding, failure, fine, toReason } from "../finding.ts"
+import type { Config } from "../../../config/config.ts"
+import { registryNamespace } from "../../../shared/libsql/libsql-registry.ts"
+import { createLibsqlServer, LibsqlUnavailable } from "../../../shared/libsql/libsql-server.ts"
+import { type Finding, failure, fine, toReason } from "../../finding.ts"
 
 const check = "databases of users"
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { FakeBucket } from "../../../test/support/fakes/fake-bucket.ts"
-import { loadConfig } from "../../config/config.ts"
+import { FakeBucket } from "../../../../test/support/fakes/fake-bucket.ts"
+import { loadConfig } from "../../../config/config.ts"
 import { checkBucket } from "./check-bucket.ts"
 
 // Bun tries again before it reports an error.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { startOtlpReceiver } from "../../../test/support/fakes/otlp-receiver.ts"
-import { loadConfig } from "../../config/config.ts"
+import { startOtlpReceiver } from "../../../../test/support/fakes/otlp-receiver.ts"
+import { loadConfig } from "../../../config/config.ts"
 import { checkTraces } from "./check-traces.ts"
 
 const look = async (env: Readonly<Record<string, string>>) => {

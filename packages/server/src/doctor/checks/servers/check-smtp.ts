@@ -1,6 +1,6 @@
-import type { Config } from "../../config/config.ts"
-import { checkSmtpServer } from "../../mail/outbound/smtp-transport.ts"
-import { type Finding, fine, toReason, warning } from "../finding.ts"
+import type { Config } from "../../../config/config.ts"
+import { checkSmtpServer } from "../../../mail/outbound/smtp-transport.ts"
+import { type Finding, fine, toReason, warning } from "../../finding.ts"
 
 const check = "outgoing mail"
 
