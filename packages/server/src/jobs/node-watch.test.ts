@@ -264,6 +264,36 @@ describeEachDatabase("NodeWatch", (open) => {
     await silent.watch.stop()
   })
 
+  test("renews its lease while a sweep takes long", async () => {
+    const database = await setUp()
+    const { deps, nodes } = startNode(database.db)
+    const sweep = Promise.withResolvers<void>()
+    let [renewals, lists] = [0, 0]
+    const watch = new NodeWatch({
+      ...deps,
+      nodes: {
+        ...nodes,
+        renew: (...args) => {
+          renewals += 1
+          return nodes.renew(...args)
+        },
+        async list() {
+          lists += 1
+          if (lists === 2) await sweep.promise
+          return nodes.list()
+        },
+      },
+      limits: { beatMs: 1, pauseMs: 1 },
+    })
+    await watch.start()
+    await waitUntil(() => lists === 2)
+    const before = renewals
+    await waitUntil(() => renewals >= before + 3)
+    expect(lists).toBe(2)
+    sweep.resolve()
+    await watch.stop()
+  })
+
   test("renews its lease soon after that has failed, without waiting for a beat", async () => {
     const database = await setUp()
     const { deps, nodes } = startNode(database.db)
