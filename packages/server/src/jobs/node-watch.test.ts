@@ -1,4 +1,4 @@
-import { afterEach, expect, jest, test } from "bun:test"
+import { afterEach, expect, test } from "bun:test"
 import { insertValRows } from "../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import { waitUntil } from "../../test/support/wait-until.ts"
@@ -15,8 +15,6 @@ import { NodeWatch, type NodeWatchOptions } from "./node-watch.ts"
 
 /** Longer than any test. */
 const longMs = 3_600_000
-/** Minutes, even of a quick machine. */
-const turnsMax = 1_000_000
 const report = {
   ...{ version: "1.2.3", schemaVersion: 41, isolation: "bubblewrap" },
   ...{ uptimeMs: 8, isStopping: false },
@@ -240,17 +238,28 @@ describeEachDatabase("NodeWatch", (open) => {
   test("removes no other node after its own lease was renewed late: the database may have been slow", async () => {
     const database = await setUp()
     const [silent, watching] = [startNode(database.db, "there"), startNode(await again(database))]
-    const watch = new NodeWatch(watching.deps)
+    let renewals = 0
+    const watch = new NodeWatch({
+      ...watching.deps,
+      nodes: {
+        ...watching.nodes,
+        renew: async (...args) => {
+          const isRenewed = await watching.nodes.renew(...args)
+          renewals += 1
+          return isRenewed
+        },
+      },
+    })
     await silent.watch.start()
     await watch.start()
     const run = await begin(silent.runs, silent.node.id)
     const beat = async (afterMs: number) => {
       watching.clock.at += afterMs
-      const before = watching.counts.length
-      // The first round may have begun before.
+      const [before, renewed] = [watching.counts.length, renewals]
+      // The first rounds may have begun before.
       await waitUntil(() => {
         watch.look()
-        return watching.counts.length >= before + 2
+        return watching.counts.length >= before + 2 && renewals >= renewed + 2
       })
     }
     for (let beats = 0; beats < 10; beats += 1) await beat(2_500)
@@ -264,11 +273,15 @@ describeEachDatabase("NodeWatch", (open) => {
     await silent.watch.stop()
   })
 
-  test("renews its lease while a sweep takes long", async () => {
+  test.each(["list", "readClock"] as const)("renews its lease while %s takes long", async (slow) => {
     const database = await setUp()
     const { deps, nodes } = startNode(database.db)
     const sweep = Promise.withResolvers<void>()
-    let [renewals, lists] = [0, 0]
+    let [renewals, calls] = [0, 0]
+    const wait = async () => {
+      calls += 1
+      if (calls === 2) await sweep.promise
+    }
     const watch = new NodeWatch({
       ...deps,
       nodes: {
@@ -278,18 +291,21 @@ describeEachDatabase("NodeWatch", (open) => {
           return nodes.renew(...args)
         },
         async list() {
-          lists += 1
-          if (lists === 2) await sweep.promise
+          if (slow === "list") await wait()
           return nodes.list()
+        },
+        async readClock() {
+          if (slow === "readClock") await wait()
+          return nodes.readClock()
         },
       },
       limits: { beatMs: 1, pauseMs: 1 },
     })
     await watch.start()
-    await waitUntil(() => lists === 2)
+    await waitUntil(() => calls === 2)
     const before = renewals
     await waitUntil(() => renewals >= before + 3)
-    expect(lists).toBe(2)
+    expect(calls).toBe(2)
     sweep.resolve()
     await watch.stop()
   })
@@ -407,48 +423,36 @@ describeEachDatabase("NodeWatch", (open) => {
       report: () => ({ ...deps.report(), isStopping }),
       onLost: () => lost.push("lost"),
       onError: (error) => errors.push(error),
+      limits: { beatMs: 5, pauseMs: 1, failedMs: 5 },
     })
     const findReport = async () => (await nodes.listPage({ offset: 0, limit: 9 })).items[0]?.report
     const isExpired = async () => ((await nodes.list())[0]?.leaseLeftMs ?? 0) < 0
-    jest.useFakeTimers()
-    try {
-      await watch.start()
-      const passUntil = async (isSo: () => Promise<boolean>) => {
-        // In turns of the event loop: the test has replaced every clock.
-        for (let turn = 0; !(await isSo()); turn++) {
-          if (turn === turnsMax) throw new Error(`Waited ${turnsMax} turns for: ${isSo}`)
-          jest.advanceTimersByTime(2_500)
-          await new Promise((resolve) => setImmediate(resolve))
-        }
-      }
-      const { clockSkewMs } = watch.status
-      const told = { ...deps.report(), clockSkewMs, isClockWrong: true, isStopping: false }
-      expect(await findReport()).toEqual(told)
-      isStopping = true
-      await expire(database, node)
-      await passUntil(async () => (await isExpired()) === false)
-      expect(await findReport()).toMatchObject({ isStopping: true, isClockWrong: true })
-      expect(watch.status.problem).toBeUndefined()
-      isAway = true
-      await passUntil(async () => errors.length > 0)
-      expect(watch.status.problem).toBe(errors[0])
-      isAway = false
-      await expire(database, node)
-      await passUntil(async () => (await isExpired()) === false)
-      await passUntil(async () => watch.status.problem === undefined)
-      expect(lost).toEqual([])
-      // Another node has removed it: it gives up its runs and comes back.
-      await nodes.end(node.id)
-      await passUntil(async () => lost.length > 0 && (await nodes.list()).length === 1)
-      expect(await findReport()).toMatchObject({ isStopping: true, version: report.version })
-      isNewer = true
-      await passUntil(async () => checksOfNewer >= 2)
-      await expire(database, node)
-      await passUntil(async () => checksOfNewer >= 4)
-      expect(await isExpired()).toBe(true)
-    } finally {
-      jest.useRealTimers()
-    }
+    await watch.start()
+    const { clockSkewMs } = watch.status
+    const told = { ...deps.report(), clockSkewMs, isClockWrong: true, isStopping: false }
+    expect(await findReport()).toEqual(told)
+    isStopping = true
+    await expire(database, node)
+    await waitUntil(async () => (await isExpired()) === false)
+    expect(await findReport()).toMatchObject({ isStopping: true, isClockWrong: true })
+    expect(watch.status.problem).toBeUndefined()
+    isAway = true
+    await waitUntil(async () => errors.length > 0)
+    expect(watch.status.problem).toBe(errors[0])
+    isAway = false
+    await expire(database, node)
+    await waitUntil(async () => (await isExpired()) === false)
+    await waitUntil(async () => watch.status.problem === undefined)
+    expect(lost).toEqual([])
+    // Another node has removed it: it gives up its runs and comes back.
+    await nodes.end(node.id)
+    await waitUntil(async () => lost.length > 0 && (await nodes.list()).length === 1)
+    expect(await findReport()).toMatchObject({ isStopping: true, version: report.version })
+    isNewer = true
+    await waitUntil(async () => checksOfNewer >= 2)
+    await expire(database, node)
+    await waitUntil(async () => checksOfNewer >= 4)
+    expect(await isExpired()).toBe(true)
     await watch.stop()
     expect(await nodes.list()).toEqual([])
   })

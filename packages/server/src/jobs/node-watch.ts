@@ -93,7 +93,10 @@ export class NodeWatch {
     this.#beats = new Loop({ round: () => this.#beat(), pollMs, failedMs, onError })
     this.#sweeps = new Loop({
       // A node that cannot renew its lease declares no other one gone.
-      round: async () => (this.#status.problem === undefined ? await this.sweep() : pollMs),
+      round: async () => {
+        await this.#sweeps.attempt("compare clocks", () => this.#compareClocks())
+        return this.#status.problem === undefined ? await this.sweep() : pollMs
+      },
       pollMs,
       onError,
     })
@@ -109,8 +112,8 @@ export class NodeWatch {
     await this.#add()
     this.#noteRenewal()
     const { beatMs } = this.#limits
-    const sleepMs = await this.sweep()
     this.#beats.start(beatMs)
+    const sleepMs = await this.sweep()
     this.#sweeps.start(Math.min(sleepMs, beatMs))
   }
 
@@ -180,7 +183,7 @@ export class NodeWatch {
     return gapMs < 0 || gapMs >= this.#limits.leaseMs - this.#limits.beatMs
   }
 
-  async #takeOver(): Promise<void> {
+  async #takeOver(waits = false): Promise<void> {
     const { queueStore, delayOf, onTakeover, now } = this.#options
     for (let hasMore = true; hasMore && !this.#sweeps.isStopped; ) {
       const { batchMax: runsMax } = this.#limits
@@ -189,6 +192,7 @@ export class NodeWatch {
         at: now(),
         runsMax,
         delayOf,
+        waits,
       })
       for (const error of taken.errors) this.#sweeps.report(error)
       onTakeover(taken)
@@ -207,7 +211,6 @@ export class NodeWatch {
       this.#status = { ...this.#status, problem: error }
       throw error
     }
-    await this.#beats.attempt("compare clocks", () => this.#compareClocks())
     // A busy machine takes seconds for this, and the lease goes on meanwhile.
     return Math.max(pauseMs, beganMs + beatMs - performance.now())
   }
@@ -218,7 +221,7 @@ export class NodeWatch {
     if (!(await nodes.renew(node.id, this.#limits.leaseMs, this.#report()))) {
       onLost()
       // Before the node is there again: afterwards they would seem to be running.
-      await this.#takeOver()
+      await this.#takeOver(true)
       await this.#add()
     }
     this.#noteRenewal()

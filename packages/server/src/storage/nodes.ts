@@ -30,7 +30,7 @@ export function createNodeStore(db: Database): NodeStore {
             is_gone = 0, begun = null, claims = null`
       }),
     async renew(id, leaseMs, report) {
-      const renewed = await db.writeOne(
+      const renewed = await db.runUrgent(
         sql`update nodes set lease_until = ${now} + ${leaseMs}, report = ${toJson(report)}
           where id = ${id} and is_gone = 0 returning id`,
       )

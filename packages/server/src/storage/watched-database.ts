@@ -67,6 +67,8 @@ export function watchDatabase(
       },
       writeOne: (statement) =>
         observeWrite(db.writeOne(statement), new Timing("write", statement.text)),
+      runUrgent: (statement) =>
+        observeWrite(db.runUrgent(statement), new Timing("write", statement.text)),
     },
     health: () => ({ ...health }),
   }

@@ -23,6 +23,10 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
       onStatement(statement)
       return db.writeOne(statement)
     },
+    runUrgent(statement) {
+      onStatement(statement)
+      return db.runUrgent(statement)
+    },
     write(script, options) {
       // A script may run with those of others, in the context of the first script.
       const onOwn = AsyncLocalStorage.bind(onStatement)

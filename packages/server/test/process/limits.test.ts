@@ -110,7 +110,9 @@ async function expectLimit(
   }
   const refilled = ((performance.now() - startedMs) / 60_000) * perMinute
   expect(accepted).toBeGreaterThanOrEqual(0.9 * Math.min(perMinute + refilled, 1.5 * perMinute))
-  expect(accepted).toBeLessThanOrEqual(1.1 * (perMinute + refilled))
+  // While nodes cannot ask, each decides about its part alone.
+  const alone = crash === undefined ? 0 : perMinute / urls.length
+  expect(accepted).toBeLessThanOrEqual(1.1 * (perMinute + refilled) + alone)
 }
 
 /** Each node tells what all of them have used. */

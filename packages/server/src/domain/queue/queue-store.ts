@@ -119,6 +119,8 @@ export interface Takeover {
   readonly error: RunError
   readonly at: number
   readonly runsMax: number
+  /** Waits for runs that another node is taking: it may not succeed. Otherwise they are left to it. */
+  readonly waits?: boolean
   /** The delay before a run is attempted again, in milliseconds. */
   delayOf(attempt: number): number
 }

@@ -219,6 +219,7 @@ export function createBegunRuns(nodes: Pick<NodeStore, "saveBegun">, nodeId: str
       // In the next turn of the event loop, together with other runs.
       await setImmediate()
       const count = waiting.length
+      if (count === 0) return
       // If it fails, whether it was written is unknown, so the runs go on waiting.
       const isSaved = await nodes.saveBegun(nodeId, fences)
       for (const { resolve, reject } of waiting.splice(0, count))

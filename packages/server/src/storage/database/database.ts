@@ -173,6 +173,11 @@ export interface Database {
    */
   writeOne<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
   /**
+   * Runs one statement that waits behind no other: on PostgreSQL it has a connection of its own, and
+   * little time.
+   */
+  runUrgent<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
+  /**
    * A number that differs whenever the data may have changed, also by another process. Undefined
    * where asking for it costs as much as reading.
    */

@@ -40,10 +40,14 @@ export function guardSchema(
         assertKnown()
         return db.writeOne(statement)
       },
+      async runUrgent(statement) {
+        assertKnown()
+        return db.runUrgent(statement)
+      },
     },
     async check() {
       if (problem === undefined) {
-        const [newer] = await db.read<{ version: number; name: string }>(
+        const [newer] = await db.runUrgent<{ version: number; name: string }>(
           selectIncompatible(newestKnown),
         )
         if (newer) {

@@ -4,13 +4,21 @@ import { unavailable } from "../database/errors.ts"
 import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
 
 export interface PostgresLimits extends SearchLimits {
-  /** Connections of this process, readers and writers together. */
+  /**
+   * Connections of this process, readers and writers together. Two more are for notices and for urgent
+   * statements.
+   */
   readonly connectionsMax: number
   readonly connectMsMax: number
   /** How long a write waits for a connection. */
   readonly waitMsMax: number
   readonly statementMsMax: number
   readonly lockMsMax: number
+  /**
+   * How long an urgent statement may take. A node renews its lease with two of them: they and a beat are
+   * over before the lease is.
+   */
+  readonly urgentMsMax: number
   /**
    * How long the server waits for the next statement of a transaction. Shorter than `lockMsMax`: those
    * that wait for a lock get it when the node that holds it is paused or cut off. A script waits for
@@ -43,6 +51,7 @@ export const postgresDefaults: PostgresLimits = {
   waitMsMax: 10_000,
   statementMsMax: 10_000,
   lockMsMax: 5_000,
+  urgentMsMax: 1_500,
   idleInTransactionMsMax: 3_000,
   silenceMsMax: 2_000,
   patientMsMax: 86_400_000,

@@ -51,6 +51,27 @@ else
       await waitUntil(async () => (await outsider.unsafe<unknown[]>(query)).length >= backends)
     }
 
+    test("runs an urgent statement while all other connections are busy", async () => {
+      const busy = await openWith({ connectionsMax: 3 })
+      const sleep = sql`select pg_sleep(2)`
+      let ended = 0
+      const others = [busy.read(sleep), busy.writeOne(sleep), busy.writeOne(sleep)].map((other) =>
+        other.then(() => {
+          ended += 1
+        }),
+      )
+      expect(await busy.runUrgent(sql`${increment("a")} returning count`)).toEqual([{ count: 1 }])
+      expect(ended).toBe(0)
+      await Promise.all(others)
+    })
+
+    test("gives an urgent statement little time", async () => {
+      const busy = await openWith({ urgentMsMax: 50 })
+      await expect(busy.runUrgent(sql`select pg_sleep(10)`)).rejects.toMatchObject({
+        code: "database_unavailable",
+      })
+    })
+
     test("sets the parameters of its connections", async () => {
       const settings = sql`
         select current_setting('application_name') as name,

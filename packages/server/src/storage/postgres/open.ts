@@ -59,6 +59,21 @@ export async function openPostgres(
     limits,
     (channel) => notices.notify(channel),
   )
+  const ofUrgent = {
+    ...limits,
+    waitMsMax: Math.min(limits.waitMsMax, limits.urgentMsMax),
+    statementMsMax: Math.min(limits.statementMsMax, limits.urgentMsMax),
+    lockMsMax: Math.min(limits.lockMsMax, limits.urgentMsMax),
+  }
+  const urgent = new PostgresWriter(
+    new PostgresPool(
+      () => createClient({ url, connectionsMax: 1, limits: ofUrgent, isReadonly: false }),
+      { graceMs: 0 },
+    ),
+    watchdog,
+    ofUrgent,
+    (channel) => notices.notify(channel),
+  )
   let stopped: Promise<void> | undefined
 
   const database: Database = {
@@ -67,6 +82,7 @@ export async function openPostgres(
     read: <Row>(statement: Statement) => reader.read(statement) as Promise<readonly Row[]>,
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
     writeOne: <Row>(statement: Statement) => writer.writeOne(statement) as Promise<readonly Row[]>,
+    runUrgent: <Row>(statement: Statement) => urgent.writeOne(statement) as Promise<readonly Row[]>,
     changeCount: undefined,
     notify: (channel) => notices.notify(channel),
     listen: (channel, onNotice) => notices.listen(channel, onNotice),
@@ -80,9 +96,8 @@ export async function openPostgres(
       waiting: writer.waiting,
     }),
     stop() {
-      stopped ??= Promise.all([writer.stop(), reader.stop(), searches.stop(), notices.stop()]).then(
-        () => watchdog.stop(),
-      )
+      const all = [writer, urgent, reader, searches, notices]
+      stopped ??= Promise.all(all.map((part) => part.stop())).then(() => watchdog.stop())
       return stopped
     },
   }

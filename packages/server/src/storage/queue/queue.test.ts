@@ -8,7 +8,7 @@ import {
 import type { ClaimedRun, ClaimRequest, NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
 import { readClock } from "../database/clock.ts"
-import type { Database } from "../database/database.ts"
+import { type Database, rows } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createRunStore } from "../runs/runs.ts"
@@ -93,8 +93,8 @@ describeEachDatabase("createQueueStore", (open) => {
     ...more,
   })
 
-  const takeOver = (queue: ReturnType<typeof createQueueStore>) =>
-    queue.takeOver({ error: died, at: 9, runsMax: 100, delayOf: () => 60_000 })
+  const takeOver = (queue: ReturnType<typeof createQueueStore>, waits = false) =>
+    queue.takeOver({ error: died, at: 9, runsMax: 100, delayOf: () => 60_000, waits })
 
   test("a run names its file, by default the entry file of main", async () => {
     const { db, val, add, runs } = await setUp()
@@ -272,6 +272,26 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await queue.depth(100)).toMatchObject({ due: 1, later: 2 })
     const next = await queue.claim(toRequest(alive, { held }))
     expect(next.runs).toMatchObject([{ id: fresh.id, attempt: 1, fence: 2 }])
+  })
+
+  test("takeOver leaves the runs that another node takes to it, or waits in case it fails", async () => {
+    const { database, val, add, queue, runs, nodes, addNode } = await setUp()
+    const other = await again(database)
+    await add([toRun(val)])
+    const dead = await addNode()
+    const [claimed] = (await queue.claim(toRequest(dead))).runs as [ClaimedRun]
+    await runs.record([toRecord(claimed, dead, {})])
+    await nodes.end(dead)
+    const failure = new Error("It takes nothing")
+    let waiting: ReturnType<typeof takeOver> | undefined
+    const taking = other.db.write(function* () {
+      yield sql`update runs set cancel_requested = 0 where id = ${claimed.id}`
+      waiting ??= takeOver(queue, true)
+      for (let round = 0; round < 20; round++) yield* rows(sql`select 1 as one`)
+      throw failure
+    })
+    await expect(taking).rejects.toBe(failure)
+    expect(await waiting).toMatchObject({ crashed: 1 })
   })
 
   test("takeOver takes the runs behind one that it cannot take, and that one later", async () => {

@@ -119,13 +119,13 @@ const isLost = sql`${isOpen} and r.node_id is not null
 /** Takes some runs, or the one with that id. */
 function* takeOver(
   dialect: Dialect,
-  { error, at, runsMax, delayOf }: Takeover,
+  { error, at, runsMax, delayOf, waits }: Takeover,
   onlyId?: string,
 ): Script<TakenOver> {
   const isWanted = onlyId === undefined ? nothing : sql`and r.id = ${onlyId}`
   const bound = yield* rows<OpenRunRow>(sql`
     select ${openRunColumns} from runs r where ${isLost} ${isWanted}
-    order by r.node_id, r.id limit ${runsMax} ${dialect.skipLocked}`)
+    order by r.node_id, r.id limit ${runsMax} ${waits ? dialect.forUpdate : dialect.skipLocked}`)
   // After them: a node that goes in between is taken next time.
   const gone = yield* rows<GoneNodeRow>(
     sql`select id, begun, claims from nodes where is_gone = 1 ${dialect.forUpdate}`,

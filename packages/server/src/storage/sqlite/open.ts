@@ -80,6 +80,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
       )
     },
     writeOne: (statement) => writer.write(() => rows(statement), false),
+    runUrgent: (statement) => writer.write(() => rows(statement), false),
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()
