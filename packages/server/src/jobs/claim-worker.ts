@@ -35,7 +35,8 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
   #unlisten: (() => void) | undefined
   /** When it looked for work of nodes that are gone: not with every message that is added. */
   #takenOverMs = Number.NEGATIVE_INFINITY
-  /** The claims that were taken from this node. */
+  /** How often this node has lost its lease, and the claims that were taken from it. */
+  #losses = 0
   readonly #lost = new WeakSet<OneClaim>()
 
   constructor(options: ClaimWorkerOptions<OneClaim>) {
@@ -65,6 +66,7 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
 
   /** This node has lost its lease: other nodes may do the same work, so it ends here. */
   loseAll(): void {
+    this.#losses += 1
     for (const claim of this.#working.keys()) this.#lost.add(claim)
     this.#abortAll()
   }
@@ -90,7 +92,10 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
   async #claim(): Promise<boolean> {
     const free = this.#options.concurrencyMax - this.#working.size
     if (free <= 0 || this.#loop.isStopped) return false
+    const losses = this.#losses
     const claimed = await this.#options.claims.claim(free, [...this.#working.keys()])
+    // Others may have them by now. If not, `takeOver` lets them wait again.
+    if (losses !== this.#losses) return false
     for (const claim of claimed) this.#start(claim)
     return claimed.length > 0
   }

@@ -9,7 +9,7 @@ import { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { Runner, RunSlot } from "../domain/runs/runner.ts"
 import type { RunStore } from "../domain/runs/runs.ts"
 import { noMask } from "../domain/secrets/secret-mask.ts"
-import type { Val } from "../domain/vals/vals.ts"
+import type { Val, ValStore } from "../domain/vals/vals.ts"
 import { QueueWorker, type QueueWorkerLimits, queueWorkerLimits } from "./queue-worker.ts"
 
 const unused = () => Promise.reject(new Error("This test does not use it"))
@@ -19,16 +19,28 @@ class FakeQueue implements QueueStore {
   readonly requests: ClaimRequest[] = []
   readonly #waiting: ClaimedRun[]
 
-  constructor(waiting: readonly ClaimedRun[]) {
+  readonly #gate: Promise<void> | undefined
+  claims = 0
+  savedClaims = 0
+
+  constructor(waiting: readonly ClaimedRun[], gate?: Promise<void>) {
     this.#waiting = [...waiting]
+    this.#gate = gate
   }
 
   async claim(request: ClaimRequest) {
     this.requests.push(request)
-    return { runs: this.#waiting.splice(0, request.runsMax), next: null }
+    const runs = this.#waiting.splice(0, request.runsMax)
+    await this.#gate
+    this.claims += 1
+    return { runs, next: null }
   }
 
-  saveClaims = async () => true
+  async saveClaims() {
+    this.savedClaims += 1
+    return true
+  }
+
   release = async () => {}
   enqueue = unused
   countWaiting = unused
@@ -80,18 +92,25 @@ async function openWorker(
   claimed: readonly ClaimedRun[],
   record: RunStore["record"],
   limits: Partial<QueueWorkerLimits> = {},
+  gates: { readonly claim?: Promise<void>; readonly val?: Promise<void> } = {},
 ) {
   const { stores, clock } = rules
   const onError = (error: unknown) => expect(error).toBeUndefined()
   const runs = { ...stores.runs, record }
   const liveRuns = new LiveRuns(runs, clock.newId(), clock, onError)
-  const queueStore = new FakeQueue(claimed)
+  const queueStore = new FakeQueue(claimed, gates.claim)
+  const vals: Pick<ValStore, "findById"> = {
+    async findById(id) {
+      await gates.val
+      return stores.vals.findById(id)
+    },
+  }
   const runner = new FakeRunner()
   const worker = new QueueWorker(
     clock.newId(),
     queueStore,
     createClaimedRuns(
-      { vals: stores.vals, versions: stores.versions, queue: queueStore },
+      { vals, versions: stores.versions, queue: queueStore },
       { getById: unused },
       liveRuns,
       runner,
@@ -170,3 +189,25 @@ test("QueueWorker ends a run that is to be cancelled, and does not start it", as
   expect([recorded, runner.openMax]).toEqual([[[run.id, "cancelled", undefined]], 0])
   await stop()
 })
+
+test.each(["claim", "val"] as const)(
+  "QueueWorker starts no run that the node lost before the %s was read",
+  async (name) => {
+    await using rules = await openRules()
+    const val = await rules.nouns.vals.create(await rules.addCaller("ada"), {
+      ...{ name: "hello", code: "1" },
+    })
+    const gate = Promise.withResolvers<void>()
+    const [limits, gates] = [{ pollMs: 1 }, { [name]: gate.promise }]
+    const opened = await openWorker(rules, [toRun(val)], async () => [], limits, gates)
+    const { worker, runner, queueStore, stop } = opened
+    await waitUntil(() => queueStore.requests.length > 0)
+    if (name === "val") await waitUntil(() => worker.stats().active === 1)
+    worker.loseAll()
+    gate.resolve()
+    await waitUntil(() => queueStore.claims >= 2 && worker.stats().active === 0)
+    expect(runner.ended).toBe(0)
+    if (name === "claim") await waitUntil(() => queueStore.savedClaims > 0)
+    await stop()
+  },
+)

@@ -91,6 +91,8 @@ export class QueueWorker implements RunQueue {
   #after: string | null = null
   /** Runs may wait that this node had no room for. */
   #hasMore = false
+  /** How often the node has lost its lease, and with it the claims that it had until then. */
+  #losses = 0
   /** The node may have claims that it does not know of, because a write seemed to fail. */
   #mayHaveUnknown = false
   #isNoticeSent = false
@@ -147,6 +149,7 @@ export class QueueWorker implements RunQueue {
 
   /** The node has lost its lease: its runs may be running elsewhere, so they end here. */
   loseAll(): void {
+    this.#losses += 1
     for (const id of this.#active.keys()) this.#liveRuns.forget(id)
   }
 
@@ -215,6 +218,7 @@ export class QueueWorker implements RunQueue {
   }
 
   async #claim(runsMax: number): Promise<ClaimedBatch> {
+    const losses = this.#losses
     const claim = await this.#store.claim({
       nodeId: this.#nodeId,
       held: this.#listHeld(),
@@ -227,6 +231,10 @@ export class QueueWorker implements RunQueue {
         return room
       },
     })
+    if (losses !== this.#losses) {
+      this.#mayHaveUnknown = true
+      return { runs: [], next: claim.next }
+    }
     this.#claimed += claim.runs.length
     for (const run of claim.runs) void this.#run(run)
     return claim
@@ -239,6 +247,8 @@ export class QueueWorker implements RunQueue {
     ofAccount.claimed += 1
     ofAccount.running += 1
     this.#running += 1
+    const losses = this.#losses
+    const isLost = () => losses !== this.#losses
     let isRunning = true
     const endCode = () => {
       if (!isRunning) return
@@ -248,7 +258,7 @@ export class QueueWorker implements RunQueue {
       if (this.#hasMore) this.#loop.wake()
     }
     try {
-      const outcome = await this.#claimedRuns.run(run, endCode)
+      const outcome = await this.#claimedRuns.run(run, endCode, isLost)
       if (outcome === "not_started") await this.#return([run], returnMs * (1 + Math.random()))
       if (outcome === "unrecorded") this.#unrecorded.set(run.id, run)
       // Hundreds of runs may wait for the same allowance: they are not all tried again at once.

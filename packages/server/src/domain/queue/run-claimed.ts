@@ -90,9 +90,14 @@ export function createClaimedRuns(
   return {
     /**
      * Runs a claimed run until its end is on disk. Calls `onCodeEnd` before that, when its code has
-     * ended. Rejects when the database fails before it has started.
+     * ended. Rejects when the database fails before it has started. `isLost` tells whether the run
+     * was taken from this node since; once it is live, it is forgotten instead.
      */
-    async run(run: ClaimedRun, onCodeEnd: () => void): Promise<ClaimedOutcome> {
+    async run(
+      run: ClaimedRun,
+      onCodeEnd: () => void,
+      isLost: () => boolean,
+    ): Promise<ClaimedOutcome> {
       const found = await findVal(stores, startedFiles, run)
       if (found === undefined) {
         await stores.queue.drop(run)
@@ -103,6 +108,7 @@ export function createClaimedRuns(
       const isCounted = run.source !== "interval"
       if (!isCounted && !run.isToBeCancelled && !(await allowances.hasRun(run.accountId)))
         return "over_limit"
+      if (isLost()) return "over"
       const live = adopt(run, val, isCounted)
       if (run.isToBeCancelled) live.cancel()
       if (!live.isCancelled && val !== undefined && refusal === undefined)

@@ -178,6 +178,8 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.begin = async (slot) => {
       this.attach(slot)
       await noteBegin()
+      // The node may be there again, which has let it note what it had lost.
+      if (this.isLost) throw new Error(`Run ${this.id} was taken from this node`)
     }
   }
 
