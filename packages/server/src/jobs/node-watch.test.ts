@@ -273,42 +273,45 @@ describeEachDatabase("NodeWatch", (open) => {
     await silent.watch.stop()
   })
 
-  test.each(["list", "readClock"] as const)("renews its lease while %s takes long", async (slow) => {
-    const database = await setUp()
-    const { deps, nodes } = startNode(database.db)
-    const sweep = Promise.withResolvers<void>()
-    let [renewals, calls] = [0, 0]
-    const wait = async () => {
-      calls += 1
-      if (calls === 2) await sweep.promise
-    }
-    const watch = new NodeWatch({
-      ...deps,
-      nodes: {
-        ...nodes,
-        renew: (...args) => {
-          renewals += 1
-          return nodes.renew(...args)
+  test.each(["list", "readClock"] as const)(
+    "renews its lease while %s takes long",
+    async (slow) => {
+      const database = await setUp()
+      const { deps, nodes } = startNode(database.db)
+      const sweep = Promise.withResolvers<void>()
+      let [renewals, calls] = [0, 0]
+      const wait = async () => {
+        calls += 1
+        if (calls === 2) await sweep.promise
+      }
+      const watch = new NodeWatch({
+        ...deps,
+        nodes: {
+          ...nodes,
+          renew: (...args) => {
+            renewals += 1
+            return nodes.renew(...args)
+          },
+          async list() {
+            if (slow === "list") await wait()
+            return nodes.list()
+          },
+          async readClock() {
+            if (slow === "readClock") await wait()
+            return nodes.readClock()
+          },
         },
-        async list() {
-          if (slow === "list") await wait()
-          return nodes.list()
-        },
-        async readClock() {
-          if (slow === "readClock") await wait()
-          return nodes.readClock()
-        },
-      },
-      limits: { beatMs: 1, pauseMs: 1 },
-    })
-    await watch.start()
-    await waitUntil(() => calls === 2)
-    const before = renewals
-    await waitUntil(() => renewals >= before + 3)
-    expect(calls).toBe(2)
-    sweep.resolve()
-    await watch.stop()
-  })
+        limits: { beatMs: 1, pauseMs: 1 },
+      })
+      await watch.start()
+      await waitUntil(() => calls === 2)
+      const before = renewals
+      await waitUntil(() => renewals >= before + 3)
+      expect(calls).toBe(2)
+      sweep.resolve()
+      await watch.stop()
+    },
+  )
 
   test("renews its lease soon after that has failed, without waiting for a beat", async () => {
     const database = await setUp()

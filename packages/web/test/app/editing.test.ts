@@ -260,9 +260,10 @@ describeApp("unsaved text", (app) => {
     const val = await makeVal(app.stage.admin, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed")
     const saves = `**/v1/vals/${val.id}/files?*`
-    const loseResponses = () =>
+    const loseResponses = (until = async () => {}) =>
       page.route(saves, async (route) => {
         await route.fetch()
+        await until()
         await route.abort()
       })
     await loseResponses()
@@ -277,7 +278,12 @@ describeApp("unsaved text", (app) => {
       .getByText(/(Saved as|Nothing has changed since) version 2/)
       .first()
       .waitFor()
-    await loseResponses()
+    // After the page has looked at the val during the save.
+    await loseResponses(async () => {
+      await page.waitForResponse(
+        (response) => response.url().endsWith(`/v1/vals/${val.id}`) && response.status() === 200,
+      )
+    })
     await replaceText(page, editor, "typed again")
     await editor.press("Control+s")
     await findVersion(page, 3).waitFor()

@@ -59,21 +59,7 @@ export async function openPostgres(
     limits,
     (channel) => notices.notify(channel),
   )
-  const ofUrgent = {
-    ...limits,
-    waitMsMax: Math.min(limits.waitMsMax, limits.urgentMsMax),
-    statementMsMax: Math.min(limits.statementMsMax, limits.urgentMsMax),
-    lockMsMax: Math.min(limits.lockMsMax, limits.urgentMsMax),
-  }
-  const urgent = new PostgresWriter(
-    new PostgresPool(
-      () => createClient({ url, connectionsMax: 1, limits: ofUrgent, isReadonly: false }),
-      { graceMs: 0 },
-    ),
-    watchdog,
-    ofUrgent,
-    (channel) => notices.notify(channel),
-  )
+  const urgent = openUrgent(url, watchdog, limits)
   let stopped: Promise<void> | undefined
 
   const database: Database = {
@@ -111,6 +97,18 @@ export async function openPostgres(
     const place = describePostgres(url)
     throw new AppError(error.code, `${error.message} (${place})`, { cause: error })
   }
+}
+
+/** Runs statements that wait behind no others. */
+function openUrgent(url: URL, watchdog: PostgresWatchdog, limits: PostgresLimits): PostgresWriter {
+  const ofUrgent = {
+    ...limits,
+    waitMsMax: Math.min(limits.waitMsMax, limits.urgentMsMax),
+    statementMsMax: Math.min(limits.statementMsMax, limits.urgentMsMax),
+    lockMsMax: Math.min(limits.lockMsMax, limits.urgentMsMax),
+  }
+  const open = () => createClient({ url, connectionsMax: 1, limits: ofUrgent, isReadonly: false })
+  return new PostgresWriter(new PostgresPool(open, { graceMs: 0 }), watchdog, ofUrgent, () => {})
 }
 
 export async function assertSuitable(read: Database["read"]): Promise<void> {

@@ -171,8 +171,11 @@ export class ValEditing {
     if (!(await this.#mayBeNewer())) return
     const newest = await this.#loadNewest()
     const conflicts = await this.#findConflicts(newest)
-    // A save that is under way may be the reason.
-    if (this.saving.peek().kind === "saving" || !this.#isNewer(newest)) return
+    // A save that is under way may be the reason. Its response may get lost, so it looks again.
+    if (this.saving.peek().kind === "saving" || !this.#isNewer(newest)) {
+      this.#etag = undefined
+      return
+    }
     const listed = matchFiles(this.files.all.peek(), newest.files)
     const isShownChanged = this.files.tabs.peek().some((file) => {
       const isSame = listed.get(file)?.version === file.saved.peek()?.version
