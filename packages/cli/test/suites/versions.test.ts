@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import type { Input } from "@hamlet/contract/client"
+import { openGate } from "../support/gate.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person } from "../support/stage.ts"
 
@@ -119,6 +120,20 @@ describe("version", () => {
       exit: 2,
       stderr: expect.stringContaining('"hello@3"'),
     })
+  })
+
+  test("restore prints the version that it has made, not one that was saved after it", async () => {
+    const ada = await stage().person("versions6")
+    await saveAll(ada, "one", "two")
+    await using gate = openGate(stage().url)
+    const answer = gate.hold(/^POST .*\/restore$/, "after")
+    const restored = ada.json(["version", "restore", "hello", "1"], {
+      env: { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token },
+    })
+    await answer.isHeld
+    await saveAll(ada, "four")
+    answer.release()
+    expect(await restored).toMatchObject([{ version: 3, code: "one" }])
   })
 
   test("rm deletes a version, after asking, and never the last one", async () => {
