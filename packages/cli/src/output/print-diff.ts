@@ -12,28 +12,33 @@ export interface FileChange {
 
 /** Prints the difference of a file as a unified diff. */
 export function printDiff(output: Output, change: FileChange): void {
-  const names = toNames(change)
-  const lines = toUnifiedDiff(change.before ?? "", change.after ?? "", names)
   if (output.mode === "json") {
-    output.json({ ...change, diff: joinLines(lines) })
+    output.json(toFileDiff(change))
     return
   }
+  const names = toNames(change)
+  const lines = toLines(change)
   // Without a line that differs: an empty file, or one that only moved.
   if (lines.length === 0) output.line(output.colour.cyan(`${names.before} ${names.after}`))
   printLines(output, lines)
 }
 
+/** A file that differs, with its unified diff: empty if no line differs. */
+export function toFileDiff(change: FileChange): FileChange & { readonly diff: string } {
+  const lines = toLines(change)
+  return { ...change, diff: lines.map(({ text }) => `${text}\n`).join("") }
+}
+
+function toLines(change: FileChange): readonly UnifiedLine[] {
+  return toUnifiedDiff(change.before ?? "", change.after ?? "", toNames(change))
+}
+
 /** The names of a file in its difference, as in Git. */
-export function toNames({ path, newPath, before, after }: FileChange) {
+function toNames({ path, newPath, before, after }: FileChange) {
   return {
     before: before === null ? "/dev/null" : `a/${path}`,
     after: after === null ? "/dev/null" : `b/${newPath}`,
   }
-}
-
-/** The lines of a unified diff as one text. */
-export function joinLines(lines: readonly UnifiedLine[]): string {
-  return lines.map(({ text }) => `${text}\n`).join("")
 }
 
 /** Prints the lines of a unified diff. The text is made safe first: the colour codes are ours. */

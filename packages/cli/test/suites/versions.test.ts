@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import type { Input } from "@hamlet/contract/client"
+import { openGate } from "../support/gate.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person } from "../support/stage.ts"
 
@@ -60,8 +61,8 @@ describe("version", () => {
       "--- a/main.tsx\n+++ b/main.tsx\n@@ -1,1 +1,41 @@\n-between\n",
     )
     expect(await ada.print(["version", "diff", "hello", "3"])).toBe("")
-    expect(await ada.json(["version", "diff", "hello", "1", "3"])).toEqual([
-      { from: 1, to: 3, diff },
+    expect(await ada.json(["version", "diff", "hello", "1", "3"])).toMatchObject([
+      { from: 1, to: 3, diff, files: [{ path: "main.tsx", before: first, after: second, diff }] },
     ])
     expect((await ada.hamlet(["version", "diff", "hello@1"])).exit).toBe(4)
   })
@@ -79,12 +80,25 @@ describe("version", () => {
       { path: "a.ts", content: "two\n" },
       { path: "b.ts", newPath: "c.ts" },
       { path: "d.ts", content: "new\n" },
+      { path: "e.ts", content: "" },
     ])
     const changed = "--- a/a.ts\n+++ b/a.ts\n@@ -1,1 +1,1 @@\n-one\n+two\n"
     const added = "--- /dev/null\n+++ b/d.ts\n@@ -0,0 +1,1 @@\n+new\n"
-    expect(await ada.print(["version", "diff", "app"])).toBe(`${changed}a/b.ts b/c.ts\n${added}`)
+    expect(await ada.print(["version", "diff", "app"])).toBe(
+      `${changed}a/b.ts b/c.ts\n${added}/dev/null b/e.ts\n`,
+    )
     expect(await ada.json(["version", "diff", "app", "2", "3"])).toEqual([
-      { from: 2, to: 3, diff: changed + added },
+      {
+        from: 2,
+        to: 3,
+        diff: changed + added,
+        files: [
+          { path: "a.ts", newPath: "a.ts", before: "one\n", after: "two\n", diff: changed },
+          { path: "b.ts", newPath: "c.ts", before: "old\n", after: "old\n", diff: "" },
+          { path: "d.ts", newPath: "d.ts", before: null, after: "new\n", diff: added },
+          { path: "e.ts", newPath: "e.ts", before: null, after: "", diff: "" },
+        ],
+      },
     ])
     expect(await ada.print(["version", "restore", "app", "2"])).toBe("versions5/app@4\n")
     expect(await ada.print(["version", "diff", "app", "2"])).toBe("")
@@ -106,6 +120,20 @@ describe("version", () => {
       exit: 2,
       stderr: expect.stringContaining('"hello@3"'),
     })
+  })
+
+  test("restore prints the version that it has made, not one that was saved after it", async () => {
+    const ada = await stage().person("versions6")
+    await saveAll(ada, "one", "two")
+    await using gate = openGate(stage().url)
+    const answer = gate.hold(/^POST .*\/restore$/, "after")
+    const restored = ada.json(["version", "restore", "hello", "1"], {
+      env: { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token },
+    })
+    await answer.isHeld
+    await saveAll(ada, "four")
+    answer.release()
+    expect(await restored).toMatchObject([{ version: 3, code: "one" }])
   })
 
   test("rm deletes a version, after asking, and never the last one", async () => {

@@ -107,6 +107,23 @@ describeEachDatabase("createBudgetStore", (open) => {
     expect(await read("slots")).toEqual([2, 0])
   })
 
+  test("purge keeps a minute longer what is counted of the last one, and nothing else", async () => {
+    const { db } = await open()
+    const store = createBudgetStore(db)
+    await store.settle(first, [rate("counted", { counted: 1 }), rate("not counted", {})], true)
+    const purge = async (passedMs: number) => {
+      await db.writeOne(
+        sql`update budgets set full_at = full_at - ${passedMs} where key <> 'table'`,
+      )
+      await store.purge(100)
+      const left = await db.read<{ key: string }>(sql`select key from budgets order by key`)
+      return left.map(({ key }) => key)
+    }
+    expect(await purge(1_000)).toEqual(["counted", "table"])
+    expect(await store.readRates(["counted"])).toEqual(new Map([["counted", 1]]))
+    expect(await purge(59_001)).toEqual(["table"])
+  })
+
   test("purge removes budgets of which nothing is used, and counts the others", async () => {
     const { db } = await open()
     const store = createBudgetStore(db)
@@ -118,8 +135,9 @@ describeEachDatabase("createBudgetStore", (open) => {
       { key: "no slots", max: 3, open: 0, wanted: 0 },
     ]
     await store.settle(first, asks, true)
+    await letPass(db, -60_000)
     expect(await store.purge(100)).toBe(5)
-    await db.writeOne(sql`update budgets set full_at = full_at - 60001`)
+    await letPass(db, 120_001)
     await db.writeOne(sql`update budgets set full_at = full_at + 60000 where key = 'slots'`)
     expect([await store.purge(100), await store.purge(1)]).toEqual([3, 1])
     const left = await db.read<{ key: string }>(sql`select key from budgets order by key`)

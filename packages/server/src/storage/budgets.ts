@@ -20,7 +20,7 @@ const limits = {
   purgedMax: 10_000,
   /** By then every node has reported the slots that it holds to a table that was empty. */
   reportedMs: slotsRenewedMs + 5_000,
-  /** Rows are kept so long after nothing is used of the limit: some count the last minute. */
+  /** Rows with `holders` are kept so long after nothing is used: they may count the last minute. */
   keptMs: 60_000,
 }
 
@@ -87,7 +87,9 @@ export function createBudgetStore(db: Database): BudgetStore {
       for (;;) {
         const deleted = await db.writeOne<object>(sql`
           delete from budgets where key in (
-            select key from budgets where full_at < ${dialect.now} - ${limits.keptMs} limit ${limits.purgedMax} ${dialect.skipLocked})
+            select key from budgets
+            where full_at < ${dialect.now} - case when holders is null then 0 else ${limits.keptMs} end
+            limit ${limits.purgedMax} ${dialect.skipLocked})
           returning key`)
         if (deleted.length < limits.purgedMax) break
       }

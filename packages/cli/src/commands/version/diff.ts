@@ -5,8 +5,7 @@ import { defineCommand } from "../../command.ts"
 import { limits } from "../../limits.ts"
 import { findVal, toFullName, type Val } from "../../names/find-val.ts"
 import { toVersionNumber } from "../../names/version-number.ts"
-import { type FileChange, joinLines, printDiff, toNames } from "../../output/print-diff.ts"
-import { toUnifiedDiff } from "../../output/unified-diff.ts"
+import { type FileChange, printDiff, toFileDiff } from "../../output/print-diff.ts"
 import type { Connection } from "../../servers/connection.ts"
 
 export const command = defineCommand({
@@ -29,10 +28,8 @@ the latest change.`,
     const versions = { from: before.version, to: after.version }
     const changes = await listChanges(connection.client, val, versions)
     if (output.mode === "json") {
-      const diffs = changes.map((change) =>
-        toUnifiedDiff(change.before ?? "", change.after ?? "", toNames(change)),
-      )
-      return output.json({ ...versions, diff: joinLines(diffs.flat()) })
+      const files = changes.map(toFileDiff)
+      return output.json({ ...versions, diff: files.map(({ diff }) => diff).join(""), files })
     }
     for (const change of changes) printDiff(output, change)
   },

@@ -101,7 +101,8 @@ and how many files each of them has changed. In the folder of one val, those of 
         { val_id: val.id, version, note: `Restored version ${version}` },
         { ifMatch: val.version },
       )
-      const restored = await client.getVal({ val_id: val.id })
+      // Not the newest one: another save may have come since.
+      const restored = await client.getVersion({ val_id: val.id, version: saved.version })
       return toSaved(restored, saved.isNewVersion ? "Saved" : "Nothing differs from")
     },
   }),

@@ -68,7 +68,7 @@ export const accountDescriptions: Readonly<Record<string, string>> = {
   lastMinute: "In the last minute, on all nodes if there is a limit",
   sinceStart: "Since the responding node started, on that node",
   perMinuteMax: "The limit per minute; null for none",
-  atOnce: "At this moment, on all nodes",
+  atOnce: "Now, on all nodes, as far as they have reported",
   atOnceMax: "The limit at the same time",
   bytesLastMinute: "Bytes in the last minute",
   bytesSinceStart: "Bytes since the node started",

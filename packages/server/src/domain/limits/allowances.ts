@@ -51,7 +51,7 @@ export function createAllowances(
   const own = (name: keyof AllowanceLimits) => (userId: string) =>
     quotas.find(userId)?.[name] ?? limits[name]
   const meter = (name: keyof AllowanceLimits, refusal: string) =>
-    createUsageMeter(own(name), refusal, new SharedRates(name, minuteMs, now, sharing, true), now)
+    createUsageMeter(own(name), refusal, new SharedRates(name, minuteMs, now, sharing), now)
   const runs = meter("runsPerMinute", refusals.run)
   const bytes = meter("egressBytesPerMinute", refusals.bytes)
   const requests = meter("storageRequestsPerMinute", refusals.storage)

@@ -14,7 +14,7 @@ export interface RateAsk {
   readonly wanted: number
   /** Its own count of used tokens, `spent` included. The database takes it if it stores none. */
   readonly used: number
-  /** Tokens taken since the last report, for a limit whose use users can see. */
+  /** Those of the last minute that were not reported, for a limit whose use users can see. */
   readonly counted?: number
 }
 

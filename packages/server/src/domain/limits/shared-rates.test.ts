@@ -184,7 +184,7 @@ describe("createUsageMeter on several nodes", () => {
   function openMeters(perMinute: number | undefined) {
     const { clock, store, nodes } = openNodes(2, 1)
     const meters = nodes.map(({ budgets }) => {
-      const rates = new SharedRates("runs", minuteMs, () => clock.at, budgets, true)
+      const rates = new SharedRates("runs", minuteMs, () => clock.at, budgets)
       const meter = createUsageMeter(
         () => perMinute,
         "no",
@@ -234,7 +234,7 @@ describe("createUsageMeter on several nodes", () => {
   })
 
   test("usedBy knows what this node has used while it was alone, or has no limit", async () => {
-    const { clock, first, second, readBoth } = openMeters(100)
+    const { clock, store, first, second, readBoth } = openMeters(100)
     first.budgets.setNodeCount(1)
     for (let count = 0; count < 90; count++) {
       clock.at += 400
@@ -246,6 +246,19 @@ describe("createUsageMeter on several nodes", () => {
     const [ofFirst, ofSecond] = await readBoth()
     expect(ofFirst).toBeOneOf([93, 92, 91, 90])
     expect(ofSecond).toBeLessThanOrEqual(93)
+    // What is older is not of the last minute, whenever it is reported.
+    for (const pauseMs of [minuteMs, 60 * minuteMs]) {
+      first.budgets.setNodeCount(1)
+      for (let count = 0; count < 200; count++) {
+        clock.at += minuteMs
+        await first.meter.take("ada")
+      }
+      clock.at += pauseMs
+      const { settled } = store
+      first.budgets.setNodeCount(2)
+      await waitUntil(() => store.settled > settled)
+      expect(await readBoth()).toEqual([0, 0])
+    }
     const unlimited = openMeters(undefined)
     await unlimited.first.meter.take("ada")
     expect(await unlimited.readBoth()).toEqual([1, 0])

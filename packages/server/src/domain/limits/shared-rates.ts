@@ -27,26 +27,27 @@ export class SharedRates implements BudgetSource {
   readonly #periodMs: number
   readonly #now: () => number
   readonly #sharing: Sharing
-  readonly #isCounted: boolean
   readonly #buckets: TokenBuckets<SharedBucket>
   /** The keys with something to report or to ask. */
   readonly #due = new Map<string, SharedBucket>()
+  #lastMinuteOf: ((key: string) => number) | undefined
 
-  /** The name differs from that of other limits. `isCounted`: nodes count the last minute together. */
-  constructor(
-    name: string,
-    periodMs: number,
-    now: () => number,
-    sharing: Sharing,
-    isCounted = false,
-  ) {
+  /** The name differs from that of other limits. */
+  constructor(name: string, periodMs: number, now: () => number, sharing: Sharing) {
     this.#name = name
-    this.#isCounted = isCounted
     this.#periodMs = periodMs
     this.#now = now
     this.#sharing = sharing
     this.#buckets = new TokenBuckets(periodMs, now, SharedBucket)
     sharing.add(this)
+  }
+
+  /**
+   * Makes the nodes count together what they use in a minute. `lastMinuteOf` is what this node has used
+   * of a key in the last one.
+   */
+  count(lastMinuteOf: (key: string) => number): void {
+    this.#lastMinuteOf = lastMinuteOf
   }
 
   /**
@@ -164,8 +165,8 @@ export class SharedRates implements BudgetSource {
         spent: Math.min(unreported, used),
         wanted,
         used,
-        // A node that was alone has not reported for long.
-        ...(this.#isCounted && { counted: Math.min(unreported, capacity) }),
+        // A node that was alone has not reported for long: most of it may be older than a minute.
+        ...(this.#lastMinuteOf && { counted: Math.min(unreported, this.#lastMinuteOf(key)) }),
       },
       settle: (answer) => {
         if (answer && isRateAnswer(answer)) this.#apply(bucket, answer, unreported, waiting)

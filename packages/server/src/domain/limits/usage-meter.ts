@@ -58,6 +58,11 @@ export function createUsageMeter(
     addCount(counter, amount, now())
     counter.total += amount
   }
+  const lastMinuteOf = (userId: string) => {
+    const counter = counters.get(userId)
+    return counter ? sumCounts(counter, now()) : 0
+  }
+  rates.count(lastMinuteOf)
   return {
     take(userId) {
       const perMinute = perMinuteOf(userId)
@@ -82,11 +87,10 @@ export function createUsageMeter(
     sharedKeyOf: (userId) =>
       perMinuteOf(userId) === undefined ? undefined : rates.sharedKeyOf(userId),
     usedBy(userId, reported = 0) {
-      const counter = counters.get(userId)
-      const own = counter ? sumCounts(counter, now()) : 0
+      const own = lastMinuteOf(userId)
       // What this node has used is known better here, as when it was alone or the database away.
       const all = reported + Math.min(rates.unreportedOf(userId), own)
-      return { lastMinute: Math.max(own, all), sinceStart: counter?.total ?? 0 }
+      return { lastMinute: Math.max(own, all), sinceStart: counters.get(userId)?.total ?? 0 }
     },
   }
 }
