@@ -139,11 +139,14 @@ export class NodeWatch {
     const { nodes, tokens, onNodes } = this.#options
     const known = await this.#sweeps.attempt("list nodes", () => nodes.list())
     if (known) onNodes(known.filter(({ isGone }) => !isGone).length)
+    // Before they are tried: what comes to its end meanwhile is tried in the next sweep.
+    const endsInMs = Math.min(...(known ?? []).map((node) => this.#msUntilEnd(node)))
+    const listedMs = performance.now()
     for (const node of known ?? [])
       await this.#sweeps.attempt("end a node that is gone", () => this.#endIfGone(node))
     await this.#sweeps.attempt("take over runs", () => this.#takeOver())
     await this.#sweeps.attempt("remove tokens of lost runs", () => tokens.removeLostRunTokens())
-    return Math.min(...(known ?? []).map((node) => this.#msUntilEnd(node)))
+    return Math.max(0, listedMs + endsInMs - performance.now())
   }
 
   async #endIfGone(node: KnownNode): Promise<void> {
@@ -157,7 +160,7 @@ export class NodeWatch {
   #msUntilEnd({ id, isGone, leaseLeftMs }: KnownNode): number {
     if (id === this.#options.node.id || isGone) return Number.POSITIVE_INFINITY
     const endsInMs = Math.max(leaseLeftMs + 1, this.#msUntilSteady())
-    // Otherwise it was tried just now.
+    // Otherwise it is tried now.
     return endsInMs > 0 ? endsInMs : Number.POSITIVE_INFINITY
   }
 
