@@ -42,7 +42,7 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
       { name: "slow" },
     ])
     expect(await db.read(sql`select status, return_value from runs`)).toEqual([
-      { status: "succeeded", return_value: "7" },
+      { status: "succeeded", returnValue: "7" },
     ])
     await db.stop()
   })
