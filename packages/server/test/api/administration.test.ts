@@ -659,7 +659,11 @@ function defineNodes(suite: ApiSuite) {
         report: {
           ...{ version, schemaVersion, startedAt: time },
           ...{ isolation: "auto", clockSkewMs: expect.any(Number), isClockWrong: false },
-          ...{ runs: expect.any(Number), waitingRuns: expect.any(Number), processes: expect.any(Number) },
+          ...{
+            runs: expect.any(Number),
+            waitingRuns: expect.any(Number),
+            processes: expect.any(Number),
+          },
           ...{ cpuLoad: expect.any(Number), cpus: availableParallelism() },
           memoryBytes: expect.any(Number),
           valMemoryBytes: expect.any(Number),
