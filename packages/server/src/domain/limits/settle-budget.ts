@@ -119,11 +119,11 @@ export function settleSlots(
   const others = Object.entries(holders).filter(([id]) => id !== nodeId && isLive(id))
   const heldByOthers = others.reduce((sum, [, [held]]) => sum + held, 0)
   const share = Math.max(1, Math.floor(max / (others.length + 1)))
-  // Others that have their part are not owed the rest, or nobody would use it.
-  const owed = others
+  // Up to their part only: otherwise each node would leave the remainder of the division to the others.
+  const reserved = others
     .map(([, [has, more]]) => Math.min(more, Math.max(0, share - has)))
     .reduce((sum, count) => sum + count, 0)
-  const fair = owed === 0 ? max : Math.max(share, max - heldByOthers - owed)
+  const fair = reserved === 0 ? max : Math.max(share, max - heldByOthers - reserved)
   const part = Math.max(1, Math.floor(max / unknownCount))
   const openMax = Math.max(0, Math.min(fair, part, max - heldByOthers))
   const held = Math.max(open, Math.min(wanted, openMax))
