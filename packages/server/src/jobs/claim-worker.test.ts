@@ -125,6 +125,32 @@ describe("ClaimWorker", () => {
     expect(errors).toEqual([])
   })
 
+  test("starts nothing that it claimed before loseAll", async () => {
+    const claims = new Messages()
+    claims.add(1)
+    const claimed = Promise.withResolvers<void>()
+    const claim = claims.claim.bind(claims)
+    let asked = 0
+    claims.claim = async (countMax) => {
+      const found = await claim(countMax)
+      if (++asked === 1) await claimed.promise
+      return found
+    }
+    const sent: Claim[] = []
+    const work = async (one: Claim) => void sent.push(one)
+    const worker = new ClaimWorker({ ...settings, claims, work, onError() {} })
+    worker.start()
+    await waitUntil(() => asked === 1)
+    worker.loseAll()
+    claimed.resolve()
+    claims.add(1, "bob")
+    worker.wake()
+    await waitUntil(() => sent.length > 0)
+    await worker.stop()
+
+    expect(sent.map(({ ownerId }) => ownerId)).toEqual(["bob"])
+  })
+
   test("stop aborts messages that take long, and gives them back", async () => {
     const claims = new Messages()
     claims.add(2)

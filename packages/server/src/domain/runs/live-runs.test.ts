@@ -13,6 +13,7 @@ import {
   LiveRuns,
   type NewRun,
 } from "./live-runs.ts"
+import type { AdoptedRun } from "./new-run.ts"
 import type { RunSlot } from "./runner.ts"
 import type { LogLine, RunDetail, RunRecord, RunStore } from "./runs.ts"
 
@@ -98,6 +99,12 @@ describe("LiveRuns", () => {
       startedAt: rules.clock.at,
       ...more,
     }
+  }
+
+  /** A run of the queue that this node has claimed. */
+  function toAdopted(more: Partial<AdoptedRun> = {}): AdoptedRun {
+    const claim = { fence: 1, attempt: 1, retries: 0, delayOf: () => 0, noteBegin: async () => {} }
+    return { ...toNew(), ...claim, logs: [], logsTruncated: false, logGap: null, ...more }
   }
 
   const find = (id: string): Promise<RunDetail | undefined> =>
@@ -221,6 +228,17 @@ describe("LiveRuns", () => {
         status: "crashed",
         error: { name: "DatabaseUnavailable" },
       })
+    })
+  })
+
+  describe("begin of a run of the queue", () => {
+    test("does not start its code when it was taken while its start was noted", async () => {
+      const noted = Promise.withResolvers<void>()
+      const run = live.adopt(toAdopted({ noteBegin: () => noted.promise }))
+      const begun = run.begin?.(new TestSlot()).catch((error: Error) => error.message)
+      live.forget(run.id)
+      noted.resolve()
+      expect(await begun).toBe(`Run ${run.id} was taken from this node`)
     })
   })
 
@@ -383,27 +401,11 @@ describe("LiveRuns", () => {
       const { run } = await startOnNode()
       await rules.stores.runs.requestCancel(run.id, rules.clock.at)
       await pass(0)
-      const claim = {
-        fence: 1,
-        attempt: 1,
-        retries: 0,
-        delayOf: () => 0,
-        noteBegin: async () => {},
-      }
-      const logs = { logs: [], logsTruncated: false, logGap: null }
-      expect(live.adopt({ ...toNew({ id: run.id }), ...claim, ...logs }).isCancelled).toBe(true)
+      expect(live.adopt(toAdopted({ id: run.id })).isCancelled).toBe(true)
     })
 
     test("keeps an attempt that has failed from being repeated", async () => {
-      const claim = {
-        fence: 1,
-        attempt: 1,
-        retries: 3,
-        delayOf: () => 0,
-        noteBegin: async () => {},
-      }
-      const logs = { logs: [], logsTruncated: false, logGap: null }
-      const run = live.adopt({ ...toNew(), ...claim, ...logs })
+      const run = live.adopt(toAdopted({ retries: 3 }))
       run.cancel()
       run.finish({ status: "failed", error: thrown })
       expect([run.isRetried, run.status]).toEqual([false, "failed"])
