@@ -5,7 +5,7 @@ import { growth } from "./growth/growth.ts"
 import { migration } from "./growth/migration.ts"
 import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { isBrief } from "./harness/brief.ts"
-import { writeResults } from "./harness/document.ts"
+import { assertSections, writeResults } from "./harness/document.ts"
 import { describeMachine } from "./harness/machine.ts"
 import { countMissed, toMarkdown } from "./harness/report.ts"
 import { queue } from "./queue/queue.ts"
@@ -94,6 +94,7 @@ async function main(): Promise<void> {
   }
   const machine = describeMachine()
   console.log(`${machine}\n`)
+  if (values.write || isBrief) await assertSections(benchmarks.map(({ name }) => name))
   let missed = 0
   for (const benchmark of choose(positionals)) {
     const tables = await benchmark.run(context)

@@ -9,6 +9,7 @@ import { root } from "./setup/root.mjs"
 const names = [
   ...["read", "save", "import", "memory", "start", "cold", "burst", "warm", "first-save"],
   ...[
+    "traces",
     "val-memory",
     "neighbours",
     "nodes",
@@ -19,7 +20,7 @@ const names = [
     "libsql",
     "queue",
   ],
-  ...["growth", "backup"],
+  ...["growth", "backup", "migration"],
 ]
 /** How the first table begins, where that is not the name. */
 const titles: Readonly<Record<string, string>> = { freeze: "Three users", growth: "SQLite: " }

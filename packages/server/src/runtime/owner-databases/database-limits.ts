@@ -54,8 +54,12 @@ export const libsqlLimits = {
   /** Requests to the libSQL server at once, of all owners and of one. */
   atOnceMax: 12,
   atOncePerOwnerMax: 4,
-  /** Reads of one database that are sent together, if each was quick the last time. */
+  /**
+   * Requests to one database that are sent together, if each was quick the last time, and their
+   * statements.
+   */
   togetherMax: 16,
+  togetherStatementsMax: 200,
   quickMsMax: 100,
   /**
    * One response of the libSQL server. Its JSON takes about three times as many bytes as ours, and

@@ -18,13 +18,11 @@ export interface KnowableRequest {
 }
 
 /** All statements of a request, with the version of the tables with which they were compiled. */
-export interface KnownRequest {
-  readonly version: string
+export interface KnownRequest extends Pick<Plan, "version" | "hasLateChecks"> {
   readonly statements: readonly KnownStatement[]
 }
 
-interface Database {
-  readonly version: string
+interface Database extends Pick<Plan, "version" | "hasLateChecks"> {
   /** By the text of the user, the one that was used last is the last. */
   readonly statements: Map<string, KnownStatement>
 }
@@ -46,15 +44,16 @@ export class KnownStatements {
       if (!known || (isReader && !known.isRead)) return undefined
       found.push(known)
     }
-    return found.length === 0 ? undefined : { version: database.version, statements: found }
+    return found.length === 0 ? undefined : { ...database, statements: found }
   }
 
   /** Keeps what a worker has compiled. */
   note({ namespace, isSingle, statements = [] }: KnowableRequest, plan: Plan): void {
-    const { version, compiled } = plan
+    const { version, hasLateChecks, compiled } = plan
     if (compiled?.length !== statements.length) return
     const former = this.#databases.get(namespace)
-    const database = former?.version === version ? former : { version, statements: new Map() }
+    const database =
+      former?.version === version ? former : { version, hasLateChecks, statements: new Map() }
     keep(this.#databases, namespace, database, knownLimits.databasesMax)
     for (const [index, { sql }] of statements.entries()) {
       const known = { ...(compiled[index] as CompiledStatement), isQuick: false }
@@ -66,6 +65,23 @@ export class KnownStatements {
   forget(namespace: string): void {
     this.#databases.delete(namespace)
   }
+}
+
+/** Requests of these kinds may be sent together: quick reads, or quick changes of rows. */
+export type TogetherKind = "reads" | "changes"
+
+/**
+ * Undefined if it has to be sent by itself. A change that returns rows does not end its transaction
+ * before they are read, and one whose foreign keys are checked late would see what others have added.
+ */
+export function findTogetherKind({
+  statements,
+  hasLateChecks,
+}: KnownRequest): TogetherKind | undefined {
+  if (!statements.every(({ isQuick }) => isQuick)) return undefined
+  if (statements.every(({ isRead }) => isRead)) return "reads"
+  const isPlain = statements.every(({ isChange, hasColumns }) => isChange && !hasColumns)
+  return isPlain && !hasLateChecks ? "changes" : undefined
 }
 
 /** Notes whether a request of them was quick. */

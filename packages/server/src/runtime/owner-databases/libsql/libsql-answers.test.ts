@@ -168,6 +168,96 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
       ...tens,
     ])
   })
+
+  describe("changes that wait", () => {
+    const insert = "insert into t (a) values (?)"
+    const quick = { quickMsMax: Number.POSITIVE_INFINITY, retryMs: [] }
+    const isCommit = (body: string) => body.includes(insert)
+
+    /** A database whose table is known, and in which an insert was quick. */
+    async function prepare(databases: Awaited<ReturnType<typeof open>>) {
+      const owner = databases.owner()
+      await owner.execute("create table t (id integer primary key, a unique)")
+      for (const a of [-1, -2]) await owner.execute(insert, [a])
+      return owner
+    }
+
+    test("are committed together, and each has its own result", async () => {
+      await using databases = await open({ limits: quick })
+      const owner = await prepare(databases)
+      requests = 0
+      const insertAll = Array.from({ length: 60 }, (_, a) => owner.execute(insert, [a]))
+      const results = await Promise.all(insertAll)
+      expect(requests).toBeLessThan(20)
+      const ids = results.map((result) => ("lastInsertRowid" in result ? result.lastInsertRowid : 0))
+      expect(new Set(ids).size).toBe(60)
+      const stored = await owner.rows("select id from t where a >= 0 order by a")
+      expect(stored).toEqual(ids.map((id) => [Number(id)]))
+    })
+
+    test("fail only where they would fail alone", async () => {
+      await using databases = await open({ limits: quick })
+      const owner = await prepare(databases)
+      const values = [1, 2, 3, 1, 4, 5, 5, 6, 7, 8]
+      const results = await Promise.all(values.map((a) => owner.execute(insert, [a])))
+      const failed = results.filter((result) => "kind" in result)
+      expect(failed).toMatchObject([
+        { kind: "failed", message: "UNIQUE constraint failed: t.a" },
+        { kind: "failed", message: "UNIQUE constraint failed: t.a" },
+      ])
+      expect(await owner.rows("select count(*) from t")).toEqual([[10]])
+    })
+
+    test("are not made again when nobody knows whether they were made", async () => {
+      await using databases = await open({ limits: quick })
+      const owner = await prepare(databases)
+      let commits = 0
+      // The first is sent at once, and the others wait for it.
+      const first = owner.execute(insert, [100])
+      const others = Array.from({ length: 8 }, (_, a) => owner.execute(insert, [a]))
+      await first
+      answer = (body) => {
+        if (!isCommit(body)) return undefined
+        commits += 1
+        return new Response("<html>")
+      }
+      const results = await Promise.all(others)
+      answer = () => undefined
+      expect(results).toEqual(results.map(() => unexpected))
+      expect(commits).toBe(1)
+    })
+
+    test("are made one by one where foreign keys are checked at the end", async () => {
+      await using databases = await open({ limits: quick })
+      const owner = databases.owner()
+      const put = (id: number, parent: number) =>
+        owner.execute("insert into t values (?, ?)", [id, parent])
+      const key = "references t (id) deferrable initially deferred"
+      await owner.execute(`create table t (id integer primary key, parent integer ${key})`)
+      for (const id of [1, 2]) await put(id, id)
+      // Two of them would allow each other if they were committed together.
+      const results = await Promise.all([put(3, 3), put(50, 60), put(60, 50), put(4, 4)])
+      expect(results.map((result) => "kind" in result)).toEqual([false, true, true, false])
+    })
+
+    test("are refused by the size of the database one by one", async () => {
+      const long = (a: number) => [`${a}${"x".repeat(20_000)}`]
+      const values = Array.from({ length: 20 }, (_, a) => long(a))
+      const results: unknown[][] = []
+      for (const isTogether of [false, true]) {
+        await using databases = await open({ bytesMax: 300_000, limits: quick })
+        const owner = await prepare(databases)
+        const insertLong = (value: string[]) => owner.execute(insert, value)
+        const outcomes: Awaited<ReturnType<typeof insertLong>>[] = []
+        if (isTogether) outcomes.push(...(await Promise.all(values.map(insertLong))))
+        else for (const value of values) outcomes.push(await insertLong(value))
+        const kinds = outcomes.map((outcome) => ("kind" in outcome ? outcome.kind : "done"))
+        results.push(kinds.sort(), await owner.rows("select count(*) from t"))
+      }
+      expect(results.slice(2)).toEqual(results.slice(0, 2))
+      expect(new Set(results[0])).toEqual(new Set(["done", "full"]))
+    })
+  })
 })
 
 const wrongAnswers: Readonly<Record<string, Answer>> = {

@@ -1,7 +1,6 @@
 import { AppError } from "../../../domain/app-error.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain/owner-databases.ts"
 import type { StorageHome } from "../../../domain/storage-home.ts"
-import { FairQueue, type Waiter } from "../../../shared/fair-queue.ts"
 import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import {
   createLibsqlRegistry,
@@ -21,6 +20,7 @@ import { KnownStatements, noteQuick } from "./known-statements.ts"
 import { LibsqlClient } from "./libsql-client.ts"
 import { LibsqlExchange } from "./libsql-exchange.ts"
 import type { LibsqlWorkerReply, ReadCall } from "./libsql-messages.ts"
+import { type Job, LibsqlQueue } from "./libsql-queue.ts"
 import { planKnown, planTogether, type Request, readRequest } from "./libsql-request.ts"
 import { LibsqlStreams } from "./libsql-streams.ts"
 import { endingOutcome, LibsqlWorkers, WorkerGone } from "./libsql-workers.ts"
@@ -38,8 +38,6 @@ export interface LibsqlDatabasesOptions {
   onError(error: unknown): void
   readonly limits?: Partial<LibsqlLimits>
 }
-
-type Job = Waiter<Request, SqlOutcome>
 
 /**
  * The databases of users and of vals on a libSQL server, one namespace each, which all nodes share.
@@ -63,9 +61,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   readonly #workers: LibsqlWorkers
   readonly #exchange: LibsqlExchange
   readonly #known = new KnownStatements()
-  readonly #queue: FairQueue<Request, SqlOutcome>
-  /** Requests under way, by owner. */
-  readonly #running = new Map<string, number>()
+  readonly #queue: LibsqlQueue
   readonly #underWay = new Set<Promise<void>>()
   /** The size limit that this node has set for each namespace. */
   readonly #limited = new Map<string, number>()
@@ -80,7 +76,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     this.#registry = createLibsqlRegistry(this.#server)
     this.#streams = new LibsqlStreams(this.#server, this.#limits)
     this.#sizes = new OwnerSizes(this.#registry, this.#limits, options.onError)
-    this.#queue = new FairQueue(this.#limits)
+    this.#queue = new LibsqlQueue(this.#known, this.#limits)
     this.#workers = new LibsqlWorkers(options, this.#limits)
     this.#exchange = new LibsqlExchange(this.#streams, this.#workers, this.#limits)
   }
@@ -89,8 +85,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     assertIds(request)
     if (this.#isStopped) return endingOutcome
     const { bytesMax = this.#options.bytesMax } = request
-    const about = readRequest({ ...request, bytesMax })
-    const job = this.#queue.add(request.ownerId, about, { bytes: about.json.length })
+    const job = this.#queue.add(readRequest({ ...request, bytesMax }))
     if (!job) return { kind: "overloaded" }
     this.#startJobs()
     return await job.promise
@@ -133,11 +128,9 @@ export class LibsqlDatabases implements OwnerDatabases {
   }
 
   #startJobs(): void {
-    const { atOnceMax, atOncePerOwnerMax } = this.#limits
-    while (this.#underWay.size < atOnceMax) {
-      const job = this.#queue.next((owner) => (this.#running.get(owner) ?? 0) < atOncePerOwnerMax)
-      if (!job) return
-      const working = this.#work([job, ...this.#takeOthers(job)])
+    while (this.#underWay.size < this.#limits.atOnceMax) {
+      const working = this.#queue.start((jobs) => this.#work(jobs))
+      if (!working) return
       this.#underWay.add(working)
       void working.then(() => {
         this.#underWay.delete(working)
@@ -146,33 +139,9 @@ export class LibsqlDatabases implements OwnerDatabases {
     }
   }
 
-  /**
-   * Quick reads of the same database that wait too: one request to the server takes longer than ten of
-   * them. They see what was committed before, as each of them would.
-   */
-  #takeOthers({ key, about: first }: Job): readonly Job[] {
-    const others: Job[] = []
-    if (this.#queue.size === 0 || !this.#isQuickRead(first)) return others
-    while (others.length < this.#limits.togetherMax - 1) {
-      const job = this.#queue.next(
-        (owner) => owner === key,
-        (about) => about.namespace === first.namespace && this.#isQuickRead(about),
-      )
-      if (!job) break
-      others.push(job)
-    }
-    return others
-  }
-
-  #isQuickRead(request: Request): boolean {
-    const known = request.isAlone ? undefined : this.#known.find(request)
-    return known?.statements.every(({ isRead, isQuick }) => isRead && isQuick) ?? false
-  }
-
-  /** Performs a request, or several reads together. */
+  /** Performs a request, or several of the same kind together. Never rejects. */
   async #work(jobs: readonly Job[]): Promise<void> {
-    const [{ key, about, resolve }] = jobs as [Job]
-    this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
+    const [{ about, resolve }] = jobs as [Job]
     const stopper = new AbortController()
     this.#stoppers.add(stopper)
     const timer = setTimeout(() => stopper.abort(late), this.#options.msMax)
@@ -180,13 +149,11 @@ export class LibsqlDatabases implements OwnerDatabases {
       if (jobs.length > 1) await this.#performTogether(jobs, stopper.signal)
       else resolve(await this.#perform(about, stopper.signal))
     } catch (error) {
-      resolve(this.#toOutcome(error, stopper.signal))
+      const outcome = this.#toOutcome(error, stopper.signal)
+      for (const job of jobs) job.resolve(outcome)
     } finally {
       clearTimeout(timer)
       this.#stoppers.delete(stopper)
-      const left = (this.#running.get(key) ?? 1) - 1
-      if (left === 0) this.#running.delete(key)
-      else this.#running.set(key, left)
     }
   }
 
@@ -208,18 +175,18 @@ export class LibsqlDatabases implements OwnerDatabases {
   async #performTogether(jobs: readonly Job[], signal: AbortSignal): Promise<void> {
     const sinceMs = performance.now()
     const known = jobs.map(({ about }) => this.#known.find(about))
+    const [{ about: first }] = jobs as [Job]
     const planned = planTogether(
       jobs.map(({ about }) => about),
       known,
+      this.#findPages(first, first.bytesMax),
     )
-    const results =
-      planned &&
-      (await this.#exchange.sendTogether(planned, signal).catch((): undefined => undefined))
-    const isQuick = results !== undefined && this.#isQuick(sinceMs)
+    const sent = planned && (await this.#exchange.sendTogether(planned, signal))
+    if (sent && !planned.isRead) this.#sizes.note(first, sent.pages * pageBytes)
+    const isQuick = sent !== undefined && this.#isQuick(sinceMs)
     for (const [index, job] of jobs.entries()) {
       noteQuick(known[index], isQuick)
-      const json = results?.[index]
-      job.about.isAlone = true
+      const json = sent?.results[index]
       if (json) job.resolve({ kind: "done", json })
       else if (this.#isStopped) job.resolve(endingOutcome)
       else this.#queue.putBack(job)

@@ -7,9 +7,14 @@ import {
   readPipeline,
 } from "../../../shared/libsql/libsql-server.ts"
 import { type LibsqlLimits, statementLimits } from "../database-limits.ts"
-import { readGroup, readResults } from "../worker/libsql/read-results.ts"
+import {
+  type GroupResults,
+  readGroup,
+  readResults,
+  unexpectedMessage,
+} from "../worker/libsql/read-results.ts"
 import { knownLimits, type LibsqlWorkerReply, type Plan, type ReadCall } from "./libsql-messages.ts"
-import type { PlannedReads } from "./libsql-request.ts"
+import type { PlannedGroup } from "./libsql-request.ts"
 import type { LibsqlStreams } from "./libsql-streams.ts"
 import type { LibsqlWorkers } from "./libsql-workers.ts"
 
@@ -71,19 +76,40 @@ export class LibsqlExchange {
     }
   }
 
-  /** Sends reads of one database as one batch. Undefined if they have to be sent one by one. */
-  async sendTogether(
-    { namespace, batch, calls }: PlannedReads,
+  /**
+   * Sends requests to one database as one batch. Undefined if they have to be sent one by one: reads, and
+   * changes that have certainly not been made.
+   */
+  async sendTogether(group: PlannedGroup, signal: AbortSignal): Promise<GroupResults | undefined> {
+    try {
+      return await this.#sendGroup(group, signal)
+    } catch (error) {
+      const isUnsent = error instanceof LibsqlUnavailable && !error.isSent
+      if (group.isRead || isUnsent) return undefined
+      throw error
+    }
+  }
+
+  async #sendGroup(
+    { namespace, isRead, batch, calls }: PlannedGroup,
     signal: AbortSignal,
-  ): Promise<readonly Buffer[] | undefined> {
+  ): Promise<GroupResults | undefined> {
     const options = { signal, bytesMax: this.#limits.replyBytesMax }
     const { reply, stream } = await this.#streams.send(namespace, batch, options)
-    const results =
-      reply.kind === "done" && isSmall(reply.bytes)
-        ? readGroup(calls, () => parseSmall(reply.bytes), statementLimits)
-        : undefined
-    this.#streams.release(stream, results !== undefined)
-    return results
+    let read: GroupResults | undefined
+    try {
+      if (reply.kind === "no_namespace") return undefined
+      if (reply.kind !== "done") throw new LibsqlUnavailable(lostMessage, true)
+      // Changes have no rows: their results are as small as the batch.
+      if (isRead && !isSmall(reply.bytes)) return undefined
+      read = readGroup(calls, parse(reply.bytes), statementLimits)
+      return read
+    } catch (error) {
+      if (error instanceof LibsqlUnavailable) throw error
+      throw new LibsqlUnavailable(unexpectedMessage, true, { cause: error })
+    } finally {
+      this.#streams.release(stream, read !== undefined)
+    }
   }
 
   /** What was certainly not done, or only reads, is tried again: the server may be starting. */
@@ -105,7 +131,7 @@ export class LibsqlExchange {
       case "done": {
         const { bytes } = reply
         if (!isSmall(bytes)) return this.#workers.call(ownerId, toOwnJson(call), bytes)
-        const [read, json = empty] = readResults(call, () => parseSmall(bytes), statementLimits)
+        const [read, json = empty] = readResults(call, () => parse(bytes), statementLimits)
         return [read, json]
       }
       case "no_namespace":
@@ -124,14 +150,15 @@ function isSmall(bytes: Uint8Array): boolean {
   return bytes.length <= knownLimits.jsonBytesMax
 }
 
-function parseSmall({ buffer, byteOffset, byteLength }: Uint8Array): unknown {
-  const text = Buffer.from(buffer, byteOffset, byteLength).toString()
-  return parseJson(text, knownLimits.jsonBytesMax)
+function parse({ buffer, byteOffset, byteLength }: Uint8Array): unknown {
+  return parseJson(Buffer.from(buffer, byteOffset, byteLength).toString(), byteLength)
 }
+
+const lostMessage = "the libSQL server has ended its connection"
 
 const lost: LibsqlWorkerReply = {
   kind: "outcome",
-  outcome: { kind: "unavailable", message: "the libSQL server has ended its connection" },
+  outcome: { kind: "unavailable", message: lostMessage },
 }
 
 const tooLarge: LibsqlWorkerReply = {

@@ -53,6 +53,8 @@ export interface Plan {
   readonly isHeld: boolean
   /** The version of the tables with which the statements were compiled. */
   readonly version: string
+  /** Whether foreign keys may be checked at the end of a transaction only. */
+  readonly hasLateChecks?: boolean
   /** For the same statements with other values; undefined if they are long or define something. */
   readonly compiled?: readonly CompiledStatement[] | undefined
 }

@@ -5,7 +5,7 @@ import { isJsonText } from "../../../shared/json-text.ts"
 import { toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { toRequestJson } from "../database-messages.ts"
 import { listArgs } from "../worker/bind-args.ts"
-import { type BoundStatement, planBatch } from "../worker/libsql/plan-batch.ts"
+import { type BoundStatement, planBatch, toKinds } from "../worker/libsql/plan-batch.ts"
 import type { KnowableRequest, KnownRequest } from "./known-statements.ts"
 import { knownLimits, type LibsqlWorkerReply, type ReadCall } from "./libsql-messages.ts"
 
@@ -30,8 +30,12 @@ export function readRequest(request: SentSqlRequest & { readonly bytesMax: numbe
   }
 }
 
-function readStatements({ statements }: SentSqlRequest): readonly SqlStatement[] {
-  return isJsonText(statements) ? parseJson(statements.json, knownLimits.jsonBytesMax) : statements
+function readStatements({ statements }: SentSqlRequest): readonly SqlStatement[] | undefined {
+  const read: readonly SqlStatement[] = isJsonText(statements)
+    ? parseJson(statements.json, knownLimits.jsonBytesMax)
+    : statements
+  const chars = read.reduce((sum, { sql }) => sum + sql.length, 0)
+  return chars > knownLimits.charsMax ? undefined : read
 }
 
 /** Plans a request of known statements. Undefined if a worker has to say what is wrong. */
@@ -46,18 +50,23 @@ export function planKnown(
   return planBatch({ statements, version, pagesMax }) ?? [{ kind: "room_needed" }, ""]
 }
 
-/** Reads of one database as one batch, and how to read the results of each. */
-export interface PlannedReads {
+/** Requests to one database as one batch, and how to read the results of each. */
+export interface PlannedGroup {
   readonly namespace: string
+  readonly isRead: boolean
   readonly batch: string
   readonly calls: readonly ReadCall[]
 }
 
-/** Plans quick reads of one database. Undefined if they have to be planned one by one. */
+/**
+ * Plans requests of the same kind to one database. Undefined if they have to be planned one by one.
+ * Without `pagesMax` no change may be among them.
+ */
 export function planTogether(
   requests: readonly Request[],
   known: readonly (KnownRequest | undefined)[],
-): PlannedReads | undefined {
+  pagesMax: number | undefined,
+): PlannedGroup | undefined {
   const [{ namespace }] = requests as [Request]
   const version = known[0]?.version ?? ""
   const statements: BoundStatement[] = []
@@ -68,11 +77,12 @@ export function planTogether(
     if (!bound) return undefined
     statements.push(...bound)
     const { isSingle, bytesMax } = request
-    calls.push({ kind: "read", kinds: bound.map(() => "r").join(""), isSingle, bytesMax })
+    calls.push({ kind: "read", kinds: toKinds(bound), isSingle, bytesMax })
   }
-  // Without room for a write, so that a write could not be among them.
-  const [, batch] = planBatch({ statements, version, pagesMax: undefined }) ?? []
-  return batch === undefined ? undefined : { namespace, batch, calls }
+  const planned = planBatch({ statements, version, pagesMax })
+  if (!planned) return undefined
+  const [{ isRead }, batch] = planned
+  return { namespace, isRead, batch, calls }
 }
 
 /** The statements with their values; undefined if some are missing. */

@@ -17,7 +17,7 @@ import {
 } from "../../libsql/libsql-messages.ts"
 import { toOutcome } from "../sql-errors.ts"
 import { type BoundStatement, planBatch } from "./plan-batch.ts"
-import { readResults } from "./read-results.ts"
+import { readResults, unexpectedMessage } from "./read-results.ts"
 import { type Schema, SchemaMirror } from "./schema-mirror.ts"
 
 type Reply = readonly [LibsqlWorkerReply, (string | Uint8Array)?]
@@ -29,7 +29,7 @@ const mirrors = new Map<string, SchemaMirror>()
 
 const unexpected: SqlOutcome = {
   kind: "unavailable",
-  message: "the libSQL server did not respond as expected",
+  message: unexpectedMessage,
 }
 
 await serveFrames((frame) => {
@@ -58,7 +58,8 @@ function plan({ request, pagesMax }: PlanCall, schema: Buffer): Reply {
     const planned = planBatch({ statements, version: mirror.version, pagesMax })
     if (!planned) return [{ kind: "room_needed" }]
     const [plan, batch] = planned
-    return [{ ...plan, compiled: toCompiled(request, statements) }, batch]
+    const { hasLateChecks } = mirror
+    return [{ ...plan, hasLateChecks, compiled: toCompiled(request, statements) }, batch]
   } catch (error) {
     // The tables may have changed since, and another node may have created those that are missing.
     if (schema.length === 0) return [{ kind: "schema_needed" }]

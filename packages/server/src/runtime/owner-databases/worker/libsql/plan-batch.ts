@@ -1,6 +1,6 @@
 import type { SQLInputValue } from "node:sqlite"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
-import type { CompiledStatement, Plan } from "../../libsql/libsql-messages.ts"
+import type { CompiledStatement, Plan, StatementKinds } from "../../libsql/libsql-messages.ts"
 import { isNamed } from "../bind-args.ts"
 
 /** A statement that is allowed, and the values of its parameters 1, 2, …. */
@@ -25,9 +25,15 @@ export function planBatch(batch: Batch): PlannedBatch | undefined {
   const isRead = statements.every((statement) => statement.isRead)
   if (!isRead && batch.pagesMax === undefined) return undefined
   const isHeld = !isRead && statements.some(({ hasColumns }) => hasColumns)
-  const kinds = statements.map(({ isChange, isInsert }) => (isInsert ? "i" : isChange ? "c" : "r"))
-  const plan = { kind: "planned", kinds: kinds.join(""), isRead, isHeld, version } as const
+  const plan = { kind: "planned", kinds: toKinds(statements), isRead, isHeld, version } as const
   return [plan, toBatch({ ...batch, pagesMax: isRead ? undefined : batch.pagesMax }, isHeld)]
+}
+
+/** What each statement is, a letter each. */
+export function toKinds(statements: readonly BoundStatement[]): StatementKinds {
+  return statements
+    .map(({ isChange, isInsert }) => (isInsert ? "i" : isChange ? "c" : "r"))
+    .join("")
 }
 
 /** The steps before the first statement: the beginning of the transaction and the check. */

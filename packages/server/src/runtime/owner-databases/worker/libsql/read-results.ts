@@ -33,6 +33,9 @@ interface Response {
   )[]
 }
 
+/** Of a response that is none. */
+export const unexpectedMessage = "the libSQL server did not respond as expected"
+
 /**
  * What a response of the server to a batch means, and the JSON of the results. A response that is not
  * one means that the server cannot be used.
@@ -59,34 +62,38 @@ export function readResults(
     const outcome: SqlOutcome =
       error instanceof StatementError
         ? { kind: "failed", message: error.message }
-        : { kind: "unavailable", message: "the libSQL server did not respond as expected" }
+        : { kind: "unavailable", message: unexpectedMessage }
     return [{ kind: "outcome", outcome }]
   }
 }
 
+/** The results of requests that were sent as one batch, each as JSON. */
+export interface GroupResults {
+  readonly results: readonly Buffer[]
+  /** The pages of the database after changes. */
+  readonly pages: number
+}
+
 /**
- * The results of reads that were sent as one batch, one after the other; undefined if one of them has
- * failed.
+ * The results of requests that were sent as one batch, one after the other; undefined if one of them has
+ * failed, so that nothing was changed. Throws if the response is none.
  */
 export function readGroup(
   calls: readonly ReadCall[],
-  parse: () => unknown,
+  response: unknown,
   limits: StatementLimits,
-): readonly Buffer[] | undefined {
-  try {
-    const [first] = (parse() as Response).results
-    if (first?.type !== "ok") return undefined
-    const { step_results: results, step_errors: errors } = first.response.result
-    if (errors.some((error) => error !== null)) return undefined
-    let step = firstStep
-    return calls.map((call) => {
-      const json = toResults(call, results, step, limits)
-      step += call.kinds.length
-      return json
-    })
-  } catch {
-    return undefined
-  }
+): GroupResults | undefined {
+  const [first] = (response as Response).results
+  if (first?.type !== "ok") return undefined
+  const { step_results: steps, step_errors: errors } = first.response.result
+  if (errors.some((error) => error !== null)) return undefined
+  let step = firstStep
+  const results = calls.map((call) => {
+    const json = toResults(call, steps, step, limits)
+    step += call.kinds.length
+    return json
+  })
+  return { results, pages: readPages(steps[step]) }
 }
 
 /** The JSON of the results of one request, of which the first is that of the given step. */

@@ -39,6 +39,8 @@ type AllowedStatement = Prepared & BoundStatement
  */
 export class SchemaMirror {
   readonly version: string
+  /** Whether a foreign key may be checked at the end of a transaction only. */
+  readonly hasLateChecks: boolean
   readonly #db: DatabaseSync
   readonly #authorizer: Authorizer = createAuthorizer()
   readonly #statements: PreparedStatements
@@ -47,6 +49,7 @@ export class SchemaMirror {
 
   constructor({ version, objects }: Schema, limits: MirrorLimits) {
     this.version = version
+    this.hasLateChecks = objects.some(({ sql }) => /deferr/i.test(sql))
     this.#limits = limits
     const { bytesMax } = limits
     const settings = { bytesMax, isShared: false, busyMsMax: 0, hasOnlyNamesInQuotes: true }
