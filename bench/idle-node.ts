@@ -26,6 +26,7 @@ const runner: Runner = {
   },
   retire() {},
   endAllOf() {},
+  runsOf: () => 0,
   status: () => ({
     ...{ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 },
     ...{ memoryBytes: 0, memoryBytesMax: 0, coldStarts },

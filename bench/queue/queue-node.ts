@@ -157,6 +157,7 @@ function createRunner(on: { start?(accountId: string): void; end(): void }): Run
     },
     retire() {},
     endAllOf() {},
+    runsOf: () => 0,
     status: () => ({
       ...{ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 },
       ...{ memoryBytes: 0, memoryBytesMax: 0, coldStarts: new Histogram() },

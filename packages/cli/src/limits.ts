@@ -16,6 +16,15 @@ export const limits = {
   blobItemsMax: 1_000,
   tokenBytesMax: 1_000,
   serversMax: 1_000,
+  /** How long a sign-in in a browser may take, whatever the server says. */
+  deviceMsMax: 1_800_000,
+  /** How often the server is asked meanwhile, if it does not say, and within these bounds. */
+  deviceIntervalMs: 5_000,
+  deviceIntervalMsMin: 1_000,
+  deviceIntervalMsMax: 60_000,
+  /** One of these requests, and its response. */
+  deviceRequestMs: 10_000,
+  deviceBytesMax: 65_536,
   /** Items shown by a list without --limit. */
   listItemsDefault: 50,
   /** Page size of other lists. */

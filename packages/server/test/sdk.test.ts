@@ -1043,6 +1043,14 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await stored("text")).toBe("second")
     await client.blobs.store("empty")
     expect(await stored("empty")).toBe("")
+    // What the client sends: docs/blobs.md says so.
+    const view = Buffer.from("abcdefgh").subarray(0, 3)
+    const send = (key: string, body: unknown) =>
+      client.blobs.store(key, body as ValTown.BlobStoreParams)
+    await send("view", new Uint8Array(view.buffer, view.byteOffset, view.length))
+    await send("copy", new Uint8Array(view))
+    await send("blob", new Blob([view]))
+    expect(await Promise.all(["view", "copy", "blob"].map(stored))).toEqual(["abcdefgh", "abc", ""])
   },
   async deleteBlob({ client }) {
     await client.blobs.store("gone", toUpload("x"))

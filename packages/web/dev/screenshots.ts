@@ -1,5 +1,5 @@
 // Takes the pictures of the documents, from a server with content. From the root: `npm run
-// screenshots`
+// screenshots`, or `npm run screenshots -- tables blobs` for some of them
 import { mkdir, readdir, rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { Page } from "playwright-core"
@@ -111,6 +111,10 @@ const pages: readonly ShownPage[] = [
   { name: "api", path: "/docs", text: "All addresses begin with" },
 ]
 
+const named = process.argv.slice(2)
+const taken = pages.filter(({ name }) => named.length === 0 || named.includes(name))
+if (taken.length < named.length) throw new Error(`Cannot find all of the pages: ${named}`)
+
 const sizes = [
   { size: "wide", viewport: { width: 1280, height: 800 } },
   { size: "phone", viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -130,7 +134,7 @@ try {
     for (const colorScheme of ["light", "dark"] as const) {
       await using own = await openTab(browser, stage, seeded.ada, { ...device, colorScheme })
       await using visitor = await openTab(browser, stage, undefined, { ...device, colorScheme })
-      for (const shown of pages)
+      for (const shown of taken)
         await take(shown.isVisitor ? visitor : own, shown, seeded, `${size}-${colorScheme}`)
     }
   await removeOthers()

@@ -2,7 +2,9 @@ import { ApiError } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import { limits } from "../limits.ts"
+import type { Output } from "../output/output.ts"
 import { connectTo } from "../servers/connection.ts"
+import { type DeviceSignIn, startDeviceSignIn } from "../servers/device-sign-in.ts"
 import { loadServers, type Servers } from "../servers/saved-servers.ts"
 import { type SelectedServer, toServerUrl } from "../servers/select-server.ts"
 import { type SignIn, saveSignIn, toServerLabel } from "../servers/sign-in.ts"
@@ -12,9 +14,10 @@ import { readInput } from "../terminal/read-input.ts"
 const defaultUrl = "http://localhost:8080"
 
 export const command = defineCommand({
-  description: `Prompts for the token, or reads it from standard input; it is never an argument, because other users of
-this machine can read those. Once the server has accepted the token, it is saved in a file that only you
-can read, and commands use this server.`,
+  description: `On a terminal, shows an address and a code: enter the code there in a browser where you are signed in, or
+enter a token here. In a pipe, reads a token from standard input; it is never an argument, because other
+users of this machine can read those. Once the server has accepted the token, it is saved in a file that only
+you can read, and commands use this server.`,
   examples: [
     ["hamlet login", `sign in to the current server, or to ${defaultUrl}`],
     ["hamlet login https://vals.example --name work", "sign in to another server and name it work"],
@@ -28,7 +31,7 @@ can read, and commands use this server.`,
     const known = loadServers(env)
     const url = toServerUrl(options.url ?? env.HAMLET_URL ?? currentUrl(known) ?? defaultUrl)
     const name = toServerLabel(known, url, options.name)
-    const token = await readToken(url)
+    const token = await findToken(url, output)
     // The user who has just signed in does not expect another token to be used.
     if (env.HAMLET_TOKEN) output.note("HAMLET_TOKEN is set: commands use it instead of this token")
     const user = await findOwner({ name, url, token, user: undefined })
@@ -53,16 +56,37 @@ async function findOwner(server: SelectedServer): Promise<SignIn["user"]> {
   }
 }
 
-async function readToken(url: string): Promise<string> {
-  const text = canAsk()
-    ? await askHidden(`Token for ${url}: `)
-    : await readInput(limits.tokenBytesMax)
+async function findToken(url: string, output: Output): Promise<string> {
+  if (!canAsk()) return toToken(await readInput(limits.tokenBytesMax))
+  const device = await startDeviceSignIn(url)
+  if (!device) return toToken(await askHidden(`Token for ${url}: `))
+  output.note(
+    `Enter the code ${output.colour.bold(device.userCode)} at ${device.page}, or a token here`,
+  )
+  return await waitForEither(url, device)
+}
+
+/** The token that the user enters, or the one that comes when the user has entered the code. */
+async function waitForEither(url: string, device: DeviceSignIn): Promise<string> {
+  const [asking, waiting] = [new AbortController(), new AbortController()]
+  const granted = device.wait(waiting.signal)
+  const endAsking = () => asking.abort()
+  granted.then(endAsking, endAsking)
+  try {
+    const typed = await askHidden(`Token for ${url}: `, asking.signal)
+    // Someone who enters nothing waits for the browser.
+    return typed?.trim() ? toToken(typed) : await granted
+  } finally {
+    waiting.abort()
+  }
+}
+
+function toToken(text: string): string {
   const token = text.trim()
-  if (token === "")
-    throw new CliError("usage", "Cannot sign in without a token", {
-      advice: "the server prints the first user's token when it first starts",
-    })
-  return token
+  if (token !== "") return token
+  throw new CliError("usage", "Cannot sign in without a token", {
+    advice: "the server prints the first user's token when it first starts",
+  })
 }
 
 function currentUrl({ current, servers }: Servers): string | undefined {

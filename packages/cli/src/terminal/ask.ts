@@ -25,13 +25,18 @@ export async function askYes(question: string): Promise<boolean> {
   return /^\s*y(es)?\s*$/i.test(answer)
 }
 
-/** Prompts for hidden text. */
-export async function askHidden(question: string): Promise<string> {
+/** Prompts for hidden text. Undefined if the signal aborts first. */
+export async function askHidden(question: string): Promise<string>
+export async function askHidden(question: string, signal: AbortSignal): Promise<string | undefined>
+export async function askHidden(
+  question: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   // Before the prompt: text pasted at once would be echoed.
   process.stdin.setRawMode(true)
   process.stderr.write(question)
   try {
-    return await readHidden()
+    return await readHidden(signal)
   } finally {
     process.stdin.setRawMode(false)
     process.stdin.pause()
@@ -39,7 +44,7 @@ export async function askHidden(question: string): Promise<string> {
   }
 }
 
-function readHidden(): Promise<string> {
+function readHidden(signal: AbortSignal | undefined): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     let typed = ""
     const onData = (data: Buffer) => {
@@ -52,12 +57,16 @@ function readHidden(): Promise<string> {
       }
     }
     const onEnd = () => settle(() => resolve(typed))
+    const onAbort = () => settle(() => resolve(undefined))
     const settle = (finish: () => void) => {
+      signal?.removeEventListener("abort", onAbort)
       process.stdin.off("data", onData)
       process.stdin.off("end", onEnd)
       finish()
     }
     process.stdin.on("data", onData)
     process.stdin.on("end", onEnd)
+    signal?.addEventListener("abort", onAbort)
+    if (signal?.aborted) onAbort()
   })
 }

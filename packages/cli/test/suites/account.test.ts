@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import type { Started } from "../support/processes.ts"
 import { useStage } from "../support/shared-stage.ts"
 import { until } from "../support/until.ts"
 
@@ -113,6 +114,53 @@ describe("login, whoami, server", () => {
     interrupted.type("half\x03")
     expect((await interrupted.ended()).exit).toBe(130)
     expect(existsSync(bob.configDir)).toBe(false)
+  })
+
+  test("login on a terminal waits for the browser, in which the code was entered", async () => {
+    const { token } = await stage().person("login4")
+    const ada = await stage().holder(token, false)
+    const decide = async (code: string, scopes: readonly string[]) => {
+      const response = await fetch(`${stage().url}/v1/me/authorizations`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ query: `user_code=${code}`, scopes }),
+      })
+      expect(response.status).toBe(200)
+    }
+    const readCode = async (asked: Started) => {
+      const [, code = ""] = await asked.waitFor(/([B-Z]{4}-[B-Z]{4})[\s\S]*Token for \S+: $/)
+      return code
+    }
+    await using waiting = ada.atTerminal(["login", stage().url])
+    await using refused = ada.atTerminal(["login", stage().url])
+    const shown = await readCode(waiting)
+    await decide(await readCode(refused), [])
+    // Enter alone waits for the browser.
+    waiting.type("\r")
+    await decide(shown, ["user:read", "val:read"])
+    expect(await waiting.ended()).toMatchObject({
+      exit: 0,
+      stdout: expect.stringMatching(/Signed in to \S+ as .*login4/),
+    })
+    const ended = await refused.ended()
+    expect([ended.exit, ended.stdout]).toEqual([3, expect.stringContaining("it was refused")])
+    // The token is the one that was allowed, and no other.
+    expect(await ada.json(["whoami"])).toMatchObject([{ username: "login4" }])
+    expect(await ada.json(["val", "list"])).toEqual([])
+    expect((await ada.hamlet(["blob", "list"])).exit).toBe(3)
+    const saved = readFileSync(join(ada.configDir, "servers.json"), "utf8")
+    expect(saved).not.toContain(token)
+  })
+
+  test("login on a terminal ends with Ctrl-C while it waits for the browser", async () => {
+    const nobody = await stage().holder("none", false)
+    await using waiting = nobody.atTerminal(["login", stage().url])
+    await waiting.waitFor(/Token for \S+: $/)
+    waiting.type("\r")
+    await waiting.waitFor(/Token for \S+: \r?\n/)
+    waiting.type("\x03")
+    expect((await waiting.ended()).exit).toBe(130)
+    expect(existsSync(nobody.configDir)).toBe(false)
   })
 
   test("server list, use and rm know several servers by name, and --server asks one of them", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { openGate } from "../support/gate.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 import { until } from "../support/until.ts"
@@ -225,6 +226,46 @@ function defineEdit(stage: () => Stage): void {
     expect((await ada.client.getValByName({ username: "edit2", val_name: "hello" })).code).toBe(
       "theirs",
     )
+  })
+
+  test("prints the version that this save has made, while others save too", async () => {
+    const ada = await stage().person("edit5")
+    const { id: val_id } = await ada.client.createVal({ name: "hello", code: "one" })
+    await using gate = openGate(stage().url)
+    const edit = async (args: readonly string[], more: Record<string, string> = {}) => {
+      const answer = gate.hold(/^(PUT|POST) \/v1\/vals\//, "after")
+      const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token, ...more }
+      const printed = ada.print(["val", "edit", "hello", ...args], { env })
+      await answer.isHeld
+      await ada.client.createVersion({ val_id, code: Bun.randomUUIDv7() })
+      answer.release()
+      return await printed
+    }
+    const write = editor(ada, 'echo "# Hello" > "$1"')
+    expect(await edit(["--readme"], write)).toBe("edit5/hello@2\n")
+    expect(await edit(["--type", "http"])).toBe("edit5/hello@4\n")
+    expect(await edit([], write)).toBe("edit5/hello@6\n")
+    expect(await ada.client.getVal({ val_id })).toMatchObject({ version: 7, type: "http" })
+  })
+
+  test("changes settings of a val that others save, and keeps a readme edited meanwhile", async () => {
+    const ada = await stage().person("edit6")
+    const { id: val_id } = await ada.client.createVal({ name: "hello", code: "one" })
+    await using gate = openGate(stage().url)
+    const asked = gate.hold(/^POST \/v1\/vals\//, "before")
+    const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }
+    const printed = ada.print(["val", "edit", "hello", "--privacy", "public"], { env })
+    await asked.isHeld
+    await ada.client.createVersion({ val_id, code: "theirs" })
+    asked.release()
+    expect(await printed).toBe("edit6/hello@2\n")
+    expect(await ada.client.getVal({ val_id })).toMatchObject({ code: "theirs", privacy: "public" })
+    const theirs = `curl -s -X PUT ${stage().url}/v1/vals/${val_id} -H "authorization: Bearer ${ada.token}" -d '{"readme":"theirs"}' > /dev/null`
+    const ended = await ada.hamlet(["val", "edit", "hello", "--readme"], {
+      env: editor(ada, `${theirs}\nprintf mine > "$1"`),
+    })
+    expect([ended.exit, ended.stderr]).toEqual([5, expect.stringContaining("Your text is in")])
+    expect((await ada.client.getVal({ val_id })).readme).toBe("theirs")
   })
 
   test("saves nothing when nothing was changed, or when the editor failed", async () => {

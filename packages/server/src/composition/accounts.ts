@@ -86,7 +86,7 @@ export function composeAccounts(
     usage: createUsage(
       {
         ...{ vals: stores.vals, blobs: stores.blobs },
-        ...{ allowances, quotas, liveRuns, ownerDatabases, outgoingMail, sharing: budgets },
+        ...{ allowances, quotas, runner, ownerDatabases, outgoingMail, sharing: budgets },
       },
       {
         runsAtOnceMax: config.runs.perAccountMax,

@@ -10,6 +10,8 @@ import type { OwnServer } from "../runtime/egress/policy/decide.ts"
 import { createEgressPolicy, type EgressPolicy } from "../runtime/egress/policy/policy.ts"
 import type { Sandboxes } from "../runtime/sandbox/sandboxes.ts"
 import { readOpenFilesMax } from "../shared/files/open-files.ts"
+import type { TraceSpan } from "../shared/tracing/tracer.ts"
+import { currentWork } from "../shared/tracing/work.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 import { readStandardModules } from "./modules.ts"
@@ -101,7 +103,7 @@ export function createResolver(
     openEgress(path, { allow: registries, note }) {
       policy ??= createEgressPolicy({ allow: [...allow, ...registries], deny, ports })
       const door = egress.open({ requests: path }, policy)
-      door.setClient(toGuest(note))
+      door.setClient(toGuest(note, currentWork()?.span))
       return door
     },
     limits: { ...resolverLimits, resolveMsMax: dependencies.resolveMsMax },
@@ -109,14 +111,19 @@ export function createResolver(
   })
 }
 
+/** Requests of one resolution that are in its trace: packages with many files take thousands. */
+const packageSpansMax = 100
+
 /** Package downloads belong to no val: they have no secrets, and no account pays for them. */
-function toGuest(note: (request: OutgoingRequest) => void) {
+function toGuest(note: (request: OutgoingRequest) => void, span: TraceSpan | undefined) {
   const run = { id: "", depth: 0, log() {}, skipLogs() {}, fail() {}, sent: note }
+  const traced = span && { ...run, span }
+  let spansLeft = packageSpansMax
   return {
     ownerId: "packages",
     egressKey: "",
     substitutions: [],
-    findRun: () => ({ run, depth: 0 }),
+    findRun: () => ({ run: (spansLeft-- > 0 && traced) || run, depth: 0 }),
     findSocketRun: () => run,
     mask: (text: string, charsMax?: number) => text.slice(0, charsMax),
   }

@@ -12,6 +12,7 @@ import { createDependencyJob } from "../jobs/dependency-job.ts"
 import { readTypes } from "../runtime/dependencies/read-types.ts"
 import { CodeTools } from "../runtime/parser/code-tools.ts"
 import { toScript } from "../runtime/sandbox/bundle-program.ts"
+import { traceTask } from "../shared/tracing/trace-task.ts"
 import { createLockfileClaims } from "../storage/modules/lockfile-claims.ts"
 import type { Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
@@ -21,10 +22,11 @@ const packagesMsMax = 30_000
 
 /** The parser of the vals' code, and the job that fetches the packages that they import. */
 export function composeModules(
-  { config, db, nodeId, lockfilesSince, log, now, onErrorOf }: Foundation,
+  foundation: Foundation,
   stores: Stores,
   resolver: DependencyResolver | null,
 ) {
+  const { config, db, nodeId, lockfilesSince, log, now, onErrorOf } = foundation
   const codeTools = new CodeTools({
     isolation: config.isolation,
     onFailure: (report) => log.warn("parser_gave_up", report),
@@ -45,7 +47,12 @@ export function composeModules(
       lockfileClaims: createLockfileClaims(db, nodeId),
       files: stores.versionFiles,
       pendingLockfiles,
-      resolver,
+      // Of code that is not saved, the request that waits for it has the trace.
+      resolver: {
+        resolve: traceTask(foundation, "resolve packages", "internal", (source) =>
+          resolver.resolve(source),
+        ),
+      },
       resolveMsMax,
       now,
       onError: onErrorOf("packages"),

@@ -15,6 +15,7 @@ import type { StorageHome } from "../domain/storage-home.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
 import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
 import { LibsqlDatabases } from "../runtime/owner-databases/libsql/libsql-databases.ts"
+import { createStorageHomes } from "../storage/accounts/storage-homes.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
 import type { Database } from "../storage/database/database.ts"
 import type { Limits } from "./accounts.ts"
@@ -43,13 +44,14 @@ export function composeUserData(foundation: Foundation, stores: Stores, limits: 
 
 function openOwnerDatabases(
   config: Config,
-  db: { ping(): Promise<void> },
+  db: Database,
   onError: (error: unknown) => void,
 ): OwnerDatabases & { stop(): Promise<void> } {
   const home = chooseDatabaseHome(config)
   const { sqliteBytesMax: bytesMax, sqliteMsMax: msMax } = config.storage
   const onWeak = (message: string) => onError(new Error(message))
-  const options = { bytesMax, msMax, isolation: config.isolation, onWeak }
+  const homes = createStorageHomes(db)
+  const options = { bytesMax, msMax, homes, isolation: config.isolation, onWeak }
   switch (home.kind) {
     case "none":
       return { ...noOwnerDatabases, stop: () => Promise.resolve() }

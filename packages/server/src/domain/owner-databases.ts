@@ -3,7 +3,7 @@ import type { JsonText } from "../shared/json-text.ts"
 import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"
-import type { StorageHome } from "./storage-home.ts"
+import { homeGone, type StorageHome } from "./storage-home.ts"
 
 /** A statement and the values of its parameters, in order or by their names. */
 export interface SqlStatement {
@@ -44,6 +44,8 @@ export type SqlOutcome =
       readonly sqliteCode?: string | undefined
     }
   | { readonly kind: "write_refused" }
+  /** The val or the user was deleted meanwhile. */
+  | { readonly kind: "gone" }
   | { readonly kind: "full"; readonly message: string }
   | { readonly kind: "overloaded" }
   | { readonly kind: "unavailable"; readonly message: string }
@@ -69,7 +71,8 @@ export type SentSqlRequest = Omit<SqlRequest, "statements"> & {
 
 /**
  * The SQLite databases of users, one for each, and one for each of their vals that uses it. There is
- * one from the first statement on.
+ * one from the first statement on, while its user or val exists: a database is created only then,
+ * and removed again if its home was deleted at that moment.
  */
 export interface OwnerDatabases {
   run(request: SentSqlRequest): Promise<SqlOutcome>
@@ -97,7 +100,7 @@ export function createSqlite(databases: OwnerDatabases, quotas: QuotaBook) {
     // Whether a statement writes is known only to the database, once it has read it.
     if (outcome.kind === "write_refused")
       assertAccess({ auth: "required", scope: "sqlite:write" }, caller)
-    throw toError(outcome)
+    throw toError(outcome, home)
   }
   return {
     /** The result of a statement. */
@@ -127,8 +130,10 @@ export const noOwnerDatabases: OwnerDatabases = {
   remove: () => Promise.resolve(),
 }
 
-function toError(outcome: Exclude<SqlOutcome, { kind: "done" }>): AppError {
+function toError(outcome: Exclude<SqlOutcome, { kind: "done" }>, home: StorageHome): AppError {
   switch (outcome.kind) {
+    case "gone":
+      return homeGone(home)
     case "failed":
       return new SqlFailure(
         `Cannot run ${toName(outcome.index)}: ${outcome.message}`,

@@ -72,6 +72,7 @@ class FakeRunner implements Runner {
 
   retire(): void {}
   endAllOf(): void {}
+  runsOf = () => this.open
   status = () => idleStatus
 }
 

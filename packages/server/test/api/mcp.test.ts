@@ -554,6 +554,55 @@ function defineRuns(suite: ApiSuite): void {
     expect((await tool("delete_blob", { key: "bytes" })).isError).toBe(false)
     expect((await tool("read_blob", { key: "bytes" })).text).toContain("blob_not_found")
   })
+
+  test("reach the blobs and the database that one val has of its own", async () => {
+    const ada = await person()
+    const { tool } = await connectMcp(suite.api, ada)
+    const { id } = await val(ada, { name: "keeper", privacy: "private" })
+    const of = { val: "keeper" }
+    await tool("write_blob", { key: "a", text: "of the val", ...of })
+    await tool("write_blob", { key: "b", text: "of the account" })
+    const keys = async (more: Record<string, unknown>) =>
+      (await tool("list_blobs", more)).data.blobs.map((it: { key: string }) => it.key)
+    expect([await keys(of), await keys({})]).toEqual([["a"], ["b"]])
+    expect((await tool("read_blob", { key: "a", val: id })).data.text).toBe("of the val")
+    expect((await tool("read_blob", { key: "b", ...of })).text).toContain("the val has none")
+    const path = `/v2/blob/a?val_id=${id}`
+    expect((await suite.api.call("GET", path, { as: ada })).text).toBe("of the val")
+    const create = { statements: [{ sql: "create table t as select 7 as n" }] }
+    expect((await tool("execute_sqlite", { ...create, ...of })).isError).toBe(false)
+    const read = { sql: "select n from t" }
+    expect((await tool("query_sqlite", { ...read, ...of })).data.rows).toEqual([[7]])
+    expect((await tool("query_sqlite", read)).text).toContain("no such table")
+    expect((await tool("query_sqlite", { sql: "delete from t", ...of })).isError).toBe(true)
+    expect((await tool("delete_blob", { key: "a", ...of })).isError).toBe(false)
+    expect([await keys(of), await keys({})]).toEqual([[], ["b"]])
+  })
+
+  test("refuse the blobs and the database of another user's val", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const { tool } = await connectMcp(suite.api, bob)
+    const [shown, hidden] = [await val(ada), await val(ada, { privacy: "private" })]
+    const calls = [
+      ["list_blobs", {}],
+      ["read_blob", { key: "a" }],
+      ["write_blob", { key: "a", text: "x" }],
+      ["delete_blob", { key: "a" }],
+      ["query_sqlite", { sql: "select 1" }],
+      ["execute_sqlite", { statements: [{ sql: "create table t (a)" }] }],
+    ] as const
+    for (const [name, args] of calls) {
+      const refused = async (named: string) => {
+        const { isError, text } = await tool(name, { ...args, val: named })
+        return isError && /not_owner|val_not_found/.exec(text)?.[0]
+      }
+      expect([name, await refused(shown.id), await refused(hidden.id)]).toEqual([
+        name,
+        "not_owner",
+        "val_not_found",
+      ])
+    }
+  })
 }
 
 test("POST /mcp logs which tool a user called, and how it ended", async () => {

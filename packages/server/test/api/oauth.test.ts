@@ -95,7 +95,7 @@ function defineDevices(suite: ApiSuite): void {
     })
     expect((await poll(device.device_code)).json).toMatchObject({ error: "authorization_pending" })
     const asked = expectStatus(await check(ada, device.user_code.toLowerCase()), 200).json
-    expect(asked).toMatchObject({ clientName: "vt", refusal: null })
+    expect(asked).toMatchObject({ clientName: "hamlet or vt", refusal: null })
     expect(asked.redirectTarget).toContain(device.user_code)
     expect(asked.scopes).toEqual(["val:read", "val:write", "user:read", "run:read"])
     const allowed = expectStatus(await allow(ada, device.user_code, asked.scopes), 200).json
@@ -111,6 +111,25 @@ function defineDevices(suite: ApiSuite): void {
     expect(items.map(({ clientName }) => clientName)).toEqual(["vt"])
     expect((await form("/oauth/revoke", { client_id, token: fresh.access_token })).status).toBe(200)
     expect((await call("GET", "/v1/me", { as: fresh.access_token })).status).toBe(401)
+  })
+
+  test("of our own command line get a token for a month, which its user can end", async () => {
+    const ada = await addUser()
+    const id = { client_id: "hamlet" }
+    const { json: device } = await start(id)
+    const asked = expectStatus(await check(ada, device.user_code), 200).json
+    expect(asked.scopes).toContain("sqlite:write")
+    expectStatus(await allow(ada, device.user_code, asked.scopes), 200)
+    const grant_type = "urn:ietf:params:oauth:grant-type:device_code"
+    const { device_code } = device
+    const { json: tokens } = await form("/oauth/token", { ...id, grant_type, device_code })
+    expect(tokens).toMatchObject({ expires_in: 30 * 86_400, scope: asked.scopes.join(" ") })
+    setSystemTime(Date.now() + 29 * 86_400_000)
+    expect((await call("GET", "/v1/me", { as: tokens.access_token })).json.id).toBe(ada.id)
+    const { data } = (await call("GET", "/v1/me/authorizations", { as: ada })).json
+    expect(data).toMatchObject([{ clientName: "hamlet" }])
+    expectStatus(await call("DELETE", `/v1/me/authorizations/${data[0].id}`, { as: ada }), 204)
+    expect((await call("GET", "/v1/me", { as: tokens.access_token })).status).toBe(401)
   })
 
   test("get tokens once, of the first user who allows it", async () => {

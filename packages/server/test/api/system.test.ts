@@ -313,7 +313,7 @@ describeEachDatabase("api/system without sandboxes", (open) => {
     const api = await openApi(
       open,
       {},
-      { runner: { status, acquire: enter, retire() {}, endAllOf() {} } },
+      { runner: { status, acquire: enter, retire() {}, endAllOf() {}, runsOf: () => 0 } },
     )
     try {
       const answer = await api.call("GET", "/readyz")

@@ -81,6 +81,23 @@ describeApi("GET /v1/me/usage", (suite) => {
     expect((await usageOf(suite, ada)).runs.atOnce).toBe(0)
   })
 
+  test("counts no runs that wait for others to end", async () => {
+    const ada = await person()
+    const quota = { as: suite.api.admin, body: { runsAtOnce: 1 } }
+    expectStatus(await call("PUT", `/v1/users/${ada.id}/quotas`, quota), 200)
+    const { id } = await val(ada, { code: hang })
+    const path = `/v1/vals/${id}/runs`
+    const headers = { prefer: "respond-async" }
+    const ids: string[] = []
+    for (let run = 0; run < 3; run++)
+      ids.push(expectStatus(await call("POST", path, { as: ada, headers }), 202).json.id)
+    const { runner } = suite.api.hamlet.parts
+    await waitUntil(() => runner.status().waiting === 2)
+    expect((await usageOf(suite, ada)).runs).toMatchObject({ atOnce: 1, atOnceMax: 1 })
+    for (const id of ids) await call("POST", `/v1/runs/${id}/cancel`, { as: ada })
+    await waitUntil(() => runner.status().waiting + runner.status().runs === 0)
+  })
+
   test("counts requests to storage, and stored bytes", async () => {
     const ada = await person()
     expectStatus(await call("POST", "/v1/blob/a", { as: ada, body: "12345" }), 201)

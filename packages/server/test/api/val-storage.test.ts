@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { AppError } from "../../src/domain/app-error.ts"
+import type { StorageHome } from "../../src/domain/storage-home.ts"
 import { purgeVals } from "../../src/domain/val-storage.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
@@ -372,6 +374,29 @@ function defineDeletion(suite: ApiSuite): void {
     expect(await usageOf(ada)).toEqual([1, 1, false])
   })
 
+  test("is not created again by a request that had found the val or the user before", async () => {
+    const ada = await addUser()
+    const { id: valId } = await val(ada)
+    const { accounts, userData } = suite.api.hamlet.parts
+    const caller = await accounts.tokens.authenticate(ada.token)
+    const [home, ofVal] = [{ ownerId: ada.id }, { ownerId: ada.id, valId }]
+    const create = { sql: "create table t (a)", args: [] }
+    const refusals = async (home: StorageHome) => [
+      await codeOf(userData.sqlite.execute(caller, home, create)),
+      await codeOf(userData.uploads.put(home, lateBlob("12345"))),
+      await codeOf(userData.uploads.put(home, lateBlob(large))),
+    ]
+    const noVal = Array.from({ length: 3 }, () => "val_not_found")
+    expectStatus(await call("DELETE", `/v2/vals/${valId}`, { as: ada }), 204)
+    expect(await refusals(ofVal)).toEqual(noVal)
+    expect(await usageOf(ada)).toEqual([0, 0, false])
+    const path = `/v1/users/${ada.id}?data=delete`
+    expectStatus(await call("DELETE", path, { as: suite.api.admin }), 204)
+    expect(await refusals(home)).toEqual(Array.from({ length: 3 }, () => "user_suspended"))
+    expect(await refusals(ofVal)).toEqual(noVal)
+    expect(await userData.ownerDatabases.sizeOf(ada.id)).toBe(0)
+  })
+
   test("is deleted with the account of its owner", async () => {
     const ada = await addUser()
     const { id } = await val(ada)
@@ -384,4 +409,23 @@ function defineDeletion(suite: ApiSuite): void {
     const left = sql`select key from val_blobs where val_id = ${id}`
     expect(await suite.database.db.read(left)).toEqual([])
   })
+}
+
+function lateBlob(text: string) {
+  const bytes = Buffer.from(text)
+  const content = {
+    length: bytes.length,
+    bytes: async () => bytes,
+    async *stream() {
+      yield bytes
+    },
+  }
+  return { key: "a", contentType: null, content }
+}
+
+async function codeOf(act: Promise<unknown>): Promise<unknown> {
+  return act.then(
+    () => undefined,
+    (error) => (error instanceof AppError ? error.code : error),
+  )
 }

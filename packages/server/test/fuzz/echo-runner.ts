@@ -28,6 +28,7 @@ export const echoRunner: Runner = {
   acquire: async (_program: Program, run: RunListener) => new EchoSeat(run),
   retire() {},
   endAllOf() {},
+  runsOf: () => 0,
   status: () => idleStatus,
 }
 

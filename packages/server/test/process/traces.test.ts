@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { describePostgres } from "../support/databases.ts"
+import { FakeBucket } from "../support/fakes/fake-bucket.ts"
+import { FakeRegistry } from "../support/fakes/fake-registry.ts"
 import { type ReceivedSpan, startOtlpReceiver } from "../support/fakes/otlp-receiver.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -118,5 +120,69 @@ describePostgres("hamlet serve with traces", (open) => {
       new Set(["application/json", "application/x-protobuf"]),
     )
     expect(receiver.requests[0]?.headers.get("x-key")).toBe("a key")
+  })
+  test("shows connections of vals, the bucket and the registry", async () => {
+    using receiver = startOtlpReceiver()
+    const [bucket, registry] = [new FakeBucket(), new FakeRegistry()]
+    registry.publish("tiny", "1.0.0", { "index.js": "export default 7" }, { type: "module" })
+    using peer = Bun.listen({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      socket: { data: (socket) => void socket.end("bye") },
+    })
+    try {
+      await using fixture = await openServerFixture(open)
+      const { baseUrl } = await fixture.serve({
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        HAMLET_S3_URL: bucket.url,
+        HAMLET_NPM_REGISTRY: registry.npmUrl,
+        HAMLET_EGRESS_ALLOW: `127.0.0.1:${peer.port}`,
+        HAMLET_EGRESS_SOCKET_PORTS: `${peer.port}`,
+      })
+      const client = createClient({ baseUrl, token: chosenToken })
+      const { id } = await client.createVal({
+        name: "connects",
+        code: `import seven from "npm:tiny@1"
+          export default async (count) => {
+            for (let done = 0; done < count; done++) {
+              const socket = await Deno.connect({ hostname: "127.0.0.1", port: ${peer.port} })
+              await socket.write(new TextEncoder().encode("${secret}"))
+              await socket.read(new Uint8Array(9))
+              socket.close()
+            }
+            return seven
+          }`,
+      })
+      const run = await client.createRun({ val_id: id, args: [60] }, { respondAsync: true })
+      const content = new Uint8Array(300_000)
+      await client.putBlob({ key: "large", content })
+      expect((await (await client.getBlob({ key: "large" })).bytes()).length).toBe(content.length)
+      const pathsOf = (name: string) =>
+        receiver.spans
+          .filter((span) => span.name === name)
+          .map((span) => toPath(receiver.spans, span))
+      await waitUntil(async () => (await client.getRun({ run_id: run.id })).runEndAt !== null, {
+        msMax: 60_000,
+      })
+      const names = ["tcp", "bucket write", "bucket read", "resolve packages"]
+      await waitUntil(
+        () => receiver.problems.length > 0 || names.every((name) => pathsOf(name).length > 0),
+      )
+      expect(receiver.problems).toEqual([])
+      // As many as the run lists, of 60.
+      expect(pathsOf("tcp")).toEqual(Array.from({ length: 50 }, () => "api > run > tcp"))
+      expect(receiver.spans.find(({ name }) => name === "tcp")).toMatchObject({
+        ...{ kind: 3, error: undefined },
+        attributes: { "server.address": "127.0.0.1", "server.port": peer.port },
+      })
+      expect(pathsOf("bucket write")).toEqual(["POST /v1/blob/{key} > bucket write"])
+      expect(pathsOf("bucket read")).toEqual(["GET /v1/blob/{key} > bucket read"])
+      expect(pathsOf("resolve packages")).toEqual(["resolve packages"])
+      expect(pathsOf("fetch")).toContain("resolve packages > fetch")
+      const text = Bun.inspect(receiver.spans, { depth: 9 })
+      for (const kept of [secret, chosenToken, "large"]) expect(text).not.toContain(kept)
+    } finally {
+      await bucket.stop()
+      await registry.stop()
+    }
   })
 })

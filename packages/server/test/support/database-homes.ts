@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "bun:test"
 import { LibsqlDatabases } from "../../src/runtime/owner-databases/libsql/libsql-databases.ts"
 import {
+  allHomes,
   createOwner,
   type OpenHome,
   openDatabases,
@@ -32,6 +33,7 @@ export async function openLibsql(
 ): Promise<TestHome & { readonly pool: LibsqlDatabases }> {
   const pool = new LibsqlDatabases({
     ...{ server, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isolation: "auto" },
+    homes: allHomes,
     onError: () => {},
     ...options,
   })

@@ -1,4 +1,4 @@
-import type { Client } from "@hamlet/contract/client"
+import { ApiError, type Client, type Input } from "@hamlet/contract/client"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
@@ -25,10 +25,37 @@ a file. With --privacy or --type, changes only that setting.`,
     const val = await findWholeVal(connection, text)
     if (privacy === undefined && type === undefined)
       return readme ? editReadme(context, client, val) : editCode(context, client, val)
-    await client.updateVal({ val_id: val.id, privacy, type })
-    context.output.print(toSaved(await client.getVal({ val_id: val.id }), "Changed"))
+    context.output.print(toSaved(await changeSettings(client, val, { privacy, type }), "Changed"))
   },
 })
+
+type Changes = Pick<Input<"updateVal">, "privacy" | "type" | "readme">
+
+/** How often the settings are tried again while others save the val. */
+const attemptsMax = 5
+
+/** Settings do not depend on the version that they are changed in. */
+async function changeSettings(client: Client, val: Val, changes: Changes): Promise<Val> {
+  let current = val
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await change(client, current, changes)
+    } catch (error) {
+      const isConflict = error instanceof ApiError && error.code === "version_conflict"
+      if (!isConflict || attempt === attemptsMax) throw error
+    }
+    current = await client.getVal({ val_id: val.id })
+  }
+}
+
+/** The val as this save has made it: the current version may be that of a save after it. */
+async function change(client: Client, { id, code, version }: Val, changes: Changes): Promise<Val> {
+  const ifMatch = { ifMatch: version }
+  if (code !== "") return client.createVersion({ val_id: id, code, ...changes }, ifMatch)
+  // A val without code takes no version with code, and the response has no version.
+  await client.updateVal({ val_id: id, ...changes }, ifMatch)
+  return client.getVal({ val_id: id })
+}
 
 async function editCode(context: Context, client: Client, val: Val): Promise<void> {
   await editAndSave(
@@ -51,10 +78,8 @@ async function editReadme(context: Context, client: Client, val: Val): Promise<v
     context,
     { text: val.readme ?? "", fileName: `${val.name}.md`, what },
     async (readme) => {
-      await client.updateVal({ val_id: val.id, readme: readme === "" ? null : readme })
-      context.output.print(
-        toSaved(await client.getVal({ val_id: val.id }), "Changed the readme of"),
-      )
+      const changed = await change(client, val, { readme: readme === "" ? null : readme })
+      context.output.print(toSaved(changed, "Changed the readme of"))
     },
   )
 }

@@ -80,6 +80,11 @@ export class SharedSlots implements BudgetSource {
     return true
   }
 
+  /** How many are open on this node. */
+  openOf(key: string): number {
+    return this.#counts.get(key)?.open ?? 0
+  }
+
   close(key: string): void {
     const count = this.#counts.get(key)
     if (!count) return

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts"
 import type { EmailAllowance, UsedMail } from "../mail/outbound/emails.ts"
 import type { OutgoingMail } from "../mail/outbound/send-email.ts"
 import type { OwnerDatabases } from "../owner-databases.ts"
-import type { LiveRuns } from "../runs/live-runs.ts"
+import type { Runner } from "../runs/runner.ts"
 import type { CodeUsage, ValStore } from "../vals/vals.ts"
 import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.ts"
 import { type Sharing, toBudgetKey } from "./budgets.ts"
@@ -17,7 +17,7 @@ export interface Usage {
   readonly perMinuteMax: AllowanceLimits
   /** When this node started to count. */
   readonly countedSince: number
-  /** On this node, and as far as other nodes have reported theirs. */
+  /** The runs that have a slot on this node, and on others as far as they have reported theirs. */
   readonly runsAtOnce: number
   readonly runsAtOnceMax: number
   readonly code: CodeUsage
@@ -47,7 +47,7 @@ export function createUsage(
     readonly blobs: Pick<BlobStore, "findUsage">
     readonly allowances: Allowances
     readonly quotas: QuotaBook
-    readonly liveRuns: Pick<LiveRuns, "countOf">
+    readonly runner: Pick<Runner, "runsOf">
     readonly ownerDatabases: Pick<OwnerDatabases, "sizeOf">
     readonly outgoingMail: Pick<OutgoingMail, "readUsage">
     readonly sharing: Pick<Sharing, "readSlots">
@@ -55,7 +55,7 @@ export function createUsage(
   limits: UsageLimits,
   { now }: Pick<Clock, "now">,
 ) {
-  const { blobs: blobStore, allowances, quotas, liveRuns, ownerDatabases, outgoingMail } = parts
+  const { blobs: blobStore, allowances, quotas, runner, ownerDatabases, outgoingMail } = parts
   const startedAt = now()
   return {
     /** Returns the usage of a user, with the limits. */
@@ -75,7 +75,7 @@ export function createUsage(
         used,
         perMinuteMax: allowances.limitsOf(userId),
         countedSince: startedAt,
-        runsAtOnce: liveRuns.countOf(userId) + runsElsewhere,
+        runsAtOnce: runner.runsOf(userId) + runsElsewhere,
         runsAtOnceMax: own?.runsAtOnce ?? limits.runsAtOnceMax,
         ...{ code, blobs },
         blobBytesMax: own?.blobBytes ?? limits.blobBytesMax,

@@ -171,7 +171,7 @@ async function checkDevice(
     redirectUri: deviceRedirect,
     state: undefined,
     challenge: "",
-    clientName: client.name,
+    clientName: commandLine.name,
     clientCreatedAt: client.createdAt,
     redirectTarget: `the program with the code ${toShownCode(device.userCode)}`,
     isLocal: false,

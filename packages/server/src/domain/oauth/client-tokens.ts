@@ -6,6 +6,7 @@ import type { Clock } from "../clock.ts"
 import {
   type AuthorizationCode,
   commandLine,
+  commandLines,
   deviceRedirect,
   isOwnResource,
   oauthLimits as limits,
@@ -49,7 +50,7 @@ export function createClientTokens(store: OAuthStore, baseUrl: string, clock: Cl
       (stored) => {
         if (!isFor(stored)) return undefined
         const authorization = toAuthorization(clock, stored)
-        return { authorization, ...issue(clock, authorization) }
+        return { authorization, ...issue(clock, authorization, clientId) }
       },
       limits,
     )
@@ -58,7 +59,8 @@ export function createClientTokens(store: OAuthStore, baseUrl: string, clock: Cl
   }
   const refresh = async (read: TokenRequest): Promise<TokenPair> => {
     const refreshToken = require(read, "refresh_token")
-    const clientId = toStoredClientId(require(read, "client_id"))
+    const publicId = require(read, "client_id")
+    const clientId = toStoredClientId(publicId)
     if (!hasTokenShape(refreshToken, "refresh")) throw invalidGrant()
     const rotated = await store.rotate(
       hashToken(refreshToken),
@@ -66,7 +68,7 @@ export function createClientTokens(store: OAuthStore, baseUrl: string, clock: Cl
         const at = clock.now()
         return authorization.clientId !== clientId || authorization.expiresAt <= at
           ? undefined
-          : { ...issue(clock, authorization), at, expiresAt: at + limits.authorizationMs }
+          : { ...issue(clock, authorization, publicId), at, expiresAt: at + limits.authorizationMs }
       },
       limits,
     )
@@ -102,7 +104,8 @@ async function exchangeDevice(
   read: TokenRequest,
 ): Promise<TokenPair> {
   const code = require(read, "device_code")
-  const clientId = toStoredClientId(require(read, "client_id"))
+  const publicId = require(read, "client_id")
+  const clientId = toStoredClientId(publicId)
   if (!hasTokenShape(code, "code")) throw invalidGrant()
   const hash = hashToken(code)
   if (await store.isWaiting(hash, clock.now()))
@@ -115,8 +118,9 @@ async function exchangeDevice(
       if (!isFor || stored.expiresAt <= clock.now()) return undefined
       isRefused = stored.scopes.length === 0
       if (isRefused) return undefined
-      const authorization = toAuthorization(clock, stored)
-      return { authorization, ...issue(clock, authorization) }
+      const { name: clientName = stored.clientName } = commandLines.get(publicId) ?? {}
+      const authorization = toAuthorization(clock, { ...stored, clientName })
+      return { authorization, ...issue(clock, authorization, publicId) }
     },
     limits,
   )
@@ -135,18 +139,23 @@ function toAuthorization(
   return { id: newId(), userId, clientId, clientName, scopes, ...times }
 }
 
-function issue(clock: Clock, { userId, clientId, clientName, scopes }: NewAuthorization) {
+function issue(
+  clock: Clock,
+  { userId, clientId, clientName, scopes }: NewAuthorization,
+  publicId: string,
+) {
+  const { accessTokenMs } = commandLines.get(publicId) ?? limits
   const refreshToken = makeTokenText(randomBytes(32), "refresh")
   const { record, text } = makeToken(
     clock,
     userId,
-    { name: clientName, scopes, expiresAt: clock.now() + limits.accessTokenMs },
+    { name: clientName, scopes, expiresAt: clock.now() + accessTokenMs },
     clientId === commandLine.id ? randomBytes(32).toString("base64url") : undefined,
   )
   const pair: TokenPair = {
     accessToken: text,
     refreshToken,
-    expiresInSeconds: limits.accessTokenMs / 1000,
+    expiresInSeconds: accessTokenMs / 1000,
     scopes,
   }
   return { pair, tokens: { refreshHash: hashToken(refreshToken), access: record } }

@@ -4,6 +4,7 @@ import { hashToken } from "../accounts/tokens.ts"
 import type { Clock } from "../clock.ts"
 import {
   commandLine,
+  commandLines,
   oauthLimits as limits,
   type OAuthClient,
   OAuthRefusal,
@@ -26,13 +27,16 @@ const codeLetters = 8
 /** The rules of programs without a browser. */
 export type Devices = ReturnType<typeof createDevices>
 
-/** Creates the rules. Only the command line of the public clients may use them. */
+/** Creates the rules. Only the command lines may use them. */
 export function createDevices(store: OAuthStore, { now }: Clock) {
   return {
     /** Begins to wait for a user. */
     async start(read: TokenRequest): Promise<StartedDevice> {
-      if (read("client_id") !== commandLine.publicId)
-        throw new OAuthRefusal("invalid_client", `client_id must be ${commandLine.publicId}`)
+      if (!commandLines.has(read("client_id") ?? ""))
+        throw new OAuthRefusal(
+          "invalid_client",
+          `client_id must be ${[...commandLines.keys()].join(" or ")}`,
+        )
       const scope = read("scope") ?? ""
       if (scope.length > limits.deviceScopeCharsMax || !/^[\w:. -]*$/.test(scope))
         throw new OAuthRefusal("invalid_request", "scope is too long, or contains no names")

@@ -169,18 +169,30 @@ export const publicScopes: ReadonlyMap<string, readonly Scope[]> = new Map([
 ])
 
 /**
- * The command line of the public clients. It is known to every server and does not register. It
- * keeps tokens of 43 characters only.
+ * The command lines, which are known to every server and do not register: one client with two names.
+ * That of the public clients keeps tokens of 43 characters only.
  */
 export const commandLine = {
-  publicId: "val_town_vt",
   id: "00000000-0000-7000-8000-000000000001",
-  name: "vt",
+  /** Until the code is exchanged, it is not known which of them has asked. */
+  name: "hamlet or vt",
 } as const
+
+/** The command lines by their public ids. */
+export const commandLines: ReadonlyMap<string, CommandLine> = new Map([
+  ["val_town_vt", { name: "vt", accessTokenMs: oauthLimits.accessTokenMs }],
+  // It keeps one token, and asks its user to sign in again when that has expired.
+  ["hamlet", { name: "hamlet", accessTokenMs: oauthLimits.authorizationMs }],
+])
+
+interface CommandLine {
+  readonly name: string
+  readonly accessTokenMs: number
+}
 
 /** The id under which a client is stored. */
 export function toStoredClientId(clientId: string): string {
-  return clientId === commandLine.publicId ? commandLine.id : clientId
+  return commandLines.has(clientId) ? commandLine.id : clientId
 }
 
 /** In place of the redirect URI, in the code of a program without a browser. */

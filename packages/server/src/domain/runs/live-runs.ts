@@ -165,11 +165,6 @@ export class LiveRuns {
     }
   }
 
-  /** The number of runs on the account that have not ended on this node. */
-  countOf(accountId: string): number {
-    return this.#recorder.countOf(accountId)
-  }
-
   /** Cancels the runs of the user's vals and on the user's account on this node. */
   cancelAllOf(userId: string): void {
     for (const run of this.#recorder.listOpen())

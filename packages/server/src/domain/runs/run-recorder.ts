@@ -124,15 +124,6 @@ export class RunRecorder implements RunPersistence {
     )
   }
 
-  /** The number of runs on an account that have not ended. Scans all runs: for rare use. */
-  countOf(accountId: string): number {
-    const isOpen = (run: RecordedRun) => run.accountId === accountId && run.endedAt === null
-    return (
-      this.#fresh.filter((run) => run.isFresh && isOpen(run)).length +
-      this.#open.values().filter(isOpen).toArray().length
-    )
-  }
-
   /** The runs that have not ended, including those that are not on disk yet. */
   listOpen(): readonly RecordedRun[] {
     const isOpen = (run: RecordedRun) => run.endedAt === null

@@ -105,6 +105,8 @@ export interface Runner extends Retirer {
   acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot>
   /** Kills every process that runs a val of the user, or runs on the user's account. */
   endAllOf(userId: string): void
+  /** The runs on the account that have a slot on this node. Those that wait for one do not count. */
+  runsOf(accountId: string): number
   /** For health checks and metrics. */
   status(): RunnerStatus
 }

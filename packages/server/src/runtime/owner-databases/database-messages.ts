@@ -1,4 +1,4 @@
-import type { SentSqlRequest } from "../../domain/owner-databases.ts"
+import type { SentSqlRequest, SqlRequest } from "../../domain/owner-databases.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../shared/json-text.ts"
@@ -13,15 +13,29 @@ export interface DatabaseProcessSettings extends DatabaseSettings {
   readonly databasesMax: number
 }
 
-// A request is the JSON of a SqlRequest. A response is one of these letters, and JSON.
+/** What a database process is asked for. */
+export interface DatabaseRequest extends SqlRequest {
+  /** Whether the database is created if it does not exist. */
+  readonly mayCreate: boolean
+}
+
+/** There is no such database, and it may not be created. */
+export interface MissingDatabase {
+  readonly kind: "missing"
+}
+
+// A request is the JSON of a DatabaseRequest. A response is one of these letters, and JSON.
 
 /** The results follow. The server forwards their JSON without parsing it. */
 export const doneMark = "d"
-/** Another SqlOutcome follows. */
+/** Another SqlOutcome follows, or MissingDatabase. */
 export const outcomeMark = "o"
 
 /** The JSON of a request. Statements that came as JSON are inserted as they are. */
-export function toRequestJson({ statements, ...rest }: SentSqlRequest): string {
+export function toRequestJson({
+  statements,
+  ...rest
+}: SentSqlRequest & Partial<Pick<DatabaseRequest, "mayCreate">>): string {
   if (!isJsonText(statements)) return toOwnJson({ ...rest, statements })
   return `${toOwnJson(rest).slice(0, -1)},"statements":${statements.json}}`
 }

@@ -294,7 +294,7 @@ describe("The processes of a killed server", () => {
     await using databases = await openDatabases()
     const program = `
       import { DatabasePool } from ${JSON.stringify(join(import.meta.dir, "database-pool.ts"))}
-      const pool = new DatabasePool({ folder: ${JSON.stringify(databases.folder)}, bytesMax: 1e7, msMax: 600_000, isShared: false, isolation: "auto" })
+      const pool = new DatabasePool({ folder: ${JSON.stringify(databases.folder)}, bytesMax: 1e7, msMax: 600_000, isShared: false, isolation: "auto", homes: { exists: async () => true } })
       const run = (sql) => pool.run({ ownerId: crypto.randomUUID(), mode: "single", statements: [{ sql, args: [] }], canWrite: true })
       await run("select 1")
       process.stdout.write(String(pool.pids[0]))

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
-import type { StorageHome } from "../../domain/storage-home.ts"
+import type { StorageHome, StorageHomes } from "../../domain/storage-home.ts"
 import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { toFrame } from "../worker-processes/frames.ts"
 import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
@@ -11,6 +11,7 @@ import {
   assertIds,
   type DatabaseProcessSettings,
   doneMark,
+  type MissingDatabase,
   toRequestJson,
 } from "./database-messages.ts"
 import { countOwnedBytes, fileEnds, toDatabasePath, toValFolder } from "./database-paths.ts"
@@ -26,6 +27,7 @@ export interface DatabasePoolOptions {
   readonly msMax: number
   /** Whether several machines use the folder. */
   readonly isShared: boolean
+  readonly homes: StorageHomes
   readonly isolation: WorkerOptions["isolation"]
   readonly onWeak?: WorkerOptions["onWeak"]
   readonly limits?: Partial<DatabaseLimits>
@@ -66,13 +68,8 @@ export class DatabasePool implements OwnerDatabases {
 
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
     assertIds(request)
-    try {
-      const frame = toFrame(toRequestJson(request))
-      return this.#toOutcome(await this.#processes.run(request.ownerId, [frame]))
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      return { kind: "unavailable", message }
-    }
+    const outcome = await this.#send(request, false)
+    return outcome.kind === "missing" ? this.#create(request) : outcome
   }
 
   sizeOf(ownerId: string): Promise<number> {
@@ -95,6 +92,29 @@ export class DatabasePool implements OwnerDatabases {
     return this.#processes.stop()
   }
 
+  /**
+   * Runs the first request of a database. A home that is deleted after the second check has a
+   * database, which its deletion removes.
+   */
+  async #create(request: SentSqlRequest): Promise<SqlOutcome> {
+    const { homes } = this.#options
+    if (!(await homes.exists(request))) return { kind: "gone" }
+    const outcome = await this.#send(request, true)
+    if (outcome.kind !== "missing" && (await homes.exists(request))) return outcome
+    await this.remove(request)
+    return { kind: "gone" }
+  }
+
+  async #send(request: SentSqlRequest, mayCreate: boolean): Promise<SqlOutcome | MissingDatabase> {
+    try {
+      const frame = toFrame(toRequestJson({ ...request, mayCreate }))
+      return this.#toOutcome(await this.#processes.run(request.ownerId, [frame]))
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      return { kind: "unavailable", message }
+    }
+  }
+
   #toSettings(folder: string): DatabaseProcessSettings {
     const { bytesMax, isShared, msMax } = this.#options
     const { cachedOwnersMax, databasesMax } = this.#limits
@@ -108,7 +128,7 @@ export class DatabasePool implements OwnerDatabases {
     }
   }
 
-  #toOutcome(outcome: WorkerOutcome): SqlOutcome {
+  #toOutcome(outcome: WorkerOutcome): SqlOutcome | MissingDatabase {
     switch (outcome.kind) {
       case "responded":
         return toSqlOutcome(outcome.response)
@@ -129,9 +149,9 @@ export class DatabasePool implements OwnerDatabases {
 }
 
 /** The JSON of results is forwarded without being parsed. */
-function toSqlOutcome(response: Buffer): SqlOutcome {
+function toSqlOutcome(response: Buffer): SqlOutcome | MissingDatabase {
   const json = response.subarray(1)
   return response[0] === doneMark.charCodeAt(0)
     ? { kind: "done", json }
-    : (parseOwnJson(json.toString()) as SqlOutcome)
+    : (parseOwnJson(json.toString()) as SqlOutcome | MissingDatabase)
 }

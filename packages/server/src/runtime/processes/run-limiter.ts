@@ -37,6 +37,10 @@ export class RunLimiter {
     return this.#active
   }
 
+  activeOf(accountId: string): number {
+    return this.#perAccount.openOf(accountId)
+  }
+
   get waiting(): number {
     return this.#queue.size
   }

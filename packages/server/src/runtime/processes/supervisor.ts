@@ -143,6 +143,10 @@ export class Supervisor implements Runner, RunSlotOwner {
     }
   }
 
+  runsOf(accountId: string): number {
+    return this.#runLimiter.activeOf(accountId)
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#timer)

@@ -234,6 +234,19 @@ function describeBlobs(open: OpenDatabase, adas: StorageHome, bobs: StorageHome)
     })
   })
 
+  test("put refuses what belongs to a user who is being deleted, or is gone", async () => {
+    const blob = { home: adas, key: "a", contentType: null, content: await write(70_000), at: 5 }
+    await db.writeOne(sql`update users set purge_at = ${5} where id = ${ada}`)
+    await expect(blobs.put(blob, 1e9)).rejects.toMatchObject({ code: "user_suspended" })
+    expect(await usageOf(ada)).toEqual([0, 0])
+    expect(await unusedOf()).toEqual([[null, 1]])
+    if (adas.valId !== undefined) return
+    const home = { ownerId: Bun.randomUUIDv7() }
+    await expect(blobs.put({ ...blob, home }, 1e9)).rejects.toMatchObject({
+      code: "user_suspended",
+    })
+  })
+
   test("put refuses what belongs to a val that is not there, or is another user's", async () => {
     const blob = { key: "a", contentType: null, content: new Uint8Array(1), at: 5 }
     for (const valId of [Bun.randomUUIDv7(), vals[1]])

@@ -7,8 +7,7 @@ import type {
   StoredBlob,
 } from "../../domain/blobs/blobs.ts"
 import type { NewObject, ObjectPlace } from "../../domain/blobs/objects.ts"
-import type { StorageHome } from "../../domain/storage-home.ts"
-import { valNotFound } from "../../domain/vals/vals.ts"
+import { homeGone, type StorageHome } from "../../domain/storage-home.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
@@ -85,14 +84,16 @@ function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boo
       : [content.size, null, content]
   yield* assertVal(home)
   // Locks the row of the user, so that concurrent changes are added up one after the other.
+  // Of a user whose data is being deleted, nothing would ever delete it.
   const user = yield* firstRow<{ bytes: number }>(sql`
-    select blob_bytes as bytes from users where id = ${home.ownerId} ${dialect.forUpdate}`)
+    select blob_bytes as bytes from users where id = ${home.ownerId} and purge_at is null ${dialect.forUpdate}`)
+  if (!user) throw homeGone({ ownerId: home.ownerId })
   const old = yield* firstRow<OldRow>(
     sql`select size, object_id from ${table} where ${column} = ${id} and key = ${key}`,
   )
   const grown = size - (old?.size ?? 0)
   // A user above a limit that was lowered may still reduce what they use.
-  if (grown > 0 && (user?.bytes ?? 0) + grown > bytesMax) return false
+  if (grown > 0 && user.bytes + grown > bytesMax) return false
   if (object) yield* nameObject(object)
   yield sql`insert into ${table} (${column}, key, size, content_type, modified_at, content, object_id)
     values (${id}, ${key}, ${size}, ${contentType}, ${at}, ${bytes}, ${object?.id ?? null})
@@ -109,7 +110,7 @@ function* assertVal({ ownerId, valId }: StorageHome): Statements<void> {
   const val = yield* firstRow(
     sql`select id from vals where id = ${valId} and owner_id = ${ownerId}`,
   )
-  if (!val) throw valNotFound(valId)
+  if (!val) throw homeGone({ ownerId, valId })
 }
 
 function* removeBlob(

@@ -1,5 +1,6 @@
 import type { NetworkSink, S3Client } from "bun"
 import { AppError } from "../../domain/app-error.ts"
+import { currentWork } from "../../shared/tracing/work.ts"
 import type { ContentStore } from "./object-chunks.ts"
 
 /** A bucket of any service with the S3 protocol. */
@@ -21,6 +22,8 @@ const limits = {
   readBytes: 4 * 1024 ** 2,
   /** How long the bucket may take to respond. */
   responseMsMax: 60_000,
+  /** Spans of one upload or download: a large one takes thousands of requests. */
+  spansMax: 50,
 }
 
 /** Content in a bucket, one S3 object for each. */
@@ -35,28 +38,57 @@ export function createBucketContent(bucket: Bucket, objectBytesMax: number): Con
   const partBytes = Math.max(limits.partBytesMin, Math.ceil(objectBytesMax / limits.partsMax))
   return {
     async write(id, pieces) {
+      const trace = createTrace("bucket write", bucket)
       const writer = client
         .file(toKey(id))
         .writer({ partSize: partBytes, queueSize: limits.partsAtOnce, retry: limits.retriesMax })
       try {
-        await writeAll(writer, pieces, partBytes)
+        await writeAll(writer, pieces, partBytes, trace)
       } catch (error) {
         // Bun cannot abort an upload. A completed one is deleted like any other object; one left
         // open would be stored, and charged for, forever.
         await ask(() => writer.end()).catch(() => {})
         throw error
       }
-      await ask(() => writer.end())
+      await trace(() => ask(() => writer.end()))
     },
     // One request for each part instead of one stream: a slow reader does not fill the memory.
     async *read(id, start, end) {
+      const trace = createTrace("bucket read", bucket)
       for (let at = start; at < end; at += limits.readBytes)
-        yield await readPart(client, id, at, Math.min(end, at + limits.readBytes))
+        yield await trace(() => readPart(client, id, at, Math.min(end, at + limits.readBytes)))
     },
     async remove(id) {
-      await ask(() => client.delete(toKey(id)))
+      const trace = createTrace("bucket delete", bucket)
+      await trace(() => ask(() => client.delete(toKey(id))))
       return false
     },
+  }
+}
+
+/** Adds requests to the trace of the work that waits for them, if there is one. */
+function createTrace(
+  name: string,
+  { bucket, endpoint }: Bucket,
+): <T>(request: () => Promise<T>) => Promise<T> {
+  const span = currentWork()?.span
+  if (!span?.isSampled) return (request) => request()
+  const host = endpoint === undefined ? undefined : URL.parse(endpoint)?.hostname
+  const attributes = { "aws.s3.bucket": bucket, "server.address": host }
+  let left = limits.spansMax
+  return async (request) => {
+    const startMs = performance.now()
+    const end = (error?: string) => {
+      if (left-- > 0) span.addChild(name, "client", startMs, attributes, error)
+    }
+    try {
+      const result = await request()
+      end()
+      return result
+    } catch (error) {
+      end(error instanceof AppError ? error.code : "error")
+      throw error
+    }
   }
 }
 
@@ -64,6 +96,7 @@ async function writeAll(
   writer: NetworkSink,
   pieces: AsyncIterable<Uint8Array>,
   partBytes: number,
+  trace: ReturnType<typeof createTrace>,
 ): Promise<void> {
   let waiting = 0
   for await (const piece of pieces) {
@@ -71,7 +104,7 @@ async function writeAll(
     waiting += piece.length
     if (waiting < partBytes) continue
     waiting = 0
-    await ask(() => writer.flush())
+    await trace(() => ask(() => writer.flush()))
   }
 }
 

@@ -96,6 +96,10 @@ export class PlainRunner implements Runner {
 
   endAllOf(): void {}
 
+  runsOf(): number {
+    return this.taken.size
+  }
+
   status() {
     return idleStatus
   }

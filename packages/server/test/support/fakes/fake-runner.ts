@@ -60,6 +60,11 @@ export class FakeRunner implements Runner {
 
   endAllOf(): void {}
 
+  runsOf(accountId: string): number {
+    const isOpen = ({ hasLeft, program }: FakeSeat) => !hasLeft && program.accountId === accountId
+    return this.slots.filter(isOpen).length
+  }
+
   status() {
     return { ...idleStatus, runs: this.slots.filter((slot) => !slot.hasLeft).length }
   }

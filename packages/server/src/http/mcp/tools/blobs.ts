@@ -1,5 +1,6 @@
 import { limits, text } from "@hamlet/contract"
 import { z } from "zod"
+import { findStorage, storageArgument as val } from "../find-storage.ts"
 import { defineTool, type ToolContext, ToolError, toolLimits } from "../tool.ts"
 
 const key = text(limits.blobKeyCharsMax, 1).describe("The key of the blob")
@@ -8,7 +9,7 @@ const listBlobs = defineTool({
   name: "list_blobs",
   title: "List blobs",
   description:
-    "Lists the keys of your blobs in alphabetical order. All your vals share them through std/blob.",
+    "Lists the keys of your blobs in alphabetical order: those that all your vals share through std/blob, or those of one val.",
   scopes: ["blob:read"],
   effect: "read",
   input: z.object({
@@ -19,13 +20,15 @@ const listBlobs = defineTool({
       .optional()
       .describe("nextAfter of the page before, to get the next page"),
     limit: z.int().min(1).max(1_000).default(100).describe("How many keys at most"),
+    val,
   }),
   output: z.object({
     blobs: z.array(z.object({ key: z.string(), bytes: z.int(), modifiedAt: z.string() })),
     nextAfter: z.string().nullable().describe("Pass it as after; null on the last page"),
   }),
-  async run({ client, signal }, input) {
-    const found = await client.listBlobs(input, { signal })
+  async run(context, { val, ...input }) {
+    const { storage } = await findStorage(context, val)
+    const found = await storage.listBlobs(input, { signal: context.signal })
     const blobs = found.map((blob) => ({
       key: blob.key,
       bytes: blob.size,
@@ -46,6 +49,7 @@ const readBlob = defineTool({
   input: z.object({
     key,
     offset: z.int().min(0).default(0).describe("The first byte to return"),
+    val,
   }),
   output: z.object({
     key: z.string(),
@@ -56,8 +60,8 @@ const readBlob = defineTool({
     text: z.string().describe("Base64 if isBase64 is true"),
     isBase64: z.boolean(),
   }),
-  async run(context, { key, offset }) {
-    const { bytes, contentType, total } = await fetchRange(context, key, offset)
+  async run(context, { key, offset, val }) {
+    const { bytes, contentType, total } = await fetchRange(context, key, offset, val)
     const isLast = offset + bytes.length >= total
     const { text, isBase64, length } = toText(bytes, isLast)
     const next = offset + length
@@ -66,17 +70,28 @@ const readBlob = defineTool({
   },
 })
 
-async function fetchRange({ client, fetch, signal }: ToolContext, key: string, offset: number) {
+async function fetchRange(
+  context: ToolContext,
+  key: string,
+  offset: number,
+  val: string | undefined,
+) {
+  const { fetch, signal } = context
   // A URL cannot contain these as a segment, and the client refuses them too.
   if (key === "." || key === "..")
     throw new ToolError(`Cannot read blob "${key}": no blob has that key`)
   const end = offset + toolLimits.textCharsMax - 1
-  const response = await fetch(`/v1/blob/${encodeURIComponent(key)}`, {
-    headers: { range: `bytes=${offset}-${end}` },
-    signal,
-  })
+  const { storage, valId } = await findStorage(context, val)
+  const path = `blob/${encodeURIComponent(key)}`
+  const response = await fetch(
+    valId === undefined ? `/v1/${path}` : `/v2/${path}?val_id=${valId}`,
+    {
+      headers: { range: `bytes=${offset}-${end}` },
+      signal,
+    },
+  )
   // The client of the API turns an error into one with its code.
-  if (response.status === 404) await client.getBlob({ key }, { signal })
+  if (response.status >= 400 && response.status !== 416) await storage.getBlob({ key }, { signal })
   if (response.status === 416 && offset > 0)
     throw new ToolError(`Cannot read from byte ${offset}: the blob is shorter`)
   const isPart = response.status === 206
@@ -122,16 +137,18 @@ const writeBlob = defineTool({
       .max(limits.blobTypeCharsMax)
       .optional()
       .describe("Such as application/json; by default text/plain for text"),
+    val,
   }),
   output: z.object({ key: z.string(), bytes: z.int() }),
-  async run({ client, signal }, { key, text, base64, contentType }) {
+  async run(context, { key, text, base64, contentType, val }) {
     if ((text === undefined) === (base64 === undefined))
       throw new ToolError("Cannot write the blob: pass exactly one of text and base64")
     const content = text === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.from(text)
     if (contentType !== undefined && !/^[\x20-\x7e]+$/.test(contentType))
       throw new ToolError("Cannot write the blob: contentType must be ASCII, such as text/plain")
     const type = contentType ?? (text === undefined ? undefined : "text/plain;charset=utf-8")
-    await client.putBlob({ key, content, contentType: type }, { signal })
+    const { storage } = await findStorage(context, val)
+    await storage.putBlob({ key, content, contentType: type }, { signal: context.signal })
     return { data: { key, bytes: content.length } }
   },
 })
@@ -142,13 +159,14 @@ const deleteBlob = defineTool({
   description: "Deletes a blob. There is no undo.",
   scopes: ["blob:write"],
   effect: "destroy",
-  input: z.object({ key }),
+  input: z.object({ key, val }),
   output: z.object({ key: z.string() }),
-  async run({ client, signal }, { key }) {
-    await client.deleteBlob({ key }, { signal })
+  async run(context, { key, val }) {
+    const { storage } = await findStorage(context, val)
+    await storage.deleteBlob({ key }, { signal: context.signal })
     return { data: { key } }
   },
 })
 
-/** The blobs of the user. */
+/** The blobs of the user, and of the user's vals. */
 export const blobTools = [listBlobs, readBlob, writeBlob, deleteBlob]

@@ -1,6 +1,7 @@
 import { limits } from "@hamlet/contract"
 import type { Output } from "@hamlet/contract/client"
 import { z } from "zod"
+import { findStorage, storageArgument as val } from "../find-storage.ts"
 import { truncate } from "../text-pages.ts"
 import { defineTool, toolLimits } from "../tool.ts"
 
@@ -46,14 +47,16 @@ const querySqlite = defineTool({
   name: "query_sqlite",
   title: "Query the database",
   description:
-    "Runs one statement that reads your SQLite database, which all your vals share through std/sqlite. select name, sql from sqlite_master shows the tables.",
+    "Runs one statement that reads your SQLite database: the one that all your vals share through std/sqlite, or that of one val. select name, sql from sqlite_master shows the tables.",
   scopes: ["sqlite:read"],
   effect: "read",
-  input: z.object({ sql, args }),
+  input: z.object({ sql, args, val }),
   output: result,
-  async run({ client, signal }, { sql, args = [] }) {
+  async run(context, { sql, args = [], val }) {
+    const { storage } = await findStorage(context, val)
     const statements = [{ sql, args }]
-    const [first] = await client.batchSql({ statements, mode: "read" }, { signal })
+    const { signal } = context
+    const [first] = await storage.batchSql({ statements, mode: "read" }, { signal })
     const none = { columns: [], columnTypes: [], rows: [], rowsAffected: 0, lastInsertRowid: null }
     return { data: toResult(first ?? none) }
   },
@@ -72,16 +75,18 @@ const executeSqlite = defineTool({
       .min(1)
       .max(100)
       .describe("In this order, in one transaction"),
+    val,
   }),
   output: z.object({ results: z.array(result) }),
-  async run({ client, signal }, { statements }) {
-    const results = await client.batchSql(
+  async run(context, { statements, val }) {
+    const { storage } = await findStorage(context, val)
+    const results = await storage.batchSql(
       { statements: statements.map(({ sql, args = [] }) => ({ sql, args })), mode: "write" },
-      { signal },
+      { signal: context.signal },
     )
     return { data: { results: results.map(toResult) } }
   },
 })
 
-/** The database of the user. */
+/** The database of the user, and those of the user's vals. */
 export const sqliteTools = [querySqlite, executeSqlite]

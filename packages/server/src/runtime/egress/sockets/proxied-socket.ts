@@ -212,7 +212,11 @@ export class ProxiedSocket implements ClientEvents {
   ): Promise<void> {
     this.#target = toTargetText(request)
     this.#action = `connect to "${this.#target}"`
-    const label = { method: "CONNECT", url: `tcp://${this.#target}` } as const
+    const { host, port } = request
+    const label = {
+      ...({ method: "CONNECT", url: `tcp://${this.#target}` } as const),
+      peer: { host, port },
+    }
     this.#traffic = new SocketTraffic(this.#context, client, label, run)
     this.#traffic.start()
     this.#release = this.#context.openSocket(client.ownerId)

@@ -9,7 +9,11 @@ import { recordRequest } from "../proxy/request-record.ts"
 export interface SocketLabel {
   readonly method: "CONNECT" | "LOOKUP"
   readonly url: string
+  /** Of a connection. */
+  readonly peer?: { readonly host: string; readonly port: number }
 }
+
+const hostCharsMax = 255
 
 /** The part of the traffic that belongs to one run. */
 interface Share {
@@ -77,6 +81,15 @@ export class SocketTraffic {
     if (run !== undefined && run !== this.#share.run) this.#next(run)
   }
 
+  /** Neither bytes nor a secret in the name of the host are in a span. */
+  #describe({ host, port }: NonNullable<SocketLabel["peer"]>) {
+    return {
+      "network.transport": "tcp",
+      "server.address": this.#client.mask(host, hostCharsMax),
+      "server.port": port,
+    }
+  }
+
   #next(run: RunListener | undefined): void {
     this.#record(null)
     this.#share = this.#begin(run)
@@ -95,10 +108,20 @@ export class SocketTraffic {
     const { sent: bytesSent, received: bytesReceived } = meter
     this.#context.countRequest({ isBlocked: blocked !== null, bytesSent, bytesReceived })
     if (!run) return
+    const { peer, ...label } = this.#label
+    // As many as the run lists: a val may open any number.
+    if (run.span && peer && run.listsRequests !== false)
+      run.span.addChild(
+        "tcp",
+        "client",
+        startedMs,
+        this.#describe(peer),
+        blocked ? "blocked" : undefined,
+      )
     const durationMs = Math.round(performance.now() - startedMs)
     recordRequest(
       run,
-      { at, ...this.#label, status: null, blocked, bytesSent, bytesReceived, durationMs },
+      { at, ...label, status: null, blocked, bytesSent, bytesReceived, durationMs },
       (text, charsMax) => this.#client.mask(text, charsMax),
       this.#context.limits.listedUrlCharsMax,
     )

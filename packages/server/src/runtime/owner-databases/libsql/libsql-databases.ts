@@ -1,6 +1,6 @@
 import { AppError } from "../../../domain/app-error.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain/owner-databases.ts"
-import type { StorageHome } from "../../../domain/storage-home.ts"
+import type { StorageHome, StorageHomes } from "../../../domain/storage-home.ts"
 import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import {
   createLibsqlRegistry,
@@ -29,6 +29,7 @@ import { OwnerSizes } from "./owner-sizes.ts"
 /** The server, and what databases and their statements may use. */
 export interface LibsqlDatabasesOptions {
   readonly server: LibsqlOptions
+  readonly homes: StorageHomes
   /** The size of all databases of one user. */
   readonly bytesMax: number
   /** The time of one request. */
@@ -100,17 +101,21 @@ export class LibsqlDatabases implements OwnerDatabases {
   async remove(home: StorageHome): Promise<void> {
     assertIds(home, "delete")
     await translate("delete", async () => {
-      const all = await this.#registry.listOf(home.ownerId)
-      for (const database of all) {
-        if (home.valId !== undefined && database.valId !== home.valId) continue
-        const namespace = toNamespace(database)
-        this.#sizes.forget(database)
-        this.#limited.delete(namespace)
-        await this.#server.removeNamespace(namespace)
-        this.#streams.forget(namespace)
-        await this.#registry.remove(database)
-      }
+      const { ownerId, valId } = home
+      const ofVals = valId === undefined ? await this.#registry.listOf(ownerId) : []
+      for (const database of ofVals) await this.#remove(database)
+      // Also if the registry does not have it: one that is just being created may be missing there.
+      await this.#remove(home)
     })
+  }
+
+  async #remove(home: StorageHome): Promise<void> {
+    const namespace = toNamespace(home)
+    this.#sizes.forget(home)
+    this.#limited.delete(namespace)
+    await this.#server.removeNamespace(namespace)
+    this.#streams.forget(namespace)
+    await this.#registry.remove(home)
   }
 
   /** Waits for the requests that run, up to `endMsMax`, and refuses all others. */
@@ -293,9 +298,16 @@ export class LibsqlDatabases implements OwnerDatabases {
       if (all.filter(({ valId }) => valId !== undefined).length >= databasesMax)
         return { kind: "full", message: `your vals have ${databasesMax} databases already` }
     }
+    const { homes } = this.#options
+    if (!(await homes.exists(home))) return { kind: "gone" }
     await this.#registry.add(home)
     await this.#server.createNamespace(namespace, bytesMax)
     await this.#server.execute(namespace, [{ sql: chooseVersion }], signal)
+    // If the home is deleted after this, its deletion finds the database.
+    if (!(await homes.exists(home))) {
+      await this.#remove(home)
+      return { kind: "gone" }
+    }
     this.#limited.set(namespace, bytesMax)
     return this.#readSchema(home, bytesMax, signal)
   }

@@ -9,6 +9,7 @@ import type {
   SqlRequest,
   SqlStatement,
 } from "../../../domain/owner-databases.ts"
+import type { StorageHomes } from "../../../domain/storage-home.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
 
@@ -54,7 +55,11 @@ export interface TestHomeOptions {
   readonly bytesMax?: number
   readonly msMax?: number
   readonly limits?: Partial<LibsqlLimits>
+  readonly homes?: StorageHomes
 }
+
+/** All users and vals exist. */
+export const allHomes: StorageHomes = { exists: () => Promise.resolve(true) }
 
 /** Opens databases of the home that the suite is about. */
 export type OpenHome = (options?: TestHomeOptions) => Promise<TestHome>
@@ -76,6 +81,7 @@ export async function openDatabases(
     bytesMax: 16 * 1024 * 1024,
     msMax: 20_000,
     isShared: false,
+    homes: allHomes,
     isolation: "auto",
     ...options,
   })

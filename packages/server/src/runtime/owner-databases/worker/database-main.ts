@@ -1,9 +1,14 @@
 // The program of a database process. It keeps the databases open that were used last.
 import { existsSync, mkdirSync } from "node:fs"
-import type { SqlRequest } from "../../../domain/owner-databases.ts"
 import { serveFrames } from "../../worker-processes/serve-frames.ts"
 import { statementLimits } from "../database-limits.ts"
-import { type DatabaseProcessSettings, doneMark, outcomeMark } from "../database-messages.ts"
+import {
+  type DatabaseProcessSettings,
+  type DatabaseRequest,
+  doneMark,
+  type MissingDatabase,
+  outcomeMark,
+} from "../database-messages.ts"
 import { listPaths, toDatabasePath, toValFolder } from "../database-paths.ts"
 import { OwnerDatabase } from "./owner-database.ts"
 import { createSizeCounter } from "./size-counter.ts"
@@ -13,15 +18,21 @@ const settings = JSON.parse(process.argv[2] ?? "{}") as DatabaseProcessSettings
 /** By path, the one that was used last is the last. */
 const openDatabases = new Map<string, OwnerDatabase>()
 const sizes = createSizeCounter(settings.folder)
+const missing: MissingDatabase = { kind: "missing" }
 
-await serveFrames((frame) => respond(JSON.parse(frame.toString()) as SqlRequest))
+await serveFrames((frame) => respond(JSON.parse(frame.toString()) as DatabaseRequest))
 for (const path of [...openDatabases.keys()]) closeDatabase(path)
 
-function respond(request: SqlRequest): readonly (string | Uint8Array)[] {
+function respond(request: DatabaseRequest): readonly (string | Uint8Array)[] {
   const path = toDatabasePath(settings.folder, request)
   let database: OwnerDatabase | undefined
   try {
-    database = openDatabases.get(path) ?? openDatabase(path, request)
+    database = openDatabases.get(path)
+    if (!database) {
+      const isNew = !existsSync(path)
+      if (isNew && !request.mayCreate) return [outcomeMark, JSON.stringify(missing)]
+      database = openDatabase(path, request, isNew)
+    }
     keepOpen(path, database)
     return [doneMark, database.run(request, () => sizes.countOthers(request))]
   } catch (error) {
@@ -37,8 +48,12 @@ function respond(request: SqlRequest): readonly (string | Uint8Array)[] {
   }
 }
 
-function openDatabase(path: string, { ownerId, valId }: SqlRequest): OwnerDatabase {
-  if (valId !== undefined && !existsSync(path)) {
+function openDatabase(
+  path: string,
+  { ownerId, valId }: DatabaseRequest,
+  isNew: boolean,
+): OwnerDatabase {
+  if (valId !== undefined && isNew) {
     const { folder, databasesMax } = settings
     mkdirSync(toValFolder(folder, ownerId), { recursive: true, mode: 0o700 })
     // One of them is the own database of the user.

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test"
+import { describeEachHome } from "../../../test/support/database-homes.ts"
+import type { StorageHome } from "../../domain/storage-home.ts"
+
+describeEachHome("OwnerDatabases", (open) => {
+  /** Homes that are deleted after so many checks. */
+  const untilCheck = (count: number) => {
+    const checked: StorageHome[] = []
+    const exists = async (home: StorageHome) => checked.push(home) < count
+    return { checked, homes: { exists } }
+  }
+
+  for (const valId of [undefined, Bun.randomUUIDv7()]) {
+    const home = valId === undefined ? "a user" : "a val"
+
+    test(`run creates no database for ${home} that was deleted`, async () => {
+      const { checked, homes } = untilCheck(1)
+      await using databases = await open({ homes })
+      const owner = databases.owner(undefined, valId)
+      expect(await owner.execute("create table t (a)")).toEqual({ kind: "gone" })
+      expect(checked).toHaveLength(1)
+      expect(await databases.pool.sizeOf(owner.id)).toBe(0)
+    })
+
+    test(`run removes what it has created for ${home} that was deleted meanwhile`, async () => {
+      const { checked, homes } = untilCheck(2)
+      await using databases = await open({ homes })
+      const owner = databases.owner(undefined, valId)
+      expect(await owner.execute("create table t (a)")).toEqual({ kind: "gone" })
+      expect(checked).toHaveLength(2)
+      expect(await databases.pool.sizeOf(owner.id)).toBe(0)
+    })
+
+    test(`run asks about ${home} only when it creates the database`, async () => {
+      const { checked, homes } = untilCheck(3)
+      await using databases = await open({ homes })
+      const owner = databases.owner(undefined, valId)
+      await owner.execute("create table t (a)")
+      expect(await owner.rows("select count(*) from t")).toEqual([[0]])
+      expect(checked).toHaveLength(2)
+    })
+  }
+})
