@@ -243,7 +243,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
     test("are refused by the size of the database one by one", async () => {
       const long = (a: number) => [`${a}${"x".repeat(20_000)}`]
       const values = Array.from({ length: 20 }, (_, a) => long(a))
-      const results: unknown[][] = []
+      const results: (readonly unknown[])[] = []
       for (const isTogether of [false, true]) {
         await using databases = await open({ bytesMax: 300_000, limits: quick })
         const owner = await prepare(databases)
