@@ -26,7 +26,10 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Restore a server from a backup",
     load: () => import("./commands/restore.ts"),
   },
-  login: { summary: "Sign in to a server, with a browser or a token", load: () => import("./commands/login.ts") },
+  login: {
+    summary: "Sign in to a server, with a browser or a token",
+    load: () => import("./commands/login.ts"),
+  },
   join: { summary: "Accept an invitation and sign in", load: () => import("./commands/join.ts") },
   open: {
     summary: "Open the web app in your browser, signed in",
