@@ -29,7 +29,7 @@ export interface Dialect extends Ddl {
    * can then take any number of rows, whose values have types. Some column must have no nulls.
    */
   tableOf(rows: readonly object[], columns: TableColumns): Statement
-  /** How concurrent lookups are gathered into one statement, where round trips cost time. */
+  /** How concurrent lookups and saves are gathered into one statement, where round trips cost time. */
   readonly gather: Gather | undefined
   /**
    * Makes transactions that resolve or take the same name run one after the other. Empty where
@@ -96,8 +96,34 @@ export interface NewPartition {
 /** The columns of a table of objects. */
 export type TableColumns = Readonly<Record<string, "id" | "integer" | "time" | "text">>
 
-/** Conditions that hold for any of many keys. */
+/** New code of a val. */
+export interface CodeSave {
+  readonly valId: string
+  readonly ownerId: string
+  readonly version: number
+  readonly savedAt: number
+  readonly code: string
+  readonly searchBody: string
+  /** What the val must still be. */
+  readonly before: {
+    readonly name: string
+    readonly privacy: string
+    readonly description: string | null
+    readonly version: number
+    readonly versionLast: number
+  }
+  /** The file that the code is of. */
+  readonly entry: { readonly path: string; readonly fileId: string; readonly type: string }
+  readonly readmeSince: number | undefined
+}
+
+/** Statements about many keys. */
 export interface Gather {
   isAnyId(column: string, ids: readonly string[]): Statement
   isAnyBytes(column: string, keys: readonly Uint8Array[]): Statement
+  /**
+   * Writes the next version and the search text of each val, unless another transaction has locked or
+   * changed it. Returns the `id` of each val that was saved.
+   */
+  saveCode(saves: readonly CodeSave[]): Statement
 }

@@ -19,6 +19,7 @@ import { writeOnce } from "../database/write-once.ts"
 import { takeOverLockfile } from "../modules/lockfiles.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { type CopiedFile, copySchedules } from "../schedules/file-schedules.ts"
+import { isJoinedId } from "../vals/val-rows.ts"
 import { readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
 import {
@@ -46,7 +47,7 @@ export const withEntryFile = raw(
 export function createBranchStore(db: Database, schedules: ScheduleLimits): BranchStore {
   return {
     async find(valId, branchId) {
-      const [row] = await db.read<BranchRow>(selectBranch(valId, branchId))
+      const [row] = await db.read<BranchRow>(selectBranch(db.dialect, valId, branchId))
       return row && toBranch(row)
     },
     async list(valId) {
@@ -73,15 +74,16 @@ export function toBranch(row: BranchRow): Branch {
 
 /** A branch in a script, with the highest version number it has ever had. */
 export function* findBranch(
+  dialect: Dialect,
   valId: string,
   branchId: string,
 ): Statements<(Branch & { readonly versionLast: number }) | undefined> {
-  const row = yield* firstRow<BranchRow>(selectBranch(valId, branchId))
+  const row = yield* firstRow<BranchRow>(selectBranch(dialect, valId, branchId))
   return row && { ...toBranch(row), versionLast: row.versionLast }
 }
 
-function selectBranch(valId: string, branchId: string) {
-  return sql`select ${branchColumns} from branches b ${withEntryFile} where b.id = ${branchId} and b.val_id = ${valId}`
+function selectBranch(dialect: Dialect, valId: string, branchId: string) {
+  return sql`select ${branchColumns} from branches b ${withEntryFile} where ${isJoinedId(dialect, "b.id", branchId)} and b.val_id = ${valId}`
 }
 
 /** The lock of the val is that of all its branches. */
@@ -94,7 +96,7 @@ function* createBranch(
 ): Script<BranchOfVal | undefined> {
   const { id, valId, name, sourceId } = branch
   yield* lockVals(dialect, { valId })
-  const val = yield* readVal(valId)
+  const val = yield* readVal(dialect, valId)
   if (!val) return undefined
   assert(val)
   const names = yield* rows<{ nameKey: string }>(
@@ -102,7 +104,7 @@ function* createBranch(
   )
   if (names.some((row) => row.nameKey === name.toLowerCase())) throw branchExists(name)
   if (names.length >= limits.branchesPerValMax) throw tooManyBranches()
-  const source = yield* findBranch(valId, sourceId)
+  const source = yield* findBranch(dialect, valId, sourceId)
   if (!source) throw branchNotFound(sourceId)
   const { files, entry, intervals } = yield* planCopy(source, id)
   yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, forked_from_id, forked_from_version, created_at, updated_at, file_count, bytes)
@@ -117,7 +119,7 @@ function* createBranch(
   yield* copySchedules(dialect, val, intervals, schedules)
   const from = { branchId: source.id, version: source.version }
   yield takeOverLockfile(dialect, from, { branchId: id, version: 0 }, at)
-  const created = yield* findBranch(valId, id)
+  const created = yield* findBranch(dialect, valId, id)
   return created && { val, branch: created }
 }
 
@@ -150,10 +152,10 @@ function* deleteBranch(
   assert: AssertVal,
 ): Script<"deleted" | "no_val" | "none"> {
   yield* lockVals(dialect, { valId })
-  const val = yield* readVal(valId)
+  const val = yield* readVal(dialect, valId)
   if (!val) return "no_val"
   assert(val)
-  if (!(yield* findBranch(valId, branchId))) return "none"
+  if (!(yield* findBranch(dialect, valId, branchId))) return "none"
   yield sql`update branches set forked_from_id = null where val_id = ${valId} and forked_from_id = ${branchId}`
   yield sql`delete from branches where id = ${branchId}`
   yield sql`update vals set branch_count = branch_count - 1 where id = ${valId}`

@@ -3,6 +3,7 @@ import type { FileLink } from "../../domain/files/file-saves.ts"
 import type { MergeSide, MergeSides } from "../../domain/files/merge-trees.ts"
 import { createTree, type Tree } from "../../domain/files/tree.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
@@ -11,12 +12,17 @@ import { findBranch } from "./branches.ts"
  * Reads what a merge of a branch and its parent needs: `ours` is the one of the two that is changed.
  * The base is the last version of one of them that the other has taken in: all of it is in both.
  */
-export function* readSides(ours: Branch, tree: Tree, mergedId: string): Script<MergeSides> {
-  const merged = yield* findBranch(ours.valId, mergedId)
+export function* readSides(
+  dialect: Dialect,
+  ours: Branch,
+  tree: Tree,
+  mergedId: string,
+): Script<MergeSides> {
+  const merged = yield* findBranch(dialect, ours.valId, mergedId)
   if (!merged) throw branchNotFound(mergedId)
   if (merged.forkedFromId === null) throw branchHasNoParent(merged)
   const theirsId = ours.id === mergedId ? merged.forkedFromId : mergedId
-  const theirs = yield* findBranch(ours.valId, theirsId)
+  const theirs = yield* findBranch(dialect, ours.valId, theirsId)
   if (!theirs) throw branchNotFound(theirsId)
   const linked = yield* rows<OriginRow>(selectOrigins(mergedId))
   return {

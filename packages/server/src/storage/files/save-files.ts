@@ -40,10 +40,10 @@ export function* saveFiles(
   const imports = branchId === valId ? save.imports : undefined
   const locked = yield* lockVal(dialect, { valId, imports })
   if (!locked) return "no_val"
-  const branch = yield* findBranch(valId, branchId)
+  const branch = yield* findBranch(dialect, valId, branchId)
   if (!branch) return "no_branch"
   const tree = createTree(yield* readPaths(branchId, branch.version))
-  const sides = mergedId ? yield* readSides(branch, tree, mergedId) : undefined
+  const sides = mergedId ? yield* readSides(dialect, branch, tree, mergedId) : undefined
   const planned = save.plan(locked.val, branch, tree, sides)
   const changed = yield* withoutSame(branchId, planned.changed)
   if (changed.length === 0) {
@@ -83,7 +83,7 @@ export function* saveFiles(
     yield* emitSaved(dialect, { ...val, version: next.version }, change, depth)
   }
   return {
-    ...{ val, branch: (yield* findBranch(valId, branchId)) ?? branch, isNewVersion: true },
+    ...{ val, branch: (yield* findBranch(dialect, valId, branchId)) ?? branch, isNewVersion: true },
     ...{ paths, written },
     isRemote: next.packages === "fetch",
   }
@@ -235,7 +235,7 @@ function* noteMain(
   depth: number,
 ): Script<Val> {
   const before = locked.val
-  const after = (yield* readVal(before.id)) ?? before
+  const after = (yield* readVal(dialect, before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
   return yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
 }

@@ -22,16 +22,10 @@ import {
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
 import type { SearchText } from "../search/search-index.ts"
+import type { ChangeableVal } from "./changeable-vals.ts"
 
 /** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
-export interface LockedVal {
-  readonly val: Val
-  readonly main: MainBranch
-  readonly hasDependencies: boolean
-  /** Whether the current version imports packages. */
-  readonly hasLockfile: boolean
-  /** Whether the version may have a configuration. */
-  readonly hasConfig: boolean
+export interface LockedVal extends ChangeableVal {
   readonly locks: LinkLocks
 }
 
@@ -46,23 +40,8 @@ export function* changeVal(
   at: number,
   depth: number,
 ): Script<SavedVal> {
-  const { val: before, main } = locked
-  const source = change.source && change.source.code !== before.code ? change.source : undefined
-  const described = applyChange(before, change, at)
-  const isNewVersion = source !== undefined || !hasSameFiles(before, described)
-  const isEntryChanged = source !== undefined || described.type !== before.type
-  // Clients tell by the time of a file whether it has changed, whatever the clock shows.
-  const savedAt = Math.max(at, main.savedAt + 1)
-  const after = isNewVersion
-    ? {
-        ...described,
-        ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
-        file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
-        fileCount: countFiles(main, described, isEntryChanged),
-        versionCreatedAt: savedAt,
-        updatedAt: Math.max(described.updatedAt, savedAt),
-      }
-    : described
+  const { val: before } = locked
+  const { source, after, isNewVersion } = planChange(locked, change, at)
   const isNewCode = source !== undefined
   if (!isNewVersion && hasSameSettings(before, after))
     return { val: before, isNewVersion, isNewCode, isRemote: false }
@@ -79,6 +58,39 @@ export function* changeVal(
   const { paths, isRemote = false } = written ?? {}
   const val = yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
   return { val, isNewVersion, isNewCode, isRemote }
+}
+
+/** A change of a val that nothing has been written of. */
+interface PlannedChange {
+  readonly after: Val
+  readonly isNewVersion: boolean
+  /** Code that differs from the current one. */
+  readonly source: ValSource | undefined
+}
+
+/** What a change makes of a val. */
+export function planChange(
+  { val: before, main }: Pick<ChangeableVal, "val" | "main">,
+  change: ValChange,
+  at: number,
+): PlannedChange {
+  const source = change.source && change.source.code !== before.code ? change.source : undefined
+  const described = applyChange(before, change, at)
+  const isNewVersion = source !== undefined || !hasSameFiles(before, described)
+  const isEntryChanged = source !== undefined || described.type !== before.type
+  // Clients tell by the time of a file whether it has changed, whatever the clock shows.
+  const savedAt = Math.max(at, main.savedAt + 1)
+  const after = isNewVersion
+    ? {
+        ...described,
+        ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
+        file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
+        fileCount: countFiles(main, described, isEntryChanged),
+        versionCreatedAt: savedAt,
+        updatedAt: Math.max(described.updatedAt, savedAt),
+      }
+    : described
+  return { after, isNewVersion, source }
 }
 
 /** How many files `main` has when its entry file and its readme are as the val says. */
@@ -98,7 +110,7 @@ interface WrittenChange {
 /** What depends on a val that has been written: references, search and events. */
 export function* noteChange(
   dialect: Dialect,
-  { val: before, locks }: LockedVal,
+  { val: before, locks, hasWebhooks }: LockedVal,
   after: Val,
   { paths, isRelinked }: WrittenChange,
   at: number,
@@ -107,7 +119,7 @@ export function* noteChange(
   const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
   const change = paths ? "version" : "settings"
-  yield* emitSaved(dialect, after, { change, paths: paths ?? [] }, depth)
+  if (hasWebhooks) yield* emitSaved(dialect, after, { change, paths: paths ?? [] }, depth)
   yield* emitReferenced(dialect, after, targets, depth)
   if (after.privacy === "public" && before.privacy !== "public")
     yield* emitPublished(dialect, after, depth)
@@ -203,7 +215,7 @@ export function writeSearchText(dialect: Dialect, val: Val): LastStep {
 }
 
 /** The search text of a val itself. */
-function toSearchText(val: Val): SearchText {
+export function toSearchText(val: Val): SearchText {
   const { id, privacy, name, code, readme, description, file } = val
   const codePath = toSearchedPath(file.path)
   return {

@@ -5,7 +5,7 @@ import { sql } from "../database/sql.ts"
 import { readPaths } from "../files/branch-rows.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./change-val.ts"
-import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { isJoinedId, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
 /**
  * Writes the search texts of some vals that a migration or a restore has left to housekeeping. Each
@@ -24,7 +24,7 @@ export async function indexBacklog(db: Database, valsMax: number): Promise<boole
 function* indexVal(dialect: Dialect, valId: string): Script<void> {
   yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
   const row = yield* firstRow<ValRow>(
-    sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${valId}`,
+    sql`select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", valId)}`,
   )
   if (!row) return
   const val = toVal(row)

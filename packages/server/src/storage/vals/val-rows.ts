@@ -91,6 +91,15 @@ export const withEntry = raw(
 export const withVersions = sql`
   join users u on u.id = v.owner_id join branches b on b.id = v.id join versions n on n.branch_id = b.id ${withEntry} ${withOrigin}`
 
+/**
+ * Whether a column is that id, for a statement that joins the current version. PostgreSQL would conclude
+ * from `=` that it is the id of the branch too, and read all versions of that branch to find the one with
+ * the number.
+ */
+export function isJoinedId(dialect: Dialect, column: "v.id" | "b.id", id: string): Statement {
+  return dialect.gather?.isAnyId(column, [id]) ?? sql`${raw(column)} = ${id}`
+}
+
 /** Joins the owner, the current version of the main branch `b`, and the original to the val `v`. */
 export const withCurrentVersion = sql`
   join users u on u.id = v.owner_id join branches b on b.id = v.id

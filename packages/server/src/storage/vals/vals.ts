@@ -1,5 +1,4 @@
 import { toValNameKey } from "@hamlet/contract"
-import { configPaths } from "@hamlet/contract/deno-json"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { PageRequest } from "../../domain/paging.ts"
 import type {
@@ -29,7 +28,7 @@ import type { RecordOf } from "../database/records.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
-import { entryType, type MainRow, mainColumns, toMainBranch } from "../files/branch-rows.ts"
+import { entryType } from "../files/branch-rows.ts"
 import { countOutgoing } from "../references/links.ts"
 import {
   type LinkChange,
@@ -42,12 +41,15 @@ import {
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
+import { type ChangeableRow, selectChangeable, toChangeable } from "./changeable-vals.ts"
+import { createCodeSaves } from "./code-saves.ts"
 import { indexBacklog } from "./index-backlog.ts"
 import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
 import { readVals } from "./read-vals.ts"
 import { addValPurge } from "./val-purges.ts"
 import {
+  isJoinedId,
   isVisible,
   toListedColumns,
   toVal,
@@ -72,6 +74,7 @@ const limits = {
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
+  const codeSaves = createCodeSaves(db)
   return {
     findById: createFind(db, byId),
     findByFile: createFind(db, byFile),
@@ -119,8 +122,10 @@ export function createValStore(db: Database): ValStore {
       const depth = findCallDepth()
       return writeLinksOnce(db, () => createEmpty(db.dialect, val, at, depth))
     },
-    change(id, change, assert, at) {
+    async change(id, change, assert, at) {
       const depth = findCallDepth()
+      const saved = await codeSaves?.save(id, change, assert, at)
+      if (saved) return saved
       return writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at, depth))
     },
     createOrChange(val, change, assert, at) {
@@ -231,35 +236,16 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   // Lock first, then read: a select that waits for a lock may join the locked row with older rows of
   // other tables.
   const locks = yield* lockVals(dialect, change)
-  const row = yield* firstRow<LockedRow>(sql`
-    select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies,
-      exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile,
-      ((b.file_count > 1 or n.entry_path is null) and exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]}))) as has_config
-    from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
-  if (!row) return undefined
-  const { hasDependencies, hasLockfile, hasConfig, versionLast, readmeSince, ...rest } = row
-  const { readmeFileId, readmeSavedAt, entryFileType, entrySavedAt, ...val } = rest
-  return {
-    val: toVal(val),
-    main: toMainBranch(row),
-    // SQLite returns 1, PostgreSQL true.
-    hasDependencies: Boolean(hasDependencies),
-    hasLockfile: Boolean(hasLockfile),
-    hasConfig: Boolean(hasConfig),
-    locks,
-  }
-}
-
-interface LockedRow extends ValRow, MainRow {
-  readonly hasDependencies: number | boolean
-  readonly hasLockfile: number | boolean
-  readonly hasConfig: number | boolean
+  const row = yield* firstRow<ChangeableRow>(
+    sql`${selectChangeable} where ${isJoinedId(dialect, "v.id", change.valId)}`,
+  )
+  return row && { ...toChangeable(row), locks }
 }
 
 /** Reads a val in a script. */
-export function* readVal(id: string): Script<Val | undefined> {
+export function* readVal(dialect: Dialect, id: string): Script<Val | undefined> {
   const row = yield* firstRow<ValRow>(
-    sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`,
+    sql`select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", id)}`,
   )
   return row && toVal(row)
 }
@@ -280,7 +266,7 @@ export function* createValRow(
     at,
     depth,
   )
-  return isNew ? yield* readVal(val.id) : undefined
+  return isNew ? yield* readVal(dialect, val.id) : undefined
 }
 
 /** Version 0 has no files. */
@@ -299,7 +285,7 @@ function* createEmpty(
     at,
     depth,
   )
-  return isNew ? yield* readVal(val.id) : undefined
+  return isNew ? yield* readVal(dialect, val.id) : undefined
 }
 
 function* changeById(

@@ -14,7 +14,15 @@ import { deleteSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
-import { listedCode, toVal, type ValRow, valColumns, withCode, withVersions } from "./val-rows.ts"
+import {
+  isJoinedId,
+  listedCode,
+  toVal,
+  type ValRow,
+  valColumns,
+  withCode,
+  withVersions,
+} from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
 interface ImportRow extends NameKey {
@@ -26,7 +34,7 @@ export function createVersionStore(db: Database): VersionStore {
   return {
     async find(valId, version) {
       const [row] = await db.read<ValRow>(sql`
-        select ${valColumns} from vals v ${withVersions} where v.id = ${valId} and n.version = ${version}`)
+        select ${valColumns} from vals v ${withVersions} where ${isJoinedId(db.dialect, "v.id", valId)} and n.version = ${version}`)
       return row && toVal(row)
     },
     async list(valId, page) {
