@@ -237,10 +237,9 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
       ((b.file_count > 1 or n.entry_path is null) and exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]}))) as has_config
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
   if (!row) return undefined
-  const { hasDependencies, hasLockfile, hasConfig, versionLast, readmeSince, ...rest } = row
-  const { readmeFileId, readmeSavedAt, entryFileType, entrySavedAt, ...val } = rest
+  const { hasDependencies, hasLockfile, hasConfig } = row
   return {
-    val: toVal(val),
+    val: toVal(row),
     main: toMainBranch(row),
     // SQLite returns 1, PostgreSQL true.
     hasDependencies: Boolean(hasDependencies),
