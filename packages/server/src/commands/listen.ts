@@ -78,7 +78,7 @@ function handle(
   if (!gateway.isValHost(request.headers.get("host") ?? "")) {
     // A client that waits for a run receives nothing until it ends.
     if (config.runs.runMsMax >= gatewayLimits.idleSeconds * 1000) connection.timeout(0)
-    return app.fetch(request, { address: () => connection.address() })
+    return app.fetch(request, connection)
   }
   return gateway.fetch(request, connection)
 }

@@ -10,10 +10,10 @@ import {
 } from "node:fs"
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
-import { toRecords } from "../storage/database/records.ts"
 import type { SqlValue, Statement } from "../storage/database/sql.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import { sqliteDialect } from "../storage/sqlite/dialect.ts"
+import { readRecords } from "../storage/sqlite/result.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"
 import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
 import { doctorLimits as limits } from "./limits.ts"
@@ -136,7 +136,7 @@ function toView(connection: Database): DatabaseView {
   return {
     dialect: sqliteDialect,
     read: async ({ text, values }: Statement) =>
-      toRecords(connection.query<unknown, SqlValue[]>(text).all(...values)),
+      readRecords(connection.query<unknown, SqlValue[]>(text), values),
     hasOwnClock: false,
     stop: async () => connection.close(),
   }

@@ -61,7 +61,7 @@ export function createApp(nouns: Nouns): App {
     const { method } = request
     const path = toPath(request)
     const match = matchRoute(path)
-    const endpoint = findEndpoint(path)
+    const endpoint = match ? undefined : findEndpoint(path)
     if (method === "OPTIONS" && !hasSeveralHosts(request))
       return preflight(endpoint?.methods ?? (match ? methodsOf(match) : []), requestId, request)
     const route = match?.routes.get(toRouteMethod(method))

@@ -73,7 +73,20 @@ async function respond(
   const route: RouteDefinition = routes[name]
   const { request, caller } = matched
   const bytes = route.body ? await readTimed(request, bytesMax) : undefined
-  const call = await toCall(api, name, matched, bytes)
+  const params = route.params && validate(route.params, matched.params)
+  const query = route.query && validate(route.query, toQuery(request.url))
+  const { body, forwardedJson } = route.body ? await toBody(api, name, matched, bytes) : noBody
+  const call: Call = {
+    params,
+    query,
+    body: body as Call["body"],
+    forwardedJson,
+    ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
+    caller,
+    runId: matched.runId,
+    request,
+    address: matched.address,
+  }
   const depth = caller?.depth ?? 0
   const idempotencyKey = hasIdempotencyKey(route)
     ? parseIdempotencyKey(request.headers.get("idempotency-key"))
@@ -109,43 +122,25 @@ async function readTimed(request: Request, bytesMax: number): Promise<Uint8Array
   }
 }
 
-async function toCall(
-  api: ApiParts,
-  name: RouteName,
-  matched: MatchedRequest,
-  bytes: Uint8Array | undefined,
-): Promise<Call> {
-  const route: RouteDefinition = routes[name]
-  const { request, caller, runId, address } = matched
-  const params = route.params && validate(route.params, matched.params)
-  const query = route.query && validate(route.query, toQuery(request.url))
-  const { body, forwardedJson } = await toBody(api, name, matched, bytes)
-  return {
-    params,
-    query,
-    body: body as Call["body"],
-    forwardedJson,
-    ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
-    caller,
-    runId,
-    request,
-    address,
-  }
+interface CallBody {
+  readonly body: unknown
+  readonly forwardedJson: Call["forwardedJson"]
 }
+
+const noBody: CallBody = { body: undefined, forwardedJson: {} }
 
 async function toBody(
   { largeBodies }: ApiParts,
   name: RouteName,
   { request, caller, address }: MatchedRequest,
   bytes: Uint8Array = new Uint8Array(),
-): Promise<{ body: unknown; forwardedJson: Call["forwardedJson"] }> {
+): Promise<CallBody> {
   const route: RouteDefinition = routes[name]
-  if (!route.body) return { body: undefined, forwardedJson: {} }
   const contentType = request.headers.get("content-type")
   if (largeBodies.isLarge(bytes))
     return largeBodies.parse(caller?.userId ?? address(), { route: name, bytes, contentType })
   const value = parseBody(bytes, contentType, route.isCodeBody ?? false)
-  return { body: validate(route.body, value), forwardedJson: {} }
+  return { body: route.body && validate(route.body, value), forwardedJson: {} }
 }
 
 /** Calls a handler for a response that can be stored. An expected error is stored too. */

@@ -99,7 +99,7 @@ export type Tokens = ReturnType<typeof createTokens>
 
 /** Creates the rules of tokens. */
 export function createTokens(store: TokenStore, runTokens: LiveTokens, clock: Clock) {
-  const find = async (hash: string) => {
+  const find = (hash: string) => {
     const live = runTokens.find(hash)
     if (live === "ended") return undefined
     return live ?? store.findHolder(hash)
@@ -211,7 +211,7 @@ export function makeToken(
 
 /** The hash that is stored of a token's secret string: SHA-256 in hexadecimal. */
 export function hashToken(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex")
+  return Bun.SHA256.hash(text, "hex")
 }
 
 function isSame(left: string, right: string): boolean {

@@ -12,16 +12,19 @@ export function summarizeVal({ readme, code }: Pick<Val, "readme" | "code">): st
 
 /** The first line of text of a readme, without Markdown; not a heading if there is another line. */
 export function summarizeReadme(readme: string | null): string | undefined {
-  const line = firstLine(readme ?? "", isProse) ?? firstLine(readme ?? "", isText)
+  if (readme === null) return undefined
+  const line = firstLine(readme, isProse) ?? firstLine(readme, isText)
   const text = line === undefined ? "" : toPlain(line)
   return text === "" ? undefined : text
 }
 
 function firstLine(text: string, isWanted: (line: string) => boolean): string | undefined {
-  const lines = text.slice(0, summarizedCharsMax).split("\n", limits.linesMax)
-  const line = lines.map((line) => line.trim()).find(isWanted)
-  // A cut must not split a character.
-  return line?.slice(0, limits.charsMax).toWellFormed()
+  for (const part of text.slice(0, summarizedCharsMax).split("\n", limits.linesMax)) {
+    const line = part.trim()
+    // A cut must not split a character.
+    if (isWanted(line)) return line.slice(0, limits.charsMax).toWellFormed()
+  }
+  return undefined
 }
 
 function isText(line: string): boolean {

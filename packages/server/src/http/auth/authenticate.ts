@@ -47,7 +47,8 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
           header === null
             ? await resume(nouns, session)
             : await tokens.authenticate(parseBearer(header))
-        await perToken?.take(authenticated.tokenId)
+        const counted = perToken?.take(authenticated.tokenId)
+        if (counted) await counted
         tokenUses.note(authenticated, clock.now())
         const depth = request.headers.get(depthHeader)
         const caller =

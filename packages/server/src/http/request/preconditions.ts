@@ -4,7 +4,7 @@ import type { ApiResponse } from "../response/api-response.ts"
 
 /** Adds an ETag. It begins with the version, so that a client can send it back in `If-Match`. */
 export function withEtag(response: ApiResponse, version: number): ApiResponse {
-  const etag = `"${version}-${Bun.hash(response.body ?? "").toString(36)}"`
+  const etag = `"${version}-${Bun.hash(response.body ?? "").toString(16)}"`
   return { ...response, headers: { ...response.headers, etag } }
 }
 

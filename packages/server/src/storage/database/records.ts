@@ -1,6 +1,5 @@
 /** The field of a record that a column becomes. */
 export interface Field {
-  readonly column: string
   /** The names of the groups that it is in, and its own. */
   readonly path: readonly string[]
   /** PostgreSQL sends it as text, because it could be too large for a number; ours never are. */
@@ -14,20 +13,25 @@ export type RecordOf<Item> = {
 
 type Group = Record<string, unknown>
 
+/** The values of a row, in the order of its columns. */
+export type Row = readonly unknown[]
+
 /**
  * The records of rows, as the code names their fields: the column `created_at` is `createdAt`, and
  * `val__owner_id` is the field `ownerId` of the group `val`. A group with a null is null: an outer
  * join has found nothing. We wrote the rows, so their values have the types that the code says;
- * booleans are 0 and 1.
+ * booleans are 0 and 1. A row is the list of its values: an object with the names of the columns
+ * would be made only to be copied.
  */
 export function toRecords<Item>(
-  rows: readonly unknown[],
-  fields: readonly Field[] = Object.keys(rows[0] ?? {}).map(toField),
+  rows: readonly Row[],
+  fields: readonly Field[],
 ): readonly Item[] {
   return rows.map((row) => {
     const record: Group = {}
-    for (const { column, path, isNumberText } of fields) {
-      const found = (row as Group)[column]
+    for (let index = 0; index < fields.length; index++) {
+      const { path, isNumberText } = fields[index] as Field
+      const found = row[index]
       put(record, path, 0, isNumberText && found !== null ? Number(found) : found)
     }
     return record as Item
@@ -48,7 +52,7 @@ const known = new Map<string, Field>()
 
 /** The field of a column. */
 export function toField(column: string): Field {
-  const field = known.get(column) ?? { column, path: column.split("__").map(toFieldName) }
+  const field = known.get(column) ?? { path: column.split("__").map(toFieldName) }
   known.set(column, field)
   return field
 }

@@ -70,7 +70,8 @@ export class PostgresReader {
     const watched: Watched = { deadline, onOverdue: () => this.#pool.replace(client) }
     this.#watchdog.watch(watched)
     try {
-      return toPostgresRecords(await client.unsafe<PostgresResult>(text, values as SqlValue[]))
+      const query = client.unsafe<PostgresResult>(text, values as SqlValue[])
+      return toPostgresRecords((await query.values()) as PostgresResult)
     } finally {
       this.#watchdog.unwatch(watched)
     }

@@ -1,7 +1,7 @@
-import { type Field, toField, toRecords } from "../database/records.ts"
+import { type Field, type Row, toField, toRecords } from "../database/records.ts"
 
-/** What the server responds to a statement. */
-export type PostgresResult = readonly unknown[] & {
+/** What the server responds to a statement, with `values()`. */
+export type PostgresResult = readonly Row[] & {
   readonly command: string
   readonly columns: readonly { readonly name: string; readonly type: number }[]
 }
@@ -13,7 +13,7 @@ const numberTypes: ReadonlySet<number> = new Set([20, 1700])
 const fieldsOf = new WeakMap<PostgresResult["columns"], readonly Field[]>()
 
 /** The rows of a result as records. */
-export function toPostgresRecords<Row>(result: PostgresResult): readonly Row[] {
+export function toPostgresRecords<Item>(result: PostgresResult): readonly Item[] {
   const { columns } = result
   if (result.length === 0) return []
   const fields =

@@ -198,7 +198,8 @@ class Pipeline {
   async #receive(text: string, values: readonly SqlValue[]): Promise<PostgresResult> {
     const { watchdog, resultMsMax } = this.#options
     try {
-      return await this.#connection.unsafe<PostgresResult>(text, values as SqlValue[])
+      const query = this.#connection.unsafe<PostgresResult>(text, values as SqlValue[])
+      return (await query.values()) as PostgresResult
     } catch (error) {
       throw this.#isSilent ? unavailable("it does not respond", error) : error
     } finally {

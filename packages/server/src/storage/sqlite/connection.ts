@@ -1,8 +1,8 @@
-import { Database as Connection, type Statement as Prepared } from "bun:sqlite"
+import { Database as Connection } from "bun:sqlite"
 import { assertStorable } from "../database/errors.ts"
-import { toRecords } from "../database/records.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 import { fromSqliteError } from "./errors.ts"
+import { readRecords, type SqliteStatement, toSqliteRecords } from "./result.ts"
 
 export interface ConnectLimits {
   /** Prepared statements per connection. */
@@ -66,7 +66,7 @@ function readingPragmas(limits: ConnectLimits): readonly string[] {
  */
 export class SqliteConnection {
   readonly #connection: Connection
-  readonly #prepared = new Map<string, Prepared<unknown, SqlValue[]>>()
+  readonly #prepared = new Map<string, SqliteStatement>()
   readonly #preparedMax: number
 
   constructor(
@@ -87,14 +87,15 @@ export class SqliteConnection {
 
   run(statement: Statement): readonly unknown[] {
     assertStorable(statement.values)
-    return toRecords(this.#prepare(statement.text).all(...statement.values))
+    return readRecords(this.#prepare(statement.text), statement.values)
   }
 
   /** Reads row by row, for a caller that may stop early. One such read at a time. */
   *iterate(statement: Statement): Iterable<unknown> {
     assertStorable(statement.values)
-    for (const row of this.#prepare(statement.text).iterate(...statement.values))
-      yield* toRecords([row])
+    const prepared = this.#prepare(statement.text)
+    for (const row of prepared.iterate(...statement.values))
+      yield* toSqliteRecords(prepared, [Object.values(row as object)])
   }
 
   /** For pragmas and the beginning and end of transactions. */
@@ -108,7 +109,7 @@ export class SqliteConnection {
     this.#connection.close()
   }
 
-  #prepare(text: string): Prepared<unknown, SqlValue[]> {
+  #prepare(text: string): SqliteStatement {
     const cached = this.#prepared.get(text)
     if (cached !== undefined) return cached
     const prepared = this.#connection.prepare<unknown, SqlValue[]>(text)

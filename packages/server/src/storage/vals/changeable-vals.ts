@@ -42,11 +42,9 @@ export const selectChangeable = sql`
 
 /** Converts a row. */
 export function toChangeable(row: ChangeableRow): ChangeableVal {
-  const { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks, ...columns } = row
-  const { versionLast, readmeSince, readmeFileId, readmeSavedAt, ...rest } = columns
-  const { entryFileType, entrySavedAt, ...val } = rest
+  const { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks } = row
   return {
-    val: toVal(val),
+    val: toVal(row),
     main: toMainBranch(row),
     hasDependencies: Boolean(hasDependencies),
     hasLockfile: Boolean(hasLockfile),

@@ -112,7 +112,7 @@ async function open(
     for (const step of steps) await connection.unsafe(step)
     const read = async <Row>({ text, values }: Statement): Promise<readonly Row[]> =>
       toPostgresRecords(
-        await translated(connection.unsafe<PostgresResult>(text, values as SqlValue[])),
+        await translated(connection.unsafe<PostgresResult>(text, values as SqlValue[]).values()),
       )
     return { dialect: postgresDialect, connection, read, stop }
   } catch (error) {

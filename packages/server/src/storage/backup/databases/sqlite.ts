@@ -1,11 +1,11 @@
 import { Database as Connection, SQLiteError } from "bun:sqlite"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
-import { toRecords } from "../../database/records.ts"
 import { raw, type SqlValue, type Statement } from "../../database/sql.ts"
 import { sqliteDialect } from "../../sqlite/dialect.ts"
 import { fromSqliteError } from "../../sqlite/errors.ts"
 import { openSqlite } from "../../sqlite/open.ts"
+import { readRecords } from "../../sqlite/result.ts"
 import { RestoreRefused } from "../restore/loader.ts"
 import type { BackupDatabase, Cursor, SnapshotRow } from "./backup-database.ts"
 
@@ -111,7 +111,7 @@ function toReadable(connection: Connection) {
   return {
     dialect: sqliteDialect,
     async read<Row>({ text, values }: Statement): Promise<readonly Row[]> {
-      return translated(() => toRecords(connection.query<unknown, SqlValue[]>(text).all(...values)))
+      return translated(() => readRecords(connection.query<unknown, SqlValue[]>(text), values))
     },
     async stop() {
       connection.close()
