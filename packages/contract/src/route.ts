@@ -110,7 +110,19 @@ export function route<const Line extends `${Method} /${string}`, const Given ext
 ): Completed<Line, Given> {
   const [method, path = ""] = line.split(" ")
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name as keyof PathParams)
-  const params = z.object(Object.fromEntries(names.map((name) => [name, pathParams[name]])))
-  const row = { method, path, tag, auth: "required", ...(names.length > 0 && { params }), ...given }
+  const params = names.length > 0 ? { params: toParams(names) } : {}
+  const row = { method, path, tag, auth: "required", ...params, ...given }
   return row as unknown as Completed<Line, Given>
+}
+
+const paramsByNames = new Map<string, z.ZodObject>()
+
+/** Most paths have the same few parameters, and a schema takes some KB. */
+function toParams(names: readonly (keyof PathParams)[]): z.ZodObject {
+  const key = names.join(" ")
+  const known = paramsByNames.get(key)
+  if (known) return known
+  const params = z.object(Object.fromEntries(names.map((name) => [name, pathParams[name]])))
+  paramsByNames.set(key, params)
+  return params
 }

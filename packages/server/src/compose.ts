@@ -66,7 +66,7 @@ export interface Hamlet {
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   const foundation = await openFoundation(config, replacements)
   try {
-    const { hamlet, jobs } = build(foundation, replacements)
+    const { hamlet, jobs } = await build(foundation, replacements)
     await jobs.nodeWatch.start()
     foundation.db.notify("hamlet_nodes")
     foundation.db.listen("hamlet_nodes", () => jobs.nodeWatch.look())
@@ -80,17 +80,17 @@ export async function compose(config: Config, replacements: Replacements = {}): 
 }
 
 /** What the program consists of. */
-export type Parts = ReturnType<typeof buildParts>
+export type Parts = Awaited<ReturnType<typeof buildParts>>
 
-function build(foundation: Foundation, replacements: Replacements) {
+async function build(foundation: Foundation, replacements: Replacements) {
   const { config, db, log } = foundation
   // The runtime sends requests of vals to the API and the gateway, which need it in turn: it receives
   // functions that are first called when both exist.
-  const parts = buildParts(foundation, replacements, {
+  const parts = await buildParts(foundation, replacements, {
     fetchApi: (request, connection) => app.fetch(request, connection),
     isValHost: (host) => gateway.isValHost(host),
   })
-  const mailServer = createMailServer(foundation, parts.inboundMail, parts.limits)
+  const mailServer = await createMailServer(foundation, parts.inboundMail, parts.limits)
   const stopping = new AbortController()
   const api: ApiParts = {
     ...createApi(foundation, parts.limits, parts.links),
@@ -133,7 +133,7 @@ function build(foundation: Foundation, replacements: Replacements) {
 }
 
 /** Builds each noun from its stores and the nouns that it needs. */
-function buildParts(foundation: Foundation, replacements: Replacements, own: OwnServers) {
+async function buildParts(foundation: Foundation, replacements: Replacements, own: OwnServers) {
   const { config, keys, nodeId, onErrorOf } = foundation
   const links = createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config))
   const stores = createStores(foundation, links)
@@ -142,8 +142,8 @@ function buildParts(foundation: Foundation, replacements: Replacements, own: Own
   const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
   const cipher = createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir))
   const liveRuns = new LiveRuns(stores.runs, nodeId, foundation, onErrorOf("records of runs"))
-  const userData = composeUserData(foundation, stores, limits)
-  const outboundMail = composeOutboundMail(foundation, stores, limits, liveRuns)
+  const userData = await composeUserData(foundation, stores, limits)
+  const outboundMail = await composeOutboundMail(foundation, stores, limits, liveRuns)
   const accounts = composeAccounts(foundation, stores, limits, {
     cipher,
     runner,

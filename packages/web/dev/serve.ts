@@ -1,6 +1,6 @@
 // A development tool: the API reference over a stub of the API. From the root: `npx bun
 // packages/web/dev/serve.ts [port]`
-import { toOpenApi } from "@hamlet/contract"
+import { toOpenApi } from "@hamlet/contract/openapi"
 import { startDocsServer } from "./docs-server.ts"
 
 const server = startDocsServer({ port: Number(process.argv[2] ?? 8090), respond })

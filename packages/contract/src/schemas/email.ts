@@ -5,13 +5,15 @@ import { id, text, time, url } from "./fields.ts"
 import { pageQuery } from "./inputs.ts"
 import { chars, email, list } from "./lengths.ts"
 
+const isOneLine = z.refine<string>(
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+  (value) => !/[\u0000-\u001f\u007f]/.test(value),
+  "must be one line without control characters",
+)
+
 /** Text of one line: a line break would add headers to the mail. */
 function line(charsMax: number, charsMin = 0) {
-  return text(charsMax, charsMin).refine(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
-    (value) => !/[\u0000-\u001f\u007f]/.test(value),
-    "must be one line without control characters",
-  )
+  return text(charsMax, charsMin, isOneLine)
 }
 
 /** `Ada <ada@example.org>`, as mail programs write it. */

@@ -3,11 +3,25 @@ import { limits, namePattern, valNamePattern } from "../limits.ts"
 import { fileTypes, privacies, runSources, runStatuses, scopes, valTypes } from "../lists.ts"
 import { chars, list } from "./lengths.ts"
 
-/** Text that both databases and every encoding preserve: without NUL and lone surrogates. */
-export function text(charsMax: number, charsMin = 0) {
-  return chars(charsMax, charsMin)
-    .refine((value) => !value.includes("\0"), "must not contain the NUL character")
-    .refine((value) => value.isWellFormed(), "must not contain a lone surrogate")
+const hasNoNul = z.refine<string>(
+  (value) => !value.includes("\0"),
+  "must not contain the NUL character",
+)
+const isWellFormed = z.refine<string>(
+  (value) => value.isWellFormed(),
+  "must not contain a lone surrogate",
+)
+
+/**
+ * Text that both databases and every encoding preserve, without NUL and lone surrogates, and that
+ * passes the checks.
+ */
+export function text(
+  charsMax: number,
+  charsMin = 0,
+  ...checks: readonly z.core.$ZodCheck<string>[]
+) {
+  return chars(charsMax, charsMin, hasNoNul, isWellFormed, ...checks)
 }
 
 /**

@@ -12,11 +12,18 @@ const atMost = (maximum: number) =>
 const atLeast = (minimum: number) =>
   new z.core.$ZodCheckMinLength({ check: "min_length", minimum, when })
 
-/** A string of limited length. */
-export function chars(charsMax: number, charsMin = 0) {
+/** Each method of a schema copies it, and a copy takes some KB: the checks are added together. */
+const string = z.string()
+
+/** A string of limited length that passes the checks. */
+export function chars(
+  charsMax: number,
+  charsMin = 0,
+  ...checks: readonly z.core.$ZodCheck<string>[]
+) {
   return charsMin > 0
-    ? z.string().check(atLeast(charsMin), atMost(charsMax))
-    : z.string().check(atMost(charsMax))
+    ? string.check(atLeast(charsMin), atMost(charsMax), ...checks)
+    : string.check(atMost(charsMax), ...checks)
 }
 
 /** An array of limited length. */

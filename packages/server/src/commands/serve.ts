@@ -14,7 +14,7 @@ import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
 import { explainListening, listen } from "./listen.ts"
-import { listenForMetrics, type MetricsPort } from "./metrics-port.ts"
+import type { MetricsPort } from "./metrics-port.ts"
 
 const limits = {
   stopMsMax: 10_000,
@@ -40,7 +40,7 @@ export async function serve(flags: readonly string[], env: Environment): Promise
   })
   let metrics: MetricsPort | undefined
   try {
-    metrics = await listenForMetrics(config, starting.promise)
+    metrics = await openMetricsPort(config, starting.promise)
     const started = await start(config)
     const { hamlet, first } = started
     starting.resolve(hamlet)
@@ -53,6 +53,16 @@ export async function serve(flags: readonly string[], env: Environment): Promise
     await server.stop(true)
     throw error
   }
+}
+
+/** Loads the server of the port, which few operators want, only for them. */
+async function openMetricsPort(
+  config: Config,
+  starting: Promise<Hamlet>,
+): Promise<MetricsPort | undefined> {
+  if (config.metricsPort === undefined) return undefined
+  const { listenForMetrics } = await import("./metrics-port.ts")
+  return listenForMetrics(config, starting)
 }
 
 async function start(config: Config) {

@@ -14,10 +14,8 @@ import type { Database } from "../storage/database/database.ts"
 import { findCompleteSince, type MigrationProgress, migrate } from "../storage/database/migrate.ts"
 import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/schema-guard.ts"
 import { migrations } from "../storage/migrations/index.ts"
-import { describePostgres } from "../storage/postgres/client.ts"
-import { openPostgres } from "../storage/postgres/open.ts"
+import { describePostgres } from "../storage/postgres/postgres-url.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
-import { openSqlite } from "../storage/sqlite/open.ts"
 import { type DatabaseHealth, watchDatabase } from "../storage/watched-database.ts"
 import { openTraces, type Traces } from "./traces.ts"
 
@@ -168,13 +166,17 @@ function prepareDataDir(path: string): void {
   }
 }
 
-function openDatabase(config: Config): Promise<Database> {
-  if (config.databaseUrl)
+/** Only the database that is used is loaded. */
+async function openDatabase(config: Config): Promise<Database> {
+  if (config.databaseUrl) {
+    const { openPostgres } = await import("../storage/postgres/open.ts")
     return openPostgres(config.databaseUrl, { connectionsMax: config.databaseConnectionsMax })
+  }
   const lost = findLostDatabase(config.dataDir)
   if (lost !== undefined)
     throw new AppError("database_unavailable", `Cannot start: ${lost}; ${lostDatabaseAdvice}`)
-  return Promise.resolve(openSqlite(sqlitePath(config)))
+  const { openSqlite } = await import("../storage/sqlite/open.ts")
+  return openSqlite(sqlitePath(config))
 }
 
 /** An expected error is one line; anything else is a bug and is logged with its stack. */

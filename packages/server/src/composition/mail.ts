@@ -12,8 +12,7 @@ import {
 import { createOutgoingMail, type MailSettings } from "../domain/mail/outbound/send-email.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import { ClaimWorker } from "../jobs/claim-worker.ts"
-import { type MailLogFields, MailServer } from "../mail/inbound/mail-server.ts"
-import { createSmtpTransport } from "../mail/outbound/smtp-transport.ts"
+import type { MailLogFields, MailServer } from "../mail/inbound/mail-server.ts"
 import { ProcessMailReader } from "../runtime/mail-reader/mail-reader.ts"
 import { Counter } from "../shared/counter.ts"
 import { traceTask } from "../shared/tracing/trace-task.ts"
@@ -81,12 +80,12 @@ export function composeInboundMail(
   return { mailReader, mailbox, testMails }
 }
 
-/** The SMTP server, if the operator wants one. */
-export function createMailServer(
+/** The SMTP server, if the operator wants one. Its code is loaded only then. */
+export async function createMailServer(
   foundation: Foundation,
   { mailReader, mailbox }: ReturnType<typeof composeInboundMail>,
   { budgets }: Limits,
-): MailServer | undefined {
+): Promise<MailServer | undefined> {
   const { config, log, now, onErrorOf } = foundation
   assertMailConfig(config)
   const domain = toReceivingDomain(config)
@@ -106,6 +105,7 @@ export function createMailServer(
       log.info("mail", config.hasAddressesInLog ? { address, ...fields } : fields)
     },
   }
+  const { MailServer } = await import("../mail/inbound/mail-server.ts")
   return new MailServer(parts, {
     ...options,
     domain,
@@ -131,7 +131,7 @@ const outboundLimits = {
 }
 
 /** Outgoing mail: its rules, and the worker that sends what waits. */
-export function composeOutboundMail(
+export async function composeOutboundMail(
   foundation: Foundation,
   stores: Stores,
   { quotas }: Limits,
@@ -147,7 +147,7 @@ export function composeOutboundMail(
     perOwnerMax: outboundLimits.perAccountMax,
   })
   const emails = createEmailStore(db, claims)
-  const transport = openTransport(config, onError)
+  const transport = await openTransport(config, onError)
   const outcomes = new Counter<AttemptStatus>()
   const { atOnceMax: concurrencyMax, pollMs, stopMs } = outboundLimits
   const observer = {
@@ -214,11 +214,12 @@ function createAvailabilityLog({ log }: Foundation) {
   }
 }
 
-function openTransport({ baseUrl, emails }: Config, onError: (error: unknown) => void) {
+async function openTransport({ baseUrl, emails }: Config, onError: (error: unknown) => void) {
   const { relay, relayCa: ca, noticeAddress, dkimSelector: selector, dkimKey: key } = emails
   if (!relay) return undefined
   const domain = emails.domain ?? new URL(baseUrl).hostname
   const isSigned = emails.domain !== undefined && selector !== undefined && key !== undefined
+  const { createSmtpTransport } = await import("../mail/outbound/smtp-transport.ts")
   return createSmtpTransport(
     { ...relay, ca },
     { domain, noticeAddress, dkim: isSigned ? { domain, selector, key } : undefined },

@@ -14,7 +14,6 @@ import {
 import type { StorageHome } from "../domain/storage-home.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
 import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
-import { LibsqlDatabases } from "../runtime/owner-databases/libsql/libsql-databases.ts"
 import { createStorageHomes } from "../storage/accounts/storage-homes.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
 import type { Database } from "../storage/database/database.ts"
@@ -23,11 +22,11 @@ import { chooseDatabaseHome, type Foundation, sqlitePath } from "./foundation.ts
 import type { Stores } from "./stores.ts"
 
 /** What vals store, blobs and SQLite databases, and the language models that they use. */
-export function composeUserData(foundation: Foundation, stores: Stores, limits: Limits) {
+export async function composeUserData(foundation: Foundation, stores: Stores, limits: Limits) {
   const { config, db, now, onErrorOf } = foundation
   const { service } = config.openAi
   const { quotas, budgets } = limits
-  const ownerDatabases = openOwnerDatabases(config, db, onErrorOf("databases of users"))
+  const ownerDatabases = await openOwnerDatabases(config, db, onErrorOf("databases of users"))
   return {
     ownerDatabases,
     blobs: createBlobs(stores.blobs, stores.objects, foundation),
@@ -42,11 +41,11 @@ export function composeUserData(foundation: Foundation, stores: Stores, limits: 
   }
 }
 
-function openOwnerDatabases(
+async function openOwnerDatabases(
   config: Config,
   db: Database,
   onError: (error: unknown) => void,
-): OwnerDatabases & { stop(): Promise<void> } {
+): Promise<OwnerDatabases & { stop(): Promise<void> }> {
   const home = chooseDatabaseHome(config)
   const { sqliteBytesMax: bytesMax, sqliteMsMax: msMax } = config.storage
   const onWeak = (message: string) => onError(new Error(message))
@@ -55,8 +54,12 @@ function openOwnerDatabases(
   switch (home.kind) {
     case "none":
       return { ...noOwnerDatabases, stop: () => Promise.resolve() }
-    case "libsql":
+    case "libsql": {
+      const { LibsqlDatabases } = await import(
+        "../runtime/owner-databases/libsql/libsql-databases.ts"
+      )
       return new LibsqlDatabases({ ...options, server: home.server, onError })
+    }
     case "files": {
       const pool = new DatabasePool({ ...options, ...home })
       return home.isShared ? pool : whilePresent(pool, () => db.ping())

@@ -1,4 +1,5 @@
-import { type RouteDefinition, routes, toOpenApi } from "@hamlet/contract"
+import { type RouteDefinition, routes } from "@hamlet/contract"
+import { toOpenApi } from "@hamlet/contract/openapi"
 
 /** The part of JSON Schema that our document uses. */
 export interface Schema {

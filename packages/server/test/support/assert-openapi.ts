@@ -1,4 +1,5 @@
-import { type RouteDefinition, routeNames, routes, toOpenApi } from "@hamlet/contract"
+import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import { toOpenApi } from "@hamlet/contract/openapi"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { isWebAppPath } from "../../src/http/pages/web-app.ts"

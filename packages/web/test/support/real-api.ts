@@ -1,4 +1,4 @@
-import { toOpenApi } from "@hamlet/contract"
+import { toOpenApi } from "@hamlet/contract/openapi"
 import { type Api, findOperation, type Operation } from "../../src/docs/operations/api.ts"
 import { toApi } from "../../src/docs/operations/to-api.ts"
 

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http"
 import { toHeaderPairs } from "@hamlet/contract"
 import type { BufferedResponse } from "../../domain/requests/buffered-response.ts"
 import type { Handlers } from "../call.ts"
@@ -15,7 +14,7 @@ export function requestHandlers({ valRequests, previews }: Nouns) {
       const sent = { method, path, headers: toHeaderPairs(headers), body: bytes }
       const place = { path: body.file, branch: body.branch }
       const response = await valRequests.send(sender, params.val_id, place, sent)
-      return json(200, toResponseView(response))
+      return json(200, await toResponseView(response))
     },
     createPreview: async ({ caller, params, query }) => {
       const place = { path: query.file, branch: query.branch }
@@ -30,7 +29,7 @@ export function requestHandlers({ valRequests, previews }: Nouns) {
   } satisfies Partial<Handlers>
 }
 
-function toResponseView({
+async function toResponseView({
   status,
   headers,
   body,
@@ -39,6 +38,8 @@ function toResponseView({
   durationMs,
   runId,
 }: BufferedResponse) {
+  // Loaded here: the server needs the module for nothing else.
+  const { STATUS_CODES } = await import("node:http")
   return {
     status,
     statusText: STATUS_CODES[status] ?? "",

@@ -1,4 +1,3 @@
-import { toOpenApi } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { NodeStatus } from "../../domain/nodes.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
@@ -12,17 +11,15 @@ import { content, json } from "../response/api-response.ts"
 /** Health, metrics, the OpenAPI document and the API reference. */
 export function systemHandlers({ runner, queue, api }: Nouns, metrics: Metrics) {
   const { version } = api
-  let openApi: Uint8Array | undefined
+  let openApi: Promise<Uint8Array> | undefined
   const count = () =>
     Promise.all([queue.readDepth(), api.readSentMail(), api.readSentEvents()] as const)
   /** Requests at the same time share it: each would take connections to the database otherwise. */
   let counting: ReturnType<typeof count> | undefined
   return {
     getOpenApi: async ({ request }) => {
-      openApi ??= new TextEncoder().encode(
-        toOwnJson(toOpenApi({ baseUrl: api.links.baseUrl, version })),
-      )
-      return gzip(content("application/json; charset=utf-8", openApi), request)
+      openApi ??= createOpenApi(api)
+      return gzip(content("application/json; charset=utf-8", await openApi), request)
     },
     getDocs: ({ request }) => serveDocsPage(api, request),
     getHealth: async () => json(200, { status: "ok", version }),
@@ -45,6 +42,12 @@ export function systemHandlers({ runner, queue, api }: Nouns, metrics: Metrics) 
       return content("text/plain; version=0.0.4; charset=utf-8", metrics.print(depth, mail, events))
     },
   } satisfies Partial<Handlers>
+}
+
+/** The descriptions are loaded with the first request for them. */
+async function createOpenApi({ links, version }: Nouns["api"]): Promise<Uint8Array> {
+  const { toOpenApi } = await import("@hamlet/contract/openapi")
+  return new TextEncoder().encode(toOwnJson(toOpenApi({ baseUrl: links.baseUrl, version })))
 }
 
 /** Throws when the database responds, but did not accept the last renewal of the node's lease. */

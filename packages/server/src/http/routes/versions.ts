@@ -1,5 +1,4 @@
 import { promisify } from "node:util"
-import { constants, gzip } from "node:zlib"
 import type { versionTypes } from "@hamlet/contract"
 import type { z } from "zod"
 import type { VersionTypes } from "../../domain/modules/version-lockfiles.ts"
@@ -56,11 +55,11 @@ async function toVersionTypesResponse(
   const response = withEtag(json(200, toTypesView(types)), version)
   const headers = { ...response.headers, vary: "accept-encoding" }
   if (types.files.length === 0 || !acceptsEncoding(request, "gzip")) return { ...response, headers }
+  const { constants, gzip } = await import("node:zlib")
+  const compress = promisify<string | Uint8Array, { level: number }, Buffer>(gzip)
   const body = await compress(response.body ?? "", { level: constants.Z_BEST_SPEED })
   return { ...response, headers: { ...headers, "content-encoding": "gzip" }, body }
 }
-
-const compress = promisify<string | Uint8Array, { level: number }, Buffer>(gzip)
 
 function toTypesView(it: VersionTypes): z.infer<typeof versionTypes> {
   const { state, imports } = toVersionLockView(it.lockfile)

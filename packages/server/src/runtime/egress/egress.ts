@@ -1,4 +1,3 @@
-import * as tls from "node:tls"
 import { OpenCounts } from "../../shared/counter.ts"
 import type { EgressPaths } from "../sandbox/egress-listener.ts"
 import type { EgressLimits } from "./egress-limits.ts"
@@ -131,12 +130,18 @@ export class Egress implements AccountEgress {
 }
 
 /**
- * The default authorities, including those that environment variables add. Bun has the function,
- * but its types do not.
+ * The default authorities, including those that environment variables add. The module is loaded
+ * here, since most servers need no other authority.
  */
 function listAuthorities(): readonly string[] {
-  const { getCACertificates } = tls as unknown as {
-    getCACertificates?: (type: "default") => readonly string[]
+  const { getCACertificates, rootCertificates } = getBuiltinModule("node:tls")
+  return getCACertificates?.("default") ?? rootCertificates
+}
+
+/** Bun has these functions, but its types do not. */
+const { getBuiltinModule } = process as unknown as {
+  getBuiltinModule(name: "node:tls"): {
+    getCACertificates?(type: "default"): readonly string[]
+    readonly rootCertificates: readonly string[]
   }
-  return getCACertificates?.("default") ?? tls.rootCertificates
 }

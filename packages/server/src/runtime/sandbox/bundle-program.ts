@@ -10,8 +10,7 @@ export async function bundleProgram(
   path: string,
   target: "node" | "bun" = "node",
 ): Promise<string> {
-  const [output] = await build(path, { target })
-  return await output.text()
+  return await build(path, [`--target=${target}`])
 }
 
 /**
@@ -19,28 +18,38 @@ export async function bundleProgram(
  * traces show the module's own address, with the lines of its TypeScript.
  */
 export async function toScript(path: string): Promise<string> {
-  const [output, map] = await build(path, { target: "node", sourcemap: "external" })
-  const { mappings, names } = parseOwnJson((await map?.text()) ?? "{}")
+  const output = await build(path, ["--target=node", "--sourcemap=inline"])
+  const [, code = output, map = ""] = inlineMap.exec(output) ?? []
+  const { mappings, names } = parseOwnJson(Buffer.from(map, "base64").toString() || "{}")
   const json = toOwnJson({ version: 3, sources: [""], mappings, names })
   const address = `data:application/json;base64,${Buffer.from(json).toString("base64")}`
-  return `${await output.text()}\n//# sourceMappingURL=${address}`
+  return `${code}\n//# sourceMappingURL=${address}`
 }
+
+const inlineMap =
+  /^(.*)\n\/\/# sourceMappingURL=data:application\/json;base64,([A-Za-z0-9+/=]*)\s*$/s
 
 /** Bundles the guest into the script that its main module evaluates. */
 export async function bundleGuest(path: string): Promise<string> {
   return guestScript.before + (await bundleProgram(path)) + guestScript.after
 }
 
-async function build(
-  path: string,
-  options: Pick<Bun.BuildConfig, "target" | "sourcemap">,
-): Promise<readonly [output: Blob, map?: Blob]> {
-  const built = await Bun.build({ entrypoints: [path], format: "esm", throw: false, ...options })
-  const [output, map] = built.outputs
-  if (!built.success || !output)
+/** In another process, because bundling takes memory that the server would keep. */
+async function build(path: string, options: readonly string[]): Promise<string> {
+  const child = Bun.spawn([process.execPath, "build", path, "--format=esm", ...options], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  })
+  const [output, problem, exitCode] = await Promise.all([
+    Bun.readableStreamToText(child.stdout),
+    Bun.readableStreamToText(child.stderr),
+    child.exited,
+  ])
+  if (exitCode !== 0 || output === "")
     throw new AppError(
       "sandbox_unavailable",
-      `Cannot bundle the program "${path}": ${built.logs.join("; ")}`,
+      `Cannot bundle the program "${path}": ${problem.trim()}`,
     )
-  return map ? [output, map] : [output]
+  return output
 }

@@ -302,15 +302,17 @@ async function choose(
   // The sandboxes of a server that runs as root are other users.
   const denoPath = isRoot ? folder.share(options.denoPath) : options.denoPath
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }
+  const [guest, worker] = await Promise.all([
+    bundleGuest(options.guestPath),
+    options.workerPath === undefined ? undefined : bundleProgram(options.workerPath),
+  ])
   const valParts: ValParts = {
     guestPath: folder.write("guest.js", guestScript.mainModule),
-    scriptPath: folder.write("guest-script.js", await bundleGuest(options.guestPath)),
+    scriptPath: folder.write("guest-script.js", guest),
     systemFiles: writeSystemFiles(folder, {
       ...systemFiles,
       ...(options.ca !== undefined && { [insideCa]: options.ca }),
-      ...(options.workerPath !== undefined && {
-        [workerStarter]: await bundleProgram(options.workerPath),
-      }),
+      ...(worker !== undefined && { [workerStarter]: worker }),
     }),
     importHosts: [new URL(baseUrl).host, ...options.importHosts],
     exampleUrl: example.url,

@@ -2,16 +2,11 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Database } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Statement, sql } from "../database/sql.ts"
-import {
-  createClient,
-  describePostgres,
-  type PostgresLimits,
-  parsePostgresUrl,
-  postgresDefaults,
-} from "./client.ts"
+import { createClient, type PostgresLimits, postgresDefaults } from "./client.ts"
 import { postgresDialect } from "./dialect.ts"
 import { PostgresNotices } from "./notices.ts"
 import { PostgresPool } from "./pool.ts"
+import { describePostgres, parsePostgresUrl } from "./postgres-url.ts"
 import { PostgresReader } from "./reader.ts"
 import { PostgresSearches } from "./search.ts"
 import { PostgresWatchdog } from "./watchdog.ts"

@@ -1,6 +1,5 @@
 import { posix } from "node:path"
 import { promisify } from "node:util"
-import * as zlib from "node:zlib"
 import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 
 /**
@@ -42,7 +41,7 @@ export function packFiles(list: FileList, contents: Uint8Array): Uint8Array | un
 }
 
 /** Our type definitions are of a Node without zstd. */
-const { zstdCompress, zstdDecompress } = zlib as unknown as {
+interface Zstd {
   zstdCompress(bytes: Uint8Array, done: (error: Error | null, result: Buffer) => void): void
   zstdDecompress(
     bytes: Uint8Array,
@@ -51,16 +50,23 @@ const { zstdCompress, zstdDecompress } = zlib as unknown as {
   ): void
 }
 
-export const compressArchive: (archive: Uint8Array) => Promise<Uint8Array> = promisify(zstdCompress)
+/** Loaded with the first packages, since many servers have none. */
+async function loadZstd(): Promise<Zstd> {
+  return (await import("node:zlib")) as unknown as Zstd
+}
 
-const decompress = promisify(zstdDecompress)
+export async function compressArchive(archive: Uint8Array): Promise<Uint8Array> {
+  const { zstdCompress } = await loadZstd()
+  return await promisify(zstdCompress)(archive)
+}
 
 /** Reads a compressed archive. It may come from a backup, so nothing in it is trusted. */
 export async function readArchive(
   compressed: Uint8Array,
   bytesMax: number = archiveLimits.bytesMax,
 ): Promise<FileArchive> {
-  const archive = await decompress(compressed, { maxOutputLength: bytesMax })
+  const { zstdDecompress } = await loadZstd()
+  const archive = await promisify(zstdDecompress)(compressed, { maxOutputLength: bytesMax })
   const start = archive.subarray(0, archiveLimits.listBytesMax).indexOf(lineEnd) + 1
   const list = parseJson(archive.toString("utf8", 0, start), archiveLimits.listBytesMax) as FileList
   let at = start

@@ -1,9 +1,10 @@
 import type { ReservedSQL } from "bun"
 import { raw, type SqlValue, type Statement } from "../../database/sql.ts"
-import { createClient, parsePostgresUrl, postgresDefaults } from "../../postgres/client.ts"
+import { createClient, postgresDefaults } from "../../postgres/client.ts"
 import { postgresDialect } from "../../postgres/dialect.ts"
 import { fromPostgresError } from "../../postgres/errors.ts"
 import { openPostgres } from "../../postgres/open.ts"
+import { parsePostgresUrl } from "../../postgres/postgres-url.ts"
 import { type PostgresResult, toPostgresRecords } from "../../postgres/result.ts"
 import type { BackupDatabase, Cursor, SnapshotRow } from "./backup-database.ts"
 
