@@ -12,7 +12,7 @@ const pollMs = 3_000
 /** The usage of the account against its limits. */
 export function UsageView() {
   const usage = useResource("usage", (signal) => api.getMyUsage({}, { signal }))
-  usePoll(pollMs, usage.reload)
+  usePoll(pollMs, usage.poll)
   return (
     <Loaded of={usage} skeleton={<Bars count={6} />}>
       {(usage) => <UsageMeters usage={usage} />}

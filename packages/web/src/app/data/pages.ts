@@ -1,6 +1,6 @@
 import type { Client, Input, Item, PageName } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import { useRef } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { api } from "../api.ts"
 import { showError } from "../frame/toast-list.ts"
 import { type UsedResource, useResource } from "./resource.ts"
@@ -10,8 +10,10 @@ export interface UsedPages<Element> extends UsedResource<Pages<Element>> {
   /** Fetches the next page and appends it. */
   more(): Promise<void>
   readonly isLoadingMore: boolean
-  /** Updates the list and puts new items on top, without losing the pages fetched so far. */
-  refresh(): Promise<void>
+  /** Puts new items on top and updates the others, without losing the pages fetched so far. */
+  poll(): Promise<void>
+  /** Replaces items, after a change that was made here. */
+  change(toChanged: (item: Element) => Element): void
 }
 
 interface Pages<Element> {
@@ -22,6 +24,13 @@ interface Pages<Element> {
   /** The cursor of the next page; undefined on the last one. */
   readonly next: string | undefined
 }
+
+/**
+ * The lists on the screen. A change may end when the list that it began on has another filter, or has
+ * been left and opened again. What was fetched meanwhile may be older than the change, so that every
+ * list of the same route is reloaded.
+ */
+const shown = new Set<{ readonly name: PageName; readonly reload: () => void }>()
 
 /** The input of a list of vals that shows neither code nor readmes: they may be megabytes. */
 export const withoutTexts = { omit: ["code", "readme"] } as const
@@ -49,17 +58,25 @@ export function usePages<Name extends PageName>(
   latestKey.current = key
   const latestState = useRef(state)
   latestState.current = state
-  const refreshes = useRef(0)
+  const polls = useRef(0)
   const reloads = useRef(0)
   const reloadsBefore = reloads.current
   /** A response for an earlier filter is dropped, and one from before the list was reloaded. */
   const isCurrent = () => latestKey.current === key && reloads.current === reloadsBefore
+  useEffect(() => {
+    const reload = () => {
+      reloads.current += 1
+      resource.reload()
+    }
+    const list = { name, reload }
+    shown.add(list)
+    return () => void shown.delete(list)
+  }, [name])
   return {
     ...resource,
     isLoadingMore: isLoadingMore.value,
     reload() {
-      reloads.current += 1
-      resource.reload()
+      for (const list of shown) if (list.name === name) list.reload()
     },
     async more() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
@@ -67,11 +84,13 @@ export function usePages<Name extends PageName>(
       isLoadingMore.value = true
       try {
         const { items, next } = await load(state.data.next)
-        if (isCurrent())
+        // Meanwhile an item may have changed.
+        const { current } = latestState
+        if (isCurrent() && current.kind === "ready")
           resource.set({
-            ...state.data,
-            items: withoutDuplicates([...state.data.items, ...items]),
-            pageCount: state.data.pageCount + 1,
+            ...current.data,
+            items: withoutDuplicates([...current.data.items, ...items]),
+            pageCount: current.data.pageCount + 1,
             next,
           })
       } catch (error) {
@@ -80,21 +99,29 @@ export function usePages<Name extends PageName>(
         isLoadingMore.value = false
       }
     },
-    async refresh() {
+    async poll() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
-      refreshes.current += 1
-      const turn = refreshes.current
-      const newest = await load()
+      polls.current += 1
+      const turn = polls.current
+      const newest = await load().catch(() => undefined)
       // Meanwhile a page may have been added, and a later response may have arrived.
       const { current } = latestState
       if (
-        turn !== refreshes.current ||
+        !newest ||
+        turn !== polls.current ||
         !isCurrent() ||
         current.kind !== "ready" ||
         isLoadingMore.peek()
       )
         return
       resource.set(merge(newest, current.data, newest.items.length < limit))
+    },
+    change(toChanged) {
+      const { current } = latestState
+      if (current.kind !== "ready") return
+      // A response that is under way may be older than the change.
+      polls.current += 1
+      resource.set({ ...current.data, items: current.data.items.map(toChanged) })
     },
   }
 }

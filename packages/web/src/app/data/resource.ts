@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import { dismiss, showOutdated } from "../frame/toast-list.ts"
 import { comebacks } from "./connection.ts"
 import { isConnectionError } from "./explain.ts"
 
@@ -13,8 +14,16 @@ export type Resource<Data> =
 /** A resource and how to change it. */
 export interface UsedResource<Data> {
   readonly state: Resource<Data>
-  /** Fetches it again. */
+  /**
+   * Fetches it again, after a change or because the user asks. When that fails, the user reads that
+   * the data may be out of date, and can try again.
+   */
   reload(): void
+  /**
+   * Fetches it again without being asked, unless that is under way: a slow response would never
+   * arrive if each turn began anew. A failure says nothing: the next turn tries again.
+   */
+  poll(): void
   /**
    * Replaces the data, after a change that was made here. A response that is under way may be older
    * than the change: it is dropped.
@@ -34,28 +43,47 @@ export function useResource<Data>(
 ): UsedResource<Data> {
   const state: Signal<Resource<Data>> = useSignal<Resource<Data>>({ kind: "loading" })
   const loadedKey = useSignal<string | undefined>(undefined)
-  const attempt = useSignal(0)
+  const attempt = useSignal({ isPoll: false })
   const loading = useRef<AbortController | undefined>(undefined)
+  /** The message that the data may be out of date. */
+  const warning = useRef<number | undefined>(undefined)
+  const endWarning = () => {
+    if (warning.current !== undefined) dismiss(warning.current)
+    warning.current = undefined
+  }
+  const reload = () => {
+    attempt.value = { isPoll: false }
+  }
   useEffect(() => {
     if (key === undefined) return
     const controller = new AbortController()
     loading.current = controller
+    const { isPoll } = attempt.peek()
     const isNewKey = loadedKey.peek() !== key
     const before = state.peek()
-    if (before.kind !== "ready" || (isNewKey && !keepsPrevious)) state.value = { kind: "loading" }
-    else state.value = { ...before, isStale: true }
+    if (before.kind === "ready" && (keepsPrevious || !isNewKey))
+      state.value = { ...before, isStale: true }
+    // The reason of a failure stays while a poll tries again.
+    else if (before.kind !== "failed" || isNewKey || !isPoll) state.value = { kind: "loading" }
     load(controller.signal).then(
       (data) => {
         if (controller.signal.aborted) return
+        loading.current = undefined
+        endWarning()
         loadedKey.value = key
         state.value = { kind: "ready", data, isStale: false }
       },
       (error: unknown) => {
         if (controller.signal.aborted) return
+        loading.current = undefined
         const current = state.peek()
-        // Data that cannot be fetched again stays: it was true a moment ago, and polling retries.
-        if (current.kind === "ready" && !isNewKey) state.value = { ...current, isStale: false }
-        else {
+        // Data that cannot be fetched again stays: it was true a moment ago.
+        if (current.kind === "ready" && !isNewKey) {
+          state.value = { ...current, isStale: false }
+          if (isPoll) return
+          endWarning()
+          warning.current = showOutdated(error, reload)
+        } else {
           loadedKey.value = key
           state.value = { kind: "failed", error }
         }
@@ -63,17 +91,22 @@ export function useResource<Data>(
     )
     return () => controller.abort()
   }, [key, attempt.value])
+  useEffect(() => endWarning, [key])
   useEffect(() => {
     const current = state.peek()
-    if (current.kind === "failed" && isConnectionError(current.error)) attempt.value += 1
+    const isLost = current.kind === "failed" && isConnectionError(current.error)
+    if (isLost || warning.current !== undefined) reload()
   }, [comebacks.value])
   return {
     state: toShown(state.value, loadedKey.value === key, keepsPrevious),
-    reload() {
-      attempt.value += 1
+    reload,
+    poll() {
+      if (loading.current === undefined) attempt.value = { isPoll: true }
     },
     set(data) {
       loading.current?.abort()
+      loading.current = undefined
+      endWarning()
       loadedKey.value = key
       state.value = { kind: "ready", data, isStale: false }
     },

@@ -38,6 +38,12 @@ export function showError(error: unknown): void {
   add("failed", explain(error))
 }
 
+/** Reports that what is shown could not be fetched again. Returns the id of the message. */
+export function showOutdated(error: unknown, retry: () => void): number {
+  const text = `What you see may be out of date. ${explain(error)}`
+  return add("failed", text, { label: "Try again", run: retry }).id
+}
+
 /** Removes a message. */
 export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)

@@ -15,7 +15,7 @@ export function HomeAside() {
   const runs = usePages("listMyRuns", {}, limits.shownMax)
   const references = usePages("listMyReferences", {}, limits.shownMax)
   const likes = usePages("listMyLikes", withoutTexts, limits.shownMax)
-  usePoll(limits.pollMs, runs.refresh)
+  usePoll(limits.pollMs, runs.poll)
   return (
     <aside class="home-aside" aria-label="Recent activity">
       <FailingSchedules />
@@ -101,7 +101,7 @@ function AsideList<Element>(props: {
 /** The schedules that need their owner; nothing while all is well. */
 function FailingSchedules() {
   const schedules = usePages("listMySchedules", {}, limits.schedules)
-  usePoll(limits.schedulesMs, schedules.refresh)
+  usePoll(limits.schedulesMs, schedules.poll)
   const { state } = schedules
   const failing =
     state.kind === "ready"

@@ -134,10 +134,10 @@ function useValNews(): ValNews {
       { signal },
     )
   })
-  usePoll(limits.activityMs, activity.reload)
+  usePoll(limits.activityMs, activity.poll)
   usePoll(limits.schedulesMs, () => {
-    comments.reload()
-    return schedules.refresh()
+    comments.poll()
+    return schedules.poll()
   })
   return {
     activity: toMap(activity.state, ({ data }) => data.map((row) => [row.valId, row])),

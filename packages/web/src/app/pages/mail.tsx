@@ -33,7 +33,7 @@ const statuses = [
 function Outgoing() {
   const { value } = readChoice("status", statuses)
   const emails = usePages("listMyEmails", value === "all" ? {} : { status: value })
-  usePoll(pollMs, emails.refresh)
+  usePoll(pollMs, emails.poll)
   return (
     <>
       <div class="row wrap toolbar">
@@ -58,7 +58,7 @@ function Outgoing() {
 
 function Incoming() {
   const runs = usePages("listMyRuns", { source: ["email"] })
-  usePoll(pollMs, runs.refresh)
+  usePoll(pollMs, runs.poll)
   return (
     <LoadedTable
       of={runs}

@@ -11,7 +11,7 @@ const pollMs = 5_000
 /** All schedules of the account, with their last outcomes. */
 export function Page() {
   const schedules = usePages("listMySchedules", {})
-  usePoll(pollMs, schedules.refresh)
+  usePoll(pollMs, schedules.poll)
   return (
     <>
       <PageHead title="Schedules" />

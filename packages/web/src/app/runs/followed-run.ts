@@ -26,7 +26,7 @@ export function useFollowedRun(runId: string): UsedResource<RunDetail> {
       // The connection was lost: the data stays, and a restarted server knows how the run ended.
       if (controller.signal.aborted) return
       timer = setTimeout(() => {
-        run.reload()
+        run.poll()
         attempt.value += 1
       }, limits.retryMs)
     })

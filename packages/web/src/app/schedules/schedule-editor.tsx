@@ -132,7 +132,7 @@ function TimingFields(props: {
             onInput={(event) => onChange({ [kind]: event.currentTarget.value })}
           />
         </Field>
-        <p class="schedule-meaning" role="status">
+        <p class="schedule-meaning" role="status" hidden={preview.kind === "invalid"}>
           {preview.kind === "valid" ? toSentence(preview.description) : null}
         </p>
         <p class="field-error" role="alert">

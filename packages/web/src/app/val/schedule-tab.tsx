@@ -26,7 +26,7 @@ export function ScheduleTab(
   const schedule = useResource(`schedule ${id} ${place.branch} ${place.file}`, (signal) =>
     findSchedule(id, place, signal),
   )
-  usePoll(pollMs, schedule.reload)
+  usePoll(pollMs, schedule.poll)
   const set = (changed: Schedule | undefined) => {
     schedule.set(changed)
     onChange?.(changed)

@@ -25,7 +25,7 @@ export function Page() {
 
 function Nodes() {
   const nodes = usePages("listNodes", {})
-  usePoll(pollMs, nodes.refresh)
+  usePoll(pollMs, nodes.poll)
   return (
     <>
       <PageHead

@@ -26,9 +26,9 @@ export function Page({ webhookId = "", deliveryId = "" }: PageProps) {
   const delivery = useResource(`${webhookId} ${deliveryId}`, (signal) =>
     api.getDelivery({ webhook_id: webhookId, delivery_id: deliveryId }, { signal }),
   )
-  const { state, reload } = delivery
+  const { state, reload, poll } = delivery
   usePoll(pollMs, () => {
-    if (state.kind === "ready" && state.data.status === "waiting") reload()
+    if (state.kind === "ready" && state.data.status === "waiting") poll()
   })
   return (
     <Loaded of={delivery}>{(data) => <DeliveryView delivery={data} onChange={reload} />}</Loaded>

@@ -171,9 +171,9 @@ function Deliveries(props: {
     webhook_id: webhookId,
     ...(status === "" ? {} : { status }),
   })
-  usePoll(pollMs, deliveries.refresh)
+  usePoll(pollMs, deliveries.poll)
   useEffect(() => {
-    if (sentCount > 0) void deliveries.refresh()
+    if (sentCount > 0) void deliveries.poll()
   }, [sentCount])
   return (
     <Section

@@ -24,7 +24,7 @@ export function RunStats({ valId, since }: { valId?: string; since: string }) {
         : api.getValStats({ val_id: valId, ...input }, { signal }),
     { keepsPrevious: true },
   )
-  usePoll(limits.pollMs, stats.reload)
+  usePoll(limits.pollMs, stats.poll)
   return (
     <section class="stats" aria-label="Runs over time">
       <Loaded of={stats} skeleton={<Bars count={4} />}>

@@ -53,7 +53,7 @@ export function RunsView({ valId, isOwn, liveHref }: RunsViewProps) {
     valId === undefined
       ? usePages("listMyRuns", toMyFilter(filter, name, chosen?.id), limits.runsAtOnce)
       : usePages("listValRuns", { val_id: valId, ...filter }, limits.runsAtOnce)
-  usePoll(limits.pollMs, list.refresh)
+  usePoll(limits.pollMs, list.poll)
   const statsValId = valId ?? chosen?.id
   return (
     <>
@@ -91,7 +91,7 @@ export function RunsView({ valId, isOwn, liveHref }: RunsViewProps) {
         moreLabel={isFiltered(query) ? "Search older runs" : "Show more"}
       >
         {(items) => (
-          <RunRows runs={items} hasVal={valId === undefined} onChange={() => void list.refresh()} />
+          <RunRows runs={items} hasVal={valId === undefined} onChange={() => void list.poll()} />
         )}
       </LoadedPages>
     </>

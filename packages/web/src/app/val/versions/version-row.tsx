@@ -28,7 +28,7 @@ export interface VersionListProps {
   /** The files are those of another version, and unsaved text is set aside. */
   readonly onRestored: () => Promise<void>
   readonly onDeleted: () => Promise<void>
-  readonly onNoted: () => void
+  readonly onNoted: (version: number, note: string | null) => void
 }
 
 /** A version: its number, time, note, the paths that it has changed, and its actions. */
@@ -180,9 +180,10 @@ function EditNote({ version: { version, note }, branch, onNoted }: ActionProps) 
   }
   const save = async () => {
     const ids = { val_id: branch.valId, branch_id: branch.id, version }
-    await api.putVersionNote({ ...ids, note: text.peek().trim() || null })
+    const changed = text.peek().trim() || null
+    await api.putVersionNote({ ...ids, note: changed })
     isOpen.value = false
-    onNoted()
+    onNoted(version, changed)
   }
   return (
     <>

@@ -33,7 +33,8 @@ function History(props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored"
   const onRestored = reloadAfter(props.onRestored)
   const list = {
     ...{ branch, isOwn, shown, onRestored, onDeleted: reloadAfter(props.onDeleted) },
-    onNoted: () => void versions.refresh(),
+    onNoted: (version: number, note: string | null) =>
+      versions.change((it) => (it.version === version ? { ...it, note } : it)),
     before: new Map((loaded ?? []).flatMap(toPair)),
     hasPaths: file !== undefined || hasSeveralPaths(loaded ?? []),
   }
