@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs"
+import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { chooseFastFolder } from "./fast-folder.mjs"
 
 /**
  * @typedef {{ bin: string, fsync: boolean }} PostgresOptions bin: the folder of PostgreSQL's
@@ -13,13 +14,6 @@ import { join } from "node:path"
 
 const attemptsMax = 3
 const connectionsMax = 200
-
-/** A file system in memory, and what must be free there, and of the memory, to use it. */
-const memory = {
-  folder: "/dev/shm",
-  bytesMin: 4 * 1024 ** 3,
-  availableBytesMin: 8 * 1024 ** 3,
-}
 
 /**
  * A shell that runs the server and removes its folder. It ends when its standard input closes, which
@@ -155,24 +149,11 @@ function idOf(kind, user) {
  * @param {boolean} isOnDisk
  */
 function createFolder(user, isOnDisk) {
-  const parent = isOnDisk || !hasRoomInMemory() ? tmpdir() : memory.folder
+  const parent = isOnDisk ? tmpdir() : chooseFastFolder()
   const folder = mkdtempSync(join(parent, "hamlet-postgres-"))
   chmodSync(folder, 0o700)
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
   return folder
-}
-
-function hasRoomInMemory() {
-  try {
-    const { bavail, bsize } = statfsSync(memory.folder)
-    const available = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync("/proc/meminfo", "utf8"))
-    return (
-      bavail * bsize >= memory.bytesMin && Number(available?.[1]) * 1024 >= memory.availableBytesMin
-    )
-  } catch {
-    // Not Linux.
-    return false
-  }
 }
 
 /** @returns {Promise<number>} */

@@ -18,8 +18,11 @@ const silenceMsMax = 300_000
  * With three per processor no time is saved, and everything a test waits for takes longer.
  */
 const runsAtOnce = 2 * availableParallelism()
-/** Small enough that no run ends long after the others, since each takes the next batch. */
-const secondsPerBatch = 150
+/**
+ * Small enough that no run ends long after the others, since each takes the next batch. Each batch
+ * costs 1.5 s of CPU time: it loads the server and compiles what checks its responses.
+ */
+const secondsPerBatch = 250
 
 /** Long runs choose a seed at random: see packages/server/test/README.md. */
 const seedDefault = "20260701"

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { chooseFastFolder } from "../fast-folder.mjs"
 import { requirements } from "../setup/system-packages.mjs"
 
 /**
@@ -23,6 +24,7 @@ const compilerSettings = {
  */
 export function createTestEnvironment(postgresUrl) {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
+  const databaseDir = mkdtempSync(join(chooseFastFolder(), "hamlet-test-"))
   const tmpDir = join(folder, "tmp")
   const notRunPath = join(folder, "not-run")
   const marker = randomUUID()
@@ -35,16 +37,19 @@ export function createTestEnvironment(postgresUrl) {
     ...process.env,
     ...toFoundPrograms(postgresUrl),
     ...compilerSettings,
+    HAMLET_TEST_DATABASE_DIR: databaseDir,
     HAMLET_TEST_NOT_RUN: notRunPath,
     HAMLET_TEST_RUN: marker,
     TMPDIR: tmpDir,
   }
   return {
     env,
-    tmpDir,
+    folders: [tmpDir, databaseDir],
     marker,
     readNotRun: () => readLines(notRunPath),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove() {
+      for (const path of [folder, databaseDir]) rmSync(path, { recursive: true, force: true })
+    },
   }
 }
 

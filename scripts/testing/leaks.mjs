@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 
 /**
- * @typedef {{ tmpDir: string, marker: string }} TestRun marker: a text in the environment of every
- * process of the run
+ * @typedef {{ folders: readonly string[], marker: string }} TestRun folders: those for temporary
+ * files; marker: a text in the environment of every process of the run
  * @typedef {{ pid: number, command: string }} Process
  */
 
@@ -20,7 +20,9 @@ const pollMs = 50
 export async function collectLeaks(run, graceMs = graceMsDefault) {
   const processes = await waitForEnd(run, graceMs)
   for (const { pid } of processes) endProcess(pid)
-  const files = readdirSync(run.tmpDir).map((name) => `file in the temporary folder: ${name}`)
+  const files = run.folders
+    .flatMap((folder) => readdirSync(folder))
+    .map((name) => `file in the temporary folder: ${name}`)
   return [...processes.map(({ pid, command }) => `process ${pid}: ${command}`), ...files]
 }
 
@@ -55,7 +57,7 @@ function listProcesses(run) {
     }))
     .filter(
       ({ command, environment }) =>
-        environment.includes(run.marker) || command.includes(run.tmpDir),
+        environment.includes(run.marker) || run.folders.some((folder) => command.includes(folder)),
     )
     .map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }))
 }

@@ -100,8 +100,11 @@ const secondsDefault = 1
 /** What the longest and the shortest batch of a group take, compared with what is wanted. */
 const shares = { most: 1.5, least: 0.5 }
 
-/** Suites that share a server or a browser within a run, so that few runs have files of them. */
-const sharingFolders = ["packages/cli/test/", "packages/web/test/"]
+/**
+ * Suites that share something dear within a run, so that few runs have files of them: a server, a
+ * browser, and what checks responses against the OpenAPI document.
+ */
+const sharingFolders = ["packages/cli/test/", "packages/web/test/", "packages/server/test/api/"]
 
 /**
  * Divides all test files into batches that take about as long as wanted, the longest first. Runners

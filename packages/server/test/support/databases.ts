@@ -27,6 +27,8 @@ interface DatabaseKind {
   open(options?: { readonly isEmpty?: boolean }): Promise<TestDatabase>
 }
 
+/** In memory, if there is room: on a disk each commit waits for it. */
+const fileDir = process.env.HAMLET_TEST_DATABASE_DIR ?? tmpdir()
 const serverUrl = process.env.HAMLET_TEST_POSTGRES_URL
 /** Whether the server is deleted after the tests, with all of its databases. */
 const isTemporaryServer = process.env.HAMLET_TEST_POSTGRES_TEMPORARY !== undefined
@@ -38,7 +40,7 @@ const template =
 const sqlite: DatabaseKind = {
   name: "SQLite",
   async open({ isEmpty = false } = {}) {
-    const folder = await mkdtemp(join(tmpdir(), "hamlet-test-"))
+    const folder = await mkdtemp(join(fileDir, "hamlet-test-"))
     const path = join(folder, "hamlet.db")
     if (!isEmpty) await writeFile(path, await migratedFile())
     const db = openSqlite(path)
@@ -60,7 +62,7 @@ export function migratedFile(): Promise<Uint8Array> {
 }
 
 async function createMigratedFile(): Promise<Uint8Array> {
-  const folder = await mkdtemp(join(tmpdir(), "hamlet-test-"))
+  const folder = await mkdtemp(join(fileDir, "hamlet-test-"))
   try {
     const path = join(folder, "hamlet.db")
     const db = openSqlite(path)
