@@ -242,18 +242,17 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   return {
     val: toVal(val),
     main: toMainBranch(row),
-    // SQLite returns 1, PostgreSQL true.
-    hasDependencies: Boolean(hasDependencies),
-    hasLockfile: Boolean(hasLockfile),
-    hasConfig: Boolean(hasConfig),
+    hasDependencies,
+    hasLockfile,
+    hasConfig,
     locks,
   }
 }
 
 interface LockedRow extends ValRow, MainRow {
-  readonly hasDependencies: number | boolean
-  readonly hasLockfile: number | boolean
-  readonly hasConfig: number | boolean
+  readonly hasDependencies: boolean
+  readonly hasLockfile: boolean
+  readonly hasConfig: boolean
 }
 
 /** Reads a val in a script. */
