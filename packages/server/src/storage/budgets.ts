@@ -11,7 +11,7 @@ import {
   settleSlots,
   slotsRenewedMs,
 } from "../domain/limits/settle-budget.ts"
-import { parseOwnJson, toOwnJson } from "../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { type Database, rows } from "./database/database.ts"
 import { nothing, raw, type Statements, sql } from "./database/sql.ts"
 
@@ -63,23 +63,21 @@ export function createBudgetStore(db: Database): BudgetStore {
         { asked_key: "text" },
       )
       const found = await db.read<Omit<BudgetRow, "fullAt">>(
-        sql`select key, holders, ${dialect.now} as now from budgets
+        sql`select key, holders as holders_json, ${dialect.now} as now from budgets
           where key in (select asked_key from ${asked})`,
       )
       return new Map(
         found.flatMap(({ key, holders, now }) =>
-          holders === null ? [] : [[key, sumCounts(parseOwnJson(holders), now)]],
+          holders === null ? [] : [[key, sumCounts(holders as MinuteCounts, now)]],
         ),
       )
     },
     async readSlots(nodeId, key) {
-      const found = await db.read<{ holders: string | null; id: string }>(
-        sql`select holders, id from budgets, nodes
+      const found = await db.read<{ holders: SlotHolders | null; id: string }>(
+        sql`select holders as holders_json, id from budgets, nodes
           where key = ${key} and is_gone = 0 and id <> ${nodeId}`,
       )
-      const held = found.map(({ holders, id }) =>
-        holders === null ? 0 : Number(parseOwnJson(holders)[id]?.[0] ?? 0),
-      )
+      const held = found.map(({ holders, id }) => Number(holders?.[id]?.[0] ?? 0))
       return held.reduce((sum, slots) => sum + slots, 0)
     },
     async purge(countMax) {
@@ -106,9 +104,11 @@ interface BudgetRow {
   /** 0 for a row that this transaction has added. */
   readonly fullAt: number
   /** The slots of each node; of a rate what is counted of the last minute, if it is. */
-  readonly holders: string | null
+  readonly holders: SlotHolders | MinuteCounts | null
   readonly now: number
 }
+
+type SlotHolders = Readonly<Record<string, SlotHolder>>
 
 /** Locks the rows until the transaction ends. They are added where they do not exist, if that may be. */
 function* lockRows(
@@ -122,8 +122,8 @@ function* lockRows(
     mayAdd
       ? sql`insert into budgets (key, full_at) select asked_key, 0 from ${asked} where true
           on conflict (key) do update set full_at = budgets.full_at
-          returning key, full_at, holders, ${dialect.now} as now`
-      : sql`select key, full_at, holders, ${dialect.now} as now from budgets
+          returning key, full_at, holders as holders_json, ${dialect.now} as now`
+      : sql`select key, full_at, holders as holders_json, ${dialect.now} as now from budgets
           where key in (select asked_key from ${asked}) order by key ${dialect.choose({ sqlite: nothing, postgres: raw('collate "C"') })} ${dialect.forUpdate}`,
   )
   return new Map(found.map((row) => [row.key, row]))
@@ -154,12 +154,8 @@ function decide(
   nodeId: string,
   nodes: SlotNodes,
 ): { readonly budget: Budget; readonly answer: BudgetAnswer } {
-  const { now, fullAt } = row
-  if (!isSlotAsk(ask)) {
-    const recent: MinuteCounts | undefined =
-      row.holders === null ? undefined : parseOwnJson(row.holders)
-    return settleRate(ask, fullAt === 0 ? undefined : fullAt, now, recent)
-  }
-  const holders: Record<string, SlotHolder> = row.holders === null ? {} : parseOwnJson(row.holders)
-  return settleSlots(ask, nodeId, holders, nodes, now)
+  const { now, fullAt, holders } = row
+  if (isSlotAsk(ask)) return settleSlots(ask, nodeId, (holders ?? {}) as SlotHolders, nodes, now)
+  const recent = (holders ?? undefined) as MinuteCounts | undefined
+  return settleRate(ask, fullAt === 0 ? undefined : fullAt, now, recent)
 }

@@ -1,19 +1,12 @@
-import {
-  type KnownNode,
-  type ListedNode,
-  type NodeReport,
-  type NodeStore,
-  nodeLeaseMs,
-} from "../domain/nodes.ts"
+import { type ListedNode, type NodeReport, type NodeStore, nodeLeaseMs } from "../domain/nodes.ts"
 import { toOwnJson } from "../shared/hostile-input/bounded.ts"
-import { hasOpenClaims, parseClaims, toFencesJson } from "./claims/node-claims.ts"
+import { hasOpenClaims, listClaims, type StoredClaims, toFencesJson } from "./claims/node-claims.ts"
 import { readClock } from "./database/clock.ts"
 import { type Database, firstRow, type Script } from "./database/database.ts"
 import type { Dialect } from "./database/dialect.ts"
-import { afterCursor, limitTo, toPage } from "./database/pagination.ts"
+import { idOrder, readPage } from "./database/pagination.ts"
 import { nothing, type Statement, sql } from "./database/sql.ts"
 import { removeEmptyNode } from "./queue/take-over-runs.ts"
-import { fromJson } from "./runs/run-rows.ts"
 
 /** Nodes in the database. */
 export function createNodeStore(db: Database): NodeStore {
@@ -37,25 +30,14 @@ export function createNodeStore(db: Database): NodeStore {
       return renewed.length > 0
     },
     readClock: () => readClock(db),
-    async list() {
-      const found = await db.read<NodeRow>(sql`select ${columns} from nodes`)
-      return found.map(toNode)
-    },
-    async listPage(page) {
-      const found = await db.read<ListedRow>(sql`
-        select ${columns}, ${seenAt} as seen_at, report from nodes
-        where true ${afterCursor(page, "id", ["id"])} order by id desc ${limitTo(page)}`)
-      return toPage(
-        found,
+    list: () => db.read(sql`select ${columns} from nodes`),
+    listPage: (page) =>
+      readPage<ListedNode>(
+        db,
         page,
-        (row): ListedNode => ({
-          ...toNode(row),
-          seenAt: row.seenAt,
-          report: fromJson<NodeReport>(row.report),
-        }),
-        ({ id }) => [id],
-      )
-    },
+        idOrder(""),
+      )(sql`
+        select ${columns}, ${seenAt} as seen_at, report as report_json from nodes where true`),
     async saveBegun(id, fences) {
       const saved = await db.writeOne(
         sql`update nodes set begun = ${toFencesJson(fences)} where id = ${id} and is_gone = 0 returning id`,
@@ -69,18 +51,10 @@ export function createNodeStore(db: Database): NodeStore {
 
 /** A node without runs is removed at once. */
 function* endNode(dialect: Dialect, id: string, condition: Statement): Script<void> {
-  const gone = yield* firstRow<{ claims: string | null }>(
-    sql`update nodes set is_gone = 1 where id = ${id} ${condition} returning claims`,
+  const gone = yield* firstRow<{ claims: StoredClaims | null }>(
+    sql`update nodes set is_gone = 1 where id = ${id} ${condition} returning claims as claims_json`,
   )
-  if (gone && !(yield* hasOpenClaims(dialect, parseClaims(gone.claims)))) yield removeEmptyNode(id)
+  if (gone && !(yield* hasOpenClaims(dialect, listClaims(gone.claims)))) yield removeEmptyNode(id)
 }
 
 const toJson = (report: NodeReport | undefined) => (report ? toOwnJson(report) : null)
-
-type ListedRow = NodeRow & { readonly seenAt: number; readonly report: string | null }
-
-type NodeRow = Omit<KnownNode, "isGone"> & { readonly isGone: number }
-
-function toNode(row: NodeRow): KnownNode {
-  return { ...row, isGone: row.isGone === 1 }
-}

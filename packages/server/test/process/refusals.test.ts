@@ -165,8 +165,8 @@ describeEachDatabase("hamlet serve", (open) => {
     expect(await refusalAt(999)).toMatch(
       /^Cannot use the database: a newer version of Hamlet has written it \(its schema is 999 "another", this version knows up to \d+\)$/,
     )
-    expect(await refusalAt(25)).toBe(
-      "Cannot use the database: its schema is 25, and this version of Hamlet needs 26 or newer; start Hamlet 0.1.0 on it once, then this version",
+    expect(await refusalAt(39)).toBe(
+      "Cannot use the database: its schema is 39, and this version of Hamlet needs 40 or newer; start Hamlet 0.2.0 on it once, then this version",
     )
     await db.stop()
   })

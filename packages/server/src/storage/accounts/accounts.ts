@@ -1,10 +1,10 @@
 import type { Account, AccountState, AccountStore } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { idOrder, readPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
@@ -15,29 +15,21 @@ import { toUser, type UserRow, userColumns } from "./users.ts"
 interface StateRow {
   readonly id: string
   readonly suspendedAt: number | null
-  readonly quotas: string | null
+  readonly quotas: Partial<Quotas> | null
 }
+
+type AccountRow = UserRow & Pick<Account, "suspendedAt" | "deletedAt">
 
 const purgesMax = 10
 
 /** The part of users that administrators see and change. */
 export function createAccountStore(db: Database): AccountStore {
-  const select = (rest: Statement) =>
-    db.read<UserRow & Pick<Account, "suspendedAt" | "deletedAt">>(
-      sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`,
-    )
+  const select = sql`select ${userColumns}, suspended_at, deleted_at from users`
   return {
-    async list(page) {
-      const after = afterCursor(page, "id", ["id"])
-      const rows = await select(
-        page.cursor
-          ? sql`where 1 = 1 ${after} order by id desc ${limitTo(page)}`
-          : sql`order by id desc ${limitTo(page)}`,
-      )
-      return toPage(rows, page, toUser, (row) => [row.id])
-    },
+    list: (page) =>
+      readPage<AccountRow, Account>(db, page, idOrder(""), toUser)(sql`${select} where true`),
     async find(id) {
-      const [row] = await select(sql`where id = ${id}`)
+      const [row] = await db.read<AccountRow>(sql`${select} where id = ${id}`)
       return row && toUser(row)
     },
     suspend: (id, audit) => db.write(() => suspend(id, audit)),
@@ -61,7 +53,9 @@ export function createAccountStore(db: Database): AccountStore {
         yield insertAuditEntry(audit)
       }),
     async findQuotas(id) {
-      const [row] = await db.read<StateRow>(sql`select quotas from users where id = ${id}`)
+      const [row] = await db.read<StateRow>(
+        sql`select quotas as quotas_json from users where id = ${id}`,
+      )
       return toQuotas(row?.quotas ?? null)
     },
     changeQuotas: (id, wanted, audit) =>
@@ -74,7 +68,7 @@ export function createAccountStore(db: Database): AccountStore {
     },
     async listStates() {
       const rows = await db.read<StateRow>(
-        sql`select id, suspended_at, quotas from users where suspended_at is not null or quotas is not null`,
+        sql`select id, suspended_at, quotas as quotas_json from users where suspended_at is not null or quotas is not null`,
       )
       return rows.map(toState)
     },
@@ -147,7 +141,9 @@ function* changeQuotas(
   wanted: Partial<Quotas>,
   audit: AuditEntry,
 ): Script<Quotas | undefined> {
-  const row = yield* firstRow<StateRow>(sql`select quotas from users where id = ${id} ${forUpdate}`)
+  const row = yield* firstRow<StateRow>(
+    sql`select quotas as quotas_json from users where id = ${id} ${forUpdate}`,
+  )
   if (!row) return undefined
   const named = Object.fromEntries(
     Object.entries(wanted).filter(([, value]) => value !== undefined),
@@ -163,9 +159,8 @@ function toState(row: StateRow): AccountState {
   return { userId: row.id, isSuspended: row.suspendedAt !== null, quotas: toQuotas(row.quotas) }
 }
 
-// We wrote it.
-function toQuotas(text: string | null): Quotas | undefined {
-  return text === null ? undefined : { ...noQuotas, ...parseOwnJson(text) }
+function toQuotas(stored: Partial<Quotas> | null): Quotas | undefined {
+  return stored === null ? undefined : { ...noQuotas, ...stored }
 }
 
 /** The setting that changes when nodes must read the states of accounts again. */

@@ -7,7 +7,7 @@ import { writeOnce } from "../database/write-once.ts"
 interface CodeRow {
   readonly hash: Uint8Array
   readonly attempts: number
-  readonly isForAddress: number
+  readonly isForAddress: boolean
 }
 
 /** Codes that confirm addresses, in the database. */
@@ -37,7 +37,7 @@ function* confirm(
     from email_codes c join users u on u.id = c.user_id
     where c.user_id = ${userId} and c.expires_at > ${at} ${dialect.forUpdate}`)
   if (!code || code.attempts >= attemptsMax) return false
-  if (code.isForAddress !== 1 || !Buffer.from(code.hash).equals(hash)) {
+  if (!code.isForAddress || !Buffer.from(code.hash).equals(hash)) {
     yield sql`update email_codes set attempts = attempts + 1 where user_id = ${userId}`
     return false
   }

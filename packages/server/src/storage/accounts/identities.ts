@@ -11,7 +11,7 @@ import type {
 import type { IdentityKey } from "../../domain/identities/identity-provider.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, asIs, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { newestFirst, readPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { takeInvitation } from "./invitations.ts"
@@ -54,12 +54,12 @@ export function createIdentityStore(db: Database, now: () => number): IdentitySt
     },
     link: (identity, use, countMax, audit) =>
       db.write(() => link(dialect, identity, use, countMax, audit)),
-    async list(userId, page) {
-      const found = await db.read<LinkedIdentity>(sql`
-        select ${columns} from identities where user_id = ${userId}
-          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
-      return toPage(found, page, asIs, newestFirst.toKeys)
-    },
+    list: (userId, page) =>
+      readPage<LinkedIdentity>(
+        db,
+        page,
+        newestFirst,
+      )(sql`select ${columns} from identities where user_id = ${userId}`),
     remove: (userId, id, audit) =>
       db.write(function* () {
         const removed = yield* firstRow<{ issuer: string }>(

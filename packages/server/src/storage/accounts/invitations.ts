@@ -8,10 +8,10 @@ import type {
 import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import { noQuotas } from "../../domain/limits/quotas.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { idOrder, readPage } from "../database/pagination.ts"
 import { type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { markChange } from "./accounts.ts"
@@ -21,14 +21,16 @@ import { addUser } from "./users.ts"
 /** Invitations in the database. */
 export function createInvitationStore(db: Database): InvitationStore {
   return {
-    async list(at, page) {
-      const rows = await db.read<InvitationRow>(sql`
-        select invitations.id, note, invitations.email, invitations.quotas, u.username as created_by, invitations.created_at, expires_at
+    list: (at, page) =>
+      readPage(
+        db,
+        page,
+        idOrder("invitations."),
+        toInvitation,
+      )(sql`
+        select invitations.id, note, invitations.email, invitations.quotas as quotas_json, u.username as created_by, invitations.created_at, expires_at
         from invitations join users u on u.id = creator_id
-        where expires_at > ${at} ${afterCursor(page, "invitations.id", ["id"])}
-        order by invitations.id desc ${limitTo(page)}`)
-      return toPage(rows, page, toInvitation, (row) => [row.id])
-    },
+        where expires_at > ${at}`),
     add: (invitation, countMax, audit) =>
       writeOnce(db, () => addInvitation(db.dialect, invitation, countMax, audit)),
     remove: (id, audit) =>
@@ -127,8 +129,7 @@ interface TakenInvitation {
   use(user: User, audit: AuditEntry): Statements<User>
 }
 
-type InvitationRow = Omit<Invitation, "quotas"> & { readonly quotas: string | null }
-
-function toInvitation({ quotas, ...row }: InvitationRow): Invitation {
-  return { ...row, quotas: quotas === null ? null : { ...noQuotas, ...parseOwnJson(quotas) } }
+/** Its quotas may lack some that there were not when it was created. */
+function toInvitation({ quotas, ...row }: Invitation): Invitation {
+  return { ...row, quotas: quotas && { ...noQuotas, ...quotas } }
 }

@@ -3,18 +3,10 @@ import type { SealedSecret, SecretStore } from "../../domain/secrets/secrets.ts"
 import type { SealedValSecret, ValSecret } from "../../domain/secrets/val-secrets.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { listOrder, readPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { fromJson } from "../runs/run-rows.ts"
 
-/** A row without its value. */
-type SecretRow = Omit<ValSecret, "hosts"> & { readonly hosts: string | null }
-
-type SealedRow = SecretRow & {
-  readonly owner: string
-  readonly keyId: string
-  readonly sealed: Uint8Array
-}
+type SealedRow = StoredSecret & { readonly owner: string }
 
 /** A table of secrets, and its column for the account or the val that they belong to. */
 export interface SecretTable {
@@ -63,20 +55,18 @@ export function createSealedStore<Stored extends SealedSecret | SealedValSecret>
   toOwnerId: (secret: Stored) => string,
 ) {
   const [name, owner] = [raw(table.name), raw(table.owner)]
-  const select = sql`select ${owner} as owner, name, key_id, sealed, ${columnsOf(table)} from ${name}`
+  const columns = sql`${owner} as owner, key_id as sealed__key_id, sealed as sealed__bytes, ${columnsOf(table)}`
   const listStored = async (condition: Statement) => {
-    const rows = await db.read<SealedRow>(sql`${select} where ${condition}`)
-    return rows.map((row) =>
-      toStored({ ...toSecret(row), sealed: { keyId: row.keyId, bytes: row.sealed } }, row.owner),
-    )
+    const rows = await db.read<SealedRow>(sql`select ${columns} from ${name} where ${condition}`)
+    return rows.map((row) => toStored(row, row.owner))
   }
   return {
-    async list(ownerId: string, page: Parameters<SecretStore["list"]>[1]) {
-      const rows = await db.read<SecretRow>(sql`
-        select name, ${columnsOf(table)} from ${name} where ${owner} = ${ownerId}
-          ${afterCursor(page, "created_at, name", ["time", "text"])} order by created_at desc, name desc ${limitTo(page)}`)
-      return toPage(rows, page, toSecret, (row) => [row.createdAt, row.name])
-    },
+    list: (ownerId: string, page: Parameters<SecretStore["list"]>[1]) =>
+      readPage(
+        db,
+        page,
+        byTime,
+      )(sql`select ${columnsOf(table)} from ${name} where ${owner} = ${ownerId}`),
     listSealed: (ownerId: string) => listStored(sql`${owner} = ${ownerId}`),
     listOtherKeys: (keyId: string, countMax: number) =>
       listStored(sql`key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`),
@@ -88,20 +78,26 @@ export function createSealedStore<Stored extends SealedSecret | SealedValSecret>
   }
 }
 
+const byTime = listOrder<ValSecret>("created_at, name", ["time", "text"], (it) => [
+  it.createdAt,
+  it.name,
+])
+
 function columnsOf({ isDescribed }: SecretTable): Statement {
-  return raw(`hosts, created_at, updated_at, ${isDescribed ? "" : "null as "}description`)
+  return raw(
+    `name, hosts as hosts_json, created_at, updated_at, ${isDescribed ? "" : "null as "}description`,
+  )
 }
 
 /** The secret with that name. */
-export function* findSecret(
+export function findSecret(
   table: SecretTable,
   ownerId: string,
   name: string,
 ): Script<ValSecret | undefined> {
-  const row = yield* firstRow<SecretRow>(sql`
-    select name, ${columnsOf(table)} from ${raw(table.name)}
+  return firstRow<ValSecret>(sql`
+    select ${columnsOf(table)} from ${raw(table.name)}
     where ${raw(table.owner)} = ${ownerId} and name = ${name}`)
-  return row && toSecret(row)
 }
 
 /** The number of secrets besides the one with that name. */
@@ -152,8 +148,4 @@ export function* removeSecret(
 /** Retires the processes that have the previous secrets in their environment. */
 function renewEnvironment(userId: string): Statement {
   return sql`update users set secrets_version = secrets_version + 1 where id = ${userId}`
-}
-
-function toSecret({ name, hosts, description, createdAt, updatedAt }: SecretRow): ValSecret {
-  return { name, hosts: fromJson<string[]>(hosts), description, createdAt, updatedAt }
 }

@@ -8,7 +8,7 @@ import type {
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, asIs, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { beyond, newestFirst, readPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { toScopes } from "./tokens.ts"
@@ -28,13 +28,14 @@ export function createSessionStore(db: Database): SessionStore {
         where t.hash = ${Buffer.from(linkHash, "hex")} and t.kind = 'link'`)
       return row
     },
-    async list(userId, at, page) {
-      const rows = await db.read<Session>(sql`
+    list: (userId, at, page) =>
+      readPage<Session>(
+        db,
+        page,
+        newestFirst,
+      )(sql`
         select id, user_agent, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and kind = 'session' and expires_at > ${at}
-          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
-      return toPage(rows, page, asIs, newestFirst.toKeys)
-    },
+        where user_id = ${userId} and kind = 'session' and expires_at > ${at}`),
     remove: (userId, id) =>
       db.write(function* () {
         const removed = yield* firstRow(sql`

@@ -4,7 +4,7 @@ import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { newestFirst, readPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 
@@ -24,13 +24,15 @@ const limits = { keysMax: 100, cachedMax: 10_000 }
 export function createTokenStore(db: Database): TokenStore {
   return {
     findHolder: createFindHolder(db),
-    async list(userId, page) {
-      const rows = await db.read<TokenRow>(sql`
+    list: (userId, page) =>
+      readPage(
+        db,
+        page,
+        newestFirst,
+        toToken,
+      )(sql`
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and kind = 'token' and node_id is null and authorization_id is null
-          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
-      return toPage(rows, page, toToken, newestFirst.toKeys)
-    },
+        where user_id = ${userId} and kind = 'token' and node_id is null and authorization_id is null`),
     add: (token) =>
       writeOnce(db, function* () {
         yield insertToken(token)

@@ -3,7 +3,6 @@ import type { HeldClaim } from "../../domain/queue/queue-store.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { fromJson } from "../runs/run-rows.ts"
 
 /** The claims of a node, as they are stored. */
 export interface NodeClaims {
@@ -12,30 +11,22 @@ export interface NodeClaims {
   readonly claims: readonly HeldClaim[]
 }
 
-interface ClaimsRow {
-  readonly id: string
-  readonly isGone: number
-  readonly claims: string | null
-}
-
 /** By account: run ids with their fences. */
-type StoredClaims = Record<string, Record<string, number>>
+export type StoredClaims = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+type ClaimsRow = Omit<NodeClaims, "claims"> & { readonly claims: StoredClaims | null }
 
 /** The statement that reads the claims of all nodes. */
-export const selectClaims = sql`select id, is_gone, claims from nodes`
+export const selectClaims = sql`select id as node_id, is_gone, claims as claims_json from nodes`
 
 /** Converts its rows. */
 export function toNodeClaims(found: readonly unknown[]): readonly NodeClaims[] {
-  return (found as readonly ClaimsRow[]).map(({ id, isGone, claims }) => ({
-    nodeId: id,
-    isGone: isGone === 1,
-    claims: parseClaims(claims),
-  }))
+  return (found as readonly ClaimsRow[]).map((row) => ({ ...row, claims: listClaims(row.claims) }))
 }
 
 /** The claims of the column. */
-export function parseClaims(text: string | null): readonly HeldClaim[] {
-  return Object.entries(fromJson<StoredClaims>(text) ?? {}).flatMap(([accountId, fences]) =>
+export function listClaims(stored: StoredClaims | null): readonly HeldClaim[] {
+  return Object.entries(stored ?? {}).flatMap(([accountId, fences]) =>
     Object.entries(fences).map(([id, fence]) => ({ id, fence, accountId })),
   )
 }

@@ -98,6 +98,24 @@ describeEachDatabase("Database", (open) => {
     ])
   })
 
+  test("columns are booleans and JSON by their names, and may be null in their group", async () => {
+    const { db } = await openWithTables(open)
+    await db.write(insertOnly("a"))
+    const found = await db.read(sql`
+      select 1 as is_one, 0 as has_one, exists (select 1 from items) as has_items, count as issued, null as is_null,
+        '{"a":[1]}' as data_json, null as none_json, 'null' as no_value_json, '[]' as val__list_json,
+        null as val___owner_id, 1 as val__is_own, null as left__out, null as left___out
+      from items`)
+    expect(found).toEqual([
+      {
+        ...{ isOne: true, hasOne: false, hasItems: true, issued: 0, isNull: null },
+        ...{ data: { a: [1] }, none: null, noValue: null },
+        val: { list: [], ownerId: null, isOwn: true },
+        left: null,
+      },
+    ])
+  })
+
   test("write runs last steps at the end, in the order of their keys, and only the last one for each key", async () => {
     const { db } = await openWithTables(open)
     const order: string[] = []

@@ -126,7 +126,7 @@ export interface Hit {
   readonly id: string
   readonly likeCount: number
   readonly createdAt: number
-  readonly isName: number
+  readonly isName: boolean
   /** In which of its texts the query is, where that was asked. */
   readonly place?: string
 }

@@ -69,7 +69,7 @@ describeEachDatabase("migrate", (open) => {
     ).rejects.toMatchObject({
       code: "database_unavailable",
       message:
-        "Cannot use the database: its schema is 2, and this version of Hamlet needs 3 or newer; start Hamlet 0.1.0 on it once, then this version",
+        "Cannot use the database: its schema is 2, and this version of Hamlet needs 3 or newer; start Hamlet 0.2.0 on it once, then this version",
     })
     expect(await appliedIn(db)).toEqual([1, 2])
     await expect(db.read(sql`select a from three`)).rejects.toThrow()

@@ -6,7 +6,7 @@ import { LockTimeout, unavailable } from "./errors.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 
 /** The release whose start brings a database with any older schema to that of the base. */
-export const releaseBefore = "0.1.0"
+export const releaseBefore = "0.2.0"
 
 /**
  * One step of the schema. Once it has landed it never changes: a later migration fixes it. It

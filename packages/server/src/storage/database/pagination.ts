@@ -1,6 +1,8 @@
 import type { CursorKey, CursorKeys } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { Page, PageRequest, Period } from "../../domain/paging.ts"
+import type { Database } from "./database.ts"
+import type { RecordOf } from "./records.ts"
 import { join, nothing, raw, type Statement, sql } from "./sql.ts"
 
 /** Below all ids: a search from there on in an index, where a database would scan the index. */
@@ -106,17 +108,55 @@ export function afterCursor(
   return sql`and (${raw(columns)}) ${raw(direction === "desc" ? "<" : ">")} (${values})`
 }
 
+/** The order of a list: by all of these columns, downwards. The last one is unique. */
+export interface ListOrder<Row> {
+  readonly columns: string
+  readonly kinds: readonly KeyKind[]
+  toKeys(row: Row): CursorKeys
+}
+
+/** Creates the order of a list. */
+export function listOrder<Row>(
+  columns: string,
+  kinds: readonly KeyKind[],
+  toKeys: (row: Row) => CursorKeys,
+): ListOrder<Row> {
+  return { columns, kinds, toKeys }
+}
+
 /** The order of most lists: the newest first. */
-export const newestFirst = { kinds: ["time", "id"], toKeys: toNewestKeys } as const
+export const newestFirst = newestOf("")
+
+/** The same with columns of a table that has an alias. */
+export function newestOf(alias: "" | `${string}.`): ListOrder<NewestRow> {
+  const columns = `${alias}created_at, ${alias}id`
+  return listOrder(columns, ["time", "id"], (row) => [row.createdAt, row.id])
+}
+
+/** Ids are version 7 UUIDs, which begin with the time: the newest first. */
+export function idOrder(alias: "" | `${string}.`): ListOrder<Pick<NewestRow, "id">> {
+  return listOrder(`${alias}id`, ["id"], (row) => [row.id])
+}
+
+/** A page of the rows that a statement selects, which ends with a condition. */
+export function readPage<Row extends RecordOf<Row>, Item = Row>(
+  db: Pick<Database, "read">,
+  page: PageRequest,
+  { columns, kinds, toKeys }: ListOrder<Row>,
+  convert: (row: Row) => Item = asIs as (row: Row) => Item & Row,
+): (select: Statement) => Promise<Page<Item>> {
+  const order = raw(columns.replaceAll(/,|$/g, " desc$&"))
+  return async (select) => {
+    const after = afterCursor(page, columns, kinds)
+    const found = await db.read<Row>(sql`${select} ${after} order by ${order} ${limitTo(page)}`)
+    return toPage(found, page, convert, toKeys)
+  }
+}
 
 /** The columns that a list with the newest first is sorted by. */
 export interface NewestRow {
   readonly createdAt: number
   readonly id: string
-}
-
-function toNewestKeys(row: NewestRow): CursorKeys {
-  return [Number(row.createdAt), row.id]
 }
 
 /**

@@ -1,14 +1,24 @@
+import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
+
 /** The field of a record that a column becomes. */
 export interface Field {
   /** The names of the groups that it is in, and its own. */
   readonly path: readonly string[]
+  /** Whether its group is there when it is null. */
+  readonly canBeNull: boolean
+  /** Makes the value of the field from what the column has, which is not null. */
+  readonly decode?: ((found: unknown) => unknown) | undefined
   /** PostgreSQL sends it as text, because it could be too large for a number; ours never are. */
   readonly isNumberText?: boolean
 }
 
-/** Refuses the type of a record that has the names of columns. */
+/** Refuses the type of a record that has the names of columns, or numbers for booleans. */
 export type RecordOf<Item> = {
-  readonly [Key in keyof Item]: Key extends `${string}_${string}` ? never : Item[Key]
+  readonly [Key in keyof Item]: Key extends `${string}_${string}`
+    ? never
+    : Key extends `${"is" | "has"}${Uppercase<string>}${string}`
+      ? boolean | null
+      : Item[Key]
 }
 
 type Group = Record<string, unknown>
@@ -19,9 +29,10 @@ export type Row = readonly unknown[]
 /**
  * The records of rows, as the code names their fields: the column `created_at` is `createdAt`, and
  * `val__owner_id` is the field `ownerId` of the group `val`. A group with a null is null: an outer
- * join has found nothing. We wrote the rows, so their values have the types that the code says;
- * booleans are 0 and 1. A row is the list of its values: an object with the names of the columns
- * would be made only to be copied.
+ * join has found nothing; only `val___owner_id` may be null in its group. The column `logs_json` is
+ * the field `logs`, parsed; columns like `is_gone` and `has_files` are booleans. We wrote the rows, so
+ * their values have the types that the code says. A row is the list of its values: an object with the
+ * names of the columns would be made only to be copied.
  */
 export function toRecords<Item>(
   rows: readonly Row[],
@@ -30,20 +41,24 @@ export function toRecords<Item>(
   return rows.map((row) => {
     const record: Group = {}
     for (let index = 0; index < fields.length; index++) {
-      const { path, isNumberText } = fields[index] as Field
+      const field = fields[index] as Field
       const found = row[index]
-      put(record, path, 0, isNumberText && found !== null ? Number(found) : found)
+      put(record, field, 0, found === null ? null : toValue(field, found))
     }
     return record as Item
   })
 }
 
-function put(group: Group, path: readonly string[], depth: number, value: unknown): void {
-  const name = path[depth] as string
-  if (depth === path.length - 1 || value === null) group[name] = value
+function toValue({ decode, isNumberText }: Field, found: unknown): unknown {
+  return decode ? decode(found) : isNumberText ? Number(found) : found
+}
+
+function put(group: Group, field: Field, depth: number, value: unknown): void {
+  const name = field.path[depth] as string
+  if (depth === field.path.length - 1 || (value === null && !field.canBeNull)) group[name] = value
   else if (group[name] !== null) {
     group[name] ??= {}
-    put(group[name] as Group, path, depth + 1, value)
+    put(group[name] as Group, field, depth + 1, value)
   }
 }
 
@@ -52,10 +67,24 @@ const known = new Map<string, Field>()
 
 /** The field of a column. */
 export function toField(column: string): Field {
-  const field = known.get(column) ?? { path: column.split("__").map(toFieldName) }
+  const earlier = known.get(column)
+  if (earlier) return earlier
+  const names = column.replace(/_json$/, "").split(/___?/)
+  const decode = findDecode(column, names.at(-1) ?? "")
+  const field = { path: names.map(toFieldName), canBeNull: column.includes("___"), decode }
   known.set(column, field)
   return field
 }
+
+function findDecode(column: string, name: string): Field["decode"] {
+  if (column.endsWith("_json")) return parseText
+  return /^(?:is|has)_|^(?:logs_truncated|follows_current)$/.test(name) ? toBoolean : undefined
+}
+
+const parseText = (found: unknown): unknown => parseOwnJson(found as string)
+
+/** SQLite returns a boolean as 1 or 0, and PostgreSQL one that it has computed as a boolean. */
+const toBoolean = (found: unknown): boolean => Number(found) === 1
 
 function toFieldName(column: string): string {
   return column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

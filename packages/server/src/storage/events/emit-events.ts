@@ -1,5 +1,5 @@
 import type { EventData, EventType, NewEvent, StoredData } from "../../domain/webhooks/events.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { asAdded } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows } from "../database/database.ts"
@@ -16,7 +16,7 @@ const limits = {
 
 interface Subscription {
   readonly id: string
-  readonly events: string
+  readonly types: readonly EventType[]
   readonly valId: string | null
 }
 
@@ -53,7 +53,7 @@ export function* emitEvent(dialect: Dialect, event: EmittedEvent): Statements<vo
 export function* emitEvents(dialect: Dialect, events: readonly EmittedEvent[]): Statements<void> {
   for (const [ownerId, ofOwner] of Map.groupBy(events, (event) => event.ownerId)) {
     const subscriptions = yield* rows<Subscription>(sql`
-      select id, events, val_id from webhooks where owner_id = ${ownerId} and status = 'active'
+      select id, events as types_json, val_id from webhooks where owner_id = ${ownerId} and status = 'active'
       order by created_at, id`)
     if (subscriptions.length > 0)
       yield* addDeliveries(dialect, ownerId, match(ofOwner, subscriptions))
@@ -64,13 +64,8 @@ function match(
   events: readonly EmittedEvent[],
   subscriptions: readonly Subscription[],
 ): readonly NewDelivery[] {
-  const parsed = subscriptions.map(({ id, valId, events }) => ({
-    id,
-    valId: valId,
-    types: parseOwnJson(events) as readonly EventType[],
-  }))
   return events.flatMap((event) =>
-    parsed
+    subscriptions
       .filter(
         ({ types, valId }) =>
           types.includes(event.type) && (valId === null || valId === event.valId),

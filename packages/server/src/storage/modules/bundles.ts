@@ -9,7 +9,7 @@ import { type Statement, sql } from "../database/sql.ts"
 
 interface BundleRow {
   readonly bytes: number
-  readonly hasFiles: number | boolean
+  readonly hasFiles: boolean
 }
 
 interface ScriptRow {
@@ -20,7 +20,7 @@ interface ScriptRow {
 interface SliceRow {
   readonly hash: string
   readonly createdAt: number
-  readonly isUsed: number | boolean
+  readonly isUsed: boolean
 }
 
 const limits = {

@@ -4,7 +4,6 @@ import type {
   ResolvedImport,
 } from "../../domain/modules/graph/module-graph.ts"
 import { mainBranch, toBranchKey } from "../../domain/modules/import-address.ts"
-import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
@@ -15,8 +14,8 @@ interface ImportRow {
   readonly usernameKey: string
   readonly nameKey: string
   readonly branchKey: string
-  readonly specifiers: string | null
-  readonly isPinned: number
+  readonly specifiers: readonly string[] | null
+  readonly isPinned: boolean
   readonly pinnedAt: number
   readonly target: ImportTarget | null
   readonly version: number | null
@@ -62,7 +61,7 @@ function weigh(imports: readonly ResolvedImport[]): number {
 function selectImports(key: string): Statement {
   const [branchId = "", path = "", since, asOf = ""] = key.split(" ")
   return sql`
-    select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.branch_key, i.specifiers,
+    select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.branch_key, i.specifiers as specifiers_json,
       case when i.pinned_version is null then 0 else 1 end as is_pinned, coalesce(i.pinned_at,
         (select s.created_at from states s where s.branch_id = i.branch_id and s.path = i.path and s.since = i.since)) as pinned_at,
       v.id as target__val_id, v.owner_id as target__owner_id, o.username as target__owner_name, v.name as target__val_name,
@@ -93,8 +92,8 @@ function toImport(row: ImportRow): ResolvedImport {
   const { usernameKey: username, nameKey: name, branchKey } = row
   return {
     address: toBranchKey({ username, name, branch: branchKey === "" ? null : branchKey }),
-    specifiers: row.specifiers === null ? null : (parseOwnJson(row.specifiers) as string[]),
-    isPinned: row.isPinned === 1,
+    specifiers: row.specifiers,
+    isPinned: row.isPinned,
     pinnedAt: row.pinnedAt,
     target: row.target ?? undefined,
     version:

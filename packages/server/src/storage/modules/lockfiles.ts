@@ -6,7 +6,7 @@ import type {
   Resolution,
 } from "../../domain/modules/lockfiles.ts"
 import type { SettledResolution } from "../../domain/vals/val-source.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -24,7 +24,7 @@ interface StampRow {
 interface LockRow extends StampRow {
   readonly nextAttemptAt: number | null
   readonly nodeId: string | null
-  readonly resolution: string | null
+  readonly resolution: Resolution | null
 }
 
 const limits = {
@@ -42,7 +42,7 @@ export function createLockfileStore(db: Database): LockfileStore {
     findSummary: async (valId, version) => toStamp(await findByKey(`${valId} ${version}`)),
     async find(valId, version) {
       const [row] = await db.read<LockRow>(sql`
-        select state, bundle_hash, updated_at, next_attempt_at, node_id, resolution from locks where branch_id = ${valId} and version = ${version}`)
+        select state, bundle_hash, updated_at, next_attempt_at, node_id, resolution as resolution_json from locks where branch_id = ${valId} and version = ${version}`)
       return row ? toLock(row) : null
     },
     add: (valId, version, at) =>
@@ -111,14 +111,9 @@ export function* readLockfile({
   version,
 }: BranchVersion): Script<Pick<Lockfile, "state" | "resolution"> | null> {
   const row = yield* firstRow<Pick<LockRow, "state" | "resolution">>(sql`
-    select state, case when length(resolution) <= ${limits.carriedCharsMax} then resolution end as resolution
+    select state, case when length(resolution) <= ${limits.carriedCharsMax} then resolution end as resolution_json
     from locks where branch_id = ${branchId} and version = ${version}`)
-  return row
-    ? {
-        state: row.state,
-        resolution: row.resolution === null ? null : (parseOwnJson(row.resolution) as Resolution),
-      }
-    : null
+  return row ?? null
 }
 
 /** A version of a branch. */
@@ -174,7 +169,7 @@ function toLock(row: LockRow): Lockfile {
     state: row.state,
     bundle: row.bundleHash,
     updatedAt: row.updatedAt,
-    resolution: row.resolution === null ? null : (parseOwnJson(row.resolution) as Resolution),
+    resolution: row.resolution,
     retryAt: row.nodeId === null ? row.nextAttemptAt : null,
   }
 }

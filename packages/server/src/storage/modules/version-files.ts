@@ -6,7 +6,6 @@ import {
   type VersionFileStore,
 } from "../../domain/modules/graph/version-files.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
-import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
@@ -43,7 +42,7 @@ interface ModuleRow extends ModulePath {
 
 interface SpecifierRow {
   readonly path: string
-  readonly specifiers: string | null
+  readonly specifiers: readonly string[] | null
 }
 
 const limits = {
@@ -106,7 +105,7 @@ export function createVersionFileStore(db: Database): VersionFileStore {
         select s.path, s.content from (${selectStates(branchId, version)}) p
         cross join states s where s.branch_id = ${branchId} and s.path = p.path and s.since = p.since and s.content is not null`)
       const imports = await db.read<SpecifierRow>(
-        selectImports(raw("i.path, i.specifiers"), branchId, version),
+        selectImports(raw("i.path, i.specifiers as specifiers_json"), branchId, version),
       )
       const byPath = Map.groupBy(imports, ({ path }) => path)
       return files
@@ -150,9 +149,7 @@ function selectFile(key: string): Statement {
 
 function toSpecifiers(rows: readonly SpecifierRow[]): readonly string[] | null {
   const all = rows.map(({ specifiers }) => specifiers)
-  return all.every((one) => one !== null)
-    ? all.flatMap((one) => parseOwnJson(one) as string[])
-    : null
+  return all.every((one) => one !== null) ? all.flat() : null
 }
 
 function toFile({ fileId, type, since, content }: FileRow): VersionFile | undefined {

@@ -3,10 +3,10 @@ import type {
   NotificationStore,
   NotificationType,
 } from "../../domain/notifications/notifications.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { newestOf, readPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { notificationLimits } from "./add-notification.ts"
 
@@ -24,18 +24,19 @@ const isShown = raw("(o.id is null or o.privacy = 'public' or o.owner_id = n.own
 export function createNotificationStore(db: Database): NotificationStore {
   const ofUser = (userId: string): Statement => sql`n.owner_id = ${userId} and ${isShown}`
   return {
-    async list(userId, page) {
-      const rows = await db.read<Notification>(sql`
+    list: (userId, page) =>
+      readPage(
+        db,
+        page,
+        newestOf("n."),
+        toNotification,
+      )(sql`
         select n.id, n.type, n.created_at, n.read_at, v.id as val__id, v.name as val__name,
           u.id as val__author__id, u.username as val__author__username, f.id as file__id, f.path as file__path,
           b.id as branch__id, b.name as branch__name, a.id as user__id, a.username as user__username,
           c.id as comment__id, c.comment as comment__text, o.id as other_val__id, o.name as other_val__name,
           w.id as other_val__author__id, w.username as other_val__author__username
-        from notifications n ${joins}
-        where ${ofUser(userId)} ${afterCursor(page, "n.created_at, n.id", newestFirst.kinds)}
-        order by n.created_at desc, n.id desc ${limitTo(page)}`)
-      return toPage(rows, page, toNotification, newestFirst.toKeys)
-    },
+        from notifications n ${joins} where ${ofUser(userId)}`),
     async countUnread(userId) {
       const [row] = await db.read<{ count: number }>(sql`
         select count(*) as count from (
@@ -49,11 +50,10 @@ export function createNotificationStore(db: Database): NotificationStore {
         yield sql`update notifications set read_at = ${at} where owner_id = ${userId} and read_at is null ${chosen}`
       }),
     async listMuted(userId) {
-      const [row] = await db.read<{ muted: string | null }>(
-        sql`select muted_notifications as muted from users where id = ${userId}`,
+      const [row] = await db.read<{ muted: readonly NotificationType[] | null }>(
+        sql`select muted_notifications as muted_json from users where id = ${userId}`,
       )
-      // We wrote it, from the closed list of types.
-      return row?.muted ? (parseOwnJson(row.muted) as NotificationType[]) : []
+      return row?.muted ?? []
     },
     mute: (userId, types) =>
       db.write(function* () {

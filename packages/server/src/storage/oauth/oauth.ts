@@ -9,11 +9,11 @@ import type {
   Redemption,
   WaitingDevice,
 } from "../../domain/oauth/oauth.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { insertToken, toScopes } from "../accounts/tokens.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { beyond, newestOf, readPage } from "../database/pagination.ts"
 import { raw, sql } from "../database/sql.ts"
 
 type AuthorizationRow = Omit<ClientAuthorization, "scopes"> & {
@@ -41,10 +41,10 @@ export function createOAuthStore(db: Database): OAuthStore {
     addClient: (client, staleBefore, countMax) =>
       db.write(() => addClient(dialect, client, staleBefore, countMax)),
     async findClient(id) {
-      const [row] = await db.read<Omit<OAuthClient, "redirectUris"> & { redirectUris: string }>(
-        sql`select id, name, redirect_uris, created_at from oauth_clients where id = ${id}`,
+      const [row] = await db.read<OAuthClient>(
+        sql`select id, name, redirect_uris as redirect_uris_json, created_at from oauth_clients where id = ${id}`,
       )
-      return row && { ...row, redirectUris: parseOwnJson(row.redirectUris) as string[] }
+      return row
     },
     addCode: (code, at) => db.write(() => addCode(code, at)),
     addDevice: (device, client, at, countMax) =>
@@ -71,14 +71,14 @@ export function createOAuthStore(db: Database): OAuthStore {
     redeemCode: (hash, issue, bounds) => db.write(() => redeemCode(dialect, hash, issue, bounds)),
     rotate: (hash, issue, bounds) => db.write(() => rotate(dialect, hash, issue, bounds)),
     revokeToken: (hash, clientId) => db.write(() => revokeToken(hash, clientId)),
-    async list(userId, at, page) {
-      const rows = await db.read<AuthorizationRow>(sql`
-        select ${authorizationColumns} from authorizations a
-        where a.user_id = ${userId} and a.expires_at > ${at}
-          ${afterCursor(page, "a.created_at, a.id", newestFirst.kinds)}
-        order by a.created_at desc, a.id desc ${limitTo(page)}`)
-      return toPage(rows, page, toAuthorization, newestFirst.toKeys)
-    },
+    list: (userId, at, page) =>
+      readPage(
+        db,
+        page,
+        newestOf("a."),
+        toAuthorization,
+      )(sql`
+        select ${authorizationColumns} from authorizations a where a.user_id = ${userId} and a.expires_at > ${at}`),
     remove: (userId, id) =>
       db.write(function* () {
         const removed = yield* firstRow(

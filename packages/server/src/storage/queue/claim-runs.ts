@@ -5,13 +5,18 @@ import type {
   ClaimRequest,
   HeldClaim,
 } from "../../domain/queue/queue-store.ts"
-import type { LogGap, LogLine, RunRequest } from "../../domain/runs/runs.ts"
-import { claimsTable, lockClaims, parseClaims, saveClaims } from "../claims/node-claims.ts"
+import {
+  claimsTable,
+  listClaims,
+  lockClaims,
+  type StoredClaims,
+  saveClaims,
+} from "../claims/node-claims.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
-import { fromJson, fromStoredInput, type StoredRunInput } from "../runs/run-rows.ts"
+import { fromStoredInput, type StoredRunInput } from "../runs/run-rows.ts"
 
 const limits = {
   /** Accounts that one claim looks at. */
@@ -24,7 +29,7 @@ interface TurnRow {
   readonly accountId: string
   readonly place: number
   /** Whether it has a run that is due. */
-  readonly isDue: number
+  readonly isDue: boolean
 }
 
 /** The accounts of one claim, each with the number of runs to take. */
@@ -39,20 +44,10 @@ interface DueRow {
   readonly accountId: string
 }
 
-type ClaimedRow = Omit<ClaimedRun, "startedFile" | keyof Encoded> &
-  Encoded & { readonly fileId: string | null; readonly branchId: string | null }
-
-/** What a row has in another form. */
-interface Encoded {
-  readonly followsCurrent: number
-  readonly args: string | null
-  readonly input: string | null
-  readonly request: string | null
-  readonly logs: string | null
-  readonly logsTruncated: number
-  readonly logGap: string | null
-  readonly isAccountSuspended: number
-  readonly isToBeCancelled: number
+type ClaimedRow = Omit<ClaimedRun, "startedFile" | "input"> & {
+  readonly fileId: string | null
+  readonly branchId: string | null
+  readonly input: StoredRunInput | null
 }
 
 /**
@@ -78,10 +73,10 @@ function* claimOf(
   { shares }: Turns,
 ): Script<readonly ClaimedRow[]> {
   yield* lockClaims(dialect)
-  const others = yield* rows<{ claims: string | null }>(
-    sql`select claims from nodes where id <> ${nodeId} and claims is not null`,
+  const others = yield* rows<{ claims: StoredClaims }>(
+    sql`select claims as claims_json from nodes where id <> ${nodeId} and claims is not null`,
   )
-  const claimed = toFences([...others.flatMap(({ claims }) => parseClaims(claims)), ...held])
+  const claimed = toFences([...others.flatMap(({ claims }) => listClaims(claims)), ...held])
   const due = Map.groupBy(
     yield* rows<DueRow>(listDue(dialect, shares, claimed)),
     (run) => run.accountId,
@@ -160,7 +155,7 @@ function share(turns: readonly TurnRow[], { runsMax, roomOf }: ClaimRequest): Tu
   for (const { accountId, isDue } of turns) {
     if (shares.length === accountsMax) break
     last = accountId
-    const room = isDue === 1 ? roomOf(accountId) : 0
+    const room = isDue ? roomOf(accountId) : 0
     if (room > 0) shares.push({ accountId, runsMax: room })
   }
   const isComplete = turns.length < limits.accountsSeenMax && last === turns.at(-1)?.accountId
@@ -189,10 +184,11 @@ function listDue(
   return join(parts, " union all ")
 }
 
+/** An account that is gone runs nothing, as one that is suspended. */
 function readClaimed(dialect: Dialect, claims: readonly Fenced[]): Statement {
   return sql`
     select r.id, r.val_id, r.file_id, r.branch_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at as queued_at,
-      r.args, r.input, r.request, r.logs, r.logs_truncated, r.log_gap, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested as is_to_be_cancelled,
+      r.args as args_json, r.input as input_json, r.request as request_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated, r.log_gap as log_gap_json, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested as is_to_be_cancelled,
       case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_account_suspended
     from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id left join users u on u.id = r.account_id`
 }
@@ -201,16 +197,7 @@ function toClaimedRun({ fileId, branchId, ...row }: ClaimedRow): ClaimedRun {
   return {
     ...row,
     startedFile: fileId === null ? null : { id: fileId, branchId: branchId ?? row.valId },
-    followsCurrent: row.followsCurrent === 1,
-    args: fromJson(row.args),
-    input: fromStoredInput(fromJson<StoredRunInput>(row.input)) ?? null,
-    request: fromJson<RunRequest>(row.request),
-    logs: fromJson<LogLine[]>(row.logs) ?? [],
-    logsTruncated: row.logsTruncated === 1,
-    logGap: fromJson<LogGap>(row.logGap),
-    // An account that is gone runs nothing either.
-    isAccountSuspended: row.isAccountSuspended === 1,
-    isToBeCancelled: row.isToBeCancelled === 1,
+    input: fromStoredInput(row.input) ?? null,
   }
 }
 

@@ -9,8 +9,9 @@ import {
 import {
   claimsTable,
   hasOpenClaims,
+  listClaims,
   lockClaims,
-  parseClaims,
+  type StoredClaims,
   selectClaims,
   toNodeClaims,
 } from "../claims/node-claims.ts"
@@ -19,7 +20,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { nothing, raw, type Statement, type Statements, sql, withNotice } from "../database/sql.ts"
 import { afterRunsEnded } from "../runs/after-runs-ended.ts"
 import { updateLatest } from "../runs/record-runs.ts"
-import { fromJson, toJson } from "../runs/run-rows.ts"
+import { toJson } from "../runs/run-rows.ts"
 
 /** Repeats the condition of the index of such runs word for word: SQLite uses it only then. */
 const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")
@@ -87,11 +88,9 @@ export async function takeOverRuns(db: Database, takeover: Takeover): Promise<Ta
 }
 
 async function takeOverEach(db: Database, takeover: Takeover): Promise<TakenOver> {
-  const gone = await db.read<GoneNodeRow>(
-    sql`select id, begun, claims from nodes where is_gone = 1`,
-  )
+  const gone = await db.read<GoneNodeRow>(selectGone)
   const bound = await db.read<{ id: string }>(sql`select r.id from runs r where ${isLost}`)
-  const claimed = gone.flatMap(({ claims }) => parseClaims(claims))
+  const claimed = gone.flatMap(({ claims }) => listClaims(claims))
   const taken = { requeued: 0, retried: 0, crashed: 0 }
   const errors: unknown[] = []
   for (const id of new Set([...bound, ...claimed].map((run) => run.id))) {
@@ -127,9 +126,7 @@ function* takeOver(
     select ${openRunColumns} from runs r where ${isLost} ${isWanted}
     order by r.node_id, r.id limit ${runsMax} ${waits ? dialect.forUpdate : dialect.skipLocked}`)
   // After them: a node that goes in between is taken next time.
-  const gone = yield* rows<GoneNodeRow>(
-    sql`select id, begun, claims from nodes where is_gone = 1 ${dialect.forUpdate}`,
-  )
+  const gone = yield* rows<GoneNodeRow>(sql`${selectGone} ${dialect.forUpdate}`)
   const found = [...bound, ...(yield* findClaimed(dialect, gone, onlyId))]
   const cancelled = found.filter((run) => run.cancelRequested === 1)
   const lost = found.filter((run) => run.cancelRequested === 0)
@@ -144,7 +141,7 @@ function* takeOver(
   yield* endRuns(dialect, cancelled, toCancelled(at, hasStarted))
   yield* endRuns(dialect, crashed, { status: "crashed", error, at, hasStarted: () => true })
   for (const { id, claims } of gone)
-    if (!(yield* hasOpenClaims(dialect, parseClaims(claims)))) yield removeEmptyNode(id)
+    if (!(yield* hasOpenClaims(dialect, listClaims(claims)))) yield removeEmptyNode(id)
   return {
     requeued: requeued.length,
     retried: retried.length,
@@ -156,9 +153,11 @@ function* takeOver(
 
 interface GoneNodeRow {
   readonly id: string
-  readonly begun: string | null
-  readonly claims: string | null
+  readonly begun: Readonly<Record<string, number>> | null
+  readonly claims: StoredClaims | null
 }
+
+const selectGone = sql`select id, begun as begun_json, claims as claims_json from nodes where is_gone = 1`
 
 /** The claimed runs of these nodes whose own rows say nothing of it. */
 function* findClaimed(
@@ -167,7 +166,7 @@ function* findClaimed(
   onlyId: string | undefined,
 ): Statements<readonly OpenRunRow[]> {
   const claims = gone
-    .flatMap((node) => parseClaims(node.claims).map((claim) => ({ ...claim, nodeId: node.id })))
+    .flatMap((node) => listClaims(node.claims).map((claim) => ({ ...claim, nodeId: node.id })))
     .filter(({ id }) => onlyId === undefined || id === onlyId)
   if (claims.length === 0) return []
   // A run may also be among the old claims of another node, under a lower number.
@@ -183,9 +182,7 @@ function* findClaimed(
  * that is not stored, as after a restore, it is not known, so the run counts as started.
  */
 function toHasStarted(nodes: readonly GoneNodeRow[]): (run: OpenRunRow) => boolean {
-  const begun = new Map(
-    nodes.map(({ id, begun }) => [id, fromJson<Record<string, number>>(begun) ?? {}]),
-  )
+  const begun = new Map(nodes.map((node) => [node.id, node.begun ?? {}]))
   return ({ id, nodeId, status, fence }) => {
     const fences = begun.get(nodeId ?? "")
     return status === "running" || fences === undefined || fences[id] === fence

@@ -1,8 +1,8 @@
 import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, asIs, limitTo, toPage, within } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import { listOrder, readPage, within } from "../database/pagination.ts"
+import { type Statement, sql } from "../database/sql.ts"
 import { isListed } from "../vals/val-rows.ts"
 
 /** The importing val, and the imported val. */
@@ -13,23 +13,24 @@ type End = "from" | "to"
  * end must be one that they may find in a list.
  */
 export function createReferenceStore(db: Database): ReferenceStore {
-  const list = async (
-    condition: Statement,
-    ends: readonly End[],
-    period: Period,
-    page: PageRequest,
-  ) => {
+  const list = (condition: Statement, ends: readonly End[], period: Period, page: PageRequest) => {
     const columns = ["d.created_at", ...ends.map((end) => `d.${end}_val_id`)]
-    const after = afterCursor(page, columns.join(", "), ["time", ...ends.map(() => "id" as const)])
-    const rows = await db.read<Reference>(sql`
+    const order = listOrder<Reference>(
+      columns.join(", "),
+      ["time", ...ends.map(() => "id" as const)],
+      (row) => [row.at, ...ends.map((end) => row[end].id)],
+    )
+    return readPage(
+      db,
+      page,
+      order,
+    )(sql`
       select d.created_at as at, f.id as from__id, f.name as from__name, f.owner_id as from__owner_id, fo.username as from__owner_name,
         t.id as to__id, t.name as to__name, t.owner_id as to__owner_id, o.username as to__owner_name
       from dependencies d
       join vals f on f.id = d.from_val_id join users fo on fo.id = f.owner_id
       join vals t on t.id = d.to_val_id join users o on o.id = t.owner_id
-      where ${condition} ${within("d.created_at", period)} ${after}
-      order by ${raw(columns.map((column) => `${column} desc`).join(", "))} ${limitTo(page)}`)
-    return toPage(rows, page, asIs, (row) => [row.at, ...ends.map((end) => row[end].id)])
+      where ${condition} ${within("d.created_at", period)}`)
   }
   return {
     listToUser: (userId, period, page) =>

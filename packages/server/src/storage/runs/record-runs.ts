@@ -1,11 +1,12 @@
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import type { RunError, RunRecord, RunSource, RunStatus } from "../../domain/runs/runs.ts"
+import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
-import { fromJson, toJson } from "./run-rows.ts"
+import { toJson } from "./run-rows.ts"
 
 const columns = [
   ...[
@@ -173,6 +174,7 @@ const [sourceColumn, statusColumn, errorColumn, accountColumn, ownerColumn] = [
 ].map((name) => columns.indexOf(name)) as [number, number, number, number, number]
 
 function toEndedRun({ values, id, valId, branchId, version, startedAt, endedAt }: Row): EndedRun {
+  const error = values[errorColumn] as string | null
   return {
     id,
     valId,
@@ -185,7 +187,7 @@ function toEndedRun({ values, id, valId, branchId, version, startedAt, endedAt }
     ownerId: values[ownerColumn] as string,
     source: values[sourceColumn] as RunSource,
     status: values[statusColumn] as RunStatus,
-    error: fromJson<RunError>(values[errorColumn] as string | null),
+    error: error === null ? null : (parseOwnJson(error) as RunError),
     depth: values[depthColumn] as number,
   }
 }

@@ -1,46 +1,23 @@
-import type { RunEgress } from "../../domain/egress.ts"
 import type { RunEmail } from "../../domain/mail/inbound/mail.ts"
-import {
-  evalName,
-  type LogGap,
-  type LogLine,
-  type Run,
-  type RunDetail,
-  type RunError,
-  type RunInput,
-  type RunMessage,
-  type RunRequest,
-} from "../../domain/runs/runs.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { evalName, type Run, type RunDetail, type RunInput } from "../../domain/runs/runs.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { raw, sql } from "../database/sql.ts"
 
 /** A run joined with its val and the val's owner. */
-export type RunRow = Omit<Run, "error" | "request" | "mail"> & {
-  readonly error: string | null
-  readonly request: string | null
-  readonly email: string | null
-}
+export type RunRow = Omit<Run, "mail"> & { readonly mail: RunEmail | null }
 
 /** The same with the columns that only a single run shows. */
-export type RunDetailRow = RunRow & {
-  readonly args: string | null
-  readonly returnValue: string | null
-  readonly logs: string | null
-  readonly logsTruncated: number
-  readonly logGap: string | null
-  readonly response: string | null
-  readonly egress: string | null
-}
+export type RunDetailRow = Omit<RunDetail, "mail" | "email"> & Pick<RunRow, "mail">
 
 /**
  * The columns of a RunRow; `r` is the run, `v` its val (none for code that is not saved), `u` the
  * owner of the val.
  */
 export const runColumns =
-  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.request, r.last_line,
+  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error as error_json, r.source, r.status, r.attempt, r.request as request_json, r.last_line,
   coalesce(r.file_id, r.val_id) as file__id, (select f.path from files f where f.id = coalesce(r.file_id, r.val_id)) as file__path,
   coalesce(r.branch_id, r.val_id) as branch__id, (select b.name from branches b where b.id = coalesce(r.branch_id, r.val_id)) as branch__name,
-  case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as email,
+  case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as mail_json,
   r.val_id as val__id, coalesce(v.name, '${evalName}') as val__name, r.version as val__version,
   coalesce(v.privacy, 'private') as val__privacy, r.owner_id as val__owner_id, u.username as val__owner_name`)
 
@@ -60,51 +37,26 @@ export const isOfNoVal = raw("r.val_id = r.owner_id")
  * partition of the responses only.
  */
 export const toDetailColumns = (id: string) =>
-  sql`r.args, r.return_value, r.logs, r.logs_truncated, r.log_gap, r.egress, (select p.response from run_responses p where p.run_id = ${id}) as response`
+  sql`r.args as args_json, r.return_value as return_value_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated, r.log_gap as log_gap_json,
+    r.egress as egress_json, (select p.response from run_responses p where p.run_id = ${id}) as response_json`
 
 /** The run as lists show it. */
-export function toRun({ email, ...row }: RunRow): Run {
-  return {
-    ...row,
-    error: fromJson<RunError>(row.error),
-    request: fromJson<RunRequest>(row.request),
-    mail: toMail(fromJson<RunEmail>(email)),
-  }
+export function toRun(row: RunRow): Run {
+  return row.mail === null ? (row as Run) : { ...row, mail: toMail(row.mail) }
 }
 
-function toMail(email: RunEmail | null): Run["mail"] {
-  return (
-    email && {
-      from: email.from ?? "",
-      subject: email.subject ?? "",
-      isTest: email.isTest ?? false,
-    }
-  )
+function toMail({ from, subject, isTest = false }: RunEmail): Run["mail"] {
+  return { from: from ?? "", subject: subject ?? "", isTest }
 }
 
 /** The run with all of its data. */
 export function toRunDetail(row: RunDetailRow): RunDetail {
-  return {
-    ...toRun(row),
-    args: fromJson(row.args),
-    returnValue: fromJson(row.returnValue),
-    logs: fromJson<LogLine[]>(row.logs) ?? [],
-    logsTruncated: row.logsTruncated === 1,
-    logGap: fromJson<LogGap>(row.logGap),
-    response: fromJson<RunMessage>(row.response),
-    email: fromJson<RunEmail>(row.email),
-    egress: fromJson<RunEgress>(row.egress),
-  }
+  return { ...row, email: row.mail, mail: row.mail && toMail(row.mail) }
 }
 
 /** The JSON text of a value; null for a value without JSON, such as undefined. */
 export function toJson(value: unknown): string | null {
   return value === null || value === undefined ? null : (toOwnJson(value) ?? null)
-}
-
-/** The parsed JSON of a column; null where it is null. */
-export function fromJson<T>(text: string | null): T | null {
-  return text === null ? null : (parseOwnJson(text) as T)
 }
 
 /** What earlier versions of the server stored of a request. */
@@ -117,8 +69,8 @@ interface OldRequestInput {
 export type StoredRunInput = RunInput | OldRequestInput
 
 /** What a run is started with, from its column. */
-export function fromStoredInput(stored: StoredRunInput | null): RunInput | undefined {
-  if (stored === null || "headers" in stored || "kind" in stored) return stored ?? undefined
+export function fromStoredInput(stored: StoredRunInput | null | undefined): RunInput | undefined {
+  if (!stored || "headers" in stored || "kind" in stored) return stored ?? undefined
   return {
     headers: stored.contentType === null ? [] : [["content-type", stored.contentType]],
     body: stored.body,

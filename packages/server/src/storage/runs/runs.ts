@@ -10,7 +10,6 @@ import { listRuns } from "./list-runs.ts"
 import { toRunValues } from "./record-runs.ts"
 import { addPartitions, dropPartitions, listPurgedTables } from "./run-partitions.ts"
 import {
-  fromJson,
   fromStoredInput,
   isOfNoVal,
   type RunDetailRow,
@@ -59,10 +58,10 @@ export function createRunStore(db: Database): RunStore {
     listOfOwner: (valId, filter, page) =>
       list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
     async findInput(id) {
-      const [row] = await db.read<{ input: string | null }>(
-        sql`select input from runs where id = ${id}`,
+      const [row] = await db.read<{ input: StoredRunInput | null }>(
+        sql`select input as input_json from runs where id = ${id}`,
       )
-      return fromStoredInput(fromJson<StoredRunInput>(row?.input ?? null))
+      return fromStoredInput(row?.input)
     },
     async record(all) {
       const runs = all.filter(({ claim }) => claim === undefined).map(toRunValues)
@@ -92,16 +91,7 @@ export function createRunStore(db: Database): RunStore {
     },
     purgeBeyond: (valId, keptMax, runsMax) =>
       write({ kind: "purge_beyond", valId, keptMax, runsMax }),
-    async listSizes(accountId, after, runsMax) {
-      const found = await db.read<{ id: string; startedAt: number; bytes: number }>(
-        sizesOf(accountId, after, runsMax),
-      )
-      return found.map(({ id, startedAt, bytes }) => ({
-        id,
-        startedAt,
-        bytes,
-      }))
-    },
+    listSizes: (accountId, after, runsMax) => db.read(sizesOf(accountId, after, runsMax)),
     purgeFrom: (accountId, from, runsMax) =>
       write({ kind: "purge_from", accountId, from, runsMax }),
   }

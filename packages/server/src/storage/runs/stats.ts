@@ -1,6 +1,5 @@
 import type { RunRequest } from "../../domain/runs/runs.ts"
 import type { StatStore } from "../../domain/stats/stats.ts"
-import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Database } from "../database/database.ts"
 import { join, sql } from "../database/sql.ts"
 import { partOf, readInTurn, walkRuns, withVisibleOwner } from "./walk-runs.ts"
@@ -40,10 +39,10 @@ export function createStatStore(db: Database, given: Partial<typeof limits> = {}
       const found = new Map<string, RunRequest>()
       for (let from = 0; from < runIds.length; from += requestsAtOnceMax) {
         const ids = runIds.slice(from, from + requestsAtOnceMax).map((id) => sql`${id}`)
-        const rows = await db.read<{ id: string; request: string }>(
-          sql`select id, request from runs where request is not null and id in (${join(ids, ", ")})`,
+        const rows = await db.read<{ id: string; request: RunRequest }>(
+          sql`select id, request as request_json from runs where request is not null and id in (${join(ids, ", ")})`,
         )
-        for (const row of rows) found.set(row.id, parseOwnJson(row.request) as RunRequest)
+        for (const row of rows) found.set(row.id, row.request)
       }
       return found
     },

@@ -6,7 +6,6 @@ import type { Database } from "../database/database.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { withCode } from "../vals/val-rows.ts"
 import {
-  fromJson,
   fromStoredInput,
   type RunRow,
   runColumns,
@@ -28,7 +27,7 @@ type TracedRow = RunRow & {
   readonly fileId: string
   readonly branchId: string
   /** Whether the file is on the main branch. */
-  readonly isMain: number
+  readonly isMain: boolean
   readonly path: string | null
   readonly type: string | null
   readonly entryFileId: string | null
@@ -95,39 +94,37 @@ export function createTelemetryStore(db: Database): TelemetryStore {
       return rows.map(toSample)
     },
     async findTraced(ids) {
-      const found = new Map<string, TracedRun>()
-      if (ids.length === 0) return found
-      const rows = await db.read<TracedRow>(sql`
+      if (ids.length === 0) return new Map<string, TracedRun>()
+      const found = await db.read<TracedRow>(sql`
         select ${runColumns}, ${fileColumns} from runs r ${runJoins} ${fileJoins}
         where r.id in (${list(ids)})`)
-      for (const row of rows) found.set(row.id, toTraced(row))
-      return found
+      return new Map(found.map((row) => [row.id, toTraced(row)]))
     },
     async findHeaders(id) {
-      const [row] = await db.read<{ input: string | null; response: string | null }>(sql`
-        select r.input, p.response from runs r left join run_responses p on p.run_id = r.id
+      const [row] = await db.read<{
+        input: StoredRunInput | null
+        response: RunMessage | null
+      }>(sql`
+        select r.input as input_json, p.response as response_json from runs r left join run_responses p on p.run_id = r.id
         where r.id = ${id}`)
-      const input = fromStoredInput(fromJson<StoredRunInput>(row?.input ?? null))
-      const response = fromJson<RunMessage>(row?.response ?? null)
+      const input = fromStoredInput(row?.input)
       return {
         request: input && isRequestInput(input) ? input.headers : null,
-        response: response?.headers ?? null,
+        response: row?.response?.headers ?? null,
       }
     },
     async findLogs(ids) {
-      const found = new Map<string, readonly LogLine[]>()
-      if (ids.length === 0) return found
-      const rows = await db.read<{ id: string; logs: string }>(
-        sql`select id, logs from runs where id in (${list(ids)}) and logs is not null`,
+      if (ids.length === 0) return new Map()
+      const found = await db.read<{ id: string; logs: readonly LogLine[] }>(
+        sql`select id, logs as logs_json from runs where id in (${list(ids)}) and logs is not null`,
       )
-      for (const row of rows) found.set(row.id, fromJson<LogLine[]>(row.logs) ?? [])
-      return found
+      return new Map(found.map(({ id, logs }) => [id, logs]))
     },
   }
 }
 
 function toTraced({ path, type, fileId, branchId, isMain, entryFileId, ...row }: TracedRow) {
-  const isEntry = isMain === 1 && (entryFileId === null || entryFileId === fileId)
+  const isEntry = isMain && (entryFileId === null || entryFileId === fileId)
   return { run: toRun(row), fileId, branchId, path: path ?? "", type: type ?? "script", isEntry }
 }
 

@@ -53,9 +53,9 @@ interface StateRow {
   readonly fileId: string
   readonly branchId: string
   readonly type: FileType | null
-  readonly isSuspended: number
-  readonly hasOpenRun: number
-  readonly isCrowded: number
+  readonly isSuspended: boolean
+  readonly hasOpenRun: boolean
+  readonly isCrowded: boolean
 }
 
 interface WorkRow {
@@ -160,8 +160,8 @@ function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
     dueAt: row.nextAt,
     overlap: row.overlap,
     catchUp: row.catchUp,
-    canRun: state?.type === "interval" && state.isSuspended === 0 && state.isCrowded === 0,
-    hasOpenRun: state?.hasOpenRun === 1,
+    canRun: state?.type === "interval" && !state.isSuspended && !state.isCrowded,
+    hasOpenRun: state?.hasOpenRun ?? false,
     releasedAt: row.releasedAt,
   }
 }

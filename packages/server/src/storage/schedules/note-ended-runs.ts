@@ -14,7 +14,7 @@ const columns: TableColumns = {
 interface CountRow {
   readonly fileId: string
   readonly failureCount: number
-  readonly isPaused: number
+  readonly isPaused: boolean
 }
 
 /**
@@ -69,7 +69,7 @@ function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<voi
 
 function* noteFailure(dialect: Dialect, schedule: CountRow): Statements<void> {
   const { fileId, failureCount: count } = schedule
-  const notice = findNotice(count, schedule.isPaused === 1)
+  const notice = findNotice(count, schedule.isPaused)
   if (notice === undefined) return
   const pause =
     notice === "failing"

@@ -7,12 +7,11 @@ import type {
   ScheduleState,
   ScheduleStore,
 } from "../../domain/schedules/schedules.ts"
-import type { Timing } from "../../domain/schedules/timing.ts"
 import type { ValMention } from "../../domain/vals/comments.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { listOrder, readPage } from "../database/pagination.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { countActive, fileType, insertSchedule, readTime } from "./file-schedules.ts"
@@ -30,16 +29,16 @@ export function createScheduleStore(
     async find(valId, place) {
       const [target] = await db.read<TargetRow>(selectTarget(valId, place))
       if (!target?.file) return undefined
-      const [row] = await db.read<ScheduleRow>(selectSchedule(target.file.id))
-      return row && toSchedule(row)
+      const [row] = await db.read<Schedule>(selectSchedule(target.file.id))
+      return row
     },
-    async listOfOwner(ownerId, page) {
-      const rows = await db.read<ScheduleRow>(sql`
-        select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}
-          ${afterCursor(page, "s.created_at, s.file_id", ["time", "id"])}
-        order by s.created_at desc, s.file_id desc ${limitTo(page)}`)
-      return toPage(rows, page, toSchedule, (row) => [row.createdAt, row.file.id])
-    },
+    listOfOwner: (ownerId, page) =>
+      readPage(
+        db,
+        page,
+        byTime,
+      )(sql`
+        select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}`),
     put: (valId, place, change, activeMax) =>
       db.write(() => putSchedule(dialect, valId, place, change, activeMax)),
     delete: (valId, place, assert) => db.write(() => deleteSchedule(valId, place, assert)),
@@ -50,6 +49,11 @@ export function createScheduleStore(
     tellOwners: (countMax) => db.write(() => tellOwners(dialect, countMax, newId, toValPage)),
   }
 }
+
+const byTime = listOrder<Schedule>("s.created_at, s.file_id", ["time", "id"], (it) => [
+  it.createdAt,
+  it.file.id,
+])
 
 function selectSchedule(fileId: string): Statement {
   return sql`select ${scheduleColumns} from schedules s ${scheduleJoins} where s.file_id = ${fileId}`
@@ -99,15 +103,13 @@ function* putSchedule(
   // So that it is not fired meanwhile.
   yield sql`select file_id from schedules where file_id = ${file?.id ?? null} ${dialect.forUpdate}`
   const now = yield* readTime(dialect)
-  const row = file && (yield* firstRow<ScheduleRow>(selectSchedule(file.id)))
-  const current = row && toSchedule(row)
+  const current = file && (yield* firstRow<Schedule>(selectSchedule(file.id)))
   const changed = change({ ...target, current, now })
   if (!file) return undefined
   const isStarted = !changed.isPaused && (!current || current.isPaused)
   if (isStarted && active >= activeMax) return "full"
   yield upsertSchedule(val, file.id, changed, now)
-  const after = yield* firstRow<ScheduleRow>(selectSchedule(file.id))
-  return after && toSchedule(after)
+  return yield* firstRow<Schedule>(selectSchedule(file.id))
 }
 
 /** A schedule that starts anew waits for no run. */
@@ -152,7 +154,7 @@ const mentionColumns = raw(
  * run.
  */
 const scheduleColumns = raw(`${mentionColumns.text}, s.file_id as file__id, f.path as file__path,
-  f.branch_id as branch__id, b.name as branch__name, ${fileType.text} as type, s.cron, s.every, s.time_zone,
+  f.branch_id as branch__id, b.name as branch__name, ${fileType.text} as type, s.cron as timing___cron, s.every as timing___every, s.time_zone as timing__time_zone,
   s.overlap, s.catch_up, s.is_paused, s.paused_reason, s.anchor_at, s.next_at, s.last_run_at,
   s.last_run_id, coalesce(r.status, s.last_status) as last_status, s.failure_count, s.created_at,
   s.updated_at`)
@@ -161,10 +163,3 @@ const scheduleColumns = raw(`${mentionColumns.text}, s.file_id as file__id, f.pa
 const scheduleJoins =
   raw(`join files f on f.id = s.file_id join branches b on b.id = f.branch_id join vals v on v.id = s.val_id
   join branches m on m.id = v.id join users u on u.id = s.owner_id left join runs r on r.id = s.last_run_id`)
-
-type ScheduleRow = Omit<Schedule, "timing" | "isPaused"> & Timing & { readonly isPaused: number }
-
-/** Makes a schedule of the domain. */
-function toSchedule({ cron, every, timeZone, ...row }: ScheduleRow): Schedule {
-  return { ...row, timing: { cron, every, timeZone }, isPaused: row.isPaused === 1 }
-}

@@ -1,3 +1,4 @@
+import type { RunError } from "../../domain/runs/runs.ts"
 import {
   type FailingSchedule,
   type ScheduleNotice,
@@ -12,7 +13,6 @@ import { sql } from "../database/sql.ts"
 import { emitEvent } from "../events/emit-events.ts"
 import { addNotice } from "../mail/outbound/add-notice.ts"
 import { addNotification } from "../notifications/add-notification.ts"
-import { fromJson } from "../runs/run-rows.ts"
 
 interface NoticeRow {
   readonly fileId: string
@@ -25,7 +25,7 @@ interface NoticeRow {
   readonly name: string
   readonly notice: ScheduleNotice
   readonly failureCount: number
-  readonly error: string | null
+  readonly error: RunError | null
   readonly now: number
 }
 
@@ -44,7 +44,7 @@ export function* tellOwners(
   for (const ids of inBatches(locked.map((row) => row.fileId))) {
     const found = yield* rows<NoticeRow>(sql`
       select s.file_id, f.path as file_path, f.branch_id, b.name as branch_name, s.val_id, s.owner_id,
-        u.username as owner_name, v.name, s.notice, s.failure_count, r.error, ${dialect.now} as now
+        u.username as owner_name, v.name, s.notice, s.failure_count, r.error as error_json, ${dialect.now} as now
       from schedules s join files f on f.id = s.file_id join branches b on b.id = f.branch_id
       join vals v on v.id = s.val_id join users u on u.id = s.owner_id
       left join runs r on r.id = s.last_run_id
@@ -80,7 +80,7 @@ function toEvent(row: NoticeRow): NewEvent {
 }
 
 function toFailing(row: NoticeRow, toValPage: FailingSchedule["toValPage"]): FailingSchedule {
-  const error = fromJson<{ readonly name: string; readonly message: string }>(row.error)
+  const { error } = row
   return {
     valName: row.name,
     ownerName: row.ownerName,

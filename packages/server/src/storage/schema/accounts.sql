@@ -75,6 +75,16 @@ create index oauth_codes_by_client on oauth_codes (client_id);
 create index oauth_codes_by_expiry on oauth_codes (expires_at);
 create index oauth_codes_by_user on oauth_codes (user_id);
 
+-- Programs without a browser wait for a user to enter a code. `hash` is that of the code that the
+-- program exchanges for tokens, once the user has allowed it and the row has moved to `oauth_codes`.
+create table oauth_devices (
+  hash BYTES primary key,
+  user_code TEXT not null unique,
+  scope TEXT not null,
+  expires_at TIME not null
+);
+create index oauth_devices_by_expiry on oauth_devices (expires_at);
+
 create table refresh_tokens (
   hash BYTES primary key,
   authorization_id ID not null references authorizations on delete cascade,
@@ -84,8 +94,9 @@ create index refresh_tokens_by_authorization on refresh_tokens (authorization_id
 
 -- A session is a token in a cookie, and a sign-in link is a token that can be used once.
 -- `parent_id` is the token that either was created with: revoking it ends them. Tokens with a
--- `node_id` belong to the processes of a node: no list shows them, and they end with the node. The
--- token of the server's setting is marked, so that another one replaces it.
+-- `node_id` belong to the processes of a node: no list shows them, and they end with the node;
+-- `val_id` is the val whose storage they reach. The token of the server's setting is marked, so that
+-- another one replaces it.
 create table tokens (
   id ID primary key,
   user_id ID not null references users on delete cascade,
@@ -100,7 +111,8 @@ create table tokens (
   parent_id ID references tokens on delete cascade,
   user_agent TEXT,
   is_from_setting INTEGER not null default 0,
-  authorization_id ID references authorizations on delete cascade
+  authorization_id ID references authorizations on delete cascade,
+  val_id ID
 );
 create index tokens_by_authorization on tokens (authorization_id);
 create index tokens_by_node on tokens (node_id) where node_id is not null;

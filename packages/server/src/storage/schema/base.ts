@@ -7,9 +7,12 @@ import type { Migration } from "../database/migrate.ts"
  * tables are in the `.sql` files of this folder, one text for both databases: words in capitals are
  * the column types of `database/ddl.ts`. Times are milliseconds since 1970, booleans are 0 or 1, and
  * a `…_key` is the lower-case text that must be unique.
+ *
+ * It is the schema of 0.2.0. On PostgreSQL, databases that are older have the same tables with some
+ * other names of constraints, such as `new_versions_pkey`, and `search_texts.path` is their last column.
  */
 export const base: Migration = {
-  version: 26,
+  version: 40,
   name: "base",
   statements: (ddl) => [
     ...["accounts", "vals", "runs", "messages"].flatMap((name) => readTables(name, ddl)),

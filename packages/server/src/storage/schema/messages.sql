@@ -27,7 +27,8 @@ create index mail_keys_by_time on mail_keys (received_at);
 
 -- Outgoing emails. `emails` is an outbox: a row waits while it has a `next_attempt_at`. Its content
 -- has a table of its own, because lists do not read it, and is deleted when the email was sent;
--- `stored_bytes` is its size until then.
+-- `stored_bytes` is its size until then. An email and a delivery record their node while they are
+-- sent: when the node is gone, another one sends them without waiting for the end of a lease.
 create table emails (
   id ID primary key,
   account_id ID not null references users on delete cascade,
@@ -47,8 +48,10 @@ create table emails (
   fence INTEGER not null default 0,
   error TEXT,
   created_at TIME not null,
-  ended_at TIME
+  ended_at TIME,
+  node_id ID
 );
+create index emails_being_sent on emails (node_id) where node_id is not null;
 create index emails_by_account on emails (account_id, created_at desc, id desc);
 create index emails_by_run on emails (run_id, id) where run_id is not null;
 create index emails_by_status on emails (account_id, status, created_at desc, id desc);
@@ -117,8 +120,11 @@ create table webhook_deliveries (
   error TEXT,
   request TEXT,
   response TEXT,
-  attempt_list TEXT
+  attempt_list TEXT,
+  node_id ID
 );
+create index webhook_deliveries_being_sent on webhook_deliveries (node_id)
+  where node_id is not null;
 create unique index webhook_deliveries_by_event on webhook_deliveries (webhook_id, event_key);
 create index webhook_deliveries_by_owner on webhook_deliveries (owner_id, created_at);
 create index webhook_deliveries_by_webhook on webhook_deliveries (webhook_id, created_at desc, id desc);
@@ -133,7 +139,7 @@ create index webhook_deliveries_waiting_by_webhook on webhook_deliveries (webhoo
   where next_attempt_at is not null;
 
 -- What a user is told about their vals. A row refers to what it is about, so that it always shows
--- the present state, and disappears with it. `key` makes an event one notification, however often
+-- the present state, and disappears with it; `file_id` is the file of a schedule. `key` makes an event one notification, however often
 -- it happens.
 create table notifications (
   id ID primary key,
@@ -145,7 +151,8 @@ create table notifications (
   comment_id ID references comments (id) on delete cascade,
   other_val_id ID references vals (id) on delete cascade,
   created_at TIME not null,
-  read_at TIME
+  read_at TIME,
+  file_id ID
 );
 create index notifications_by_actor on notifications (actor_id);
 create index notifications_by_comment on notifications (comment_id);

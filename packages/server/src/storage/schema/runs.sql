@@ -7,7 +7,8 @@
 --
 -- `node_id` is the node of a run while it lasts. `input` is the part of a request, besides its
 -- address, that a replay needs. `bytes` is the size of the run on disk, for a limit per account.
--- `last_line` is the start of its last log line, which lists show without reading the log.
+-- `last_line` is the start of its last log line, which lists show without reading the log. `file_id` is
+-- the file that it has started and `branch_id` the branch; null where they are the id of the val.
 --
 -- Runs are the queue. A run waits while `due_at` is set: no node may start it before then, and a
 -- claimed run keeps it until it is recorded as running or ended. A fence above 0 marks the runs of
@@ -43,7 +44,9 @@ create table runs (
   depth INTEGER not null default 0,
   follows_current INTEGER not null default 0,
   last_line TEXT,
-  log_gap TEXT
+  log_gap TEXT,
+  file_id ID,
+  branch_id ID
 );
 -- Contains the sizes, so that adding them up does not read the rows, which are large.
 create index runs_by_account on runs (account_id, started_at desc, id desc, bytes);
@@ -96,11 +99,12 @@ create table nodes (
   claims TEXT
 );
 
--- When vals of type interval run. A schedule is due at `next_at`, by the clock of the database;
+-- When files of type interval run; `val_id` is the val of the file. A schedule is due at `next_at`, by the clock of the database;
 -- null while it is paused. `waits_for_id` is the run that must end before the due time may run, and
 -- `released_at` is when such a wait ended last. `notice` is what its owner has yet to be told.
 create table schedules (
-  val_id ID primary key references vals (id) on delete cascade,
+  file_id ID primary key references files (id) on delete cascade,
+  val_id ID not null,
   owner_id ID not null references users (id) on delete cascade,
   cron TEXT,
   every TEXT,
@@ -124,8 +128,10 @@ create table schedules (
   check (overlap in ('skip', 'queue', 'allow')),
   check (catch_up in ('none', 'one'))
 );
-create index schedules_by_owner on schedules (owner_id, created_at desc, val_id desc);
+-- Only schedules that are not paused count for the limit of their owner.
+create index schedules_active on schedules (owner_id) where is_paused = 0;
+create index schedules_by_owner on schedules (owner_id, created_at desc, file_id desc);
 create index schedules_due on schedules (next_at)
   where next_at is not null and waits_for_id is null;
 create index schedules_waiting on schedules (waits_for_id) where waits_for_id is not null;
-create index schedules_with_notice on schedules (val_id) where notice is not null;
+create index schedules_with_notice on schedules (file_id) where notice is not null;

@@ -1,21 +1,17 @@
 -- Vals: versions, imports, likes, comments, secrets and the texts of search; packages and blobs.
 
--- `version` is the current version; `version_last` is the highest number ever used, so that no
--- number is used twice. `run_count` counts the runs of a val, to within a minute: it is written
+-- `run_count` counts the runs of a val, to within a minute: it is written
 -- rarely, because an index has it. `trend` is a time, see the domain.
 --
 -- A fork records the val and the version that it was copied from. No foreign key: the fork stays
--- when the original is deleted. `fork_count` counts public forks only.
+-- when the original is deleted. `fork_count` counts public forks only. `image_url` is the address of a
+-- picture, or a small one itself.
 create table vals (
   id ID primary key,
   owner_id ID not null references users on delete cascade,
   name TEXT not null,
   name_key TEXT not null,
   privacy TEXT not null check (privacy in ('public', 'unlisted', 'private')),
-  type TEXT not null check (type in ('http', 'script', 'interval', 'email')),
-  readme TEXT,
-  version INTEGER not null,
-  version_last INTEGER not null,
   like_count INTEGER not null default 0,
   reference_count INTEGER not null default 0,
   created_at TIME not null,
@@ -27,6 +23,9 @@ create table vals (
   fork_count INTEGER not null default 0,
   run_count TIME not null default 0,
   trend TIME not null default 0,
+  description TEXT,
+  branch_count INTEGER not null default 1,
+  image_url TEXT,
   unique (owner_id, name_key)
 );
 create index vals_by_owner on vals (owner_id, created_at desc, id desc);
@@ -47,35 +46,92 @@ create index vals_public_by_trend on vals (trend desc, created_at desc, id desc)
 create index vals_public_forks on vals (forked_from_id, created_at desc, id desc)
   where forked_from_id is not null and privacy = 'public';
 
-create table versions (
+-- Every val has the branch `main`, which has the id of its val. `version` is the current version;
+-- `version_last` the highest number ever used, so that no number is used twice. `entry_type` is the type
+-- of the current version's entry file. `file_count` counts the files of the current version and `bytes`
+-- the bytes of all texts, so that lists and limits need no sum. `base_id` and `base_version` are the last
+-- version of a branch or its parent that the other has taken in; null before the first merge, when it is
+-- version 0 of the branch.
+create table branches (
+  id ID primary key,
   val_id ID not null references vals on delete cascade,
+  name TEXT not null,
+  name_key TEXT not null,
+  version INTEGER not null,
+  version_last INTEGER not null,
+  entry_type TEXT,
+  forked_from_id ID,
+  forked_from_version INTEGER,
+  created_at TIME not null,
+  updated_at TIME not null,
+  file_count INTEGER not null default 0,
+  bytes TIME not null default 0,
+  base_id ID,
+  base_version INTEGER,
+  unique (val_id, name_key)
+);
+
+-- `entry_path` and `entry_since` are the state of the entry file, `readme_since` is that of README.md;
+-- null where the version has no such file.
+create table versions (
+  branch_id ID not null references branches on delete cascade,
   version INTEGER not null,
   created_at TIME not null,
   run_started_at TIME,
   run_ended_at TIME,
-  code TEXT not null,
-  primary key (val_id, version)
+  author_id ID,
+  note TEXT,
+  entry_path TEXT,
+  entry_since INTEGER,
+  readme_since INTEGER,
+  primary key (branch_id, version)
 );
 
--- The imports in the code of a version, whether or not such vals exist. `specifiers` are the
--- imports as they are in the code, a JSON array; null in rows of old servers, whose code must be
--- parsed again. Imports of other people's vals are pinned: to the val that had the name when the
+-- `path` is where the file is, or was when it was deleted. `origin_id` is the file of the parent that a
+-- file of a branch is a copy of.
+create table files (
+  id ID primary key,
+  branch_id ID not null references branches on delete cascade,
+  path TEXT not null,
+  origin_id ID
+);
+create index files_by_branch on files (branch_id);
+
+-- States are only appended. A state holds from the version `since` until the next row of its path; one
+-- without a type is the end of the path. The file at a path in a version is the last row that is not
+-- newer than the version. The check is without `in`, for which SQLite builds an index in each insert.
+create table states (
+  branch_id ID not null references branches on delete cascade,
+  path TEXT not null,
+  since INTEGER not null,
+  file_id ID not null,
+  type TEXT check (type = 'http' or type = 'script' or type = 'interval' or type = 'email' or type = 'file' or type = 'directory'),
+  created_at TIME not null,
+  content TEXT,
+  primary key (branch_id, path, since)
+);
+
+-- The imports in the text of a state, whether or not such vals exist. `branch_key` is the branch that
+-- the specifiers name, empty for main. `specifiers` are the imports as they are in the code, a JSON
+-- array; null in rows of old servers, whose code must be parsed again. Imports of other people's vals are pinned: to the val that had the name when the
 -- version was saved, and to its version at that time or the version in the specifier. That val may
 -- be renamed or deleted and another may take its name, but the saved version keeps importing the
 -- same code. No foreign key: a pin to a deleted val must not become a name that others can take.
 -- `pinned_at` is the time as of which a pinned val resolves its own imports; null where that is the
 -- time at which the importing version was saved. A fork keeps the time of its original.
 create table imports (
-  val_id ID not null,
-  version INTEGER not null,
+  branch_id ID not null,
+  path TEXT not null,
+  since INTEGER not null,
   username_key TEXT not null,
   name_key TEXT not null,
+  branch_key TEXT not null default '',
   pinned_val_id ID,
   pinned_version INTEGER,
   specifiers TEXT,
   pinned_at TIME,
-  primary key (val_id, version, username_key, name_key),
-  foreign key (val_id, version) references versions on delete cascade
+  primary key (branch_id, path, since, username_key, name_key, branch_key),
+  foreign key (branch_id, path, since) references states on delete cascade
 );
 create index imports_by_name on imports (username_key, name_key);
 create index imports_by_pin on imports (pinned_val_id) where pinned_val_id is not null;
@@ -137,42 +193,54 @@ create table val_secrets (
   hosts TEXT,
   created_at TIME not null,
   updated_at TIME not null,
+  description TEXT,
   primary key (val_id, name)
 );
 create index val_secrets_by_key on val_secrets (key_id);
 create index val_secrets_by_time on val_secrets (val_id, created_at desc, name desc);
 
--- The texts that search compares, folded as in fold-text.ts. Only the rows of public vals are in
+-- The texts that search compares, folded as in fold-text.ts: one with the name, description, code and
+-- readme of a val, whose `path` is empty, and one for each other file of `main`. Only the rows of public vals are in
 -- the search index, which base.ts adds.
 create table search_texts (
   key IDENTITY,
-  val_id ID not null unique references vals on delete cascade,
+  val_id ID not null references vals on delete cascade,
+  path TEXT not null default '',
   is_public INTEGER not null,
   name TEXT not null,
-  body TEXT not null
+  body TEXT not null,
+  unique (val_id, path)
+);
+
+-- The vals that need more than the texts they have; housekeeping indexes them.
+create table search_backlog (
+  val_id ID primary key references vals on delete cascade
 );
 
 -- A version with remote imports has a lockfile (table `locks`), created in the same transaction, so
--- that it is resolved even if the node dies. After `claimed_until` another node may take over;
--- `due_at` is the time of the next attempt. Bundles are shared by all versions
--- with the same imports and are deleted with the last of them. Their files and types have tables of
+-- that it is resolved even if the node dies. It is claimed as messages are. Bundles are shared by all
+-- versions with the same imports and are deleted with the last of them. Their files and types have tables of
 -- their own, because a row of a backup has a maximum size, most programs need only the bundle, and
 -- runs never read the types.
 create table locks (
-  val_id ID not null,
+  branch_id ID not null,
   version INTEGER not null,
+  owner_id ID not null,
   state TEXT not null check (state in ('pending', 'ready', 'failed')),
   attempts INTEGER not null default 0,
-  due_at TIME not null,
-  claimed_until TIME,
+  next_attempt_at TIME,
+  node_id ID,
+  fence INTEGER not null default 0,
   updated_at TIME not null,
   bundle_hash TEXT,
   resolution TEXT,
-  primary key (val_id, version),
-  foreign key (val_id, version) references versions on delete cascade
+  primary key (branch_id, version),
+  foreign key (branch_id, version) references versions on delete cascade
 );
+create index locks_being_resolved on locks (node_id) where node_id is not null;
 create index locks_by_bundle on locks (bundle_hash) where bundle_hash is not null;
-create index locks_due on locks (due_at) where state = 'pending';
+create index locks_by_owner on locks (owner_id, next_attempt_at) where next_attempt_at is not null;
+create index locks_due on locks (next_attempt_at) where next_attempt_at is not null;
 
 create table bundles (
   hash TEXT primary key,
@@ -223,3 +291,24 @@ create table blobs (
   primary key (owner_id, key)
 );
 create index blobs_by_object on blobs (object_id);
+
+-- The blobs of single vals. They do not refer to their val with a constraint: those of a deleted val are
+-- deleted in the background (`val_purges`), in parts and with their objects.
+create table val_blobs (
+  val_id ID not null,
+  key TEXT not null,
+  size TIME not null,
+  content_type TEXT,
+  modified_at TIME not null,
+  content BYTES,
+  object_id ID references objects,
+  primary key (val_id, key)
+);
+create index val_blobs_by_object on val_blobs (object_id);
+
+create table val_purges (
+  val_id ID primary key,
+  owner_id ID not null,
+  due_at TIME not null
+);
+create index val_purges_by_time on val_purges (due_at);

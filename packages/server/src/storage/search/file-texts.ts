@@ -92,7 +92,7 @@ export function writeFileTexts(
 
 /** The texts that there are; those that differ from the files, or are not indexed, have no version. */
 function* findKnown(valId: string, files: SearchedFiles): Statements<SearchedFiles> {
-  const found = yield* rows<FileText & { readonly isPublic: number }>(
+  const found = yield* rows<FileText & { readonly isPublic: boolean }>(
     sql`select path, body, is_public from search_texts where val_id = ${valId}`,
   )
   const own = found.find(({ path }) => path === "")

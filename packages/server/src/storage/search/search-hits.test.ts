@@ -21,13 +21,13 @@ describe("byRank", () => {
     id: fc.uuid({ version: 7 }),
     likeCount: fc.nat(2),
     createdAt: fc.constantFrom(9, 10, 100),
-    isName: fc.nat(1),
+    isName: fc.boolean(),
   })
   const hits = fc.uniqueArray(hit, { selector: ({ id }) => id })
 
   test("puts hits in the name first, then the most liked, then the newest, then the highest id", () => {
     const toKey = ({ isName, likeCount, createdAt, id }: Hit) =>
-      [isName, likeCount, Number(createdAt).toString().padStart(5, "0"), id].join(" ")
+      [Number(isName), likeCount, Number(createdAt).toString().padStart(5, "0"), id].join(" ")
     fc.assert(
       fc.property(hits, (some) => {
         const keys = some.toSorted(byRank).map(toKey)
@@ -137,7 +137,9 @@ describeEachDatabase("search hits", (open) => {
   const index = () => database.db.dialect.search
   const find = async (candidates: Candidates) => {
     const hits = await database.db.openSearch("test").find(candidates)
-    return hits.toSorted((left, right) => byRank({ ...left, isName: 0 }, { ...right, isName: 0 }))
+    return hits.toSorted((left, right) =>
+      byRank({ ...left, isName: false }, { ...right, isName: false }),
+    )
   }
 
   test("hitsInOrder returns the hits among the best ranked of a part, in order, and marks those in the name", async () => {
@@ -152,7 +154,7 @@ describeEachDatabase("search hits", (open) => {
         const expected = ranked(some)
           .slice(0, rowsMax)
           .filter((val) => inName(val, "needle") || inBody(val, "needle"))
-        expect(found).toEqual(expected.map((val) => [val.name, inName(val, "needle") ? 1 : 0]))
+        expect(found).toEqual(expected.map((val) => [val.name, inName(val, "needle")]))
       }
     }
   })
@@ -171,7 +173,7 @@ describeEachDatabase("search hits", (open) => {
     expect(inNames).toEqual(
       ranked(shown())
         .filter(({ name }) => /^b/i.test(name))
-        .map(({ name }) => [name, 1]),
+        .map(({ name }) => [name, true]),
     )
     const inBodies = namesOf(
       await find(
@@ -181,7 +183,7 @@ describeEachDatabase("search hits", (open) => {
     expect(inBodies).toEqual(
       ranked(shown())
         .filter(({ readme }) => readme !== null)
-        .map(({ name }) => [name, 0]),
+        .map(({ name }) => [name, false]),
     )
   })
 
@@ -209,7 +211,7 @@ describeEachDatabase("search hits", (open) => {
     for (const wanted of [1, 2, 100]) {
       const ids = findIndexed(index(), "name", foldText("needle"), 1000)
       expect(namesOf(await find(hitsByIds(ids, anywhere("needle"), wanted, 1)))).toEqual(
-        found.slice(0, wanted).map(({ name }) => [name, 1]),
+        found.slice(0, wanted).map(({ name }) => [name, true]),
       )
     }
   })
@@ -219,7 +221,7 @@ describeEachDatabase("search hits", (open) => {
     for (const wanted of [1, 3, 100]) {
       const ids = findIndexed(index(), "body", foldText("needle"), 1000)
       expect(namesOf(await find(hitsByIds(ids, anywhere("needle"), wanted, 0)))).toEqual(
-        found.slice(0, wanted).map(({ name }) => [name, 0]),
+        found.slice(0, wanted).map(({ name }) => [name, false]),
       )
     }
   })
@@ -229,6 +231,6 @@ describeEachDatabase("search hits", (open) => {
     const found = namesOf(
       await find(hitsByIds(ids, { ...anywhere("nothing"), name: undefined }, 100, 0)),
     )
-    expect(found).toEqual(ranked(shown()).map(({ name }) => [name, 0]))
+    expect(found).toEqual(ranked(shown()).map(({ name }) => [name, false]))
   })
 })

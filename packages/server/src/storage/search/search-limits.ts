@@ -30,7 +30,7 @@ export function tooManySearches(): AppError {
 /** Name hits first, then the most liked, then the newest. */
 export function byRank(left: Hit, right: Hit): number {
   return (
-    right.isName - left.isName ||
+    Number(right.isName) - Number(left.isName) ||
     right.likeCount - left.likeCount ||
     right.createdAt - left.createdAt ||
     (left.id < right.id ? 1 : -1)

@@ -89,7 +89,7 @@ export async function searchRanked(
   const rows = await readVals(db, list)
   const found = new Map(rows.map((row) => [row.id, row]))
   const vals = shownHits.flatMap(({ id }) => found.get(id) ?? []).map(toVal)
-  const inNames = new Set(shownHits.flatMap(({ id, isName }) => (isName === 1 ? [id] : [])))
+  const inNames = new Set(shownHits.flatMap(({ id, isName }) => (isName ? [id] : [])))
   const inTexts = vals.filter(({ id }) => !inNames.has(id))
   const paths = await findPaths(index, find, inTexts, pattern.body ?? "")
   const items = vals.map((val) => ({ ...val, foundPath: paths.get(val.id) ?? null }))
@@ -97,7 +97,7 @@ export async function searchRanked(
 }
 
 function toKeys(hit: Hit): CursorKeys {
-  return [hit.isName, hit.likeCount, hit.createdAt, hit.id]
+  return [hit.isName ? 1 : 0, hit.likeCount, hit.createdAt, hit.id]
 }
 
 /** The hit of a cursor. */
@@ -105,7 +105,7 @@ function toHit(keys: CursorKeys | undefined): Hit | undefined {
   if (keys === undefined) return undefined
   const [isName, likes, createdAt, id] = keys
   return {
-    isName: Number(isName),
+    isName: isName === 1,
     likeCount: Number(likes),
     createdAt: Number(createdAt),
     id: String(id),
@@ -192,14 +192,14 @@ async function findPublicHits(
   // Hits in names come before all others: a cursor at one precedes every hit in a body, and a cursor
   // at a hit in a body follows every hit in a name.
   const [afterName, afterBody] = [
-    after?.isName === 0 ? undefined : after,
-    after?.isName === 0 ? after : undefined,
+    after?.isName === false ? undefined : after,
+    after?.isName === false ? after : undefined,
   ]
   const isPublic = afterBody
     ? sql`privacy = 'public' and ${isRankedAfter(afterBody)}`
     : raw("privacy = 'public'")
   const sample = await find(hitsInOrder(index, pattern, isPublic, limits.sampleRows))
-  const sampledNames = sample.filter((hit) => hit.isName === 1).filter(isAfter(after))
+  const sampledNames = sample.filter((hit) => hit.isName).filter(isAfter(after))
   if (sampledNames.length >= wanted) return sampledNames
   const names =
     pattern.name === undefined || afterBody
@@ -207,7 +207,7 @@ async function findPublicHits(
       : await find(hitsInNames(index, pattern, wanted, afterName))
   const bodiesWanted = wanted - names.length
   if (bodiesWanted <= 0 || pattern.body === undefined) return names
-  const bodies = (hits: readonly Hit[]) => hits.filter((hit) => hit.isName === 0)
+  const bodies = (hits: readonly Hit[]) => hits.filter((hit) => !hit.isName)
   if (bodies(sample).length >= bodiesWanted) return [...names, ...bodies(sample)]
   const walk = async (rowsMax: number) =>
     bodies(await find(hitsInOrder(index, pattern, isPublic, rowsMax)))

@@ -24,8 +24,7 @@ export const sqliteSearchIndex: SearchIndex = {
       sql`select key, is_public, name, body from search_texts where val_id = ${valId} and path = ''`,
     )
     if (!before) return
-    const { key } = before
-    const isIndexed = before.isPublic === 1
+    const { key, isPublic: isIndexed } = before
     if ((isPublic && !isIndexed) || before.name !== name) {
       yield sql`update search_texts set is_public = ${isPublic || isIndexed ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
     } else if (before.body !== body) {
@@ -38,18 +37,18 @@ export const sqliteSearchIndex: SearchIndex = {
       yield sql`insert into search_backlog (val_id) select val_id from search_texts where val_id = ${valId} and path <> '' and is_public = 0 limit 1 on conflict do nothing`
   },
   *replaceBody(valId, path, body) {
-    const before = yield* firstRow<TextRow & { readonly isValPublic: number }>(
+    const before = yield* firstRow<TextRow & { readonly isValPublic: boolean }>(
       sql`select t.key, t.is_public, t.name, t.body, v.is_public as is_val_public
         from search_texts t join search_texts v on v.val_id = t.val_id and v.path = ''
         where t.val_id = ${valId} and t.path = ${path}`,
     )
     if (!before) return
     const { key } = before
-    if (before.isPublic < before.isValPublic)
+    if (!before.isPublic && before.isValPublic)
       yield sql`update search_texts set is_public = 1, body = ${body} where key = ${key}`
     else if (before.body !== body) {
       yield sql`update search_texts set body = ${body} where key = ${key}`
-      if (before.isPublic === 1) yield* reindexBody(key, before.body, body)
+      if (before.isPublic) yield* reindexBody(key, before.body, body)
     }
   },
   find(column, folded, countMax) {
@@ -65,7 +64,7 @@ export const sqliteSearchIndex: SearchIndex = {
 
 interface TextRow {
   readonly key: number
-  readonly isPublic: number
+  readonly isPublic: boolean
   readonly name: string
   readonly body: string
 }

@@ -13,7 +13,7 @@ serveJobs<SearchJob, SearchResult>(({ select, hitsMax, msMax }) => {
   const startedMs = performance.now()
   const hits: Hit[] = []
   for (const row of connection.iterate(select) as Iterable<
-    Hit & { readonly isName: number | null }
+    Hit & { readonly isName: boolean | null }
   >) {
     if (row.isName !== null) hits.push(row)
     const ms = performance.now() - startedMs

@@ -4,10 +4,8 @@ import { sql } from "../database/sql.ts"
 import { type MainBranch, type MainRow, mainColumns, toMainBranch } from "../files/branch-rows.ts"
 import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
-/** A val, and what the next change of it depends on. */
-export interface ChangeableVal {
-  readonly val: Val
-  readonly main: MainBranch
+/** What the next change of a val depends on. */
+interface ChangeFlags {
   readonly hasDependencies: boolean
   /** Whether the current version imports packages. */
   readonly hasLockfile: boolean
@@ -19,17 +17,14 @@ export interface ChangeableVal {
   readonly hasWebhooks: boolean
 }
 
-/** SQLite returns 1, PostgreSQL true. */
-type Flag = number | boolean
+/** A val, and what the next change of it depends on. */
+export interface ChangeableVal extends ChangeFlags {
+  readonly val: Val
+  readonly main: MainBranch
+}
 
 /** The columns of a changeable val. */
-export interface ChangeableRow extends ValRow, MainRow {
-  readonly hasDependencies: Flag
-  readonly hasLockfile: Flag
-  readonly hasConfig: Flag
-  readonly hasImports: Flag
-  readonly hasWebhooks: Flag
-}
+export interface ChangeableRow extends ValRow, MainRow, ChangeFlags {}
 
 /** Selects changeable vals `v`. */
 export const selectChangeable = sql`
@@ -43,13 +38,6 @@ export const selectChangeable = sql`
 /** Converts a row. */
 export function toChangeable(row: ChangeableRow): ChangeableVal {
   const { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks } = row
-  return {
-    val: toVal(row),
-    main: toMainBranch(row),
-    hasDependencies: Boolean(hasDependencies),
-    hasLockfile: Boolean(hasLockfile),
-    hasConfig: Boolean(hasConfig),
-    hasImports: Boolean(hasImports),
-    hasWebhooks: Boolean(hasWebhooks),
-  }
+  const flags = { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks }
+  return { val: toVal(row), main: toMainBranch(row), ...flags }
 }

@@ -9,6 +9,8 @@ import {
   limitPart,
   limitTo,
   newestFirst,
+  newestOf,
+  readPage,
   toPage,
   within,
 } from "../database/pagination.ts"
@@ -27,12 +29,13 @@ const joins = raw(
 /** Comments in the database. */
 export function createCommentStore(db: Database): CommentStore {
   return {
-    async listOfVal(valId, page) {
-      const rows = await db.read<Comment>(sql`
-        select ${columns} from comments c ${joins} where c.val_id = ${valId} ${isAfter(page)}
-        order by c.created_at desc, c.id desc ${limitTo(page)}`)
-      return toPage(rows, page, asIs, newestFirst.toKeys)
-    },
+    listOfVal: (valId, page) =>
+      readPage<Comment>(
+        db,
+        page,
+        newestOf("c."),
+      )(sql`
+        select ${columns} from comments c ${joins} where c.val_id = ${valId}`),
     async listOfUser(userId, relationship, period, page) {
       const rows = await db.read<Comment>(listOfUser(userId, relationship, period, page))
       return toPage(rows, page, asIs, newestFirst.toKeys)
@@ -43,10 +46,6 @@ export function createCommentStore(db: Database): CommentStore {
     },
     delete: (id, authorize) => db.write(() => deleteComment(db.dialect, id, authorize)),
   }
-}
-
-function isAfter(page: PageRequest): Statement {
-  return afterCursor(page, "c.created_at, c.id", newestFirst.kinds)
 }
 
 /**
@@ -66,7 +65,7 @@ function listOfUser(
   const parts = conditions.map(
     (condition) => sql`
     select * from (select c.id, c.created_at from comments c join vals v on v.id = c.val_id
-    where ${condition} and ${isVisible(userId)} ${within("c.created_at", period)} ${isAfter(page)}
+    where ${condition} and ${isVisible(userId)} ${within("c.created_at", period)} ${afterCursor(page, "c.created_at, c.id", newestFirst.kinds)}
     order by c.created_at desc, c.id desc ${limitPart(page)}) part`,
   )
   return sql`

@@ -6,7 +6,6 @@ import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
-import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw, sql } from "../database/sql.ts"
@@ -23,7 +22,7 @@ interface ImportRow {
   readonly usernameKey: string
   readonly nameKey: string
   readonly branchKey: string
-  readonly specifiers: string | null
+  readonly specifiers: readonly string[] | null
   readonly pinnedValId: string | null
   readonly pinnedVersion: number | null
   readonly pinnedAt: number
@@ -34,7 +33,7 @@ export function createForkStore(db: Database, schedules: ScheduleLimits): ForkSt
   return {
     async findImports(valId, version) {
       const rows = await db.read<ImportRow>(sql`
-        select i.username_key, i.name_key, i.branch_key, i.specifiers, i.pinned_val_id, i.pinned_version,
+        select i.username_key, i.name_key, i.branch_key, i.specifiers as specifiers_json, i.pinned_val_id, i.pinned_version,
           coalesce(i.pinned_at, s.created_at) as pinned_at
         from versions n join states s on s.branch_id = n.branch_id and s.path = n.entry_path and s.since = n.entry_since
         join imports i on i.branch_id = s.branch_id and i.path = s.path and i.since = s.since
@@ -59,7 +58,7 @@ function toImport(row: ImportRow): ValImport {
     name: row.nameKey,
     branch: row.branchKey === "" ? null : row.branchKey,
     version,
-    specifiers: parseOwnJson(row.specifiers ?? "[]") as string[],
+    specifiers: row.specifiers ?? [],
     ...(isPinned ? { pin: { valId, version, at: row.pinnedAt } } : {}),
   }
 }

@@ -1,26 +1,22 @@
 import type { Claim } from "../../domain/claims.ts"
 import type {
-  Attempt,
   Delivery,
   DeliveryDetail,
   DeliveryStore,
   DueDelivery,
-  ReceiverResponse,
   RecordedAttempt,
-  SentRequest,
   WebhookRun,
 } from "../../domain/webhooks/deliveries.ts"
-import type { Message, MessageType, StoredData } from "../../domain/webhooks/events.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RowClaims } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { afterCursor, asIs, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { newestFirst, readPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { countRoom } from "../events/emit-events.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
-import { fromJson, toJson } from "../runs/run-rows.ts"
+import { toJson } from "../runs/run-rows.ts"
 
 const limits = {
   /** A webhook whose attempts have all failed for this long is disabled. */
@@ -31,28 +27,31 @@ const limits = {
 export function createDeliveryStore(db: Database, claims: RowClaims): DeliveryStore {
   const scripts = createScripts(db, claims)
   return {
-    async list(ownerId, webhookId, status, page) {
-      const found = await db.read<Delivery>(sql`
+    list: (ownerId, webhookId, status, page) =>
+      readPage<Delivery>(
+        db,
+        page,
+        newestFirst,
+      )(sql`
         select ${deliveryColumns} from webhook_deliveries
-        where webhook_id = ${webhookId} and owner_id = ${ownerId} ${status === undefined ? nothing : sql`and status = ${status}`}
-          ${afterCursor(page, "created_at, id", newestFirst.kinds)}
-        order by created_at desc, id desc ${limitTo(page)}`)
-      return toPage(found, page, asIs, newestFirst.toKeys)
-    },
+        where webhook_id = ${webhookId} and owner_id = ${ownerId} ${status === undefined ? nothing : sql`and status = ${status}`}`),
     async find(ownerId, webhookId, id) {
-      const [row] = await db.read<DetailRow>(sql`
-        select ${deliveryColumns}, ${detailColumns} from webhook_deliveries
+      const [row] = await db.read<DeliveryDetail>(sql`
+        select ${deliveryColumns}, ${messageColumns}, request as request_json, response as response_json from webhook_deliveries d
         where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId}`)
-      return row && toDetail(row)
+      return row
     },
     addTest: (ownerId, webhookId, id) =>
       writeOnce(db, () => scripts.addTest(ownerId, webhookId, id)),
     retry: (ownerId, webhookId, id) => writeOnce(db, () => scripts.retry(ownerId, webhookId, id)),
     async findDue(id) {
-      const [row] = await db.read<DueRow>(sql`
-        select ${dueColumns}, ${db.dialect.now} as now from webhook_deliveries d
-        join webhooks w on w.id = d.webhook_id join users u on u.id = w.owner_id where d.id = ${id}`)
-      return row && toDue(row)
+      const [row] = await db.read<DueDelivery>(sql`
+        select ${messageColumns}, d.depth, d.is_manual, d.tried_since, ${db.dialect.now} as now,
+          case when u.suspended_at is null then 0 else 1 end as is_owner_suspended,
+          d.webhook_id as webhook__id, w.owner_id as webhook__owner_id, w.status as webhook__status,
+          w.url as webhook___url, w.target_val_id as webhook___target_val_id, w.key_id as webhook__sealed__key_id, w.sealed as webhook__sealed__bytes
+        from webhook_deliveries d join webhooks w on w.id = d.webhook_id join users u on u.id = w.owner_id where d.id = ${id}`)
+      return row
     },
     drop: (claim) =>
       db.write(function* () {
@@ -196,79 +195,7 @@ const deliveryColumns = raw(
   "id, webhook_id, type, status, attempts_before + attempts as attempts, created_at, next_attempt_at, ended_at, response_status, error, run_id",
 )
 
-type DetailRow = Delivery & {
-  readonly at: number
-  readonly data: string
-  readonly request: string | null
-  readonly response: string | null
-  readonly attemptList: string | null
-}
-
-/** The further columns of a DetailRow. */
-const detailColumns = raw("at, data, request, response, attempt_list")
-
-interface DueRow {
-  readonly type: MessageType
-  readonly at: number
-  readonly data: string
-  readonly depth: number
-  readonly isManual: number
-  readonly triedSince: number
-  readonly now: number
-  readonly attemptList: string | null
-  readonly webhookId: string
-  readonly ownerId: string
-  readonly suspendedAt: number | null
-  readonly webhookStatus: DueDelivery["webhook"]["status"]
-  readonly url: string | null
-  readonly targetValId: string | null
-  readonly keyId: string
-  readonly sealed: Uint8Array
-}
-
-/** The columns of a DueRow, without the clock; `d` is the delivery, `w` its webhook, `u` its owner. */
-const dueColumns =
-  raw(`d.type, d.at, d.data, d.depth, d.is_manual, d.tried_since, d.attempt_list, d.webhook_id,
-  w.owner_id, u.suspended_at, w.status as webhook_status, w.url, w.target_val_id, w.key_id, w.sealed`)
-
-function toDetail(row: DetailRow): DeliveryDetail {
-  return {
-    ...row,
-    message: toMessage(row),
-    request: fromJson<SentRequest>(row.request),
-    response: fromJson<ReceiverResponse>(row.response),
-    attemptList: fromJson<readonly Attempt[]>(row.attemptList) ?? [],
-  }
-}
-
-function toDue(row: DueRow): DueDelivery {
-  return {
-    message: toMessage(row),
-    depth: row.depth,
-    triedSince: row.triedSince,
-    now: row.now,
-    isManual: row.isManual === 1,
-    isOwnerSuspended: row.suspendedAt !== null,
-    attemptList: fromJson<readonly Attempt[]>(row.attemptList) ?? [],
-    webhook: {
-      id: row.webhookId,
-      ownerId: row.ownerId,
-      status: row.webhookStatus,
-      url: row.url,
-      targetValId: row.targetValId,
-      sealed: { keyId: row.keyId, bytes: row.sealed },
-    },
-  }
-}
-
-function toMessage({
-  type,
-  at,
-  data,
-}: {
-  readonly type: MessageType
-  readonly at: number
-  readonly data: string
-}): Message {
-  return { type, at, data: parseOwnJson(data) as StoredData }
-}
+/** The message and the attempts of a delivery; `d` is its row. */
+const messageColumns = raw(
+  "d.type as message__type, d.at as message__at, d.data as message__data_json, coalesce(d.attempt_list, '[]') as attempt_list_json",
+)

@@ -6,23 +6,18 @@ import type {
   WebhookChange,
   WebhookStore,
 } from "../../domain/webhooks/webhooks.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { ConstraintError } from "../database/errors.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { newestOf, readPage } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 
-interface SealedRow {
-  readonly id: string
-  readonly keyId: string
-  readonly sealed: Uint8Array
-}
-
+const sealedColumns = raw("id, key_id as sealed__key_id, sealed as sealed__bytes")
 const columns =
   raw(`w.id, w.owner_id, w.url, w.target_val_id as target_val__id, t.name as target_val__name, u.username as target_val__username,
-  w.events, w.val_id, w.val_id as val__id, v.name as val__name, u.username as val__username, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count as dropped_events,
+  w.events as events_json, w.val_id, w.val_id as val__id, v.name as val__name, u.username as val__username, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count as dropped_events,
   w.previous_until as previous_secret_until,
   w.created_at, w.updated_at`)
 const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = w.target_val_id
@@ -31,16 +26,16 @@ const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = 
 /** Webhooks in the database. */
 export function createWebhookStore(db: Database): WebhookStore {
   return {
-    async list(ownerId, page) {
-      const found = await db.read<WebhookRow>(sql`
-        select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}
-          ${afterCursor(page, "w.created_at, w.id", newestFirst.kinds)}
-        order by w.created_at desc, w.id desc ${limitTo(page)}`)
-      return toPage(found, page, toWebhook, newestFirst.toKeys)
-    },
+    list: (ownerId, page) =>
+      readPage<Webhook>(
+        db,
+        page,
+        newestOf("w."),
+      )(sql`
+        select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}`),
     async find(ownerId, id) {
-      const [row] = await db.read<WebhookRow>(selectWebhook(ownerId, id))
-      return row && toWebhook(row)
+      const [row] = await db.read<Webhook>(selectWebhook(ownerId, id))
+      return row
     },
     create: (webhook, countMax) =>
       unlessValIsGone(writeOnce(db, () => createWebhook(db.dialect, webhook, countMax))),
@@ -49,11 +44,10 @@ export function createWebhookStore(db: Database): WebhookStore {
     remove: (ownerId, id) => db.write(() => removeWebhook(ownerId, id)),
     rotate: (ownerId, id, rotate, at) =>
       writeOnce(db, () => rotateSecrets(db.dialect, ownerId, id, rotate, at)),
-    async listOtherKeys(keyId, countMax) {
-      const found = await db.read<SealedRow>(sql`
-        select id, key_id, sealed from webhooks where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`)
-      return found.map(toSealed)
-    },
+    listOtherKeys: (keyId, countMax) =>
+      db.read(
+        sql`select ${sealedColumns} from webhooks where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`,
+      ),
     reseal: (webhook, sealed) =>
       db.write(function* () {
         yield sql`update webhooks set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}
@@ -66,9 +60,8 @@ function selectWebhook(ownerId: string, id: string): Statement {
   return sql`select ${columns} from webhooks w ${joins} where w.id = ${id} and w.owner_id = ${ownerId}`
 }
 
-function* readWebhook(ownerId: string, id: string): Script<Webhook | undefined> {
-  const row = yield* firstRow<WebhookRow>(selectWebhook(ownerId, id))
-  return row && toWebhook(row)
+function readWebhook(ownerId: string, id: string): Script<Webhook | undefined> {
+  return firstRow<Webhook>(selectWebhook(ownerId, id))
 }
 
 /** The val that a webhook calls may be deleted at the same moment. */
@@ -135,10 +128,10 @@ function* rotateSecrets(
   rotate: Parameters<WebhookStore["rotate"]>[2],
   at: number,
 ): Script<Webhook | undefined> {
-  const row = yield* firstRow<SealedRow>(sql`
-    select id, key_id, sealed from webhooks where id = ${id} and owner_id = ${ownerId} ${dialect.forUpdate}`)
+  const row = yield* firstRow<SealedWebhook>(sql`
+    select ${sealedColumns} from webhooks where id = ${id} and owner_id = ${ownerId} ${dialect.forUpdate}`)
   if (!row) return undefined
-  const { sealed, previousUntil } = rotate(toSealed(row).sealed)
+  const { sealed, previousUntil } = rotate(row.sealed)
   yield sql`update webhooks set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}, previous_until = ${previousUntil},
     updated_at = ${at} where id = ${id}`
   return yield* readWebhook(ownerId, id)
@@ -146,14 +139,4 @@ function* rotateSecrets(
 
 function hasRunEvents(events: readonly EventType[]): number {
   return events.some((type) => type.startsWith("run.")) ? 1 : 0
-}
-
-function toSealed({ id, keyId, sealed }: SealedRow): SealedWebhook {
-  return { id, sealed: { keyId: keyId, bytes: sealed } }
-}
-
-type WebhookRow = Omit<Webhook, "events"> & { readonly events: string }
-
-function toWebhook(row: WebhookRow): Webhook {
-  return { ...row, events: parseOwnJson(row.events) as EventType[] }
 }

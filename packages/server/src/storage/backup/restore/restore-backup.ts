@@ -4,9 +4,7 @@ import type { Recipient } from "../../../domain/mail/outbound/emails.ts"
 import type { ContentStore } from "../../blobs/object-chunks.ts"
 import { findTooOld, type Migration, releaseBefore } from "../../database/migrate.ts"
 import { firstId } from "../../database/pagination.ts"
-import { raw, type SqlValue, type Statement, sql } from "../../database/sql.ts"
-import { files as filesMigration } from "../../migrations/0031-files.ts"
-import { searchedFiles } from "../../migrations/0038-searched-files.ts"
+import { raw, type SqlValue, sql } from "../../database/sql.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
 import { toSearchedPath } from "../../vals/change-val.ts"
 import { withEntry } from "../../vals/val-rows.ts"
@@ -142,7 +140,7 @@ async function load(
         insert into schema_migrations (version, name, applied_at) values (${version}, 'restored', ${appliedAt})
         on conflict (version) do update set applied_at = excluded.applied_at`)
   const sections = Object.fromEntries(trailer.sections.map(({ name, items }) => [name, items]))
-  await loadSearchTexts(connection, header.schemaVersion, (done) => {
+  await loadSearchTexts(connection, (done) => {
     signal.throwIfAborted()
     report({ step: "index", done, total: sections.vals ?? 0 })
   })
@@ -260,40 +258,29 @@ interface TextSource {
   readonly privacy: string
   readonly readme: string | null
   readonly code: string
-  readonly description?: string | null
-  readonly entryPath?: string | null
+  readonly description: string | null
+  readonly entryPath: string | null
 }
 
 /** Vals per batch. */
 const valsMax = 500
 
 /** The server that starts migrates the tables of an older backup, but not the search texts. */
-const textsBeforeFiles = raw(
-  "select v.id, v.name, v.privacy, v.readme, c.code from vals v join versions c on c.val_id = v.id and c.version = v.version",
-)
-const toTextsOfFiles = (more: string) =>
-  raw(`select v.id, v.name, v.privacy, d.content as readme, coalesce(c.content, '') as code ${more}
+const texts =
+  raw(`select v.id, v.name, v.privacy, d.content as readme, coalesce(c.content, '') as code, v.description, n.entry_path
   from vals v join branches b on b.id = v.id join versions n on n.branch_id = b.id and n.version = b.version ${withEntry.text}`)
 
-/** Housekeeping adds the other files. The migration of an older backup leaves it descriptions too. */
+/** Housekeeping adds the other files. */
 const backlog =
   raw(`insert into search_backlog (val_id) select v.id from vals v where exists (select 1 from files f
   where f.branch_id = v.id and f.id <> v.id and f.path <> 'README.md')`)
 
-function selectTexts(schemaVersion: number): Statement {
-  if (schemaVersion < filesMigration.version) return textsBeforeFiles
-  const isSearched = schemaVersion >= searchedFiles.version
-  return toTextsOfFiles(isSearched ? ", v.description, n.entry_path" : "")
-}
-
 /** Builds the search texts, in the order in which the vals were created. */
 async function loadSearchTexts(
   connection: LoadConnection,
-  schemaVersion: number,
   report: (vals: number) => void,
 ): Promise<void> {
   let done = 0
-  const texts = selectTexts(schemaVersion)
   for (let after = firstId; ; ) {
     const found = await connection.run<TextSource>(
       sql`${texts} where v.id > ${after} order by v.id limit ${valsMax}`,
@@ -309,7 +296,7 @@ async function loadSearchTexts(
     done += found.length
     report(done)
   }
-  if (schemaVersion >= searchedFiles.version) await connection.run(backlog)
+  await connection.run(backlog)
 }
 
 function toRow({ id, name, privacy, entryPath, ...texts }: TextSource) {

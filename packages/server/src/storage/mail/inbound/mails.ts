@@ -11,7 +11,7 @@ import type {
   StoredMail,
 } from "../../../domain/mail/inbound/receive-mail.ts"
 import type { Privacy } from "../../../domain/vals/vals.ts"
-import { parseOwnJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
@@ -49,7 +49,7 @@ export function createMailStore(db: Database): MailStore {
     },
     async findContent(runId) {
       const [row] = await db.read<ContentRow>(sql`
-        select m.email, c.bytes, c.content, c.object_id, o.place from mail_contents c
+        select m.email as email_json, c.bytes, c.content, c.object_id, o.place from mail_contents c
         join incoming_mails m on m.run_id = c.run_id left join objects o on o.id = c.object_id where c.run_id = ${runId}`)
       return row && toStoredMail(row)
     },
@@ -200,7 +200,7 @@ function* insertMail(mail: NewMail): Statements<void> {
 }
 
 interface ContentRow {
-  readonly email: string
+  readonly email: { readonly to: string }
   readonly bytes: number
   readonly content: Uint8Array | null
   readonly objectId: string | null
@@ -208,9 +208,8 @@ interface ContentRow {
 }
 
 function toStoredMail({ email, bytes, content, objectId: id, place }: ContentRow): StoredMail {
-  const { to } = parseOwnJson(email) as { readonly to: string }
   return {
-    to,
+    to: email.to,
     content: id !== null && place !== null ? { id, place } : (content ?? new Uint8Array()),
     bytes,
   }
@@ -219,7 +218,7 @@ function toStoredMail({ email, bytes, content, objectId: id, place }: ContentRow
 interface PurgeRow {
   readonly runId: string
   readonly objectId: string | null
-  readonly isUnused: number
+  readonly isUnused: boolean
 }
 
 /** Content is kept until its run has ended, and a while longer, for a replay, if it is small. */
@@ -234,10 +233,8 @@ function* purgeContents(
       else 0 end as is_unused
     from (select run_id, object_id, bytes from mail_contents where run_id > ${after || firstId} order by run_id limit ${limits.batchMax}) c
     left join runs r on r.id = c.run_id order by c.run_id`)
-  yield* removeContents(
-    seen.filter(({ isUnused }) => isUnused === 1),
-    at,
-  )
+  const unused = seen.filter(({ isUnused }) => isUnused)
+  yield* removeContents(unused, at)
   return seen.length === limits.batchMax ? seen.at(-1)?.runId : undefined
 }
 

@@ -9,12 +9,12 @@ import type {
   NewEmail,
   Resending,
 } from "../../../domain/mail/outbound/emails.ts"
-import { parseOwnJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { asAdded, type RowClaims } from "../../claims/row-claims.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../../database/pagination.ts"
+import { newestOf, readPage } from "../../database/pagination.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../../database/sql.ts"
 import { writeOnce } from "../../database/write-once.ts"
 import { noticeSenderName } from "./add-notice.ts"
@@ -31,37 +31,30 @@ export function createEmailStore(
     resend: (accountId, id, copy, allowance) =>
       writeOnce(db, () => resend(db.dialect, accountId, id, copy, allowance)),
     async find(accountId, id) {
-      const [row] = await db.read<EmailRow>(
+      const [row] = await db.read<Email>(
         sql`select ${emailColumns} from emails e where e.id = ${id} and e.account_id = ${accountId}`,
       )
-      return row && toEmail(row)
+      return row
     },
     async findUsed(accountId, at) {
       const [used] = await db.read<UsedRow>(selectUsed(accountId, false, at))
       return { recipients: used?.count ?? 0, bytes: used?.bytes ?? 0 }
     },
-    async list(accountId, status, page) {
+    list(accountId, status, page) {
       const ofStatus = status === undefined ? nothing : sql`and e.status = ${status}`
-      const found = await db.read<EmailRow>(sql`
-        select ${emailColumns} from emails e where e.account_id = ${accountId} ${ofStatus}
-        ${afterCursor(page, "e.created_at, e.id", newestFirst.kinds)}
-        order by e.created_at desc, e.id desc ${limitTo(page)}`)
-      return toPage(found, page, toEmail, newestFirst.toKeys)
+      const select = sql`select ${emailColumns} from emails e where e.account_id = ${accountId} ${ofStatus}`
+      return readPage<Email>(db, page, newestOf("e."))(select)
     },
-    async listOfRun(accountId, runId, countMax) {
-      const found = await db.read<EmailRow>(sql`
+    listOfRun: (accountId, runId, countMax) =>
+      db.read(sql`
         select ${emailColumns} from emails e where e.run_id = ${runId} and e.account_id = ${accountId}
-        order by e.id limit ${countMax}`)
-      return found.map(toEmail)
-    },
+        order by e.id limit ${countMax}`),
     async findToSend(id) {
       const [row] = await db.read<SentRow & { readonly suspendedAt: number | null }>(sql`
         select ${emailColumns}, c.content, u.suspended_at
         from emails e left join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
         where e.id = ${id} and e.next_attempt_at is not null`)
-      if (!row) return undefined
-      const { content, suspendedAt } = row
-      return { email: toEmail(row), content, isSuspended: suspendedAt !== null }
+      return row && { email: row, content: row.content, isSuspended: row.suspendedAt !== null }
     },
     record: (claim, outcome) => db.write(() => record(claims, claim, outcome)),
     async setNoticeSender(address) {
@@ -165,7 +158,7 @@ function* resend(
     select ${emailColumns}, c.content from emails e left join email_contents c on c.email_id = e.id
     where e.id = ${id} and e.account_id = ${accountId}`)
   if (!row) return { kind: "not_found" }
-  const { recipients, ...email } = toEmail(row)
+  const { recipients, ...email } = row
   const isOwn = email.kind === "val" || email.kind === "api"
   if (email.status !== "failed" || row.content === null || !isOwn) return { kind: "not_failed" }
   const failed = recipients.flatMap(({ address, status }) => (status === "sent" ? [] : [address]))
@@ -206,13 +199,7 @@ function* purge(endedBefore: number, failedBefore: number, countMax: number): Sc
 
 /** The columns of an email; `e` is its row. */
 const emailColumns = raw(
-  "e.id, e.account_id, e.kind, e.run_id, e.val_id as val__id, coalesce(e.val_name, '') as val__name, e.sender as \"from\", e.recipients, e.subject, e.bytes, e.status, e.attempts, e.error, e.created_at, e.next_attempt_at, e.ended_at",
+  "e.id, e.account_id, e.kind, e.run_id, e.val_id as val__id, coalesce(e.val_name, '') as val__name, e.sender as \"from\", e.recipients as recipients_json, e.subject, e.bytes, e.status, e.attempts, e.error, e.created_at, e.next_attempt_at, e.ended_at",
 )
 
-type EmailRow = Omit<Email, "recipients"> & { readonly recipients: string }
-
-type SentRow = EmailRow & { readonly content: Uint8Array | null }
-
-function toEmail(row: EmailRow): Email {
-  return { ...row, recipients: parseOwnJson(row.recipients) as Email["recipients"] }
-}
+type SentRow = Email & { readonly content: Uint8Array | null }
