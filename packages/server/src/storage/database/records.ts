@@ -34,10 +34,7 @@ export type Row = readonly unknown[]
  * their values have the types that the code says. A row is the list of its values: an object with the
  * names of the columns would be made only to be copied.
  */
-export function toRecords<Item>(
-  rows: readonly Row[],
-  fields: readonly Field[],
-): readonly Item[] {
+export function toRecords<Item>(rows: readonly Row[], fields: readonly Field[]): readonly Item[] {
   return rows.map((row) => {
     const record: Group = {}
     for (let index = 0; index < fields.length; index++) {

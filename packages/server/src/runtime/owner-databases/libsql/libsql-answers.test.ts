@@ -189,7 +189,9 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
       const insertAll = Array.from({ length: 60 }, (_, a) => owner.execute(insert, [a]))
       const results = await Promise.all(insertAll)
       expect(requests).toBeLessThan(20)
-      const ids = results.map((result) => ("lastInsertRowid" in result ? result.lastInsertRowid : 0))
+      const ids = results.map((result) =>
+        "lastInsertRowid" in result ? result.lastInsertRowid : 0,
+      )
       expect(new Set(ids).size).toBe(60)
       const stored = await owner.rows("select id from t where a >= 0 order by a")
       expect(stored).toEqual(ids.map((id) => [Number(id)]))
