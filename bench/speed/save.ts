@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { SQL } from "bun"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
 import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
 import { runLoad } from "../harness/load.ts"
+import { cpuMsOf, readCpuSeconds } from "../harness/process-tree.ts"
 import { startServer } from "../harness/program.ts"
 import { atLeast, type Cell } from "../harness/report.ts"
 import { alternate, median, ratioOf } from "../harness/stats.ts"
@@ -42,6 +45,8 @@ export const save: Benchmark = {
           "ratio",
           "smallest – largest",
           "bar",
+          "CPU of a save, µs: server",
+          "database server",
         ],
         rows,
       },
@@ -62,8 +67,16 @@ async function measure(
     { length: limits.clients },
     (_, slot) => `/v1/vals/${valIds[slot * users]}/versions`,
   )
-  const saves = () =>
-    runLoad({
+  const databasePid =
+    seeded.databaseUrl === undefined ? undefined : await findServerPid(seeded.databaseUrl)
+  const readCpu = () => ({
+    server: readCpuSeconds(server.pid) * 1e6,
+    database: databasePid === undefined ? 0 : cpuMsOf(databasePid) * 1e3,
+  })
+  const used: { readonly server: number; readonly database: number }[] = []
+  const saves = async () => {
+    const before = readCpu()
+    const perSecond = await runLoad({
       url: server.url,
       token: tokenText(0),
       connections: limits.clients,
@@ -71,9 +84,18 @@ async function measure(
       paths,
       isSave: true,
     })
+    const after = readCpu()
+    const count = perSecond * limits.seconds
+    used.push({
+      server: (after.server - before.server) / count,
+      database: (after.database - before.database) / count,
+    })
+    return perSecond
+  }
   const commits = () => runBareCommits(barePlace)
   try {
     await alternate(1, saves, commits)
+    used.length = 0
     const rates = await alternate(limits.rounds, saves, commits)
     const { ratio, spread } = ratioOf(rates)
     context.report(`save, ${database}: ${ratio.toFixed(2)} (${spread})`)
@@ -84,10 +106,24 @@ async function measure(
       ratio.toFixed(2),
       spread,
       toBar(ratio),
+      median(used.map((cpu) => cpu.server)).toFixed(0),
+      databasePid === undefined ? "" : median(used.map((cpu) => cpu.database)).toFixed(0),
     ]
   } finally {
     await server.stop()
     await seeded.drop()
+  }
+}
+
+/** The process that has started all others of the PostgreSQL on this machine. */
+async function findServerPid(url: string): Promise<number> {
+  const sql = new SQL(url, { adapter: "postgres", max: 1 })
+  try {
+    const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+    const stat = readFileSync(`/proc/${row?.pid}/stat`, "utf8")
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
+  } finally {
+    await sql.close()
   }
 }
 

@@ -130,7 +130,7 @@ describeEachDatabase("createCodeSaves", (open) => {
     }
     for (const [name, change] of Object.entries(changes)) {
       const id = await addVal(name)
-      await others.change(id, toChange("second"), anyone, 1_500)
+      await others.change(id, { ...toChange("second"), readme: "# Read me" }, anyone, 1_500)
       let calls = 0
       beforeWrite = async () => {
         if (calls++ === 0) await change(id)
