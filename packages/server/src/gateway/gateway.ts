@@ -178,7 +178,8 @@ async function respond(
     context = toContext(parts, { ...accepted, program, releaseSocket }, trace)
     trace.run = context.run
     try {
-      slot = await deps.runner.acquire(program, context.run, request)
+      const acquired = deps.runner.acquire(program, context.run, request)
+      slot = acquired instanceof Promise ? await acquired : acquired
     } catch (error) {
       if (error instanceof AppError && !request.signal.aborted)
         recordRefusal(deps, trace, error.code)

@@ -47,7 +47,9 @@ const rowBytes = 500
 
 /** The bytes of a run with these texts. */
 export function countTextBytes(texts: readonly (string | null)[]): number {
-  return texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), rowBytes)
+  let bytes = rowBytes
+  for (const text of texts) if (text !== null) bytes += Buffer.byteLength(text)
+  return bytes
 }
 
 /** The values of the columns of a run; behind them, whether it ends with this write, its depth and its response. */

@@ -106,13 +106,24 @@ export const withCurrentVersion = sql`
   join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}`
 
 /**
- * Converts a row to a val of the domain. The fields that only the row has stay in it: to leave four
- * out of thirty takes a third as long as the query.
+ * Converts a row to a val of the domain, whatever else the row has. Field by field: to copy a row
+ * but for some of its fields (`...rest`) takes a quarter as long as the query.
  */
 export function toVal(row: ValRow): Val {
   return {
-    ...row,
+    id: row.id,
+    ownerId: row.ownerId,
+    ownerName: row.ownerName,
+    ownerSecretsVersion: row.ownerSecretsVersion,
     isOwnerSuspended: row.ownerSuspendedAt !== null,
+    name: row.name,
+    description: row.description,
+    imageUrl: row.imageUrl,
+    privacy: row.privacy,
+    type: row.type,
+    readme: row.readme,
+    version: row.version,
+    code: row.code,
     file: {
       id: row.entryFileId ?? row.id,
       path: row.entryPath ?? entryPath,
@@ -121,6 +132,17 @@ export function toVal(row: ValRow): Val {
       branchName: mainBranch,
       isEntry: true,
     },
+    versionCreatedAt: row.versionCreatedAt,
+    likeCount: row.likeCount,
+    referenceCount: row.referenceCount,
+    forkCount: row.forkCount,
+    fileCount: row.fileCount,
+    branchCount: row.branchCount,
+    forkedFrom: row.forkedFrom,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    runStartedAt: row.runStartedAt,
+    runEndedAt: row.runEndedAt,
   }
 }
 
