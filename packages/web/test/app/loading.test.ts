@@ -58,7 +58,7 @@ const lateCases: readonly LateCase[] = [
     size: "wide",
     late: /\/v1\/schedules\/preview/,
     findLate: (page) => page.locator(".next-times"),
-    find: (page) => page.getByText("on weekdays"),
+    find: (page) => page.getByText("15 minutes"),
   },
   {
     title: "a val below one with a schedule",
