@@ -101,8 +101,8 @@ describe("restoreBackup", () => {
     },
     "of a schema before the base": {
       parts: [],
-      schemaVersion: 25,
-      why: /its schema is 25, and this version of Hamlet needs 26 or newer; restore it with Hamlet 0\.1\.0, start that once, then this version$/,
+      schemaVersion: 39,
+      why: /its schema is 39, and this version of Hamlet needs 40 or newer; restore it with Hamlet 0\.2\.0, start that once, then this version$/,
     },
     "with an unknown table": {
       parts: [{ name: "sqlite_schema", columns: ["sql"], frames: [] }],

@@ -1,4 +1,9 @@
-import { type scheduleCatchUp, type scheduleOverlap, limits as wire } from "@hamlet/contract"
+import {
+  type putScheduleBody,
+  type scheduleCatchUp,
+  type scheduleOverlap,
+  limits as wire,
+} from "@hamlet/contract"
 import type { z } from "zod"
 import type { Histogram } from "../../shared/histogram.ts"
 import type { Caller } from "../access.ts"
@@ -64,11 +69,7 @@ export interface Schedule extends ScheduleSettings, ScheduledFile {
 }
 
 /** The fields of a schedule that a client sends. Absent fields keep their values. */
-export interface ScheduleInput extends TimingInput {
-  readonly isPaused?: boolean | undefined
-  readonly overlap?: Overlap | undefined
-  readonly catchUp?: CatchUp | undefined
-}
+export type ScheduleInput = Readonly<z.output<typeof putScheduleBody>>
 
 /** The fields that a change writes. */
 export type ScheduleChange = ScheduleSettings &

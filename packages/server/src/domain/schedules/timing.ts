@@ -1,4 +1,6 @@
+import type { schedulePreviewQuery } from "@hamlet/contract"
 import { Cron } from "croner"
+import type { z } from "zod"
 import { AppError, type Issue } from "../app-error.ts"
 
 /** When a schedule is due: by a cron expression in a time zone, or in equal steps. */
@@ -12,11 +14,7 @@ export interface Timing {
 }
 
 /** A timing as a client sends it. */
-export interface TimingInput {
-  readonly cron?: string | undefined
-  readonly every?: string | undefined
-  readonly timeZone?: string | undefined
-}
+export type TimingInput = Readonly<z.output<typeof schedulePreviewQuery>>
 
 const limits = {
   everyMsMax: 366 * 86_400_000,

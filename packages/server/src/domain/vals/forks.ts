@@ -1,4 +1,5 @@
-import { limits as wireLimits } from "@hamlet/contract"
+import { type forkValBody, limits as wireLimits } from "@hamlet/contract"
+import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -12,7 +13,6 @@ import {
   canSee,
   type ForkOrigin,
   type NewVal,
-  type Privacy,
   type Val,
   type Vals,
   valNotFound,
@@ -39,11 +39,7 @@ export interface ForkStore {
 }
 
 /** What a client may choose about a fork. */
-export interface ForkInput {
-  readonly version?: number | undefined
-  readonly name?: string | undefined
-  readonly privacy?: Privacy | undefined
-}
+export type ForkInput = Readonly<z.output<typeof forkValBody>>
 
 const limits = {
   /** How long a fork waits for the packages of its original. */

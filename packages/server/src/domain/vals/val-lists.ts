@@ -3,30 +3,13 @@ import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { Users } from "../accounts/users.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import type {
-  FoundVal,
-  Privacy,
-  Val,
-  ValFilter,
-  ValRanking,
-  ValState,
-  ValStore,
-  ValType,
-} from "./vals.ts"
+import type { FoundVal, Val, ValFilter, ValRanking, ValState, ValStore } from "./vals.ts"
 
 /** What a list of one's own vals is in the order of. */
 export type OwnValSort = z.infer<typeof myValsQuery>["sort"]
 
-/** Which of the owner's vals are listed, and in which order. */
-export interface OwnValFilter {
-  /** Part of the name, ignoring case. */
-  readonly query?: string | undefined
-  readonly privacy?: Privacy | undefined
-  readonly type?: ValType | undefined
-  readonly sort: OwnValSort
-  /** Without it names go up, and everything else begins with the newest or the most. */
-  readonly order?: "asc" | "desc" | undefined
-}
+/** Which of the owner's vals are listed, and in which order. `query` is part of a name in any case. */
+export type OwnValFilter = Readonly<Omit<z.infer<typeof myValsQuery>, keyof PageRequest>>
 
 /** Where an owner's vals are listed for them. */
 export interface OwnValStore {

@@ -4,7 +4,7 @@ import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { idOrder, readPage } from "../database/pagination.ts"
+import { firstId, idOrder, readPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
@@ -27,7 +27,13 @@ export function createAccountStore(db: Database): AccountStore {
   const select = sql`select ${userColumns}, suspended_at, deleted_at from users`
   return {
     list: (page) =>
-      readPage<AccountRow, Account>(db, page, idOrder(""), toUser)(sql`${select} where true`),
+      readPage<AccountRow, Account>(
+        db,
+        page,
+        idOrder(""),
+        toUser,
+      )(sql`
+        ${select} where id > ${firstId}`),
     async find(id) {
       const [row] = await db.read<AccountRow>(sql`${select} where id = ${id}`)
       return row && toUser(row)

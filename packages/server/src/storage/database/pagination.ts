@@ -145,7 +145,7 @@ export function readPage<Row extends RecordOf<Row>, Item = Row>(
   { columns, kinds, toKeys }: ListOrder<Row>,
   convert: (row: Row) => Item = asIs as (row: Row) => Item & Row,
 ): (select: Statement) => Promise<Page<Item>> {
-  const order = raw(columns.replaceAll(/,|$/g, " desc$&"))
+  const order = raw(`${columns.split(", ").join(" desc, ")} desc`)
   return async (select) => {
     const after = afterCursor(page, columns, kinds)
     const found = await db.read<Row>(sql`${select} ${after} order by ${order} ${limitTo(page)}`)
