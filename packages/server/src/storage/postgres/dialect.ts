@@ -4,7 +4,7 @@ import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { saveCode } from "./code-saves.ts"
 import { postgresRunPartitions } from "./run-partitions.ts"
-import { postgresSearchIndex } from "./search-index.ts"
+import { postgresSearchIndex } from "./search/search-index.ts"
 
 /** Much less than requests wait for a lock. */
 const briefLockMsMax = 500

@@ -8,7 +8,7 @@ import { PostgresNotices } from "./notices.ts"
 import { PostgresPool } from "./pool.ts"
 import { describePostgres, parsePostgresUrl } from "./postgres-url.ts"
 import { PostgresReader } from "./reader.ts"
-import { PostgresSearches } from "./search.ts"
+import { PostgresSearches } from "./search/search.ts"
 import { PostgresWatchdog } from "./watchdog.ts"
 import { PostgresWriter } from "./writer.ts"
 

@@ -42,15 +42,8 @@ export function usePages<Name extends PageName>(
   limit = 50,
 ): UsedPages<Item<Name>> {
   const isLoadingMore = useSignal(false)
-  const load = async (cursor?: string, signal?: AbortSignal): Promise<Pages<Item<Name>>> => {
-    const call = api[name] as unknown as (
-      input: object,
-      options: object,
-    ) => ReturnType<Client["listVals"]>
-    const { data, links } = await call({ ...input, limit, cursor }, { signal })
-    const items = data as unknown as Item<Name>[]
-    return { items, firstCount: items.length, pageCount: 1, next: toCursor(links.next) }
-  }
+  const load = (cursor?: string, signal?: AbortSignal) =>
+    loadPage(name, { ...input, limit, cursor }, signal)
   const key = `${name} ${JSON.stringify(input)} ${limit}`
   const resource = useResource(key, (signal) => load(undefined, signal), { keepsPrevious: true })
   const { state } = resource
@@ -124,6 +117,20 @@ export function usePages<Name extends PageName>(
       resource.set({ ...current.data, items: current.data.items.map(toChanged) })
     },
   }
+}
+
+async function loadPage<Name extends PageName>(
+  name: Name,
+  input: object,
+  signal: AbortSignal | undefined,
+): Promise<Pages<Item<Name>>> {
+  const call = api[name] as unknown as (
+    input: object,
+    options: object,
+  ) => ReturnType<Client["listVals"]>
+  const { data, links } = await call(input, { signal })
+  const items = data as unknown as Item<Name>[]
+  return { items, firstCount: items.length, pageCount: 1, next: toCursor(links.next) }
 }
 
 /**

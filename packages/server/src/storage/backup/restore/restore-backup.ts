@@ -6,7 +6,7 @@ import { findTooOld, type Migration, releaseBefore } from "../../database/migrat
 import { firstId } from "../../database/pagination.ts"
 import { raw, type SqlValue, sql } from "../../database/sql.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
-import { toSearchedPath } from "../../vals/change-val.ts"
+import { toSearchedPath } from "../../vals/changes/change-val.ts"
 import { withEntry } from "../../vals/val-rows.ts"
 import { backupTables, ownerDatabases } from "../backup-tables.ts"
 import type { LoadConnection } from "../databases/backup-database.ts"

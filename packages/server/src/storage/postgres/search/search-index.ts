@@ -1,7 +1,7 @@
-import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { foldText } from "../search/fold-text.ts"
-import { rareTrigrams } from "../search/rare-trigrams.ts"
-import { type SearchIndex, trigramsMax } from "../search/search-index.ts"
+import { join, raw, type Statement, sql } from "../../database/sql.ts"
+import { foldText } from "../../search/fold-text.ts"
+import { rareTrigrams } from "../../search/rare-trigrams.ts"
+import { type SearchIndex, trigramsMax } from "../../search/search-index.ts"
 
 /** A trigram of at least this rarity is probably in few texts. */
 const rarityMin = 45

@@ -1,9 +1,9 @@
-import { FairSlots } from "../../shared/fair-queue.ts"
-import type { Candidates, Hit, Search } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
-import { type SearchLimits, searchTimedOut, tooManySearches } from "../search/search-limits.ts"
-import { isTimedOut } from "./errors.ts"
-import type { PostgresReader } from "./reader.ts"
+import { FairSlots } from "../../../shared/fair-queue.ts"
+import type { Candidates, Hit, Search } from "../../database/database.ts"
+import { type Statement, sql } from "../../database/sql.ts"
+import { type SearchLimits, searchTimedOut, tooManySearches } from "../../search/search-limits.ts"
+import { isTimedOut } from "../errors.ts"
+import type { PostgresReader } from "../reader.ts"
 
 /**
  * Searches over connections of their own, whose statements have a short time limit: other reads
