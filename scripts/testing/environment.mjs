@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { chooseFastFolder } from "./fast-folder.mjs"
 import { requirements } from "../setup/system-packages.mjs"
+import { chooseFastFolder } from "./fast-folder.mjs"
 
 /**
  * Code of a test rarely runs long enough to gain from being optimised: the last tier of bun's compiler
