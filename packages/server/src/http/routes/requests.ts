@@ -1,9 +1,10 @@
 import { STATUS_CODES } from "node:http"
-import { toHeaderPairs } from "@hamlet/contract"
+import { toHeaderPairs, valResponse } from "@hamlet/contract"
 import type { BufferedResponse } from "../../domain/requests/buffered-response.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json } from "../response/api-response.ts"
+import { createView, toTimeText } from "../response/view.ts"
 
 /** Test requests to vals of type http, and previews of them. */
 export function requestHandlers({ valRequests, previews }: Nouns) {
@@ -21,32 +22,11 @@ export function requestHandlers({ valRequests, previews }: Nouns) {
       const place = { path: query.file, branch: query.branch }
       const { url, expiresAt } = await previews.create(caller, params.val_id, place)
       // The URL contains a secret that opens a private val.
-      return json(
-        200,
-        { url, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() },
-        { "cache-control": "no-store" },
-      )
+      return json(200, { url, expiresAt: toTimeText(expiresAt) }, { "cache-control": "no-store" })
     },
   } satisfies Partial<Handlers>
 }
 
-function toResponseView({
-  status,
-  headers,
-  body,
-  isBase64,
-  isTruncated,
-  durationMs,
-  runId,
-}: BufferedResponse) {
-  return {
-    status,
-    statusText: STATUS_CODES[status] ?? "",
-    headers,
-    body,
-    isBase64,
-    isTruncated,
-    durationMs,
-    runId,
-  }
-}
+const toResponseView = createView(valResponse, (it: BufferedResponse) => ({
+  statusText: STATUS_CODES[it.status] ?? "",
+}))
