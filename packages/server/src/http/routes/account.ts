@@ -15,21 +15,14 @@ export function accountHandlers({ tokens, secrets, valSecrets, api: { links } }:
   return {
     listTokens: listOf(links, ({ caller, query }) => tokens.list(caller, query), toTokenView),
     createToken: async ({ caller, body }) => {
-      const { token, text } = await tokens.create(caller, {
-        name: body.name,
-        scopes: body.scopes,
-        expiresAt: body.expiresAt ?? null,
-      })
+      const { expiresAt = null, ...rest } = body
+      const { token, text } = await tokens.create(caller, { ...rest, expiresAt })
       return json(200, toNewTokenView(token, text))
     },
     revokeToken: done(({ caller, params }) => tokens.revoke(caller, params.token_id)),
     listSecrets: listOf(links, ({ caller, query }) => secrets.list(caller, query), toSecretView),
-    putSecret: done(({ caller, params, body }) =>
-      secrets.put(caller, {
-        name: params.name,
-        value: body.value,
-        hosts: body.hosts ?? null,
-      }),
+    putSecret: done(({ caller, params, body: { value, hosts = null } }) =>
+      secrets.put(caller, { name: params.name, value, hosts }),
     ),
     deleteSecret: done(({ caller, params }) => secrets.delete(caller, params.name)),
     listValSecrets: listOf(

@@ -28,10 +28,8 @@ export function administrationHandlers(nouns: Nouns) {
     ),
     unsuspendUser: done(({ caller, params }) => accounts.unsuspend(caller, params.user_id)),
     createUserToken: async ({ caller, params, body }) => {
-      const { token, text } = await accounts.createToken(caller, params.user_id, {
-        ...body,
-        expiresAt: body.expiresAt ?? null,
-      })
+      const input = { ...body, expiresAt: body.expiresAt ?? null }
+      const { token, text } = await accounts.createToken(caller, params.user_id, input)
       return json(200, toNewTokenView(token, text))
     },
     getUserUsage: async ({ params }) => {
@@ -47,24 +45,15 @@ export function administrationHandlers(nouns: Nouns) {
       return json(200, toQuotasView(await accounts.changeQuotas(caller, params.user_id, named)))
     },
     listInvitations: listOf(links, ({ query }) => invitations.list(query), toInvitationView),
-    createInvitation: async ({ caller, body }) => {
-      const { invitation, code } = await invitations.create(caller, {
-        note: body.note ?? null,
-        hours: body.hours,
-        email: body.email,
-        quotas: body.quotas,
-      })
+    createInvitation: async ({ caller, body: { note = null, hours, ...body } }) => {
+      const { invitation, code } = await invitations.create(caller, { ...body, note, hours })
       return json(200, { ...toInvitationView(invitation), url: links.invitation(code) })
     },
     revokeInvitation: done(({ caller, params }) =>
       invitations.revoke(caller, params.invitation_id),
     ),
-    acceptInvitation: async ({ body }) => {
-      const { user, token } = await invitations.accept({
-        code: body.code,
-        username: body.username,
-        email: body.email ?? null,
-      })
+    acceptInvitation: async ({ body: { email = null, ...body } }) => {
+      const { user, token } = await invitations.accept({ ...body, email })
       return json(200, toNewUserView(user, token, links))
     },
     listAuditEntries: listOf(links, ({ query }) => audit.list(query, query), toAuditView),

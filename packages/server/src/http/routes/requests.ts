@@ -1,8 +1,9 @@
-import { toHeaderPairs } from "@hamlet/contract"
+import { toHeaderPairs, valResponse } from "@hamlet/contract"
 import type { BufferedResponse } from "../../domain/requests/buffered-response.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json } from "../response/api-response.ts"
+import { createView, toTimeText } from "../response/view.ts"
 
 /** Test requests to vals of type http, and previews of them. */
 export function requestHandlers({ valRequests, previews }: Nouns) {
@@ -14,40 +15,23 @@ export function requestHandlers({ valRequests, previews }: Nouns) {
       const sent = { method, path, headers: toHeaderPairs(headers), body: bytes }
       const place = { path: body.file, branch: body.branch }
       const response = await valRequests.send(sender, params.val_id, place, sent)
-      return json(200, await toResponseView(response))
+      return json(200, toResponseView(response, await findStatusText(response.status)))
     },
     createPreview: async ({ caller, params, query }) => {
       const place = { path: query.file, branch: query.branch }
       const { url, expiresAt } = await previews.create(caller, params.val_id, place)
       // The URL contains a secret that opens a private val.
-      return json(
-        200,
-        { url, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() },
-        { "cache-control": "no-store" },
-      )
+      return json(200, { url, expiresAt: toTimeText(expiresAt) }, { "cache-control": "no-store" })
     },
   } satisfies Partial<Handlers>
 }
 
-async function toResponseView({
-  status,
-  headers,
-  body,
-  isBase64,
-  isTruncated,
-  durationMs,
-  runId,
-}: BufferedResponse) {
+const toResponseView = createView(valResponse, (_: BufferedResponse, statusText: string) => ({
+  statusText,
+}))
+
+async function findStatusText(status: number): Promise<string> {
   // Loaded here: the server needs the module for nothing else.
   const { STATUS_CODES } = await import("node:http")
-  return {
-    status,
-    statusText: STATUS_CODES[status] ?? "",
-    headers,
-    body,
-    isBase64,
-    isTruncated,
-    durationMs,
-    runId,
-  }
+  return STATUS_CODES[status] ?? ""
 }

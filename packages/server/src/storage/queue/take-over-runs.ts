@@ -1,11 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { EndedRun, TakenOver, Takeover } from "../../domain/queue/queue-store.ts"
-import {
-  cancelledError,
-  type RunError,
-  type RunSource,
-  type RunStatus,
-} from "../../domain/runs/runs.ts"
+import { cancelledError, type RunError } from "../../domain/runs/runs.ts"
 import {
   claimsTable,
   hasOpenClaims,
@@ -28,22 +23,11 @@ const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running'
 /** The channel on which nodes tell each other that a run is to be cancelled. */
 export const cancelChannel = "hamlet_cancel"
 
-interface OpenRunRow {
-  readonly id: string
-  readonly valId: string
-  readonly fileId: string
-  readonly branchId: string
-  readonly version: number
-  readonly accountId: string
-  readonly ownerId: string
-  readonly source: RunSource
-  readonly status: RunStatus
-  readonly startedAt: number
+interface OpenRunRow extends Omit<EndedRun, "endedAt" | "error"> {
   readonly nodeId: string | null
   readonly fence: number
   readonly attempt: number
   readonly retries: number
-  readonly depth: number
   readonly cancelRequested: number
 }
 
@@ -243,7 +227,7 @@ function* endRuns(
         fence = case when fence = 0 then 0 else fence + 1 end
       where id = ${run.id} and fence = ${run.fence} and ended_at is null returning id`)
     if (!row) continue
-    ended.push(toEndedRun(run, status, error, at))
+    ended.push({ ...run, status, error, endedAt: at })
     if (hasStarted(run)) started.add(run.id)
   }
   // A run that has not started must not become the latest of its val.
@@ -252,27 +236,4 @@ function* endRuns(
     ended.filter((run) => started.has(run.id)),
   )
   yield* afterRunsEnded(dialect, ended)
-}
-
-function toEndedRun(
-  run: OpenRunRow,
-  status: "crashed" | "cancelled",
-  error: RunError,
-  at: number,
-): EndedRun {
-  return {
-    id: run.id,
-    valId: run.valId,
-    fileId: run.fileId,
-    branchId: run.branchId,
-    version: run.version,
-    source: run.source,
-    accountId: run.accountId,
-    ownerId: run.ownerId,
-    status,
-    error,
-    startedAt: run.startedAt,
-    endedAt: at,
-    depth: run.depth,
-  }
 }
