@@ -48,7 +48,7 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
             ? await resume(nouns, session)
             : await tokens.authenticate(parseBearer(header))
         const counted = perToken?.take(authenticated.tokenId)
-        if (counted) await counted
+        if (counted !== undefined) await counted
         tokenUses.note(authenticated, clock.now())
         const depth = request.headers.get(depthHeader)
         const caller =

@@ -23,10 +23,7 @@ export type Row = readonly unknown[]
  * booleans are 0 and 1. A row is the list of its values: an object with the names of the columns
  * would be made only to be copied.
  */
-export function toRecords<Item>(
-  rows: readonly Row[],
-  fields: readonly Field[],
-): readonly Item[] {
+export function toRecords<Item>(rows: readonly Row[], fields: readonly Field[]): readonly Item[] {
   return rows.map((row) => {
     const record: Group = {}
     for (let index = 0; index < fields.length; index++) {
