@@ -3,6 +3,7 @@ import { routeNames, scope } from "@hamlet/contract"
 import { SMTPConnection } from "smtp-server/lib/smtp-connection"
 import { mapEndpoints } from "../src/http/endpoints.ts"
 import { listTools } from "../src/http/mcp/mcp-server.ts"
+import { matchRoute } from "../src/http/request/match-route.ts"
 import { endpointInputs } from "./freeze/doors/endpoints.ts"
 import { toolInputs } from "./freeze/doors/mcp-tools.ts"
 import { smtpLines } from "./freeze/doors/smtp.ts"
@@ -25,6 +26,8 @@ describe("the table of doors", () => {
     const nouns = { clock: { now: Date.now }, api: { links: { baseUrl: "" }, rateLimits: {} } }
     const paths = [...mapEndpoints(nouns as never, {} as never, fetchNothing).keys()]
     expect(paths.toSorted()).toEqual(Object.keys(endpointInputs).toSorted())
+    // A path of the table is not looked up among the endpoints.
+    expect(paths.filter((path) => matchRoute(path))).toEqual([])
   })
 
   test("has every command of SMTP", () => {
