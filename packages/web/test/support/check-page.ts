@@ -49,7 +49,10 @@ export async function findBarriers(page: Page, { hasLayers = false } = {}) {
         .filter((rule) => !rule.tags.some((tag) => tagsExcluded.includes(tag)))
         .map(({ id }) => id)
         .filter((id) => hasLayers || id !== "color-contrast")
-      const { violations } = await axe.run(context, { ...common, runOnly: { type: "rule", values } })
+      const { violations } = await axe.run(context, {
+        ...common,
+        runOnly: { type: "rule", values },
+      })
       return violations.flatMap(({ id, nodes }) =>
         nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),
       )
