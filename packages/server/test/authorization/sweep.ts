@@ -56,8 +56,9 @@ function toRequests(data: PrivacyData): readonly SweptRequest[] {
     const route: RouteDefinition = routes[name]
     // Calling a val leaves a run behind, whatever the method.
     if (route.method !== "get" || route.scope?.endsWith(":write")) return []
+    const queries = toQueries(name, route, data)
     return toPaths(name, route, data).flatMap((path) =>
-      toQueries(name, route, data).map((query) => ({ name, path: path + query })),
+      queries.map((query) => ({ name, path: path + query })),
     )
   })
 }
@@ -182,7 +183,10 @@ function findHidden(
   request: SweptRequest,
   response: TestResponse,
 ): readonly string[] {
-  const found = vals.filter((val) => isForbidden(val, request, response) && hasTrace(val, response))
+  const forbidden = vals.filter((val) => isForbidden(val, request, response))
+  if (forbidden.length === 0) return []
+  const shown = toShown(response)
+  const found = forbidden.filter((val) => hasTrace(val, shown))
   return found.map(
     (val) =>
       `${request.name} ${request.path} shows ${val.privacy} val ${val.name}: ${response.text}`,
@@ -200,17 +204,25 @@ function isForbidden(
   return val.privacy === "unlisted" && isList && !isAddressed && !ownDeeds.includes(name)
 }
 
-/**
- * Names are looked for everywhere but in code, which is where others import the val by its name,
- * and links, which repeat the request.
- */
-function hasTrace(val: PrivacyVal, { text, json }: TestResponse): boolean {
-  const content = json === undefined ? text : JSON.stringify(json.data ?? json)
-  if (val.marks.some((mark) => content.includes(mark))) return true
-  return (
-    json !== undefined &&
-    JSON.stringify(json.data ?? json, (key, value) => (isCode(key) ? "" : value)).includes(val.name)
-  )
+/** The texts of a response in which traces are looked for. */
+interface Shown {
+  readonly content: string
+  readonly withoutCode: string
+}
+
+/** All of a response but its links, which repeat the request. */
+function toShown({ text, json }: TestResponse): Shown {
+  if (json === undefined) return { content: text, withoutCode: "" }
+  const shown = json.data ?? json
+  return {
+    content: JSON.stringify(shown),
+    withoutCode: JSON.stringify(shown, (key, value) => (isCode(key) ? "" : value)),
+  }
+}
+
+/** Names are looked for everywhere but in code, where others import the val by its name. */
+function hasTrace({ marks, name }: PrivacyVal, { content, withoutCode }: Shown): boolean {
+  return marks.some((mark) => content.includes(mark)) || withoutCode.includes(name)
 }
 
 function isCode(key: string): boolean {
