@@ -63,21 +63,14 @@ export function usePages<Name extends PageName>(
   const reloadsBefore = reloads.current
   /** A response for an earlier filter is dropped, and one from before the list was reloaded. */
   const isCurrent = () => latestKey.current === key && reloads.current === reloadsBefore
-  useEffect(() => {
-    const reload = () => {
-      reloads.current += 1
-      resource.reload()
-    }
-    const list = { name, reload }
-    shown.add(list)
-    return () => void shown.delete(list)
-  }, [name])
+  const reload = useReloadOfAll(name, () => {
+    reloads.current += 1
+    resource.reload()
+  })
   return {
     ...resource,
     isLoadingMore: isLoadingMore.value,
-    reload() {
-      for (const list of shown) if (list.name === name) list.reload()
-    },
+    reload,
     async more() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
       if (state.data.next === undefined) return
@@ -123,6 +116,18 @@ export function usePages<Name extends PageName>(
       polls.current += 1
       resource.set({ ...current.data, items: current.data.items.map(toChanged) })
     },
+  }
+}
+
+/** Returns what reloads all lists of a route on the screen, with this one. */
+function useReloadOfAll(name: PageName, reload: () => void): () => void {
+  useEffect(() => {
+    const list = { name, reload }
+    shown.add(list)
+    return () => void shown.delete(list)
+  }, [name])
+  return () => {
+    for (const list of shown) if (list.name === name) list.reload()
   }
 }
 

@@ -113,7 +113,8 @@ function Place(props: { readonly val: Val; readonly news: ValNews; readonly path
   if (val.emailAddress !== undefined) return <span class="my-val-place">{val.emailAddress}</span>
   if (val.type !== "interval") return null
   // Its line is kept while the schedules load.
-  if (!(schedule || news.hasAllSchedules)) return <span class="my-val-place my-val-time">&nbsp;</span>
+  if (!(schedule || news.hasAllSchedules))
+    return <span class="my-val-place my-val-time">&nbsp;</span>
   const [next] = schedule?.nextAt ?? []
   return (
     <a class="my-val-place my-val-time" href={`${path}/schedule`}>
