@@ -42,8 +42,15 @@ export function usePages<Name extends PageName>(
   limit = 50,
 ): UsedPages<Item<Name>> {
   const isLoadingMore = useSignal(false)
-  const load = (cursor?: string, signal?: AbortSignal) =>
-    loadPage(name, { ...input, limit, cursor }, signal)
+  const load = async (cursor?: string, signal?: AbortSignal): Promise<Pages<Item<Name>>> => {
+    const call = api[name] as unknown as (
+      input: object,
+      options: object,
+    ) => ReturnType<Client["listVals"]>
+    const { data, links } = await call({ ...input, limit, cursor }, { signal })
+    const items = data as unknown as Item<Name>[]
+    return { items, firstCount: items.length, pageCount: 1, next: toCursor(links.next) }
+  }
   const key = `${name} ${JSON.stringify(input)} ${limit}`
   const resource = useResource(key, (signal) => load(undefined, signal), { keepsPrevious: true })
   const { state } = resource
@@ -56,21 +63,14 @@ export function usePages<Name extends PageName>(
   const reloadsBefore = reloads.current
   /** A response for an earlier filter is dropped, and one from before the list was reloaded. */
   const isCurrent = () => latestKey.current === key && reloads.current === reloadsBefore
-  useEffect(() => {
-    const reload = () => {
-      reloads.current += 1
-      resource.reload()
-    }
-    const list = { name, reload }
-    shown.add(list)
-    return () => void shown.delete(list)
-  }, [name])
+  const reload = useReloadOfAll(name, () => {
+    reloads.current += 1
+    resource.reload()
+  })
   return {
     ...resource,
     isLoadingMore: isLoadingMore.value,
-    reload() {
-      for (const list of shown) if (list.name === name) list.reload()
-    },
+    reload,
     async more() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
       if (state.data.next === undefined) return
@@ -119,18 +119,16 @@ export function usePages<Name extends PageName>(
   }
 }
 
-async function loadPage<Name extends PageName>(
-  name: Name,
-  input: object,
-  signal: AbortSignal | undefined,
-): Promise<Pages<Item<Name>>> {
-  const call = api[name] as unknown as (
-    input: object,
-    options: object,
-  ) => ReturnType<Client["listVals"]>
-  const { data, links } = await call(input, { signal })
-  const items = data as unknown as Item<Name>[]
-  return { items, firstCount: items.length, pageCount: 1, next: toCursor(links.next) }
+/** Returns what reloads all lists of a route on the screen, with this one. */
+function useReloadOfAll(name: PageName, reload: () => void): () => void {
+  useEffect(() => {
+    const list = { name, reload }
+    shown.add(list)
+    return () => void shown.delete(list)
+  }, [name])
+  return () => {
+    for (const list of shown) if (list.name === name) list.reload()
+  }
 }
 
 /**
