@@ -4,7 +4,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { readPaths } from "../files/branch-rows.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
-import { writeSearchText } from "./change-val.ts"
+import { writeSearchText } from "./changes/change-val.ts"
 import { isJoinedId, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
 /**

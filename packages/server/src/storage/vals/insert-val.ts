@@ -21,7 +21,7 @@ import { addToForkCount, pinImports, relinkIncoming, relinkOutgoing } from "../r
 import { lockNames, lockVals, type NameKey, toNameKey } from "../references/row-locks.ts"
 import { type SearchedFiles, toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
-import { toSearchedPath } from "./change-val.ts"
+import { toSearchedPath } from "./changes/change-val.ts"
 
 /** The versions that a val begins with, oldest first; without any, it begins without files. */
 interface Beginning extends Pick<ImportedHistory, "versions" | "createdAt" | "updatedAt"> {

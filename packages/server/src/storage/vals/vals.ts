@@ -40,9 +40,9 @@ import {
   writeLinks,
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
-import { changeVal, type LockedVal } from "./change-val.ts"
-import { type ChangeableRow, selectChangeable, toChangeable } from "./changeable-vals.ts"
-import { createCodeSaves } from "./code-saves.ts"
+import { changeVal, type LockedVal } from "./changes/change-val.ts"
+import { type ChangeableRow, selectChangeable, toChangeable } from "./changes/changeable-vals.ts"
+import { createCodeSaves } from "./changes/code-saves.ts"
 import { indexBacklog } from "./index-backlog.ts"
 import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"

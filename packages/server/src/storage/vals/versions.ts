@@ -12,7 +12,7 @@ import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
 import { deleteSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
-import { writeSearchText } from "./change-val.ts"
+import { writeSearchText } from "./changes/change-val.ts"
 import { withTexts } from "./read-vals.ts"
 import {
   isJoinedId,

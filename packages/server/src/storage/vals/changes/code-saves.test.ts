@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
-import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
-import { addUser } from "../../../test/support/users.ts"
-import type { NewVal, ValChange, ValStore } from "../../domain/vals/vals.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
-import { createValStore } from "./vals.ts"
-import { createVersionStore } from "./versions.ts"
+import { describeEachDatabase, type TestDatabase } from "../../../../test/support/databases.ts"
+import { addUser } from "../../../../test/support/users.ts"
+import type { NewVal, ValChange, ValStore } from "../../../domain/vals/vals.ts"
+import type { Database } from "../../database/database.ts"
+import { sql } from "../../database/sql.ts"
+import { createValStore } from "../vals.ts"
+import { createVersionStore } from "../versions.ts"
 
 const anyone = () => {}
 const page = { limit: 100, offset: 0 }
