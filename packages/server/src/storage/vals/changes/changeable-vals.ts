@@ -1,7 +1,12 @@
 import { configPaths } from "@hamlet/contract/deno-json"
 import type { Val } from "../../../domain/vals/vals.ts"
 import { sql } from "../../database/sql.ts"
-import { type MainBranch, type MainRow, mainColumns, toMainBranch } from "../../files/branch-rows.ts"
+import {
+  type MainBranch,
+  type MainRow,
+  mainColumns,
+  toMainBranch,
+} from "../../files/branch-rows.ts"
 import { toVal, type ValRow, valColumns, withCurrentVersion } from "../val-rows.ts"
 
 /** A val, and what the next change of it depends on. */
