@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { chooseFastFolder } from "./fast-folder.mjs"
+import { chooseFastFolder } from "./setup/fast-folder.mjs"
 
 /**
  * @typedef {{ bin: string, fsync: boolean }} PostgresOptions bin: the folder of PostgreSQL's

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { chooseFastFolder } from "../fast-folder.mjs"
+import { chooseFastFolder } from "../setup/fast-folder.mjs"
 import { requirements } from "../setup/system-packages.mjs"
 
 /**
