@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { root } from "./setup/root.mjs"
 
 /**
- * All but `packages` and `sockets`, which need the npm registry, and `pages`, `editor` and `typing`,
+ * All but `packages` and `sockets`, which need the npm registry, `migration`, which needs a PostgreSQL and
+ * has tests of its own, and `pages`, `editor` and `typing`,
  * which need a browser: the suites of the web app open the same pages, and a browser takes more CPU
  * time than all of these together.
  */
@@ -20,7 +21,7 @@ const names = [
     "libsql",
     "queue",
   ],
-  ...["growth", "backup", "migration"],
+  ...["growth", "backup"],
 ]
 /** How the first table begins, where that is not the name. */
 const titles: Readonly<Record<string, string>> = { freeze: "Three users", growth: "SQLite: " }

@@ -67,7 +67,7 @@ describeApp("the files of a val", (app) => {
     await expectText(await openVal(page, `${val.path}?file=lib/two.ts`), "two")
     const readFile = () => new URL(page.url()).searchParams.get("file")
     await openFile(page, "main.tsx")
-    expect(readFile()).toBe(null)
+    await eventually(readFile, (file) => expect(file).toBe(null))
     await page.evaluate(() => {
       const link = document.createElement("a")
       link.href = "?file=three.ts&line=20"

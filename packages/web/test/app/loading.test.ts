@@ -98,11 +98,11 @@ describeApp(
         await page.goto(path)
         const target = find(page)
         await target.waitFor({ state: "attached" })
-        const before = (await target.isVisible()) ? await target.boundingBox() : null
+        const before = (await target.isVisible()) ? await findPlace(target) : null
         release()
         await findLate(page).waitFor()
         await target.waitFor()
-        if (before) expect(await target.boundingBox()).toEqual(before)
+        if (before) expect(await findPlace(target)).toEqual(before)
       })
 
     test("a list that cannot be fetched after a change says so, and is fetched on demand", async () => {
@@ -171,3 +171,14 @@ describeApp(
   },
   { ...provider.env, HAMLET_OIDC_DOMAINS: "corp.example" },
 )
+
+/** Where an element is, in whole pixels. */
+async function findPlace(target: Locator): Promise<readonly number[]> {
+  const { x, y, width, height } = (await target.boundingBox()) ?? {
+    x: 0,
+    y: 0,
+    width: 0,
+    height: 0,
+  }
+  return [x, y, width, height].map(Math.round)
+}

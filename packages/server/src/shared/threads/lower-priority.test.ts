@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { getPriority } from "node:os"
 import { fileURLToPath } from "node:url"
 
 const module = fileURLToPath(new URL("./lower-priority.ts", import.meta.url))
@@ -12,6 +13,6 @@ test.if(process.platform === "linux")(
   () => {
     // An ordinary user may not raise it again: that would be an error.
     const ended = Bun.spawnSync(["nice", "-n", "19", process.execPath, "-e", program])
-    expect(`${ended.stdout}${ended.stderr}`).toBe("19")
+    expect(`${ended.stdout}${ended.stderr}`).toBe(String(Math.min(19, getPriority() + 19)))
   },
 )

@@ -384,7 +384,8 @@ describeEachDatabase("createLockfileStore", (open) => {
     const withPackages = statements.length
     await save("export default 1")
     expect(await save("export default 2")).toBe(0)
-    expect(statements).toHaveLength(withPackages - 2)
+    // PostgreSQL needs fewer still: it saves such code without a transaction.
+    expect(statements.length).toBeLessThanOrEqual(withPackages - 2)
     expect(await locks.find(id, 4)).toBeNull()
   })
 
