@@ -178,8 +178,7 @@ async function respond(
     context = toContext(parts, { ...accepted, program, releaseSocket }, trace)
     trace.run = context.run
     try {
-      const acquired = deps.runner.acquire(program, context.run, request)
-      slot = acquired instanceof Promise ? await acquired : acquired
+      slot = await deps.runner.acquire(program, context.run, request)
     } catch (error) {
       if (error instanceof AppError && !request.signal.aborted)
         recordRefusal(deps, trace, error.code)

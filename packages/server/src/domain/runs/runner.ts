@@ -99,11 +99,10 @@ export interface RunListener {
 export interface Runner extends Retirer {
   /**
    * Acquires a slot for the run in a process of the program. Starts a process, or waits for one, if
-   * there is none. A process that is there gives its slot at once. Throws or rejects with
-   * `too_many_runs` when the limit of the val, the account or the queue is reached, and with
-   * `overloaded` when the server's is.
+   * there is none. Rejects with `too_many_runs` when the limit of the val, the account or the queue
+   * is reached, and with `overloaded` when the server's is.
    */
-  acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot>
+  acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot>
   /** Kills every process that runs a val of the user, or runs on the user's account. */
   endAllOf(userId: string): void
   /** The runs on the account that have a slot on this node. Those that wait for one do not count. */

@@ -47,8 +47,7 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
           header === null
             ? await resume(nouns, session)
             : await tokens.authenticate(parseBearer(header))
-        const counted = perToken?.take(authenticated.tokenId)
-        if (counted !== undefined) await counted
+        await perToken?.take(authenticated.tokenId)
         tokenUses.note(authenticated, clock.now())
         const depth = request.headers.get(depthHeader)
         const caller =

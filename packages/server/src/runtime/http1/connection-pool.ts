@@ -47,9 +47,8 @@ export class ConnectionPool implements ConnectionOwner {
       const connection = this.#idle[index] as Http1Connection
       // The others have been idle for longer.
       if (connection.idleSinceMs < oldestMs) return undefined
-      if (!leadsToOneOf(connection, destinations)) continue
-      if (index === this.#idle.length - 1) this.#idle.pop()
-      else this.#idle.splice(index, 1)
+      if (!destinations.some(({ key }) => key === connection.destination.key)) continue
+      this.#idle.splice(index, 1)
       return connection
     }
     return undefined
@@ -97,9 +96,4 @@ export class ConnectionPool implements ConnectionOwner {
     this.#isStopped = true
     for (const connection of [...this.#all.keys()]) connection.stop(failure)
   }
-}
-
-function leadsToOneOf({ destination }: Http1Connection, destinations: readonly Destination[]) {
-  for (const { key } of destinations) if (key === destination.key) return true
-  return false
 }

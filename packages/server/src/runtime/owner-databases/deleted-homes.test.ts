@@ -13,23 +13,19 @@ describeEachHome("OwnerDatabases", (open) => {
   for (const valId of [undefined, Bun.randomUUIDv7()]) {
     const home = valId === undefined ? "a user" : "a val"
 
-    test(`run creates no database for ${home} that was deleted`, async () => {
-      const { checked, homes } = untilCheck(1)
-      await using databases = await open({ homes })
-      const owner = databases.owner(undefined, valId)
-      expect(await owner.execute("create table t (a)")).toEqual({ kind: "gone" })
-      expect(checked).toHaveLength(1)
-      expect(await databases.pool.sizeOf(owner.id)).toBe(0)
-    })
-
-    test(`run removes what it has created for ${home} that was deleted meanwhile`, async () => {
-      const { checked, homes } = untilCheck(2)
-      await using databases = await open({ homes })
-      const owner = databases.owner(undefined, valId)
-      expect(await owner.execute("create table t (a)")).toEqual({ kind: "gone" })
-      expect(checked).toHaveLength(2)
-      expect(await databases.pool.sizeOf(owner.id)).toBe(0)
-    })
+    const moments = [
+      ["creates no database for", "", 1],
+      ["removes what it has created for", " meanwhile", 2],
+    ] as const
+    for (const [does, when, checks] of moments)
+      test(`run ${does} ${home} that was deleted${when}`, async () => {
+        const { checked, homes } = untilCheck(checks)
+        await using databases = await open({ homes })
+        const owner = databases.owner(undefined, valId)
+        expect(await owner.execute("create table t (a)")).toEqual({ kind: "gone" })
+        expect(checked).toHaveLength(checks)
+        expect(await databases.pool.sizeOf(owner.id)).toBe(0)
+      })
 
     test(`run asks about ${home} only when it creates the database`, async () => {
       const { checked, homes } = untilCheck(3)

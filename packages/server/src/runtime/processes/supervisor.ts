@@ -110,15 +110,21 @@ export class Supervisor implements Runner, RunSlotOwner {
     }
   }
 
-  acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot> {
+  async acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     this.#assertRunning()
     const turn = this.#runLimiter.acquire(program.valId, program.accountId, client)
-    if (turn === undefined) return this.#findSlot(program, run, client)
-    const sinceMs = performance.now()
-    return turn.then(() => {
+    if (turn !== undefined) {
+      const sinceMs = performance.now()
+      await turn
       run.work?.noteWait("queue", sinceMs)
-      return this.#findSlot(program, run, client)
-    })
+    }
+    const process = this.#openByKey.get(program.key)
+    // A slot may have retired the process without the supervisor.
+    if (!process?.isOpen || !this.#tryWork(process))
+      return this.#bindAndOpenSlot(program, run, client)
+    return run.begin || !process.isLoadRequested
+      ? this.#openSlot(process, run)
+      : this.#addSlot(process, run)
   }
 
   prepare(ownerId: string, texts: readonly SavedText[]): void {
@@ -179,17 +185,6 @@ export class Supervisor implements Runner, RunSlotOwner {
   #assertRunning(): void {
     if (this.#isStopped)
       throw new AppError("overloaded", "Cannot run the val: the server is stopping")
-  }
-
-  /** A slot for a run that is counted. */
-  #findSlot(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot> {
-    const process = this.#openByKey.get(program.key)
-    // A slot may have retired the process without the supervisor.
-    if (!process?.isOpen || !this.#tryWork(process))
-      return this.#bindAndOpenSlot(program, run, client)
-    return run.begin || !process.isLoadRequested
-      ? this.#openSlot(process, run)
-      : this.#addSlot(process, run)
   }
 
   /** Whether the process has a share of its account, or gets one now. */
