@@ -23,7 +23,7 @@ export async function startDeviceSignIn(url: string): Promise<DeviceSignIn | und
   const { device_code: deviceCode, user_code: userCode, verification_uri: page } = started ?? {}
   if (typeof deviceCode !== "string" || typeof userCode !== "string" || typeof page !== "string")
     return undefined
-  // They are printed, and come from a server that nobody has checked yet.
+  // They are printed, and the server may be any.
   if (!/^[A-Z-]{1,40}$/.test(userCode) || !/^https?:\/\/[\x21-\x7e]{1,500}$/.test(page))
     return undefined
   const expiresMs = toMs(started?.expires_in, limits.deviceMsMax)

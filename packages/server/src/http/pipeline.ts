@@ -75,7 +75,7 @@ async function respond(
   const bytes = route.body ? await readTimed(request, bytesMax) : undefined
   const params = route.params && validate(route.params, matched.params)
   const query = route.query && validate(route.query, toQuery(request.url))
-  const { body, forwardedJson } = route.body ? await toBody(api, name, matched, bytes) : noBody
+  const { body, forwardedJson } = route.body ? await toBody(api, name, matched, bytes) : withoutBody
   const call: Call = {
     params,
     query,
@@ -127,7 +127,7 @@ interface CallBody {
   readonly forwardedJson: Call["forwardedJson"]
 }
 
-const noBody: CallBody = { body: undefined, forwardedJson: {} }
+const withoutBody: CallBody = { body: undefined, forwardedJson: {} }
 
 async function toBody(
   { largeBodies }: ApiParts,
