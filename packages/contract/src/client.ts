@@ -18,7 +18,7 @@ import type {
 import type { RouteName } from "./routes.ts"
 
 export type { Clock } from "./client/clock.ts"
-export { ApiError, ConnectionError, type Issue, LinkError } from "./client/errors.ts"
+export { ApiError, ConnectionError, type Issue, LinkError, unlessMissing } from "./client/errors.ts"
 export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
 export { type StorageClient, toStorage } from "./client/storage.ts"

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./errors.ts"
+import { type ErrorCode, errorCodes } from "./errors.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
 import { environmentVariableRoutes } from "./routes/accounts/environment-variables.ts"
@@ -86,5 +86,10 @@ export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   if (route.hasRange) codes.push("range_not_satisfiable")
   if (route.hasIfMatch) codes.push("version_conflict")
   if (hasIdempotencyKey(route)) codes.push("idempotency_in_flight", "idempotency_mismatch")
+  // What a parameter of the path names may not exist.
+  for (const [, name] of route.path.matchAll(/\{(\w+?)(?:_id)?\}/g)) {
+    const code = `${name}_not_found`
+    if (code in errorCodes) codes.push(code as ErrorCode)
+  }
   return [...new Set([...codes, ...(route.errors ?? [])])]
 }

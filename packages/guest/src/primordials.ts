@@ -48,6 +48,10 @@ export const mapForEach = uncurryThis(Map.prototype.forEach) as <K, V>(
   visit: (value: V, key: K) => void,
 ) => void
 export const arrayPush = uncurryThis(Array.prototype.push) as <T>(array: T[], value: T) => number
+export const arrayIncludes = uncurryThis(Array.prototype.includes) as (
+  array: readonly unknown[],
+  value: unknown,
+) => boolean
 export const arraySplice = uncurryThis(Array.prototype.splice) as (
   array: readonly unknown[],
   start: number,

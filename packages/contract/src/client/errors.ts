@@ -68,3 +68,20 @@ export class ConnectionError extends Error {
 export class LinkError extends Error {
   override readonly name = "LinkError"
 }
+
+/**
+ * The result, or undefined if what was asked for does not exist: of any kind, or that of one error
+ * code.
+ */
+export async function unlessMissing<Result>(
+  response: Promise<Result>,
+  code?: ErrorCode,
+): Promise<Result | undefined> {
+  try {
+    return await response
+  } catch (error) {
+    const isMissing = error instanceof ApiError && error.status === 404
+    if (isMissing && (code === undefined || error.code === code)) return undefined
+    throw error
+  }
+}

@@ -21,7 +21,6 @@ export const accountRoutes = {
     summary: "Revoke a token; it stops working at once",
     scope: "user:write",
     responses: { 204: null },
-    errors: ["token_not_found"],
   }),
   listSecrets: route("Secrets", "get /v1/me/secrets", {
     summary: "The names of the caller's secrets",

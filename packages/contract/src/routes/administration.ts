@@ -23,7 +23,6 @@ export const administrationRoutes = {
     summary: "A user as an administrator sees them",
     scope: "admin",
     responses: { 200: account },
-    errors: ["user_not_found"],
   }),
   deleteUser: route("Administration", "delete /v1/users/{user_id}", {
     summary:
@@ -31,7 +30,7 @@ export const administrationRoutes = {
     scope: "admin",
     query: deleteUserQuery,
     responses: { 204: null },
-    errors: ["user_not_found", "own_account"],
+    errors: ["own_account"],
   }),
   suspendUser: route("Administration", "put /v1/users/{user_id}/suspension", {
     summary:
@@ -39,39 +38,35 @@ export const administrationRoutes = {
     scope: "admin",
     body: suspendBody,
     responses: { 204: null },
-    errors: ["user_not_found", "own_account"],
+    errors: ["own_account"],
   }),
   unsuspendUser: route("Administration", "delete /v1/users/{user_id}/suspension", {
     summary: "Lift the suspension of a user; also restores a user who was deleted with `data=keep`",
     scope: "admin",
     responses: { 204: null },
-    errors: ["user_not_found"],
   }),
   createUserToken: route("Administration", "post /v1/users/{user_id}/tokens", {
     summary: "Create a token for a user; only this response ever shows it",
     scope: "admin",
     body: createUserTokenBody,
     responses: { 200: newToken },
-    errors: ["user_not_found", "scope_escalation"],
+    errors: ["scope_escalation"],
   }),
   getUserUsage: route("Administration", "get /v1/users/{user_id}/usage", {
     summary: "A user's usage and limits: runs, outgoing traffic and storage",
     scope: "admin",
     responses: { 200: usage },
-    errors: ["user_not_found"],
   }),
   getUserQuotas: route("Administration", "get /v1/users/{user_id}/quotas", {
     summary: "A user's quotas; null where the server's limit applies",
     scope: "admin",
     responses: { 200: quotas },
-    errors: ["user_not_found"],
   }),
   putUserQuotas: route("Administration", "put /v1/users/{user_id}/quotas", {
     summary: "Set some quotas of a user; null restores the server's limit",
     scope: "admin",
     body: putQuotasBody,
     responses: { 200: quotas },
-    errors: ["user_not_found"],
   }),
   listInvitations: route("Administration", "get /v1/invitations", {
     summary: "Open invitations, newest first",
@@ -90,7 +85,6 @@ export const administrationRoutes = {
     summary: "Revoke an open invitation",
     scope: "admin",
     responses: { 204: null },
-    errors: ["invitation_not_found"],
   }),
   acceptInvitation: route("Administration", "post /v1/invitations/accept", {
     summary: "Accept an invitation; creates the user with a first token",

@@ -99,33 +99,29 @@ export const runRoutes = {
     summary: "A run with its arguments, return value and logs",
     scope: "run:read",
     responses: { 200: runDetail },
-    errors: ["run_not_found", "secret_key_missing"],
+    errors: ["secret_key_missing"],
   }),
   getRunLogs: route("Runs", "get /v1/runs/{run_id}/logs", {
     summary: "The logs of a run so far; as a stream of events, all logs until it ends",
     scope: "run:read",
     hasEvents: true,
     responses: { 200: runLogs },
-    errors: ["run_not_found"],
   }),
   cancelRun: route("Runs", "post /v1/runs/{run_id}/cancel", {
     summary: "Cancel a run; for the user who started it, and for the val's owner",
     scope: "run:write",
     responses: { 200: runCancellation },
-    errors: ["run_not_found"],
   }),
   cancelEvaluation: route("Runs", "post /v1/vals/{val_id}/evaluations/{run_id}/cancel", {
     summary: "Cancel a run of a val; an alias",
     scope: "run:write",
     valAccess: "see",
     responses: { 200: runCancellation },
-    errors: ["run_not_found"],
   }),
   cancelEvaluationById: route("Runs", "post /v1/vals/{run_id}/cancel", {
     summary: "Cancel a run; an alias",
     scope: "run:write",
     responses: { 200: runCancellation },
-    errors: ["run_not_found"],
   }),
   replayRun: route("Runs", "post /v1/runs/{run_id}/replay", {
     summary: "Run the same version again, with the same input or with changes",
@@ -133,6 +129,6 @@ export const runRoutes = {
     body: replayRunBody,
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },
-    errors: ["run_not_found", "version_not_found", "not_replayable", "queue_full", ...refusals],
+    errors: ["version_not_found", "not_replayable", "queue_full", ...refusals],
   }),
 }

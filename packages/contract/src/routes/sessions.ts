@@ -43,7 +43,6 @@ export const sessionRoutes = {
     summary: "Sign one browser out",
     scope: "user:write",
     responses: { 204: null },
-    errors: ["session_not_found"],
   }),
   deleteAllSessions: route("Sessions", "delete /v1/me/sessions", {
     summary:
@@ -83,7 +82,6 @@ export const authorizationRoutes = {
     summary: "End what a program may do; all of its tokens stop working at once",
     scope: "user:write",
     responses: { 204: null },
-    errors: ["authorization_not_found"],
   }),
   checkAuthorization: route("Authorizations", "post /v1/me/authorization-requests", {
     summary: "The request of a program to act for the caller, before it is allowed",

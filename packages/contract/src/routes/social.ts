@@ -41,7 +41,7 @@ export const socialRoutes = {
     summary: "Delete one's own comment, or a comment on one's own val",
     scope: "val:write",
     responses: { 204: null },
-    errors: ["comment_not_found", "not_owner"],
+    errors: ["not_owner"],
   }),
   listValReferences: route("References", "get /v1/vals/{val_id}/references", {
     summary: "Vals that import this one",

@@ -23,7 +23,6 @@ export const userRoutes = {
     auth: "optional",
     scope: "user:read",
     responses: { 200: user },
-    errors: ["user_not_found"],
   }),
   listUserVals: route("Users", "get /v1/users/{user_id}/vals", {
     summary: "A user's public vals; all vals for the user themselves",
@@ -31,7 +30,6 @@ export const userRoutes = {
     scope: "val:read",
     query: valPageQuery,
     responses: { 200: page(val) },
-    errors: ["user_not_found"],
   }),
   getUserByName: route("Users", "get /v1/alias/{username}", {
     summary: "A user by name",

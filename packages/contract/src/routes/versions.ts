@@ -30,7 +30,6 @@ export const versionRoutes = {
     valAccess: "see",
     hasEtag: true,
     responses: { 200: val },
-    errors: ["version_not_found"],
   }),
   deleteVersion: route("Versions", "delete /v1/vals/{val_id}/versions/{version}", {
     summary: "Delete one version; its number is never reused",
@@ -38,7 +37,7 @@ export const versionRoutes = {
     valAccess: "own",
     hasIfMatch: true,
     responses: { 204: null },
-    errors: ["version_not_found", "last_version"],
+    errors: ["last_version"],
   }),
   getVersionLock: route("Versions", "get /v1/vals/{val_id}/versions/{version}/lock", {
     summary: "The imports of a version from npm, JSR and other servers, and their state",
@@ -46,7 +45,6 @@ export const versionRoutes = {
     scope: "val:read",
     valAccess: "see",
     responses: { 200: versionLock },
-    errors: ["version_not_found"],
   }),
   getVersionTypes: route("Versions", "get /v1/vals/{val_id}/versions/{version}/types", {
     summary: "The TypeScript declarations of the npm packages that a version imports, for editors",
@@ -55,7 +53,6 @@ export const versionRoutes = {
     valAccess: "see",
     hasEtag: true,
     responses: { 200: versionTypes },
-    errors: ["version_not_found"],
   }),
   formatCode: route("Versions", "post /v1/format", {
     summary: "Format code as `deno fmt` does; nothing is saved",
@@ -70,6 +67,5 @@ export const versionRoutes = {
     scope: "val:write",
     valAccess: "own",
     responses: { 200: versionLock, 202: versionLock },
-    errors: ["version_not_found"],
   }),
 }

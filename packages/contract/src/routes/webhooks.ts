@@ -31,46 +31,41 @@ export const webhookRoutes = {
     summary: "A webhook",
     scope: "user:read",
     responses: { 200: webhook },
-    errors: ["webhook_not_found"],
   }),
   updateWebhook: route("Webhooks", "put /v1/me/webhooks/{webhook_id}", {
     summary: "Change a webhook; absent fields keep their value",
     scope: "user:write",
     body: updateWebhookBody,
     responses: { 200: webhook },
-    errors: ["webhook_not_found", "webhook_url_refused", "val_not_found", "not_owner"],
+    errors: ["webhook_url_refused", "val_not_found", "not_owner"],
   }),
   deleteWebhook: route("Webhooks", "delete /v1/me/webhooks/{webhook_id}", {
     summary: "Delete a webhook and its deliveries",
     scope: "user:write",
     responses: { 204: null },
-    errors: ["webhook_not_found"],
   }),
   rotateWebhookSecret: route("Webhooks", "post /v1/me/webhooks/{webhook_id}/secret", {
     summary:
       "Replace the secret; for a day, messages are signed with the previous one too. Only this response shows the secret",
     scope: "user:write",
     responses: { 200: newWebhook },
-    errors: ["webhook_not_found", "secret_key_missing"],
+    errors: ["secret_key_missing"],
   }),
   testWebhook: route("Webhooks", "post /v1/me/webhooks/{webhook_id}/test", {
     summary: "Send a message of type `webhook.test`",
     scope: "user:write",
     responses: { 202: delivery },
-    errors: ["webhook_not_found"],
   }),
   listDeliveries: route("Webhooks", "get /v1/me/webhooks/{webhook_id}/deliveries", {
     summary: "What was sent to a webhook, newest first",
     scope: "user:read",
     query: deliveriesQuery,
     responses: { 200: page(delivery) },
-    errors: ["webhook_not_found"],
   }),
   getDelivery: route("Webhooks", "get /v1/me/webhooks/{webhook_id}/deliveries/{delivery_id}", {
     summary: "A delivery with its last request and response",
     scope: "user:read",
     responses: { 200: deliveryDetail },
-    errors: ["webhook_not_found", "delivery_not_found"],
   }),
   retryDelivery: route(
     "Webhooks",
@@ -79,7 +74,6 @@ export const webhookRoutes = {
       summary: "Send a message again, with the same id",
       scope: "user:write",
       responses: { 202: delivery },
-      errors: ["webhook_not_found", "delivery_not_found"],
     },
   ),
 }

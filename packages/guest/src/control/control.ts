@@ -1,18 +1,9 @@
-import { toWriteNow, type WriteNow } from "../internals.ts"
+import { toWriteNow } from "../internals.ts"
 import { bytesSubarray, jsonParse, splitLines } from "../primordials.ts"
 import type { Begin, FileReply, HostMessage, Load, Surroundings } from "../protocol.ts"
 import { send } from "./outbox.ts"
 
 const bufferBytes = 65_536
-
-/** The connection to the host. */
-export interface Control {
-  /** The first message of each kind. Later ones are ignored: a process serves one val only. */
-  readonly load: Promise<Load>
-  readonly surroundings: Promise<Surroundings>
-  readonly begin: Promise<Begin>
-  readonly write: WriteNow
-}
 
 /**
  * Connects to the host, which accepts one connection only. When the host goes away, `exit` ends the
@@ -22,8 +13,9 @@ export async function connectControl(
   path: string,
   onFile: (reply: FileReply) => void,
   exit: () => never,
-): Promise<Control> {
+) {
   const connection = await Deno.connect({ transport: "unix", path })
+  // The first message of each kind. Later ones are ignored: a process serves one val only.
   const load = Promise.withResolvers<Load>()
   const surroundings = Promise.withResolvers<Surroundings>()
   const begin = Promise.withResolvers<Begin>()

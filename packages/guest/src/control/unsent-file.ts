@@ -1,17 +1,13 @@
 import { bytesSubarray, encodeText } from "../primordials.ts"
 
-/**
- * The messages that wait until the event loop can send them, on disk: a val that never returns to
- * it is killed, and the host reads the rest here. The first line is the number of the first message.
- */
-export interface UnsentFile {
-  /** Replaces the content. */
-  begin(firstNumber: number, lines: string): void
-  add(line: string): void
-}
+export type UnsentFile = ReturnType<typeof createUnsentFile>
 
-/** Creates the file, while that is still allowed. */
-export function createUnsentFile(path: string): UnsentFile {
+/**
+ * Creates the file for messages that wait until the event loop can send them: a val that never
+ * returns to it is killed, and the host reads the rest here. The first line is the number of the
+ * first message. Called while that is still allowed.
+ */
+export function createUnsentFile(path: string) {
   const file = Deno.openSync(path, { write: true, createNew: true })
   const writeSync = file.writeSync.bind(file)
   const truncateSync = file.truncateSync.bind(file)
@@ -27,7 +23,8 @@ export function createUnsentFile(path: string): UnsentFile {
     }
   }
   return {
-    begin(firstNumber, lines) {
+    /** Replaces the content. */
+    begin(firstNumber: number, lines: string): void {
       truncateSync(0)
       seekSync(0, start)
       add(`${firstNumber}\n${lines}`)

@@ -30,22 +30,18 @@ export function nameModulesBelow(root: string): void {
   ownModules = root
   server = stringSlice(ownModules, 0, stringIndexOf(ownModules, "/", "https://".length) + 1)
   ownPackages = `${stringSlice(ownModules, 0, -"v/".length)}packages/`
-  packages = hardenPattern(new RegExp(`${escapePattern(ownPackages)}\\w+/\\d+/([^\\s"']+)`, "g"))
+  packages = hardenPattern(new RegExp(`${RegExp.escape(ownPackages)}\\w+/\\d+/([^\\s"']+)`, "g"))
   missingPackages = hardenPattern(
     new RegExp(
-      `${escapePattern(ownPackages)}none/[\\w-]+/([^\\s"':]+)(:\\d+:\\d+)/[^\\s"')]*`,
+      `${RegExp.escape(ownPackages)}none/[\\w-]+/([^\\s"':]+)(:\\d+:\\d+)/[^\\s"')]*`,
       "g",
     ),
   )
-  const prefixes = [ownModules, otherModules].map(escapePattern)
+  const prefixes = [ownModules, otherModules].map((text) => RegExp.escape(text))
   const val = `(?:${prefixes.join("|")})@?([\\w-]+)/([\\w-]+)(?:@[^\\s/:"'?#)]*)?`
   const query = `(?:[?#][^\\s:"')]*)?`
   entries = hardenPattern(new RegExp(`${val}(?:/main\\.tsx)?(?![\\w/@-]|\\.\\w)${query}`, "g"))
   files = hardenPattern(new RegExp(`${val}/([^\\s:"'?#)]+)${query}`, "g"))
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 }
 
 /** Whether a module at this URL is a val. */

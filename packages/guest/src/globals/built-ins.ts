@@ -1,5 +1,11 @@
 import { watchProcess } from "../internals.ts"
-import { arrayPush, reflectApply, stringSlice, stringStartsWith } from "../primordials.ts"
+import {
+  arrayIncludes,
+  arrayPush,
+  reflectApply,
+  stringSlice,
+  stringStartsWith,
+} from "../primordials.ts"
 
 /** A module of Node, as `require` gives it. */
 export type BuiltIn = Record<string, unknown>
@@ -77,15 +83,10 @@ const prefix = "node:"
 function prepare(name: string): void {
   for (let index = 0; index < patches.length; index += 1) {
     const patch = patches[index] as Patch
-    if (patch.isApplied || !includes(patch.names, name)) continue
+    if (patch.isApplied || !arrayIncludes(patch.names, name)) continue
     patch.isApplied = true
     patch.apply(getBuiltIn)
   }
-}
-
-function includes(names: readonly string[], name: string): boolean {
-  for (let index = 0; index < names.length; index += 1) if (names[index] === name) return true
-  return false
 }
 
 /** A module of Node, without preparing it. */

@@ -127,7 +127,7 @@ class FileLocation {
 
   /** `require` with a computed name: the module is loaded from disk. */
   get require(): PackageRequire {
-    this.#require ??= createFileRequire(this.filename)
+    this.#require ??= createPathsRequire([this.filename])
     return this.#require
   }
 
@@ -202,10 +202,6 @@ export function createFolderRequire(folders: readonly string[]): PackageRequire 
   for (let index = 0; index < folders.length; index += 1)
     arrayPush(paths, `${folders[index]}/index.js`)
   return createPathsRequire(paths)
-}
-
-function createFileRequire(path: string): PackageRequire {
-  return createPathsRequire([path])
 }
 
 /** The first path from which Node finds a module counts. */

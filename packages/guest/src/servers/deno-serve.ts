@@ -31,35 +31,22 @@ function serve(first: unknown, second?: unknown): object {
   const handler = typeof first === "function" ? first : (second ?? options.handler)
   if (typeof handler !== "function")
     throw new TypeErrorCtor("Cannot serve: Deno.serve needs a function that responds to requests")
-  const onError = typeof options.onError === "function" ? options.onError : undefined
-  const close = listen((request) =>
-    callHandler(handler as Handler, request, onError as ErrorHandler | undefined),
-  )
+  const { onError } = options
+  const respond =
+    typeof onError === "function"
+      ? catchErrors(handler as Handler, onError as (error: unknown) => unknown)
+      : (handler as Handler)
+  const close = listen((request) => respond(request, createInfo(request)))
   return createServer(options, close)
 }
 
-type ErrorHandler = (error: unknown) => unknown
-
-function callHandler(
-  handler: Handler,
-  request: Request,
-  onError: ErrorHandler | undefined,
-): unknown {
-  const info = createInfo(request)
-  if (onError === undefined) return handler(request, info)
-  return callWithErrors(handler, request, info, onError)
-}
-
-async function callWithErrors(
-  handler: Handler,
-  request: Request,
-  info: unknown,
-  onError: ErrorHandler,
-): Promise<unknown> {
-  try {
-    return await handler(request, info)
-  } catch (error) {
-    return await onError(error)
+function catchErrors(handler: Handler, onError: (error: unknown) => unknown): Handler {
+  return async (request, info) => {
+    try {
+      return await handler(request, info)
+    } catch (error) {
+      return await onError(error)
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { isRefusal } from "../errors/permission-errors.ts"
-import { arrayPush, ErrorCtor, objectKeys, TypeErrorCtor } from "../primordials.ts"
+import { arrayIncludes, arrayPush, ErrorCtor, objectKeys, TypeErrorCtor } from "../primordials.ts"
 import { type DnsRecord, type RecordType, recordTypes } from "../protocol.ts"
 import { ofFamily } from "./names.ts"
 import {
@@ -86,9 +86,7 @@ async function resolveDns(
 }
 
 function isRecordType(kind: string): kind is RecordType {
-  for (let index = 0; index < recordTypes.length; index += 1)
-    if (recordTypes[index] === kind) return true
-  return false
+  return arrayIncludes(recordTypes, kind)
 }
 
 async function resolveRecords(name: string, type: RecordType): Promise<readonly unknown[]> {

@@ -1,6 +1,7 @@
 import { quote } from "../control/outbox.ts"
 import { runTag } from "../globals/egress.ts"
 import {
+  arrayIncludes,
   bytesSet,
   bytesSubarray,
   decodeText,
@@ -77,14 +78,8 @@ export async function findRecords(name: string, type: RecordType): Promise<reado
   throw toRefusal(reply, "ENOTFOUND", `Cannot look up "${name}"`)
 }
 
-interface OpenedConnection {
-  readonly connection: Deno.UnixConn
-  /** The address that it leads to. */
-  readonly address: string
-}
-
-/** Opens a connection to a host. */
-export async function openConnection(host: string, port: number): Promise<OpenedConnection> {
+/** Opens a connection to a host. Returns it with the address that it leads to. */
+export async function openConnection(host: string, port: number) {
   const { connection, reply } = await ask(toConnectFrame(host, undefined, port))
   if (reply.kind === "connected") return { connection, address: reply.address }
   connection.close()
@@ -98,18 +93,14 @@ export function toRefusal(reply: SocketReply, code: SocketErrorCode, message: st
     : toSocketError(code, message)
 }
 
-interface Answer {
-  readonly connection: Deno.UnixConn
-  readonly reply: SocketReply
-}
-
-async function ask(frame: Uint8Array): Promise<Answer> {
+async function ask(frame: Uint8Array) {
   const path = getSocketPath()
   for (let tries = 1; ; tries += 1)
     try {
       return await askOnce(path, frame)
     } catch (error) {
-      if (tries < triesMax && isClosedCode((error as SocketError).code)) await untilNextTry()
+      if (tries < triesMax && arrayIncludes(closedCodes, (error as SocketError).code))
+        await untilNextTry()
       else {
         // The process has too many files open, or the host has closed the connection.
         const refusal = toSocketError("EAGAIN", tooMany)
@@ -119,7 +110,7 @@ async function ask(frame: Uint8Array): Promise<Answer> {
     }
 }
 
-async function askOnce(path: string, frame: Uint8Array): Promise<Answer> {
+async function askOnce(path: string, frame: Uint8Array) {
   const connection = await connectReal({ transport: "unix", path })
   try {
     for (let sent = 0; sent < frame.length; )
@@ -131,12 +122,6 @@ async function askOnce(path: string, frame: Uint8Array): Promise<Answer> {
     connection.close()
     throw error
   }
-}
-
-function isClosedCode(code: string): boolean {
-  for (let index = 0; index < closedCodes.length; index += 1)
-    if (closedCodes[index] === code) return true
-  return false
 }
 
 /** The length in the first two bytes of a frame. */

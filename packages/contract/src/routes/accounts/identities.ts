@@ -75,6 +75,5 @@ export const identityRoutes = {
     summary: "The account at the provider no longer signs the caller in; sessions stay",
     scope: "user:write",
     responses: { 204: null },
-    errors: ["identity_not_found"],
   }),
 }

@@ -32,14 +32,13 @@ export const branchRoutes = {
     scope: "val:read",
     valAccess: "see",
     responses: { 200: branch },
-    errors: ["branch_not_found"],
   }),
   deleteBranch: route("Branches", "delete /v2/vals/{val_id}/branches/{branch_id}", {
     summary: "Delete a branch with its versions and files",
     scope: "val:write",
     valAccess: "own",
     responses: { 204: null },
-    errors: ["branch_not_found", "branch_is_default"],
+    errors: ["branch_is_default"],
   }),
   getBranchDifference: route("Branches", "get /v1/vals/{val_id}/branches/{branch_id}/diff", {
     summary:
@@ -49,7 +48,7 @@ export const branchRoutes = {
     valAccess: "see",
     query: differenceQuery,
     responses: { 200: branchDifference },
-    errors: ["branch_not_found", "version_not_found"],
+    errors: ["version_not_found"],
   }),
   mergeBranch: route("Branches", "post /v1/vals/{val_id}/branches/{branch_id}/merge", {
     summary:
@@ -60,7 +59,6 @@ export const branchRoutes = {
     hasIfMatch: true,
     responses: { 200: savedVersion },
     errors: [
-      "branch_not_found",
       "branch_has_no_parent",
       "merge_conflict",
       "file_not_found",

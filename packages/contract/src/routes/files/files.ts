@@ -96,7 +96,6 @@ export const fileRoutes = {
     auth: "optional",
     scope: "val:read",
     responses: { 200: file },
-    errors: ["file_not_found"],
   }),
   listHistory: route("Files", "get /v1/vals/{val_id}/history", {
     summary: "The versions of a branch, newest first, with the paths that each has changed",
@@ -117,7 +116,6 @@ export const fileRoutes = {
     responses: { 200: savedVersion },
     errors: [
       "branch_not_found",
-      "version_not_found",
       "file_not_found",
       "file_exists",
       "val_full",
@@ -132,7 +130,7 @@ export const fileRoutes = {
     query: noteQuery,
     body: noteBody,
     responses: { 204: null },
-    errors: ["branch_not_found", "version_not_found"],
+    errors: ["branch_not_found"],
   }),
   changeFiles: route("Files", "post /v1/vals/{val_id}/files", {
     summary: "Write, move and delete many files in one version, or none of them",

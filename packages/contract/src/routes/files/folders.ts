@@ -57,6 +57,5 @@ export const folderRoutes = {
     summary: "The members of an organisation: not found, because this server has none",
     scope: "user:read",
     responses: { 200: z.array(membership) },
-    errors: ["org_not_found"],
   }),
 }

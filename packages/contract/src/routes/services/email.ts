@@ -30,14 +30,13 @@ export const emailRoutes = {
     summary: "An outgoing email of the caller's account",
     scope: "user:read",
     responses: { 200: emailRecord },
-    errors: ["email_not_found"],
   }),
   resendEmail: route("Mail", "post /v1/me/emails/{email_id}/resend", {
     summary:
       "Send a failed email again, to the recipients that did not receive it; it counts as a new one",
     scope: "email:write",
     responses: { 202: emailRecord },
-    errors: ["mail_unavailable", "email_not_found", "email_not_failed", "quota_exceeded"],
+    errors: ["mail_unavailable", "email_not_failed", "quota_exceeded"],
   }),
   sendEmailCode: route("Mail", "post /v1/me/email/code", {
     summary: "Send a code to the caller's email address, which confirms the address",
@@ -57,6 +56,5 @@ export const emailRoutes = {
     scope: "admin",
     body: putUserEmailBody,
     responses: { 200: account },
-    errors: ["user_not_found"],
   }),
 }
