@@ -118,12 +118,12 @@ async function respondLogged(
 ): Promise<Response | undefined> {
   const { logRequest, hasAddressesInLog, slowRequests, tracer, newId } = parts.deps
   const trace = new RequestTrace(newId())
-  const work = () => respond(parts, request, connection, trace, caller)
   if (tracer) {
     const { headers } = request
     const parent = parseTraceparent(headers.get("traceparent"), headers.get("tracestate"))
     trace.span = startRequest(tracer, "val request", parent, trace.id)
   }
+  const work = () => respond(parts, request, connection, trace, caller)
   const response = await (trace.span ? runWork(trace, work) : work())
   const status = response?.status ?? 101
   const logged = hasAddressesInLog ? connection : undefined
@@ -147,7 +147,7 @@ async function respond(
   let slot: RunSlot | undefined
   let releaseSocket: (() => void) | undefined
   try {
-    const { limits, deadlines, sockets, deps } = parts
+    const { deadlines, sockets, deps } = parts
     const address = parts.hosts.parse(headers.host ?? "")
     // The token is checked before the val is looked up: otherwise the response time would reveal
     // whether a private val exists.
@@ -165,17 +165,15 @@ async function respond(
     const depth = assertMayRun(parts, request.method, headers, val)
     const counted = deps.allowances.takeRun(val.ownerId)
     if (counted !== undefined) await counted
-    const acquireUpload = () => parts.uploads.acquire(val.id, connection.address())
     body = mayHaveBody(request.method)
-      ? await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
+      ? await readBody(parts, request, headers, val, connection, trace)
       : noBody
-    trace.mark("clientMs")
     const program = await deps.programs.of(val, val.ownerId)
     trace.mark("lookupMs")
     const isSocket = isSocketRequest(request.method, headers)
     if (isSocket) releaseSocket = sockets.reserve(val.ownerId, val.id)
-    const accepted = { request, headers, connection, address, val, sender, body, depth }
-    context = toContext(parts, { ...accepted, program, releaseSocket }, trace)
+    const about = { request, headers, connection, address, val, sender, body, depth, program }
+    context = toContext(parts, about, releaseSocket, trace)
     trace.run = context.run
     try {
       slot = await deps.runner.acquire(program, context.run, request)
@@ -218,6 +216,20 @@ function toSender(
     : identified
 }
 
+async function readBody(
+  { limits, deadlines, uploads }: Parts,
+  request: Request,
+  headers: HeaderRecord,
+  val: Val,
+  connection: GatewayConnection,
+  trace: RequestTrace,
+): Promise<RequestBody> {
+  const acquireUpload = () => uploads.acquire(val.id, connection.address())
+  const body = await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
+  trace.mark("clientMs")
+  return body
+}
+
 /** Returns how many vals have called each other before. */
 function assertMayRun({ deps }: Parts, method: string, headers: HeaderRecord, val: Val): number {
   deps.schema.assertKnown()
@@ -239,13 +251,13 @@ interface AcceptedRequest {
   readonly body: RequestBody
   readonly depth: number
   readonly program: Program
-  /** Set for a WebSocket. */
-  readonly releaseSocket: (() => void) | undefined
 }
 
 function toContext(
   { deps, limits, proto }: Parts,
   accepted: AcceptedRequest,
+  /** Set for a WebSocket. */
+  releaseSocket: (() => void) | undefined,
   trace: RequestTrace,
 ): RequestContext {
   const { request, connection, address, val, sender, body, program } = accepted
@@ -273,9 +285,7 @@ function toContext(
     args: null,
     request: { method, url: url.slice(0, limits.urlCharsMax) },
     // A WebSocket cannot be replayed.
-    input: accepted.releaseSocket
-      ? null
-      : toRunInput({ url, headers, body: body.storedCopy, pass }, limits),
+    input: releaseSocket ? null : toRunInput({ url, headers, body: body.storedCopy, pass }, limits),
     work: trace,
   })
   const { span } = run
@@ -287,7 +297,7 @@ function toContext(
     run,
     responses: deps.responses,
     body,
-    releaseSocket: accepted.releaseSocket,
+    releaseSocket,
     slotRequest: {
       method,
       host,

@@ -41,3 +41,22 @@ export interface ApiConnection {
   /** The run of that val that sends it, if it is known. */
   readonly runId?: string | undefined
 }
+
+/** A request to an endpoint. */
+export interface EndpointRequest {
+  readonly request: Request
+  readonly requestId: string
+  readonly path: string
+  readonly connection: ApiConnection
+  /** Set after authentication. */
+  caller: Caller | undefined
+}
+
+/**
+ * A path that is not in the route table, because its errors, bodies and responses are those of
+ * another protocol, or because it is text for people and models.
+ */
+export interface Endpoint {
+  readonly methods: readonly string[]
+  respond(context: EndpointRequest): Promise<ApiResponse>
+}

@@ -3,32 +3,12 @@ import { type Caller, unauthenticated } from "../domain/access.ts"
 import { AppError } from "../domain/app-error.ts"
 import { mcpPaths } from "../domain/oauth/oauth.ts"
 import type { Authenticator } from "./auth/authenticate.ts"
-import type { ApiConnection } from "./call.ts"
+import type { ApiConnection, Endpoint, EndpointRequest } from "./call.ts"
 import { assertOriginAllowed, type FetchApi, respondToMcp } from "./mcp/mcp-endpoint.ts"
 import type { Nouns } from "./nouns.ts"
 import { createOAuthEndpoints, toResourceMetadataUrl } from "./oauth/oauth-endpoints.ts"
 import { findDocText } from "./pages/doc-texts.ts"
-import type { ApiResponse } from "./response/api-response.ts"
 import { toErrorResponse } from "./response/error-response.ts"
-
-/** A request to an endpoint. */
-export interface EndpointRequest {
-  readonly request: Request
-  readonly requestId: string
-  readonly path: string
-  readonly connection: ApiConnection
-  /** Set after authentication. */
-  caller: Caller | undefined
-}
-
-/**
- * A path that is not in the route table, because its errors, bodies and responses are those of
- * another protocol, or because it is text for people and models.
- */
-export interface Endpoint {
-  readonly methods: readonly string[]
-  respond(context: EndpointRequest): Promise<ApiResponse>
-}
 
 /** Creates the endpoints; the result finds one by its path. */
 export function createEndpoints(
@@ -48,7 +28,11 @@ export function mapEndpoints(
 ): ReadonlyMap<string, Endpoint> {
   return new Map<string, Endpoint>([
     ...mcpPaths.map((path) => [path, mcpEndpoint(nouns, authenticator, fetchApi)] as const),
-    ...oauthEndpoints(nouns, authenticator),
+    ...createOAuthEndpoints(nouns, async (connection) => {
+      const rateKey = toRateKey(connection)
+      await authenticator.countByAddress(() => rateKey)
+      return rateKey
+    }),
   ])
 }
 
@@ -85,26 +69,6 @@ async function identify(
   const { caller } = await authenticator.identify(request, () => toRateKey(connection))
   if (!caller) throw unauthenticated()
   return caller
-}
-
-function oauthEndpoints(
-  nouns: Nouns,
-  authenticator: Authenticator,
-): readonly (readonly [path: string, endpoint: Endpoint])[] {
-  return [...createOAuthEndpoints(nouns)].map(([path, { method, respond }]) => [
-    path,
-    {
-      methods: method === "GET" ? ["GET", "HEAD", "OPTIONS"] : ["OPTIONS", "POST"],
-      respond: ({ request, connection }) => {
-        const count = async () => {
-          const rateKey = toRateKey(connection)
-          await authenticator.countByAddress(() => rateKey)
-          return rateKey
-        }
-        return respond({ request, count })
-      },
-    },
-  ])
 }
 
 function toRateKey(connection: ApiConnection): string {

@@ -11,6 +11,7 @@ import type { Users } from "../domain/accounts/users.ts"
 import type { Backups } from "../domain/backups.ts"
 import type { Blobs } from "../domain/blobs/blobs.ts"
 import type { Uploads } from "../domain/blobs/uploads.ts"
+import type { SentStats } from "../domain/claims.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Connections } from "../domain/connections.ts"
 import type { Branches } from "../domain/files/branches.ts"
@@ -26,7 +27,6 @@ import type { Allowances } from "../domain/limits/allowances.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { UsageReader } from "../domain/limits/usage.ts"
 import type { TestMails } from "../domain/mail/inbound/test-mail.ts"
-import type { SentMail } from "../domain/mail/outbound/deliver-email.ts"
 import type { OutgoingMail } from "../domain/mail/outbound/send-email.ts"
 import type { Formatting } from "../domain/modules/format-code.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
@@ -39,7 +39,7 @@ import type { OAuthClients } from "../domain/oauth/clients.ts"
 import type { Devices } from "../domain/oauth/devices.ts"
 import type { Chat } from "../domain/openai.ts"
 import type { Sqlite } from "../domain/owner-databases.ts"
-import type { QueuedRuns } from "../domain/queue/enqueue-run.ts"
+import type { QueuedRuns } from "../domain/queue/queued-runs.ts"
 import type { RunQueue } from "../domain/queue/run-queue.ts"
 import type { Previews } from "../domain/requests/preview-pass.ts"
 import type { ValRequests } from "../domain/requests/val-requests.ts"
@@ -67,7 +67,6 @@ import type { CodeParser } from "../domain/vals/val-source.ts"
 import type { Vals } from "../domain/vals/vals.ts"
 import type { Versions } from "../domain/vals/versions.ts"
 import type { Deliveries } from "../domain/webhooks/deliveries.ts"
-import type { SentEvents } from "../domain/webhooks/send-delivery.ts"
 import type { Webhooks } from "../domain/webhooks/webhooks.ts"
 import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
@@ -75,9 +74,8 @@ import type { SlowLog } from "../shared/tracing/slow-log.ts"
 import type { SpanCounts, Tracer } from "../shared/tracing/tracer.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
 import type { McpPool } from "./mcp/mcp-pool.ts"
-import type { DatabaseCounts } from "./ops/database-metrics.ts"
 import type { Log } from "./ops/log.ts"
-import type { MailCounts } from "./ops/metrics.ts"
+import type { DatabaseCounts, MailCounts } from "./ops/metrics.ts"
 import type { MetricsAccess } from "./ops/metrics-access.ts"
 import type { DocPages } from "./pages/doc-pages.ts"
 import type { DocsPage, WebApp } from "./pages/page-files.ts"
@@ -200,9 +198,9 @@ export interface ApiParts {
   /** The counts of the mail server; undefined if there is none. */
   mailStats(): MailCounts | undefined
   /** Undefined if the server sends no mail, or cannot count what waits. */
-  readSentMail(): Promise<SentMail | undefined>
+  readSentMail(): Promise<SentStats | undefined>
   /** Undefined if the server cannot count what waits. */
-  readSentEvents(): Promise<SentEvents | undefined>
+  readSentEvents(): Promise<SentStats | undefined>
   /** Throws when the database is unavailable. */
   checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
   databaseStats(): DatabaseCounts

@@ -7,17 +7,7 @@ import type { ApiResponse } from "../response/api-response.ts"
 import { isFromOwnPage, type SessionCookie } from "./session-cookie.ts"
 
 /** Authenticates callers and enforces the rate limits. */
-export interface Authenticator {
-  /**
-   * Requests without a token count against `rateKey`. An invalid token or an ended session is
-   * refused even on routes that need no authentication.
-   */
-  identify(request: Request, rateKey: () => string): Promise<Authentication>
-  /** Throws unless a page of this server sent the sign-in: another site could sign a browser in. */
-  assertSignInAllowed(request: Request, rateKey: () => string): Promise<void>
-  /** Counts a request against the limit for requests without a token. */
-  countByAddress(rateKey: () => string): Promise<void>
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>
 
 /** The caller, and the session if a browser sent the request. */
 export interface Authentication {
@@ -31,11 +21,15 @@ export interface SessionUse {
 }
 
 /** Creates the authenticator. */
-export function createAuthenticator(nouns: Nouns): Authenticator {
+export function createAuthenticator(nouns: Nouns) {
   const { tokens, tokenUses, clock, api } = nouns
   const { perToken, perAddress } = api.rateLimits
   return {
-    async identify(request, rateKey) {
+    /**
+     * Requests without a token count against `rateKey`. An invalid token or an ended session is
+     * refused even on routes that need no authentication.
+     */
+    async identify(request: Request, rateKey: () => string): Promise<Authentication> {
       const header = request.headers.get("authorization")
       const session = header === null ? findSession(api, request) : undefined
       if (header === null && session === undefined) {
@@ -61,10 +55,12 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
         throw error
       }
     },
-    async countByAddress(rateKey) {
+    /** Counts a request against the limit for requests without a token. */
+    async countByAddress(rateKey: () => string): Promise<void> {
       await perAddress?.take(rateKey())
     },
-    async assertSignInAllowed(request, rateKey) {
+    /** Throws unless a page of this server sent the sign-in: another site could sign a browser in. */
+    async assertSignInAllowed(request: Request, rateKey: () => string): Promise<void> {
       await perAddress?.take(rateKey())
       if (isFromOwnPage(request)) return
       throw new AppError(

@@ -2,28 +2,20 @@ import { noPageKey, sessionHeader } from "@hamlet/contract"
 import { listCookies, toPageKey, toSessionCookieName } from "../../shared/cookies.ts"
 
 /** The session cookie. Scripts cannot read it, and requests from other sites do not carry it. */
-export interface SessionCookie {
-  /**
-   * The session whose page key the request carries. `ended` when no cookie has that session;
-   * undefined without a page key or without a cookie.
-   */
-  find(request: Request): { readonly text: string } | "ended" | undefined
-  /** The session that a sign-in replaces: the one of `find`, or else the first in a cookie. */
-  findReplaced(request: Request): string | undefined
-  /** The `Set-Cookie` header that stores a session. */
-  set(text: string, ms: number): string
-  /** The `Set-Cookie` header that deletes the cookie. */
-  readonly clear: string
-}
+export type SessionCookie = ReturnType<typeof createSessionCookie>
 
 /** The session cookie of the server at `baseUrl`. */
-export function createSessionCookie(baseUrl: string): SessionCookie {
+export function createSessionCookie(baseUrl: string) {
   const isSecure = baseUrl.startsWith("https:")
   const name = toSessionCookieName(isSecure)
   const write = (text: string, seconds: number) =>
     `${name}=${text}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`
   const list = (request: Request) => listCookies(request.headers.get("cookie") ?? "", name)
-  const find = (request: Request) => {
+  /**
+   * The session whose page key the request carries. `ended` when no cookie has that session;
+   * undefined without a page key or without a cookie.
+   */
+  const find = (request: Request): { readonly text: string } | "ended" | undefined => {
     const key = request.headers.get(sessionHeader)
     const texts = list(request)
     if (key === noPageKey || texts.length === 0) return undefined
@@ -32,11 +24,14 @@ export function createSessionCookie(baseUrl: string): SessionCookie {
   }
   return {
     find,
-    findReplaced(request) {
+    /** The session that a sign-in replaces: the one of `find`, or else the first in a cookie. */
+    findReplaced(request: Request): string | undefined {
       const found = find(request)
       return typeof found === "object" ? found.text : list(request)[0]
     },
-    set: (text, ms) => write(text, Math.floor(ms / 1000)),
+    /** The `Set-Cookie` header that stores a session. */
+    set: (text: string, ms: number) => write(text, Math.floor(ms / 1000)),
+    /** The `Set-Cookie` header that deletes the cookie. */
     clear: write("", 0),
   }
 }

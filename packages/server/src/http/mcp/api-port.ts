@@ -50,6 +50,8 @@ export function createApiPort(port: MessagePort): ApiPort {
   return {
     signal: abort.signal,
     async fetch(path, init) {
+      // A tool that has sent several requests sends no further one.
+      abort.signal.throwIfAborted()
       // Any kind of body becomes bytes. The host is not used.
       const request = new Request(`http://api${path}`, init)
       const { method, headers } = request

@@ -13,13 +13,10 @@ export const valArgument = text(200, 1).describe(
 )
 
 /** Finds the val that an assistant names. */
-export async function findVal(
-  { client, username, signal }: ToolContext,
-  named: string,
-): Promise<ApiVal> {
-  if (idPattern.test(named)) return client.getVal({ val_id: named }, { signal })
+export async function findVal({ client, username }: ToolContext, named: string): Promise<ApiVal> {
+  if (idPattern.test(named)) return client.getVal({ val_id: named })
   const [owner, name] = toNames(named, username)
-  return client.getValByName({ username: owner, val_name: name }, { signal })
+  return client.getValByName({ username: owner, val_name: name })
 }
 
 /** The id of the val that an assistant names, without a request if it is an id already. */

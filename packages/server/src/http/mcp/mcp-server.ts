@@ -13,7 +13,7 @@ import { sqliteTools } from "./tools/sqlite.ts"
 import { valTools } from "./tools/vals.ts"
 
 /** One request of an assistant. */
-export interface McpRequest extends Omit<ToolContext, "signal"> {
+export interface McpRequest extends ToolContext {
   readonly caller: Caller
   readonly requestId: string
   /** Whether only tools that change nothing are offered. */
@@ -102,7 +102,7 @@ async function callTool(mcp: McpRequest, tool: McpTool, input: object, signal: A
     })
   try {
     // The library has validated the input with the schema of the tool.
-    const { data, text = JSON.stringify(data) } = await tool.run({ ...mcp, signal }, input as never)
+    const { data, text = JSON.stringify(data) } = await tool.run(mcp, input as never)
     note("done")
     return {
       content: [{ type: "text" as const, text }],

@@ -34,8 +34,6 @@ export interface ToolContext {
   fetch(path: string, init?: RequestInit): Promise<Response>
   readonly username: string
   readonly docs: DocPages
-  /** Aborted when the assistant disconnects. */
-  readonly signal: AbortSignal
 }
 
 /** What a tool returns: its data, and a text if that is easier to read than the data as JSON. */

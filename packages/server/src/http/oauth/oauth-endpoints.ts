@@ -7,6 +7,7 @@ import {
   type TokenRequest,
 } from "../../domain/oauth/oauth.ts"
 import { parseJson } from "../../shared/hostile-input/bounded.ts"
+import type { ApiConnection, Endpoint } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"
 import { type ApiResponse, json } from "../response/api-response.ts"
@@ -17,106 +18,79 @@ const limits = {
 
 const resourceMetadata = "/.well-known/oauth-protected-resource"
 
-/** What an endpoint of OAuth gets of a request. */
-interface OAuthCall {
-  readonly request: Request
-  /** Counts the request against the limit for requests without a token. */
-  count(): Promise<string>
-}
-
-type Respond = (call: OAuthCall) => Promise<ApiResponse>
-
-/** The endpoints that clients of OAuth call, by path, each with its method. */
-export function createOAuthEndpoints({
-  oauthClients,
-  clientTokens,
-  devices,
-  api,
-}: Nouns): ReadonlyMap<string, { readonly method: "GET" | "POST"; readonly respond: Respond }> {
+/**
+ * The endpoints that clients of OAuth call, by path. `count` counts a request against the limit for
+ * requests without a token, and returns its key.
+ */
+export function createOAuthEndpoints(
+  { oauthClients, clientTokens, devices, api }: Nouns,
+  count: (connection: ApiConnection) => Promise<string>,
+): readonly (readonly [path: string, endpoint: Endpoint])[] {
   const { baseUrl } = api.links
   const { registrations } = api.rateLimits
-  const resourceAt = (path: string) => ({
-    method: "GET",
-    respond: async () => json(200, toResourceMetadata(baseUrl, path)),
-  })
-  return new Map([
-    [resourceMetadata, resourceAt(mcpPaths[0])],
-    ...mcpPaths.map((path) => [`${resourceMetadata}${path}`, resourceAt(path)] as const),
-    [
-      "/.well-known/oauth-authorization-server",
-      { method: "GET", respond: async () => json(200, toServerMetadata(baseUrl)) },
-    ],
-    [
-      "/oauth/.well-known/openid-configuration",
-      { method: "GET", respond: async () => json(200, toOpenIdMetadata(baseUrl)) },
-    ],
-    [
-      "/oauth/device_authorization",
-      {
-        method: "POST",
-        respond: refusing(async ({ request, count }: OAuthCall) => {
-          await registrations.take(await count())
-          const device = await devices.start(await readForm(request))
-          const uri = `${baseUrl}/oauth/device`
-          return json(200, {
-            device_code: device.deviceCode,
-            user_code: device.userCode,
-            verification_uri: uri,
-            verification_uri_complete: `${baseUrl}/oauth/authorize?user_code=${device.userCode}`,
-            expires_in: device.expiresInSeconds,
-            interval: device.intervalSeconds,
-          })
-        }),
+  const get = (path: string, body: object) => {
+    const respond = async () => json(200, body)
+    return [path, { methods: ["GET", "HEAD", "OPTIONS"], respond }] as const
+  }
+  const post = (
+    path: string,
+    respond: (request: Request, rateKey: string) => Promise<ApiResponse>,
+  ) => {
+    const endpoint: Endpoint = {
+      methods: ["OPTIONS", "POST"],
+      respond: async ({ request, connection }) => {
+        const rateKey = await count(connection)
+        return respond(request, rateKey).catch(toRefusal)
       },
-    ],
-    [
-      "/oauth/register",
-      {
-        method: "POST",
-        respond: refusing(async ({ request, count }: OAuthCall) => {
-          await registrations.take(await count())
-          const client = await oauthClients.register(await readJson(request))
-          return json(201, {
-            client_id: client.id,
-            client_id_issued_at: Math.floor(client.createdAt / 1000),
-            client_name: client.name,
-            redirect_uris: client.redirectUris,
-            grant_types: ["authorization_code", "refresh_token"],
-            response_types: ["code"],
-            token_endpoint_auth_method: "none",
-          })
-        }),
-      },
-    ],
-    [
-      "/oauth/token",
-      {
-        method: "POST",
-        respond: refusing(async ({ request, count }: OAuthCall) => {
-          await count()
-          const pair = await clientTokens.exchange(await readForm(request))
-          return json(200, {
-            access_token: pair.accessToken,
-            token_type: "Bearer",
-            expires_in: pair.expiresInSeconds,
-            refresh_token: pair.refreshToken,
-            scope: pair.scopes.join(" "),
-          })
-        }),
-      },
-    ],
-    [
-      "/oauth/revoke",
-      {
-        method: "POST",
-        respond: refusing(async ({ request, count }: OAuthCall) => {
-          await count()
-          await clientTokens.revoke(await readForm(request))
-          return json(200, {})
-        }),
-      },
-    ],
-  ] as [string, { method: "GET" | "POST"; respond: Respond }][])
+    }
+    return [path, endpoint] as const
+  }
+  return [
+    get(resourceMetadata, toResourceMetadata(baseUrl, mcpPaths[0])),
+    ...mcpPaths.map((path) => get(resourceMetadata + path, toResourceMetadata(baseUrl, path))),
+    get("/.well-known/oauth-authorization-server", toServerMetadata(baseUrl)),
+    get("/oauth/.well-known/openid-configuration", toOpenIdMetadata(baseUrl)),
+    post("/oauth/device_authorization", async (request, rateKey) => {
+      await registrations.take(rateKey)
+      const device = await devices.start(await readForm(request))
+      const uri = `${baseUrl}/oauth/device`
+      return json(200, {
+        device_code: device.deviceCode,
+        user_code: device.userCode,
+        verification_uri: uri,
+        verification_uri_complete: `${baseUrl}/oauth/authorize?user_code=${device.userCode}`,
+        expires_in: device.expiresInSeconds,
+        interval: device.intervalSeconds,
+      })
+    }),
+    post("/oauth/register", async (request, rateKey) => {
+      await registrations.take(rateKey)
+      const client = await oauthClients.register(await readJson(request))
+      return json(201, {
+        client_id: client.id,
+        client_id_issued_at: Math.floor(client.createdAt / 1000),
+        client_name: client.name,
+        redirect_uris: client.redirectUris,
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "none",
+      })
+    }),
+    post("/oauth/token", async (request) => {
+      const pair = await clientTokens.exchange(await readForm(request))
+      return json(200, {
+        access_token: pair.accessToken,
+        token_type: "Bearer",
+        expires_in: pair.expiresInSeconds,
+        refresh_token: pair.refreshToken,
+        scope: pair.scopes.join(" "),
+      })
+    }),
+    post("/oauth/revoke", async (request) => {
+      await clientTokens.revoke(await readForm(request))
+      return json(200, {})
+    }),
+  ]
 }
 
 /** Where an assistant that has no token learns how to get one (RFC 9728). */
@@ -167,17 +141,11 @@ function toOpenIdMetadata(baseUrl: string): object {
   }
 }
 
-/** Responds to a refusal in the form of OAuth. */
-function refusing(respond: Respond): Respond {
-  return async (call) => {
-    try {
-      return await respond(call)
-    } catch (error) {
-      if (!(error instanceof OAuthRefusal)) throw error
-      const status = error.code === "temporarily_unavailable" ? 503 : 400
-      return json(status, { error: error.code, error_description: error.message })
-    }
-  }
+/** The response to a refusal in the form of OAuth. */
+function toRefusal(error: unknown): ApiResponse {
+  if (!(error instanceof OAuthRefusal)) throw error
+  const status = error.code === "temporarily_unavailable" ? 503 : 400
+  return json(status, { error: error.code, error_description: error.message })
 }
 
 async function readJson(request: Request): Promise<unknown> {

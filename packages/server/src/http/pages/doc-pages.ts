@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
+import { prepareOnce } from "../../shared/caches/prepare-once.ts"
 
 /** A page of the documentation. */
 export interface DocPage {
@@ -18,17 +19,7 @@ export interface DocPages {
 
 /** Reads the pages in a folder, once: they belong to the program. */
 export function createDocPages(folder: string): DocPages {
-  let pages: Promise<readonly DocPage[]> | undefined
-  return {
-    list() {
-      pages ??= readPages(folder).catch((error: unknown) => {
-        // The next request tries again.
-        pages = undefined
-        throw error
-      })
-      return pages
-    },
-  }
+  return { list: prepareOnce(() => readPages(folder)) }
 }
 
 async function readPages(folder: string): Promise<readonly DocPage[]> {

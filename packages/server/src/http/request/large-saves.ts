@@ -1,6 +1,5 @@
 import { limits as wireLimits } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
-import { OpenCounts } from "../../shared/counter.ts"
 import { FairSlots } from "../../shared/fair-queue.ts"
 
 const limits = {
@@ -8,7 +7,7 @@ const limits = {
   bodyBytesMax: 1.25 * wireLimits.versionBytesMax,
   atOnceMax: 8,
   /** So that no user can occupy all places by sending slowly. */
-  perUserMax: 2,
+  perKeyMax: 2,
   waitingMax: 32,
 }
 
@@ -16,26 +15,9 @@ const limits = {
 export const saveBytesMax = limits.bodyBytesMax
 
 /** Limits how many large saves of files are in memory at once, and how many of one user. */
-export type LargeSaves = ReturnType<typeof createLargeSaves>
+export type LargeSaves = Pick<FairSlots, "run">
 
-/** Creates the limit. */
-export function createLargeSaves() {
-  const slots = new FairSlots(limits.atOnceMax, { waitingMax: limits.waitingMax }, tooMany)
-  const perUser = new OpenCounts()
-  return {
-    /** Runs a save that may be large. Rejects with `overloaded` if there are too many. */
-    async run<Result>(userId: string, save: () => Promise<Result>): Promise<Result> {
-      const close = perUser.tryOpen(userId, limits.perUserMax)
-      if (!close) throw tooMany()
-      try {
-        return await slots.run(userId, save)
-      } finally {
-        close()
-      }
-    },
-  }
-}
-
-function tooMany(): AppError {
-  return new AppError("overloaded", "Cannot read the files: too many large saves are in progress")
+export function createLargeSaves(): LargeSaves {
+  const sentence = "Cannot read the files: too many large saves are in progress"
+  return new FairSlots(limits.atOnceMax, limits, () => new AppError("overloaded", sentence))
 }

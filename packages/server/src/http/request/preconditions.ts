@@ -12,10 +12,58 @@ export function withEtag(response: ApiResponse, version: number): ApiResponse {
 export function respondIfChanged(response: ApiResponse, ifNoneMatch: string | null): ApiResponse {
   const { etag } = response.headers
   if (ifNoneMatch === null || etag === undefined || response.status >= 300) return response
-  const tags = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""))
-  if (!tags.includes(etag) && !tags.includes("*")) return response
-  const { "content-type": _type, ...headers } = response.headers
+  return hasTag(ifNoneMatch, etag) ? toNotModified(response.headers) : response
+}
+
+function toNotModified({ "content-type": _type, ...headers }: ApiResponse["headers"]): ApiResponse {
   return { status: 304, headers, body: null }
+}
+
+/**
+ * The response, or 304 if the client already has it. Throws if it is not the one that the client
+ * expects. Times are in whole seconds, as in `Last-Modified`; a header that is not valid is ignored.
+ */
+export function respondToConditions(
+  response: ApiResponse,
+  { headers }: Request,
+  etag: string,
+  modifiedAt: number,
+): ApiResponse {
+  const [match, noneMatch] = [headers.get("if-match"), headers.get("if-none-match")]
+  const modified = Math.floor(modifiedAt / 1000) * 1000
+  const isMatching =
+    match === null
+      ? !(modified > parseTime(headers.get("if-unmodified-since")))
+      : hasTag(match, etag)
+  if (!isMatching)
+    throw new AppError(
+      "precondition_failed",
+      `Cannot read the content: it is ${etag} of ${toHttpTime(modified)}, not the one that is expected`,
+    )
+  const isKnown =
+    noneMatch === null
+      ? modified <= parseTime(headers.get("if-modified-since"))
+      : hasTag(noneMatch, etag)
+  const stamped: Record<string, string> = {
+    ...response.headers,
+    etag,
+    "last-modified": toHttpTime(modified),
+  }
+  return isKnown ? toNotModified(stamped) : { ...response, headers: stamped }
+}
+
+function hasTag(header: string, etag: string): boolean {
+  const tags = header.split(",").map((tag) => tag.trim().replace(/^W\//, ""))
+  return tags.includes(etag) || tags.includes("*")
+}
+
+/** NaN, with which every comparison is false, for no time. */
+function parseTime(header: string | null): number {
+  return header === null ? Number.NaN : Date.parse(header)
+}
+
+function toHttpTime(ms: number): string {
+  return new Date(ms).toUTCString()
 }
 
 /**

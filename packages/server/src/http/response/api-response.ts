@@ -46,3 +46,32 @@ export function content(
 ): ApiResponse {
   return { status: 200, headers: { "content-type": contentType, ...headers }, body }
 }
+
+/**
+ * A stream of what `next` returns, up to undefined. It is asked only when the client has read what came
+ * before, so that a slow client costs no memory. After an error the connection is closed mid-response: the
+ * client must not take what it has for complete.
+ */
+export function toBodyStream(
+  next: () => Promise<Uint8Array | undefined>,
+  onCancel: () => unknown,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const bytes = await next()
+          if (bytes) controller.enqueue(bytes)
+          else controller.close()
+        } catch (error) {
+          onError(error)
+          // Bun prints any other error than undefined.
+          controller.error(undefined)
+        }
+      },
+      cancel: async () => void (await onCancel()),
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,6 +1,6 @@
 import type { Blobs, StoredBlob } from "../../domain/blobs/blobs.ts"
 import { findRange, type Range } from "../request/range.ts"
-import type { ApiResponse } from "./api-response.ts"
+import { type ApiResponse, toBodyStream } from "./api-response.ts"
 
 const limits = {
   /** A blob up to this size is read before the response begins: it cannot fail halfway. */
@@ -54,35 +54,11 @@ async function toBody(
   if (end - start <= limits.wholeBytesMax)
     return { body: Buffer.concat(await Array.fromAsync(chunks)) }
   // The first chunk is read before the response begins, so that an unreadable object is an error.
-  const first = await chunks.next()
-  return { body: null, stream: toStream(first, chunks, onError) }
-}
-
-function toStream(
-  first: IteratorResult<Uint8Array, void>,
-  chunks: AsyncGenerator<Uint8Array, void>,
-  onError: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
-  let next: IteratorResult<Uint8Array, void> | undefined = first
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = next ?? (await chunks.next())
-          next = undefined
-          if (done) controller.close()
-          else controller.enqueue(value)
-        } catch (error) {
-          onError(error)
-          // Closes the connection mid-response, so that the client does not take it for complete.
-          // Bun prints any other error than undefined.
-          controller.error(undefined)
-        }
-      },
-      async cancel() {
-        await chunks.return()
-      },
-    },
-    { highWaterMark: 0 },
-  )
+  let first: IteratorResult<Uint8Array, void> | undefined = await chunks.next()
+  const next = async () => {
+    const { value } = first ?? (await chunks.next())
+    first = undefined
+    return value ?? undefined
+  }
+  return { body: null, stream: toBodyStream(next, () => chunks.return(), onError) }
 }

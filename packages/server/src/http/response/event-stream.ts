@@ -1,7 +1,8 @@
 import type { AccountEvent } from "../../domain/runs/follow/follow-account.ts"
 import type { FollowEvent } from "../../domain/runs/follow/follow-run.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { type ApiResponse, content } from "./api-response.ts"
+import { orLate } from "../../shared/time/within-time.ts"
+import { type ApiResponse, content, toBodyStream } from "./api-response.ts"
 import { toAccountLogView, toRunView } from "./views.ts"
 
 /** Interval of heartbeats: proxies, and this server, close connections without traffic. */
@@ -9,11 +10,9 @@ const heartbeatMs = 15_000
 
 const encoder = new TextEncoder()
 const heartbeat = encoder.encode(": still here\n\n")
+const ended = { done: true, value: undefined } as const
 
-/**
- * A stream of server-sent events. The next batch is requested only when the client has read the
- * last one, so a slow client costs no memory. `onCancel` is called when the client disconnects.
- */
+/** A stream of server-sent events. `onCancel` is called when the client disconnects. */
 export function eventStream<Event>(
   batches: AsyncGenerator<readonly Event[]>,
   toText: (event: Event) => string,
@@ -21,30 +20,19 @@ export function eventStream<Event>(
   silenceMsMax = heartbeatMs,
 ): ApiResponse {
   let pending: Promise<IteratorResult<readonly Event[]>> | undefined
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        pending ??= batches.next()
-        // An error ends the stream; the client reconnects with `last-event-id` and then gets it.
-        const batch = await within(pending, silenceMsMax).catch(() => ({
-          done: true as const,
-          value: undefined,
-        }))
-        if (batch === undefined) {
-          controller.enqueue(heartbeat)
-          return
-        }
-        pending = undefined
-        if (batch.done) controller.close()
-        else controller.enqueue(encoder.encode(batch.value.map(toText).join("")))
-      },
-      async cancel() {
-        onCancel()
-        await batches.return(undefined)
-      },
-    },
-    { highWaterMark: 0 },
-  )
+  const next = async () => {
+    pending ??= batches.next()
+    // An error ends the stream; the client reconnects with `last-event-id` and then gets it.
+    const batch = await orLate(pending, silenceMsMax, () => undefined).catch(() => ended)
+    if (batch === undefined) return heartbeat
+    pending = undefined
+    return batch.done ? undefined : encoder.encode(batch.value.map(toText).join(""))
+  }
+  const cancel = () => {
+    onCancel()
+    return batches.return(undefined)
+  }
+  const stream = toBodyStream(next, cancel, () => {})
   return { ...content("text/event-stream; charset=utf-8", ""), stream }
 }
 
@@ -62,17 +50,4 @@ export function toAccountEventText(event: AccountEvent): string {
     return `event: skipped\ndata: ${toOwnJson({ events: event.events })}\n\n`
   if (event.kind === "end") return `event: end\ndata: ${toOwnJson(toRunView(event.run))}\n\n`
   return `event: log\ndata: ${toOwnJson(toAccountLogView(event))}\n\n`
-}
-
-/** Undefined when the promise takes longer. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: Timer | undefined
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined)
-  })
-  try {
-    return await Promise.race([promise, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }

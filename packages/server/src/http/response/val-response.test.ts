@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { val as valSchema } from "@hamlet/contract"
 import type { Val } from "../../domain/vals/vals.ts"
 import { createLinks } from "./links.ts"
-import { toValResponse } from "./val-response.ts"
+import { createValResponses, toValResponse } from "./val-response.ts"
 
 const links = createLinks("http://hamlet.test", "vals.test")
 const val: Val = {
@@ -57,5 +57,32 @@ describe("toValResponse", () => {
       expect(after.headers.etag).not.toBe(before.headers.etag)
     }
     expect(toValResponse({ ...val }, links, undefined)).toEqual(before)
+  })
+})
+
+describe("createValResponses", () => {
+  test("writes the response of a val once, and that of another state of the val anew", () => {
+    const respond = createValResponses(links)
+    const first = respond(val, undefined)
+
+    expect(first).toEqual(toValResponse(val, links, undefined))
+    expect(respond(val, { userId: "somebody else" })).toBe(first)
+    expect(respond({ ...val, likeCount: 1 }, undefined).body).not.toBe(first.body)
+  })
+
+  test("shows the private original of a fork to its owner only, in whatever order they ask", () => {
+    const origin = {
+      id: "01890000-0000-7000-8000-000000000003",
+      ...{ name: "original", version: 1, privacy: "private" as const },
+      ...{ ownerId: "01890000-0000-7000-8000-000000000004", ownerName: "eve" },
+    }
+    const fork: Val = { ...val, forkedFrom: origin }
+    const respond = createValResponses(links)
+    const shown = [undefined, origin.ownerId, val.ownerId, origin.ownerId].map((userId) => {
+      const { body } = respond(fork, userId === undefined ? undefined : { userId })
+      return JSON.parse(String(body)).forkedFrom?.name ?? null
+    })
+
+    expect(shown).toEqual([null, "original", null, "original"])
   })
 })

@@ -1,5 +1,6 @@
 import type { Caller } from "../../domain/access.ts"
 import type { Page } from "../../domain/paging.ts"
+import { findOrigin } from "../../domain/vals/forks.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { type ApiResponse, json } from "./api-response.ts"
@@ -12,6 +13,24 @@ type Viewer = Pick<Caller, "userId"> | undefined
 /** A val as JSON, with an ETag that begins with its version. */
 export function toValResponse(val: Val, links: Links, viewer: Viewer): ApiResponse {
   return withEtag(json(200, toValView(val, links, viewer)), val.version)
+}
+
+/**
+ * The same for vals that the store may have cached. Such a val is the same object until the database
+ * changes, so its response is written once, and is forgotten with it. All who may see a val get the
+ * same, but for the original of a fork.
+ */
+export function createValResponses(links: Links): (val: Val, viewer: Viewer) => ApiResponse {
+  type Origin = ReturnType<typeof findOrigin>
+  const written = new WeakMap<Val, { readonly origin: Origin; readonly response: ApiResponse }>()
+  return (val, viewer) => {
+    const origin = findOrigin(val, viewer)
+    const known = written.get(val)
+    if (known?.origin === origin) return known.response
+    const response = toValResponse(val, links, viewer)
+    written.set(val, { origin, response })
+    return response
+  }
 }
 
 /** A handler that responds with a page of vals, and what `toMore` adds to each. */

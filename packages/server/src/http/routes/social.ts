@@ -21,12 +21,14 @@ export function socialHandlers({ likes, comments, references, api: { links } }: 
     deleteComment: done(({ caller, params }) => comments.delete(caller, params.comment_id)),
     listValReferences: listOf(
       links,
-      ({ caller, params, query }) => references.listToVal(caller, params.val_id, query, query),
+      ({ caller, params, query }) =>
+        references.listOfVal(caller, params.val_id, "to", query, query),
       toReferenceView,
     ),
     listValDependencies: listOf(
       links,
-      ({ caller, params, query }) => references.listFromVal(caller, params.val_id, query, query),
+      ({ caller, params, query }) =>
+        references.listOfVal(caller, params.val_id, "from", query, query),
       toReferenceView,
     ),
   } satisfies Partial<Handlers>

@@ -4,7 +4,7 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { done, json } from "../response/api-response.ts"
 import { listOf } from "../response/page.ts"
-import { listValsOf, toValResponse } from "../response/val-response.ts"
+import { createValResponses, listValsOf } from "../response/val-response.ts"
 import { toRunView, toValView } from "../response/views.ts"
 import { toRunFilter } from "./runs.ts"
 
@@ -12,6 +12,7 @@ import { toRunFilter } from "./runs.ts"
 export function valHandlers(nouns: Nouns) {
   const { vals, valLists, importedVals, forks, runs } = nouns
   const { links } = nouns.api
+  const respondWithVal = createValResponses(links)
   return {
     listVals: listValsOf(links, ({ caller, query }) => {
       const { sort, userId: ownerId, privacy } = query
@@ -35,7 +36,7 @@ export function valHandlers(nouns: Nouns) {
     saveVal: async ({ caller, body, ifMatch }) =>
       json(200, toValView((await vals.save(caller, body, ifMatch)).val, links, caller)),
     getVal: async ({ caller, params }) =>
-      toValResponse(await vals.get(caller, params.val_id), links, caller),
+      respondWithVal(await vals.get(caller, params.val_id), caller),
     updateVal: done(({ caller, params, body, ifMatch }) =>
       vals.change(caller, params.val_id, body, ifMatch),
     ),

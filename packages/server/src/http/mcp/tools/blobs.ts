@@ -28,7 +28,7 @@ const listBlobs = defineTool({
   }),
   async run(context, { val, ...input }) {
     const { storage } = await findStorage(context, val)
-    const found = await storage.listBlobs(input, { signal: context.signal })
+    const found = await storage.listBlobs(input)
     const blobs = found.map((blob) => ({
       key: blob.key,
       bytes: blob.size,
@@ -76,7 +76,7 @@ async function fetchRange(
   offset: number,
   val: string | undefined,
 ) {
-  const { fetch, signal } = context
+  const { fetch } = context
   // A URL cannot contain these as a segment, and the client refuses them too.
   if (key === "." || key === "..")
     throw new ToolError(`Cannot read blob "${key}": no blob has that key`)
@@ -87,11 +87,10 @@ async function fetchRange(
     valId === undefined ? `/v1/${path}` : `/v2/${path}?val_id=${valId}`,
     {
       headers: { range: `bytes=${offset}-${end}` },
-      signal,
     },
   )
   // The client of the API turns an error into one with its code.
-  if (response.status >= 400 && response.status !== 416) await storage.getBlob({ key }, { signal })
+  if (response.status >= 400 && response.status !== 416) await storage.getBlob({ key })
   if (response.status === 416 && offset > 0)
     throw new ToolError(`Cannot read from byte ${offset}: the blob is shorter`)
   const isPart = response.status === 206
@@ -148,7 +147,7 @@ const writeBlob = defineTool({
       throw new ToolError("Cannot write the blob: contentType must be ASCII, such as text/plain")
     const type = contentType ?? (text === undefined ? undefined : "text/plain;charset=utf-8")
     const { storage } = await findStorage(context, val)
-    await storage.putBlob({ key, content, contentType: type }, { signal: context.signal })
+    await storage.putBlob({ key, content, contentType: type })
     return { data: { key, bytes: content.length } }
   },
 })
@@ -163,7 +162,7 @@ const deleteBlob = defineTool({
   output: z.object({ key: z.string() }),
   async run(context, { key, val }) {
     const { storage } = await findStorage(context, val)
-    await storage.deleteBlob({ key }, { signal: context.signal })
+    await storage.deleteBlob({ key })
     return { data: { key } }
   },
 })

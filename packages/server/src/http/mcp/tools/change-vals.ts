@@ -30,8 +30,8 @@ const createVal = defineTool({
     ...fields,
   }),
   output: valSummary,
-  async run({ client, signal }, input) {
-    return { data: toValSummary(await client.createVal(input, { signal })) }
+  async run({ client }, input) {
+    return { data: toValSummary(await client.createVal(input)) }
   },
 })
 
@@ -59,10 +59,9 @@ const editVal = defineTool({
       throw new ToolError(
         `Cannot edit the val: you have read version ${version}, and it has version ${val.version} now. Call read_val again`,
       )
-    const { client, signal } = context
-    const saved = await client.createVersion(
+    const saved = await context.client.createVersion(
       { val_id: val.id, code: applyEdit(val.code, edit) },
-      { ifMatch: version, signal },
+      { ifMatch: version },
     )
     return { data: { ...toValSummary(saved), isUnchanged: saved.version === version } }
   },
@@ -82,10 +81,9 @@ const updateVal = defineTool({
   }),
   output: valSummary,
   async run(context, { val, ...changes }) {
-    const { client, signal } = context
     const val_id = await findValId(context, val)
-    await client.updateVal({ val_id, ...changes }, { signal })
-    return { data: toValSummary(await client.getVal({ val_id }, { signal })) }
+    await context.client.updateVal({ val_id, ...changes })
+    return { data: toValSummary(await context.client.getVal({ val_id })) }
   },
 })
 

@@ -57,12 +57,11 @@ async function findBranch(
   named: string,
   branch = "main",
 ): Promise<{ readonly valId: string; readonly branch: ApiBranch }> {
-  const { client, signal } = context
   const valId = await findValId(context, named)
-  const { data } = await client.listBranches(
-    { val_id: valId, limit: limits.branchesPerValMax },
-    { signal },
-  )
+  const { data } = await context.client.listBranches({
+    val_id: valId,
+    limit: limits.branchesPerValMax,
+  })
   const found = data.find(({ name }) => name.toLowerCase() === branch.toLowerCase())
   if (!found) {
     const names = data.map(({ name }) => name).slice(0, toolLimits.pageItemsDefault)
@@ -95,10 +94,15 @@ const listFiles = defineTool({
   async run(context, { val, branch: named, path = "", version: wanted, limit, offset }) {
     const { valId, branch } = await findBranch(context, val, named)
     const version = Math.min(wanted ?? branch.version, branch.version)
-    const { data, links } = await context.client.listFiles(
-      { val_id: valId, branch_id: branch.id, path, recursive: true, version, limit, offset },
-      { signal: context.signal },
-    )
+    const { data, links } = await context.client.listFiles({
+      val_id: valId,
+      branch_id: branch.id,
+      path,
+      recursive: true,
+      version,
+      limit,
+      offset,
+    })
     const nextOffset = links.next === undefined ? null : offset + data.length
     return { data: { branch: branch.name, version, files: data.map(toListed), nextOffset } }
   },
@@ -145,14 +149,14 @@ const readFile = defineTool({
 })
 
 async function readContent(
-  { client, signal }: ToolContext,
+  { client }: ToolContext,
   valId: string,
   branch: ApiBranch,
   path: string,
   version: number,
 ): Promise<string> {
   const input = { val_id: valId, branch_id: branch.id, path, version }
-  return (await client.getFileContent(input, { signal })).text()
+  return (await client.getFileContent(input)).text()
 }
 
 const createFile = defineTool({
@@ -173,13 +177,10 @@ const createFile = defineTool({
   async run(context, { val, path, content, type, branch: named }) {
     const { valId, branch } = await findBranch(context, val, named)
     const isCode = /\.[tj]sx?$/.test(path)
-    const file = await context.client.createFile(
-      {
-        ...{ val_id: valId, branch_id: branch.id, path },
-        ...{ type: type ?? (isCode ? "script" : "file"), content },
-      },
-      { signal: context.signal },
-    )
+    const file = await context.client.createFile({
+      ...{ val_id: valId, branch_id: branch.id, path },
+      ...{ type: type ?? (isCode ? "script" : "file"), content },
+    })
     return { data: { branch: branch.name, ...toListed(file) } }
   },
 })
@@ -261,14 +262,14 @@ function assertRead(branch: ApiBranch, version: number): void {
 }
 
 async function save(
-  { client, signal }: ToolContext,
+  { client }: ToolContext,
   { valId, branch }: Awaited<ReturnType<typeof findBranch>>,
   ifMatch: number,
   body: Omit<Parameters<typeof client.changeFiles>[0], "val_id" | "branch_id">,
 ) {
   const { version, isNewVersion, files } = await client.changeFiles(
     { val_id: valId, branch_id: branch.id, ...body },
-    { ifMatch, signal },
+    { ifMatch },
   )
   return {
     data: {
@@ -298,10 +299,9 @@ const listBranches = defineTool({
   input: z.object({ val: valArgument }),
   output: z.object({ branches: z.array(shownBranch) }),
   async run(context, { val }) {
-    const { client, signal } = context
     const val_id = await findValId(context, val)
     const limit = limits.branchesPerValMax
-    const { data } = await client.listBranches({ val_id, limit }, { signal })
+    const { data } = await context.client.listBranches({ val_id, limit })
     return { data: { branches: data.map(toShown) } }
   },
 })
@@ -322,7 +322,7 @@ const createBranch = defineTool({
   async run(context, { val, name, from }) {
     const { valId, branch } = await findBranch(context, val, from)
     const input = { val_id: valId, name, branchId: branch.id }
-    return { data: toShown(await context.client.createBranch(input, { signal: context.signal })) }
+    return { data: toShown(await context.client.createBranch(input)) }
   },
 })
 

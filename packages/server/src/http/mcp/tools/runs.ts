@@ -26,9 +26,13 @@ const runSummary = z.object({
   error: runError,
 })
 
-const runResult = runSummary.extend({
+const returned = {
   returnValue: z.string().describe("As JSON; its beginning if it is long"),
   isReturnValueTruncated: z.boolean(),
+}
+
+const runResult = runSummary.extend({
+  ...returned,
   logs: z.array(logLine).describe("The last lines; read_logs returns all"),
   totalLogLines: z.int(),
   request: z
@@ -57,6 +61,14 @@ function toRunSummary(run: Output<"listMyRuns">["data"][number]): z.infer<typeof
   }
 }
 
+function toReturned(value: unknown) {
+  const json = JSON.stringify(value) ?? "null"
+  return {
+    returnValue: truncate(json, toolLimits.valueCharsMax),
+    isReturnValueTruncated: json.length > toolLimits.valueCharsMax,
+  }
+}
+
 type LogLine = z.infer<typeof logLine>
 
 /** Lines from an end of the log, as many as fit. */
@@ -73,11 +85,9 @@ function takeLines(lines: readonly LogLine[], countMax: number, from: "start" | 
 }
 
 function toRunResult(run: Output<"getRun">): z.infer<typeof runResult> {
-  const value = JSON.stringify(run.returnValue) ?? "null"
   return {
     ...toRunSummary(run),
-    returnValue: truncate(value, toolLimits.valueCharsMax),
-    isReturnValueTruncated: value.length > toolLimits.valueCharsMax,
+    ...toReturned(run.returnValue),
     logs: takeLines(run.logs, toolLimits.logLinesDefault, "end"),
     totalLogLines: run.logs.length,
     request: run.request && {
@@ -111,8 +121,7 @@ const runVal = defineTool({
   output: runResult,
   async run(context, { val, ...rest }) {
     const val_id = await findValId(context, val)
-    const { client, signal } = context
-    return { data: toRunResult(await client.createRun({ val_id, ...rest }, { signal })) }
+    return { data: toRunResult(await context.client.createRun({ val_id, ...rest })) }
   },
 })
 
@@ -127,18 +136,9 @@ const runCode = defineTool({
     code: z.string().min(1).max(limits.codeCharsMax).describe("A TypeScript module"),
     args,
   }),
-  output: z.object({
-    returnValue: z.string().describe("As JSON; its beginning if it is long"),
-    isReturnValueTruncated: z.boolean(),
-  }),
-  async run({ client, signal }, input) {
-    const value = JSON.stringify(await client.evalCode(input, { signal })) ?? "null"
-    return {
-      data: {
-        returnValue: truncate(value, toolLimits.valueCharsMax),
-        isReturnValueTruncated: value.length > toolLimits.valueCharsMax,
-      },
-    }
+  output: z.object(returned),
+  async run({ client }, input) {
+    return { data: toReturned(await client.evalCode(input)) }
   },
 })
 
@@ -172,8 +172,7 @@ const requestVal = defineTool({
   }),
   async run(context, { val, ...request }) {
     const val_id = await findValId(context, val)
-    const { client, signal } = context
-    const response = await client.sendValRequest({ val_id, ...request }, { signal })
+    const response = await context.client.sendValRequest({ val_id, ...request })
     const body = truncate(response.body, toolLimits.textCharsMax)
     const { status, headers, isBase64, durationMs, runId } = response
     const isTruncated = response.isTruncated || body.length < response.body.length
@@ -196,8 +195,7 @@ const listRuns = defineTool({
   output: z.object({ runs: z.array(runSummary), nextCursor }),
   async run(context, { val, ...query }) {
     const val_id = val === undefined ? undefined : await findValId(context, val)
-    const { client, signal } = context
-    const { data, links } = await client.listMyRuns({ ...query, val_id }, { signal })
+    const { data, links } = await context.client.listMyRuns({ ...query, val_id })
     return { data: { runs: data.map(toRunSummary), nextCursor: toNextCursor(links) } }
   },
 })
@@ -212,8 +210,8 @@ const getRun = defineTool({
   effect: "read",
   input: z.object({ runId: runArgument }),
   output: runResult,
-  async run({ client, signal }, { runId: run_id }) {
-    return { data: toRunResult(await client.getRun({ run_id }, { signal })) }
+  async run({ client }, { runId: run_id }) {
+    return { data: toRunResult(await client.getRun({ run_id })) }
   },
 })
 
@@ -235,8 +233,8 @@ const readLogs = defineTool({
     nextLine: z.int().nullable().describe("Pass it as fromLine; null at the end"),
     isTruncated: z.boolean().describe("Whether the server has dropped lines of a long log"),
   }),
-  async run({ client, signal }, { runId: run_id, fromLine, lines }) {
-    const { data, logsTruncated } = await client.getRunLogs({ run_id }, { signal })
+  async run({ client }, { runId: run_id, fromLine, lines }) {
+    const { data, logsTruncated } = await client.getRunLogs({ run_id })
     const taken = takeLines(data.slice(fromLine - 1), lines, "start")
     const next = fromLine + taken.length
     return {

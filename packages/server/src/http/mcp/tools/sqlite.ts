@@ -55,8 +55,7 @@ const querySqlite = defineTool({
   async run(context, { sql, args = [], val }) {
     const { storage } = await findStorage(context, val)
     const statements = [{ sql, args }]
-    const { signal } = context
-    const [first] = await storage.batchSql({ statements, mode: "read" }, { signal })
+    const [first] = await storage.batchSql({ statements, mode: "read" })
     const none = { columns: [], columnTypes: [], rows: [], rowsAffected: 0, lastInsertRowid: null }
     return { data: toResult(first ?? none) }
   },
@@ -80,10 +79,10 @@ const executeSqlite = defineTool({
   output: z.object({ results: z.array(result) }),
   async run(context, { statements, val }) {
     const { storage } = await findStorage(context, val)
-    const results = await storage.batchSql(
-      { statements: statements.map(({ sql, args = [] }) => ({ sql, args })), mode: "write" },
-      { signal: context.signal },
-    )
+    const results = await storage.batchSql({
+      statements: statements.map(({ sql, args = [] }) => ({ sql, args })),
+      mode: "write",
+    })
     return { data: { results: results.map(toResult) } }
   },
 })

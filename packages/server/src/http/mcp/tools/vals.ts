@@ -29,8 +29,8 @@ const searchVals = defineTool({
     ),
     nextCursor,
   }),
-  async run({ client, signal }, input) {
-    const { data, links } = await client.searchVals(input, { signal })
+  async run({ client }, input) {
+    const { data, links } = await client.searchVals(input)
     const vals = data.map((val) => ({ ...toValSummary(val), file: val.file }))
     return { data: { vals, nextCursor: toNextCursor(links) } }
   },
@@ -48,8 +48,8 @@ const listMyVals = defineTool({
     ...pageArguments,
   }),
   output: summaries,
-  async run({ client, signal }, input) {
-    const { data, links } = await client.listMyVals({ ...input, sort: "updated" }, { signal })
+  async run({ client }, input) {
+    const { data, links } = await client.listMyVals({ ...input, sort: "updated" })
     return { data: { vals: data.map(toValSummary), nextCursor: toNextCursor(links) } }
   },
 })
@@ -77,11 +77,10 @@ const readVal = defineTool({
     isLineTruncated: z.boolean().describe("Whether a line was too long and lacks its end"),
   }),
   async run(context, { val: named, version, fromLine, lines }) {
-    const { client, signal } = context
     const val =
       version === undefined
         ? await findVal(context, named)
-        : await client.getVersion({ val_id: await findValId(context, named), version }, { signal })
+        : await context.client.getVersion({ val_id: await findValId(context, named), version })
     const { text: code, ...page } = toTextPage(val.code, fromLine, lines, toolLimits.textCharsMax)
     const summary = toValSummary(val)
     const readme = val.readme === null ? null : truncate(val.readme, toolLimits.readmeCharsMax)
@@ -111,10 +110,7 @@ const listVersions = defineTool({
   }),
   async run(context, { val, ...page }) {
     const val_id = await findValId(context, val)
-    const { data, links } = await context.client.listVersions(
-      { val_id, ...page },
-      { signal: context.signal },
-    )
+    const { data, links } = await context.client.listVersions({ val_id, ...page })
     const versions = data.map(({ version, createdAt, code }) => ({
       version,
       createdAt,
