@@ -62,10 +62,9 @@ export function createBudgetStore(db: Database): BudgetStore {
         keys.map((key) => ({ asked_key: key })),
         { asked_key: "text" },
       )
-      const found = await db.read<Omit<BudgetRow, "fullAt">>(
-        sql`select key, holders as holders_json, ${dialect.now} as now from budgets
-          where key in (select asked_key from ${asked})`,
-      )
+      const found = await db.read<Omit<BudgetRow, "fullAt">>`
+        select key, holders as holders_json, ${dialect.now} as now from budgets
+          where key in (select asked_key from ${asked})`
       return new Map(
         found.flatMap(({ key, holders, now }) =>
           holders === null ? [] : [[key, sumCounts(holders as MinuteCounts, now)]],
@@ -73,27 +72,25 @@ export function createBudgetStore(db: Database): BudgetStore {
       )
     },
     async readSlots(nodeId, key) {
-      const found = await db.read<{ holders: SlotHolders | null; id: string }>(
-        sql`select holders as holders_json, id from budgets, nodes
-          where key = ${key} and is_gone = 0 and id <> ${nodeId}`,
-      )
+      const found = await db.read<{ holders: SlotHolders | null; id: string }>`
+        select holders as holders_json, id from budgets, nodes
+          where key = ${key} and is_gone = 0 and id <> ${nodeId}`
       const held = found.map(({ holders, id }) => Number(holders?.[id]?.[0] ?? 0))
       return held.reduce((sum, slots) => sum + slots, 0)
     },
     async purge(countMax) {
       await db.writeOne(addMarker(db))
       for (;;) {
-        const deleted = await db.writeOne<object>(sql`
+        const deleted = await db.writeOne<object>`
           delete from budgets where key in (
             select key from budgets
             where full_at < ${dialect.now} - case when holders is null then 0 else ${limits.keptMs} end
             limit ${limits.purgedMax} ${dialect.skipLocked})
-          returning key`)
+          returning key`
         if (deleted.length < limits.purgedMax) break
       }
-      const [row] = await db.read<{ count: number }>(
-        sql`select count(*) as count from (select 1 from budgets limit ${countMax}) counted`,
-      )
+      const row = await db.first<{ count: number }>`
+        select count(*) as count from (select 1 from budgets limit ${countMax}) counted`
       return row?.count ?? 0
     },
   }
@@ -136,9 +133,9 @@ const addMarker = ({ dialect }: Database) => sql`
 /** Nodes that are gone hold no slots. */
 function* readNodes(db: Database, asks: readonly BudgetAsk[]): Statements<SlotNodes> {
   if (!asks.some(isSlotAsk)) return { isLive: () => true, unknownCount: 1 }
-  const live = yield* rows<{ id: string; ageMs: number | null }>(sql`
+  const live = yield* rows<{ id: string; ageMs: number | null }>`
     select id, (select ${db.dialect.now} + ${crashMarker.lastsMs} - full_at from budgets where key = ${crashMarker.key}) as age_ms
-    from nodes where is_gone = 0`)
+    from nodes where is_gone = 0`
   const ageMs = live[0]?.ageMs ?? null
   if (ageMs === null) yield addMarker(db)
   const ids = new Set(live.map(({ id }) => id))

@@ -16,32 +16,24 @@ export function createNodeStore(db: Database): NodeStore {
   const seenAt = sql`case when lease_until - ${nodeLeaseMs} > ${now} then ${now} else lease_until - ${nodeLeaseMs} end`
   return {
     add: (node, leaseMs, report) =>
-      db.write(function* () {
-        yield sql`insert into nodes (id, host, pid, pid_started, lease_until, report)
-          values (${node.id}, ${node.host}, ${node.pid}, ${node.pidStarted}, ${now} + ${leaseMs}, ${toJson(report)})
-          on conflict (id) do update set lease_until = excluded.lease_until, report = excluded.report,
-            is_gone = 0, begun = null, claims = null`
-      }),
+      db.run`insert into nodes (id, host, pid, pid_started, lease_until, report)
+        values (${node.id}, ${node.host}, ${node.pid}, ${node.pidStarted}, ${now} + ${leaseMs}, ${toJson(report)})
+        on conflict (id) do update set lease_until = excluded.lease_until, report = excluded.report,
+          is_gone = 0, begun = null, claims = null`,
     async renew(id, leaseMs, report) {
-      const renewed = await db.runUrgent(
-        sql`update nodes set lease_until = ${now} + ${leaseMs}, report = ${toJson(report)}
-          where id = ${id} and is_gone = 0 returning id`,
-      )
+      const renewed = await db.runUrgent`
+        update nodes set lease_until = ${now} + ${leaseMs}, report = ${toJson(report)}
+          where id = ${id} and is_gone = 0 returning id`
       return renewed.length > 0
     },
     readClock: () => readClock(db),
-    list: () => db.read(sql`select ${columns} from nodes`),
+    list: () => db.read`select ${columns} from nodes`,
     listPage: (page) =>
-      readPage<ListedNode>(
-        db,
-        page,
-        idOrder(""),
-      )(sql`
-        select ${columns}, ${seenAt} as seen_at, report as report_json from nodes where true`),
+      readPage<ListedNode>(db, page, idOrder(""))`
+        select ${columns}, ${seenAt} as seen_at, report as report_json from nodes where true`,
     async saveBegun(id, fences) {
-      const saved = await db.writeOne(
-        sql`update nodes set begun = ${toFencesJson(fences)} where id = ${id} and is_gone = 0 returning id`,
-      )
+      const saved = await db.writeOne`
+        update nodes set begun = ${toFencesJson(fences)} where id = ${id} and is_gone = 0 returning id`
       return saved.length > 0
     },
     end: (id) => db.write(() => endNode(db.dialect, id, nothing)),
@@ -51,9 +43,8 @@ export function createNodeStore(db: Database): NodeStore {
 
 /** A node without runs is removed at once. */
 function* endNode(dialect: Dialect, id: string, condition: Statement): Script<void> {
-  const gone = yield* firstRow<{ claims: StoredClaims | null }>(
-    sql`update nodes set is_gone = 1 where id = ${id} ${condition} returning claims as claims_json`,
-  )
+  const gone = yield* firstRow<{ claims: StoredClaims | null }>`
+    update nodes set is_gone = 1 where id = ${id} ${condition} returning claims as claims_json`
   if (gone && !(yield* hasOpenClaims(dialect, listClaims(gone.claims)))) yield removeEmptyNode(id)
 }
 

@@ -2,7 +2,7 @@ import { AppError } from "../domain/app-error.ts"
 import type { SlowLog } from "../shared/tracing/slow-log.ts"
 import { currentWork, type Work } from "../shared/tracing/work.ts"
 import type { Database, Script } from "./database/database.ts"
-import type { Statement } from "./database/sql.ts"
+import { type Statement, sql } from "./database/sql.ts"
 
 /** For the metrics: whether the database responds, and how often it did not. */
 export interface DatabaseHealth {
@@ -49,7 +49,10 @@ export function watchDatabase(
   return {
     db: {
       ...db,
-      read: (statement) => observeRead(db.read(statement), new Timing("read", statement.text)),
+      read(...given) {
+        const statement = sql(...given)
+        return observeRead(db.read(statement), new Timing("read", statement.text))
+      },
       ping: () => observeRead(db.ping()),
       openSearch(searcher) {
         const search = db.openSearch(searcher)
@@ -65,10 +68,14 @@ export function watchDatabase(
           timing,
         )
       },
-      writeOne: (statement) =>
-        observeWrite(db.writeOne(statement), new Timing("write", statement.text)),
-      runUrgent: (statement) =>
-        observeWrite(db.runUrgent(statement), new Timing("write", statement.text)),
+      writeOne(...given) {
+        const statement = sql(...given)
+        return observeWrite(db.writeOne(statement), new Timing("write", statement.text))
+      },
+      runUrgent(...given) {
+        const statement = sql(...given)
+        return observeWrite(db.runUrgent(statement), new Timing("write", statement.text))
+      },
     },
     health: () => ({ ...health }),
   }

@@ -10,15 +10,13 @@ import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { purgeAccount } from "./purge-account.ts"
 import { insertToken } from "./tokens.ts"
-import { toUser, type UserRow, userColumns } from "./users.ts"
+import { userColumns } from "./users.ts"
 
 interface StateRow {
   readonly id: string
   readonly suspendedAt: number | null
   readonly quotas: Partial<Quotas> | null
 }
-
-type AccountRow = UserRow & Pick<Account, "suspendedAt" | "deletedAt">
 
 const purgesMax = 10
 
@@ -27,17 +25,9 @@ export function createAccountStore(db: Database): AccountStore {
   const select = sql`select ${userColumns}, suspended_at, deleted_at from users`
   return {
     list: (page) =>
-      readPage<AccountRow, Account>(
-        db,
-        page,
-        idOrder(""),
-        toUser,
-      )(sql`
-        ${select} where id > ${firstId}`),
-    async find(id) {
-      const [row] = await db.read<AccountRow>(sql`${select} where id = ${id}`)
-      return row && toUser(row)
-    },
+      readPage<Account>(db, page, idOrder(""))`
+        ${select} where id > ${firstId}`,
+    find: (id) => db.first<Account>`${select} where id = ${id}`,
     suspend: (id, audit) => db.write(() => suspend(id, audit)),
     unsuspend: (id, audit) =>
       db.write(() =>
@@ -59,29 +49,25 @@ export function createAccountStore(db: Database): AccountStore {
         yield insertAuditEntry(audit)
       }),
     async findQuotas(id) {
-      const [row] = await db.read<StateRow>(
-        sql`select quotas as quotas_json from users where id = ${id}`,
-      )
+      const row = await db.first<StateRow>`
+        select quotas as quotas_json from users where id = ${id}`
       return toQuotas(row?.quotas ?? null)
     },
     changeQuotas: (id, wanted, audit) =>
       db.write(() => changeQuotas(db.dialect.forUpdate, id, wanted, audit)),
     async findRevision() {
-      const [row] = await db.read<{ value: string }>(
-        sql`select value from settings where name = ${markName}`,
-      )
+      const row = await db.first<{ value: string }>`
+        select value from settings where name = ${markName}`
       return row?.value ?? ""
     },
     async listStates() {
-      const rows = await db.read<StateRow>(
-        sql`select id, suspended_at, quotas as quotas_json from users where suspended_at is not null or quotas is not null`,
-      )
+      const rows = await db.read<StateRow>`
+        select id, suspended_at, quotas as quotas_json from users where suspended_at is not null or quotas is not null`
       return rows.map(toState)
     },
     async listPendingPurges() {
-      const rows = await db.read<{ id: string }>(
-        sql`select id from users where purge_at is not null limit ${purgesMax}`,
-      )
+      const rows = await db.read<{ id: string }>`
+        select id from users where purge_at is not null limit ${purgesMax}`
       return rows.map(({ id }) => id)
     },
     purge: (id, at, countMax) => purgeAccount(db, id, at, countMax),
@@ -102,9 +88,9 @@ function* suspend(id: string, audit: AuditEntry): Script<boolean> {
 function* deleteValSecrets(ownerId: string): Script<void> {
   const rowsMax = 500
   for (;;) {
-    const found = yield* rows<{ readonly id: string }>(sql`select v.id from vals v
+    const found = yield* rows<{ readonly id: string }>`select v.id from vals v
       where v.owner_id = ${ownerId} and (select 1 from val_secrets s where s.val_id = v.id limit 1) = 1
-      limit ${rowsMax}`)
+      limit ${rowsMax}`
     if (found.length === 0) return
     yield sql`delete from val_secrets where val_id in (${list(found.map((row) => row.id))})`
   }
@@ -128,9 +114,8 @@ function* close(id: string, audit: AuditEntry): Script<boolean> {
 }
 
 function* change(assignments: Statement, condition: Statement, audit: AuditEntry): Script<boolean> {
-  const changed = yield* firstRow(
-    sql`update users set ${assignments} where ${condition} returning id`,
-  )
+  const changed = yield* firstRow`
+    update users set ${assignments} where ${condition} returning id`
   if (!changed) return false
   yield* noteChange(audit)
   return true
@@ -147,9 +132,8 @@ function* changeQuotas(
   wanted: Partial<Quotas>,
   audit: AuditEntry,
 ): Script<Quotas | undefined> {
-  const row = yield* firstRow<StateRow>(
-    sql`select quotas as quotas_json from users where id = ${id} ${forUpdate}`,
-  )
+  const row = yield* firstRow<StateRow>`
+    select quotas as quotas_json from users where id = ${id} ${forUpdate}`
   if (!row) return undefined
   const named = Object.fromEntries(
     Object.entries(wanted).filter(([, value]) => value !== undefined),

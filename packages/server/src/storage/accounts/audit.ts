@@ -7,20 +7,13 @@ import { type Statement, sql } from "../database/sql.ts"
 /** The audit log in the database. */
 export function createAuditStore(db: Database): AuditStore {
   return {
-    add: (entry) =>
-      db.write(function* () {
-        yield insertAuditEntry(entry)
-      }),
+    add: (entry) => db.run(insertAuditEntry(entry)),
     list({ action, ...period }, page) {
       const isWanted = action === undefined ? sql`true` : sql`action = ${action}`
-      return readPage(
-        db,
-        page,
-        byTime,
-      )(sql`
+      return readPage(db, page, byTime)`
         select id, at, action, actor_id as actor___user_id, actor_name as actor__username, subject_id as subject___id,
           subject_name as subject___name, details as details_json from audit_entries
-        where ${isWanted} ${within("at", period)}`)
+        where ${isWanted} ${within("at", period)}`
     },
   }
 }

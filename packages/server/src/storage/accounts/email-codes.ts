@@ -32,10 +32,10 @@ function* confirm(
   at: number,
   attemptsMax: number,
 ): Script<boolean> {
-  const code = yield* firstRow<CodeRow>(sql`
+  const code = yield* firstRow<CodeRow>`
     select c.hash, c.attempts, case when u.email = c.email then 1 else 0 end as is_for_address
     from email_codes c join users u on u.id = c.user_id
-    where c.user_id = ${userId} and c.expires_at > ${at} ${dialect.forUpdate}`)
+    where c.user_id = ${userId} and c.expires_at > ${at} ${dialect.forUpdate}`
   if (!code || code.attempts >= attemptsMax) return false
   if (!code.isForAddress || !Buffer.from(code.hash).equals(hash)) {
     yield sql`update email_codes set attempts = attempts + 1 where user_id = ${userId}`

@@ -1,7 +1,8 @@
 import type { IdempotencyStore } from "../../domain/accounts/idempotency.ts"
 import type { KeyClaim } from "../../shared/once.ts"
+import { isLive } from "../claims/node-claims.ts"
 import { type Database, firstRow, rows } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
 
 interface KeyRow {
   readonly fingerprint: Uint8Array
@@ -14,18 +15,17 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
     claim: ({ userId, key, nodeId, fingerprint, at, discardBefore, expiresAt }) =>
       db.write(function* () {
         const over = isOver(at, discardBefore)
-        const claimed = yield* firstRow<{ progress: Uint8Array | null }>(sql`
+        const claimed = yield* firstRow<{ progress: Uint8Array | null }>`
           insert into idempotency_keys (user_id, key, fingerprint, answer, expires_at, node_id)
           values (${userId}, ${key}, ${fingerprint}, null, ${expiresAt}, ${nodeId})
           on conflict (user_id, key) do update set fingerprint = excluded.fingerprint, answer = null, expires_at = excluded.expires_at,
             node_id = excluded.node_id, progress = case when ${over} then null else idempotency_keys.progress end
           where ${over} or (${isVoid(at)}
             and (idempotency_keys.progress is null or idempotency_keys.fingerprint = excluded.fingerprint))
-          returning progress`)
+          returning progress`
         if (claimed) return { kind: "claimed", progress: claimed.progress ?? undefined }
-        const existing = yield* firstRow<KeyRow>(
-          sql`select fingerprint, answer from idempotency_keys where user_id = ${userId} and key = ${key}`,
-        )
+        const existing = yield* firstRow<KeyRow>`
+          select fingerprint, answer from idempotency_keys where user_id = ${userId} and key = ${key}`
         return (
           existing && {
             kind: "known",
@@ -35,22 +35,17 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
         )
       }),
     saveResponse: (claim, answer, until) =>
-      db.write(function* () {
-        yield sql`update idempotency_keys set answer = ${answer}, progress = null, expires_at = ${until} where ${isStill(claim)}`
-      }),
-    release: (claim) =>
-      db.write(function* () {
-        yield sql`delete from idempotency_keys where ${isStill(claim)}`
-      }),
+      db.run`
+        update idempotency_keys set answer = ${answer}, progress = null, expires_at = ${until} where ${isStill(claim)}`,
+    release: (claim) => db.run`delete from idempotency_keys where ${isStill(claim)}`,
     suspend: (claim, at) =>
-      db.write(function* () {
-        yield sql`update idempotency_keys set expires_at = ${at} where ${isStill(claim)}`
-      }),
+      db.run`
+        update idempotency_keys set expires_at = ${at} where ${isStill(claim)}`,
     purge: (at, discardBefore, countMax) =>
       db.write(function* () {
         const over = isOver(at, discardBefore)
-        const expired = yield* rows<{ userId: string; key: string }>(sql`
-          select user_id, key from idempotency_keys where ${over} order by expires_at limit ${countMax}`)
+        const expired = yield* rows<{ userId: string; key: string }>`
+          select user_id, key from idempotency_keys where ${over} order by expires_at limit ${countMax}`
         for (const { userId, key } of expired) {
           yield sql`delete from idempotency_keys where user_id = ${userId} and key = ${key} and ${over}`
         }
@@ -71,7 +66,7 @@ function isOver(at: number, discardBefore: number): Statement {
 /** It has no response, and no node works on it: its claim has expired, or its node is gone. */
 function isVoid(at: number): Statement {
   return sql`(idempotency_keys.answer is null and (idempotency_keys.expires_at <= ${at} or (idempotency_keys.node_id is not null
-    and (select n.id from nodes n where n.id = idempotency_keys.node_id) is null)))`
+    and not ${isLive(raw("idempotency_keys.node_id"))})))`
 }
 
 /** After a claim has expired, another request may have claimed the key. */

@@ -1,3 +1,4 @@
+import type { Scope } from "@hamlet/contract"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type { NewSessionRecord, Replacement } from "../../domain/accounts/sessions.ts"
 import type { User } from "../../domain/accounts/users.ts"
@@ -16,14 +17,13 @@ import { raw, type Statement, sql } from "../database/sql.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { takeInvitation } from "./invitations.ts"
 import { addSession } from "./sessions.ts"
-import { toScopes } from "./tokens.ts"
 import { insertUser } from "./users.ts"
 
 interface OwnerRow {
   readonly id: string
   readonly userId: string
   readonly username: string
-  readonly scopes: string
+  readonly scopes: readonly Scope[]
   readonly suspendedAt: number | null
 }
 
@@ -55,16 +55,12 @@ export function createIdentityStore(db: Database, now: () => number): IdentitySt
     link: (identity, use, countMax, audit) =>
       db.write(() => link(dialect, identity, use, countMax, audit)),
     list: (userId, page) =>
-      readPage<LinkedIdentity>(
-        db,
-        page,
-        newestFirst,
-      )(sql`select ${columns} from identities where user_id = ${userId}`),
+      readPage<LinkedIdentity>(db, page, newestFirst)`
+        select ${columns} from identities where user_id = ${userId}`,
     remove: (userId, id, audit) =>
       db.write(function* () {
-        const removed = yield* firstRow<{ issuer: string }>(
-          sql`delete from identities where user_id = ${userId} and id = ${id} returning issuer`,
-        )
+        const removed = yield* firstRow<{ issuer: string }>`
+          delete from identities where user_id = ${userId} and id = ${id} returning issuer`
         if (!removed) return false
         yield insertAuditEntry({ ...audit, details: { issuer: removed.issuer } })
         return true
@@ -81,14 +77,14 @@ function* signIn(
   replacement: Replacement,
 ): Script<IdentitySignIn> {
   if (!(yield* noteUse(use, at))) return { kind: "used" }
-  const owner = yield* firstRow<OwnerRow>(sql`
-    select i.id, i.user_id, u.username, i.scopes, u.suspended_at
+  const owner = yield* firstRow<OwnerRow>`
+    select i.id, i.user_id, u.username, i.scopes as scopes_words, u.suspended_at
     from identities i join users u on u.id = i.user_id
-    where i.issuer = ${issuer} and i.subject = ${subject} ${dialect.forUpdate}`)
+    where i.issuer = ${issuer} and i.subject = ${subject} ${dialect.forUpdate}`
   if (!owner) return { kind: "unknown" }
   if (owner.suspendedAt !== null) return { kind: "suspended", username: owner.username }
   yield sql`update identities set last_used_at = ${at} where id = ${owner.id}`
-  const session = toSession({ userId: owner.userId, scopes: toScopes(owner.scopes) })
+  const session = toSession({ userId: owner.userId, scopes: owner.scopes })
   yield* addSession(dialect, session, replacement)
   return { kind: "signed-in", session }
 }
@@ -96,9 +92,9 @@ function* signIn(
 /** Returns false when the response was used before. Forgets those that have expired. */
 function* noteUse({ hash, expiresAt }: ResponseUse, at: number): Script<boolean> {
   yield sql`delete from used_sign_ins where expires_at <= ${at}`
-  const noted = yield* firstRow(sql`
+  const noted = yield* firstRow`
     insert into used_sign_ins (hash, expires_at) values (${Buffer.from(hash, "hex")}, ${expiresAt})
-    on conflict (hash) do nothing returning expires_at`)
+    on conflict (hash) do nothing returning expires_at`
   return noted !== undefined
 }
 
@@ -110,10 +106,10 @@ function* signInByEmail(
   toSession: ToSession,
   replacement: Replacement,
 ): Script<IdentitySignIn> {
-  const [user, another] = yield* rows<{ id: string; username: string }>(sql`
+  const [user, another] = yield* rows<{ id: string; username: string }>`
     select id, username from users
     where lower(email) = ${email.toLowerCase()} and email_verified_at is not null and suspended_at is null
-    limit 2 ${dialect.forUpdate}`)
+    limit 2 ${dialect.forUpdate}`
   if (!user || another) return { kind: "unknown" }
   const owned = { ...identity, userId: user.id }
   // Another sign-in of the same person may have linked it a moment ago.
@@ -163,12 +159,11 @@ function* link(
   if (!(yield* noteUse(use, audit.at))) return "used"
   // Locks the row of the user, so that concurrent links are counted one after the other.
   yield sql`select id from users where id = ${identity.userId} ${dialect.forUpdate}`
-  const existing = yield* firstRow<LinkedIdentity & { readonly userId: string }>(sql`
-    select ${columns}, user_id from identities where issuer = ${identity.issuer} and subject = ${identity.subject}`)
+  const existing = yield* firstRow<LinkedIdentity & { readonly userId: string }>`
+    select ${columns}, user_id from identities where issuer = ${identity.issuer} and subject = ${identity.subject}`
   if (existing) return existing.userId === identity.userId ? existing : "taken"
-  const count = yield* firstRow<{ count: number }>(
-    sql`select count(*) as count from identities where user_id = ${identity.userId}`,
-  )
+  const count = yield* firstRow<{ count: number }>`
+    select count(*) as count from identities where user_id = ${identity.userId}`
   if ((count?.count ?? 0) >= countMax) return "too_many"
   if (!(yield* firstRow(insertIdentity(identity)))) return "taken"
   yield insertAuditEntry(audit)

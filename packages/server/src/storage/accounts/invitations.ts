@@ -22,22 +22,16 @@ import { addUser } from "./users.ts"
 export function createInvitationStore(db: Database): InvitationStore {
   return {
     list: (at, page) =>
-      readPage(
-        db,
-        page,
-        idOrder("invitations."),
-        toInvitation,
-      )(sql`
+      readPage(db, page, idOrder("invitations."), toInvitation)`
         select invitations.id, note, invitations.email, invitations.quotas as quotas_json, u.username as created_by, invitations.created_at, expires_at
         from invitations join users u on u.id = creator_id
-        where expires_at > ${at}`),
+        where expires_at > ${at}`,
     add: (invitation, countMax, audit) =>
       writeOnce(db, () => addInvitation(db.dialect, invitation, countMax, audit)),
     remove: (id, audit) =>
       db.write(function* () {
-        const removed = yield* firstRow<{ note: string | null }>(
-          sql`delete from invitations where id = ${id} and expires_at > ${audit.at} returning note`,
-        )
+        const removed = yield* firstRow<{ note: string | null }>`
+          delete from invitations where id = ${id} and expires_at > ${audit.at} returning note`
         if (!removed) return false
         yield insertAuditEntry({ ...audit, subject: { id, name: removed.note } })
         return true
@@ -57,7 +51,7 @@ function* addInvitation(
   const { id, hash, creatorId, note, email, quotas, createdAt, expiresAt } = invitation
   yield* dialect.lockName("invitations")
   yield sql`delete from invitations where expires_at <= ${createdAt}`
-  const count = yield* firstRow<{ count: number }>(sql`select count(*) as count from invitations`)
+  const count = yield* firstRow<{ count: number }>`select count(*) as count from invitations`
   if ((count?.count ?? 0) >= countMax) return false
   yield sql`insert into invitations (id, hash, creator_id, note, email, quotas, created_at, expires_at)
     values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${email}, ${quotas && toOwnJson(quotas)}, ${createdAt}, ${expiresAt})`
@@ -95,13 +89,12 @@ export function* takeInvitation(
   hash: string,
   at: number,
 ): Script<TakenInvitation | undefined> {
-  const open = yield* firstRow<OpenRow>(sql`
+  const open = yield* firstRow<OpenRow>`
     select id, note, email, quotas, creator_id from invitations
-    where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at} ${dialect.forUpdate}`)
+    where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at} ${dialect.forUpdate}`
   if (!open) return undefined
-  const creator = yield* firstRow(
-    sql`select id from users where id = ${open.creatorId} and suspended_at is null`,
-  )
+  const creator = yield* firstRow`
+    select id from users where id = ${open.creatorId} and suspended_at is null`
   if (!creator) return undefined
   const { id, note } = open
   return { id, note, use: (user, audit) => useInvitation(open, user, audit) }

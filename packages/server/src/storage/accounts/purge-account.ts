@@ -3,7 +3,7 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import { sql } from "../database/sql.ts"
 import { removeContents } from "../mail/inbound/mails.ts"
 import { writeLinks } from "../references/row-locks.ts"
-import { deleteRuns } from "../runs/write-runs.ts"
+import { deleteRuns } from "../runs/purge-runs.ts"
 import { removeLike } from "../vals/likes.ts"
 import { deleteValRow } from "../vals/vals.ts"
 
@@ -22,16 +22,14 @@ export async function purgeAccount(
 ): Promise<boolean> {
   // First, so that nothing is sent about the vals that are deleted next.
   if (await db.write(() => purgeWebhooks(id, countMax))) return true
-  const vals = await db.read<{ id: string }>(
-    sql`select id from vals where owner_id = ${id} limit ${valsMax}`,
-  )
+  const vals = await db.read<{ id: string }>`
+    select id from vals where owner_id = ${id} limit ${valsMax}`
   // One at a time, as their owner would: reference counts are updated, and their runs are deleted in
   // the background.
   for (const val of vals) await writeLinks(db, () => deleteValRow(db.dialect, val.id, () => {}, 0))
   if (vals.length > 0) return true
-  const likes = await db.read<{ valId: string }>(
-    sql`select val_id from likes where user_id = ${id} limit ${valsMax}`,
-  )
+  const likes = await db.read<{ valId: string }>`
+    select val_id from likes where user_id = ${id} limit ${valsMax}`
   for (const like of likes) await db.write(() => removeLike(db.dialect, id, like.valId))
   if (likes.length > 0) return true
   return db.write(() => purgeRows(id, at, countMax))
@@ -39,48 +37,42 @@ export async function purgeAccount(
 
 function* purgeWebhooks(id: string, countMax: number): Script<boolean> {
   yield sql`delete from webhooks where owner_id = ${id}`
-  const deliveries = yield* rows<{ id: string }>(
-    sql`select id from webhook_deliveries where owner_id = ${id} limit ${countMax}`,
-  )
+  const deliveries = yield* rows<{ id: string }>`
+    select id from webhook_deliveries where owner_id = ${id} limit ${countMax}`
   for (const chunk of inBatches(deliveries.map((delivery) => delivery.id)))
     yield sql`delete from webhook_deliveries where id in (${list(chunk)})`
   return deliveries.length > 0
 }
 
 function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {
-  const blobs = yield* rows<{ key: string; objectId: string | null }>(
-    sql`select key, object_id from blobs where owner_id = ${id} limit ${countMax}`,
-  )
+  const blobs = yield* rows<{ key: string; objectId: string | null }>`
+    select key, object_id from blobs where owner_id = ${id} limit ${countMax}`
   for (const chunk of inBatches(blobs.map(({ key }) => key)))
     yield sql`delete from blobs where owner_id = ${id} and key in (${list(chunk)})`
   const objects = blobs.flatMap(({ objectId }) => (objectId === null ? [] : [objectId]))
   for (const chunk of inBatches(objects))
     yield sql`update objects set unused_since = ${at} where id in (${list(chunk)})`
   if (blobs.length > 0) return true
-  const mails = yield* rows<{ runId: string; objectId: string | null }>(
-    sql`select run_id, object_id from mail_contents where owner_id = ${id} limit ${countMax}`,
-  )
+  const mails = yield* rows<{ runId: string; objectId: string | null }>`
+    select run_id, object_id from mail_contents where owner_id = ${id} limit ${countMax}`
   yield* removeContents(mails, at)
   if (mails.length > 0) return true
-  const runs = yield* rows<{ id: string }>(
-    sql`select id from runs where account_id = ${id} limit ${countMax}`,
-  )
+  const runs = yield* rows<{ id: string }>`
+    select id from runs where account_id = ${id} limit ${countMax}`
   yield* deleteRuns(runs)
   if (runs.length > 0) return true
-  const comments = yield* rows<{ id: string }>(
-    sql`select id from comments where author_id = ${id} limit ${countMax}`,
-  )
+  const comments = yield* rows<{ id: string }>`
+    select id from comments where author_id = ${id} limit ${countMax}`
   for (const chunk of inBatches(comments.map((comment) => comment.id)))
     yield sql`delete from comments where id in (${list(chunk)})`
   if (comments.length > 0) return true
-  const emails = yield* rows<{ id: string }>(
-    sql`select id from emails where account_id = ${id} limit ${countMax}`,
-  )
+  const emails = yield* rows<{ id: string }>`
+    select id from emails where account_id = ${id} limit ${countMax}`
   for (const chunk of inBatches(emails.map((email) => email.id)))
     yield sql`delete from emails where id in (${list(chunk)})`
   if (emails.length > 0) return true
   // Tokens, secrets and idempotency keys are deleted with the row. A purge that was cancelled ends
   // here.
-  yield* firstRow(sql`delete from users where id = ${id} and purge_at is not null returning id`)
+  yield* firstRow`delete from users where id = ${id} and purge_at is not null returning id`
   return false
 }

@@ -57,24 +57,19 @@ export function createSealedStore<Stored extends SealedSecret | SealedValSecret>
   const [name, owner] = [raw(table.name), raw(table.owner)]
   const columns = sql`${owner} as owner, key_id as sealed__key_id, sealed as sealed__bytes, ${columnsOf(table)}`
   const listStored = async (condition: Statement) => {
-    const rows = await db.read<SealedRow>(sql`select ${columns} from ${name} where ${condition}`)
+    const rows = await db.read<SealedRow>`select ${columns} from ${name} where ${condition}`
     return rows.map((row) => toStored(row, row.owner))
   }
   return {
     list: (ownerId: string, page: Parameters<SecretStore["list"]>[1]) =>
-      readPage(
-        db,
-        page,
-        byTime,
-      )(sql`select ${columnsOf(table)} from ${name} where ${owner} = ${ownerId}`),
+      readPage(db, page, byTime)`
+        select ${columnsOf(table)} from ${name} where ${owner} = ${ownerId}`,
     listSealed: (ownerId: string) => listStored(sql`${owner} = ${ownerId}`),
     listOtherKeys: (keyId: string, countMax: number) =>
       listStored(sql`key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`),
     reseal: (secret: Stored, sealed: Sealed) =>
-      db.write(function* () {
-        yield sql`update ${name} set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}
-          where ${owner} = ${toOwnerId(secret)} and name = ${secret.name} and sealed = ${secret.sealed.bytes}`
-      }),
+      db.run`update ${name} set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}
+        where ${owner} = ${toOwnerId(secret)} and name = ${secret.name} and sealed = ${secret.sealed.bytes}`,
   }
 }
 
@@ -95,16 +90,16 @@ export function findSecret(
   ownerId: string,
   name: string,
 ): Script<ValSecret | undefined> {
-  return firstRow<ValSecret>(sql`
+  return firstRow<ValSecret>`
     select ${columnsOf(table)} from ${raw(table.name)}
-    where ${raw(table.owner)} = ${ownerId} and name = ${name}`)
+    where ${raw(table.owner)} = ${ownerId} and name = ${name}`
 }
 
 /** The number of secrets besides the one with that name. */
 export function* countOthers(table: SecretTable, ownerId: string, name: string): Script<number> {
-  const others = yield* firstRow<{ count: number }>(sql`
+  const others = yield* firstRow<{ count: number }>`
     select count(*) as count from ${raw(table.name)}
-    where ${raw(table.owner)} = ${ownerId} and name <> ${name}`)
+    where ${raw(table.owner)} = ${ownerId} and name <> ${name}`
   return others?.count ?? 0
 }
 
@@ -137,9 +132,8 @@ export function* removeSecret(
   name: string,
   accountId: string,
 ): Script<boolean> {
-  const removed = yield* firstRow(
-    sql`delete from ${raw(table.name)} where ${raw(table.owner)} = ${ownerId} and name = ${name} returning name`,
-  )
+  const removed = yield* firstRow`
+    delete from ${raw(table.name)} where ${raw(table.owner)} = ${ownerId} and name = ${name} returning name`
   if (removed === undefined) return false
   yield renewEnvironment(accountId)
   return true

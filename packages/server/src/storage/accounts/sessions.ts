@@ -11,9 +11,6 @@ import type { Dialect } from "../database/dialect.ts"
 import { beyond, newestFirst, readPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { toScopes } from "./tokens.ts"
-
-type LinkRow = Omit<LinkRecord, "hash" | "scopes" | "root"> & { readonly scopes: string }
 
 /** Sessions and sign-in links in the table of tokens. */
 export function createSessionStore(db: Database): SessionStore {
@@ -22,34 +19,23 @@ export function createSessionStore(db: Database): SessionStore {
     add: (session, replacement) => db.write(() => addSession(dialect, session, replacement)),
     redeem: (linkHash, toSession, replacement) =>
       db.write(() => redeemLink(dialect, linkHash, toSession, replacement)),
-    async findLinkOwner(linkHash) {
-      const [row] = await db.read<{ username: string; expiresAt: number }>(sql`
+    findLinkOwner: (linkHash) =>
+      db.first<{ username: string; expiresAt: number }>`
         select u.username, t.expires_at from tokens t join users u on u.id = t.user_id
-        where t.hash = ${Buffer.from(linkHash, "hex")} and t.kind = 'link'`)
-      return row
-    },
+        where t.hash = ${Buffer.from(linkHash, "hex")} and t.kind = 'link'`,
     list: (userId, at, page) =>
-      readPage<Session>(
-        db,
-        page,
-        newestFirst,
-      )(sql`
+      readPage<Session>(db, page, newestFirst)`
         select id, user_agent, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and kind = 'session' and expires_at > ${at}`),
+        where user_id = ${userId} and kind = 'session' and expires_at > ${at}`,
     remove: (userId, id) =>
-      db.write(function* () {
-        const removed = yield* firstRow(sql`
-          delete from tokens where user_id = ${userId} and id = ${id} and kind = 'session' returning id`)
-        return removed !== undefined
-      }),
+      db.change`
+        delete from tokens where user_id = ${userId} and id = ${id} and kind = 'session' returning id`,
     removeAll: (userId) =>
-      db.write(function* () {
-        yield sql`delete from tokens where user_id = ${userId} and kind in ('session', 'link')`
-      }),
+      db.run`
+        delete from tokens where user_id = ${userId} and kind in ('session', 'link')`,
     extend: (id, expiresAt) =>
-      db.write(function* () {
-        yield sql`update tokens set expires_at = ${expiresAt} where id = ${id} and kind = 'session'`
-      }),
+      db.run`
+        update tokens set expires_at = ${expiresAt} where id = ${id} and kind = 'session'`,
     addLink: (link, countMax) => writeOnce(db, () => addLink(dialect, link, countMax)),
   }
 }
@@ -76,18 +62,17 @@ function* redeemLink(
   replacement: Replacement,
 ): Script<NewSessionRecord | undefined> {
   const hash = Buffer.from(linkHash, "hex")
-  const link = yield* firstRow<{ parentId: string | null }>(
-    sql`select parent_id from tokens where hash = ${hash} and kind = 'link'`,
-  )
+  const link = yield* firstRow<{ parentId: string | null }>`
+    select parent_id from tokens where hash = ${hash} and kind = 'link'`
   if (!link) return undefined
   const tokenId = link.parentId
   // In the order in which a revocation locks them: the token first, then its sessions and links.
   const parent = tokenId === null ? undefined : yield* lockParent(dialect, tokenId)
-  const row = yield* firstRow<LinkRow>(sql`
-    delete from tokens where hash = ${hash} and kind = 'link' returning id, user_id, scopes, created_at, expires_at`)
+  const row = yield* firstRow<Omit<LinkRecord, "root">>`
+    delete from tokens where hash = ${hash} and kind = 'link' returning id, user_id, hash as hash_hex, scopes as scopes_words, created_at, expires_at`
   if (!row) return undefined
   const root = { tokenId, expiresAt: parent?.expiresAt ?? null }
-  const session = toNew({ ...row, hash: linkHash, scopes: toScopes(row.scopes), root })
+  const session = toNew({ ...row, root })
   return session && (yield* addSession(dialect, session, replacement)) ? session : undefined
 }
 
@@ -101,9 +86,8 @@ function* addLink(dialect: Dialect, link: LinkRecord, countMax: number): Script<
 
 /** Locks the token, so that a revocation waits until its new session or link exists. */
 function lockParent(dialect: Dialect, id: string) {
-  return firstRow<{ expiresAt: number | null }>(
-    sql`select expires_at from tokens where id = ${id} ${dialect.forUpdate}`,
-  )
+  return firstRow<{ expiresAt: number | null }>`
+    select expires_at from tokens where id = ${id} ${dialect.forUpdate}`
 }
 
 function* insert(

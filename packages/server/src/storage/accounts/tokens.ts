@@ -1,22 +1,20 @@
 import type { Scope } from "@hamlet/contract"
 import type { FoundToken, NewTokenRecord, Token, TokenStore } from "../../domain/accounts/tokens.ts"
+import { isLive } from "../claims/node-claims.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Database, Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { newestFirst, readPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 
-type HolderRow = Omit<FoundToken, "hash" | "scopes" | "isSuspended" | "isOfRun"> & {
-  readonly hash: Uint8Array
-  readonly scopes: string
-  readonly suspendedAt: number | null
-  readonly nodeId: string | null
-}
+type HolderRow = Omit<FoundToken, "scopes"> & { readonly scopes: readonly Scope[] }
 
 const holderColumns = raw(
-  "t.id as token_id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.val_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
+  `t.id as token_id, t.hash as hash_hex, t.scopes as scopes_words, t.expires_at, t.last_used_at, t.user_id, u.username,
+  case when u.suspended_at is null then 0 else 1 end as is_suspended, case when t.node_id is null then 0 else 1 end as is_of_run,
+  t.val_id, t.kind, t.parent_id, p.expires_at as parent_expires_at`,
 )
 const limits = { keysMax: 100, cachedMax: 10_000 }
 
@@ -25,25 +23,17 @@ export function createTokenStore(db: Database): TokenStore {
   return {
     findHolder: createFindHolder(db),
     list: (userId, page) =>
-      readPage(
-        db,
-        page,
-        newestFirst,
-        toToken,
-      )(sql`
-        select id, name, scopes, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and kind = 'token' and node_id is null and authorization_id is null`),
+      readPage<Token>(db, page, newestFirst)`
+        select id, name, scopes as scopes_words, created_at, expires_at, last_used_at from tokens
+        where user_id = ${userId} and kind = 'token' and node_id is null and authorization_id is null`,
     add: (token) =>
       writeOnce(db, function* () {
         yield insertToken(token)
       }),
     replaceSettingToken: (token) => db.write(() => replaceSettingToken(db.dialect, token)),
     remove: (userId, id) =>
-      db.write(function* () {
-        const removed = yield* firstRow(sql`
-          delete from tokens where user_id = ${userId} and id = ${id} and kind = 'token' and node_id is null and authorization_id is null returning id`)
-        return removed !== undefined
-      }),
+      db.change`
+        delete from tokens where user_id = ${userId} and id = ${id} and kind = 'token' and node_id is null and authorization_id is null returning id`,
     touch: (uses) =>
       db.write(function* () {
         for (const [id, at] of [...uses].sort())
@@ -55,14 +45,10 @@ export function createTokenStore(db: Database): TokenStore {
         for (const id of [...removedIds].sort())
           yield sql`delete from tokens where id = ${id} and node_id = ${nodeId}`
       }),
-    removeRunTokensOf: (nodeId) =>
-      db.write(function* () {
-        yield sql`delete from tokens where node_id = ${nodeId}`
-      }),
+    removeRunTokensOf: (nodeId) => db.run`delete from tokens where node_id = ${nodeId}`,
     removeLostRunTokens: () =>
-      db.write(function* () {
-        yield sql`delete from tokens where node_id is not null and not exists (select 1 from nodes n where n.id = tokens.node_id)`
-      }),
+      db.run`
+        delete from tokens where node_id is not null and not ${isLive(raw("tokens.node_id"))}`,
   }
 }
 
@@ -101,34 +87,18 @@ function createFindHolder(db: Database): TokenStore["findHolder"] {
   const { gather } = db.dialect
   const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id left join tokens p on p.id = t.parent_id`
   const find = async (hash: string) => {
-    const [row] = await db.read<HolderRow>(
-      sql`${select} where t.hash = ${Buffer.from(hash, "hex")}`,
-    )
+    const row = await db.first<HolderRow>`
+      ${select} where t.hash = ${Buffer.from(hash, "hex")}`
     return row && toHolder(row)
   }
   if (!gather) return createExactCache(db, find, { weightMax: limits.cachedMax }, () => 1)
   return createBatchLookup<string, FoundToken>(async (hashes) => {
     const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
-    const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)
+    const rows = await db.read<HolderRow>`${select} where ${gather.isAnyBytes("t.hash", keys)}`
     return new Map(rows.map(toHolder).map((holder) => [holder.hash, holder]))
   }, limits)
 }
 
-type TokenRow = Omit<Token, "scopes"> & { readonly scopes: string }
-
-const toToken = (row: TokenRow): Token => ({ ...row, scopes: toScopes(row.scopes) })
-
-function toHolder({ hash, scopes, suspendedAt, nodeId, ...row }: HolderRow): FoundToken {
-  return {
-    ...row,
-    hash: Buffer.from(hash).toString("hex"),
-    scopes: new Set(toScopes(scopes)),
-    isSuspended: suspendedAt !== null,
-    isOfRun: nodeId !== null,
-  }
-}
-
-/** Scopes as they are stored. We wrote them, from the closed list of scopes. */
-export function toScopes(text: string): readonly Scope[] {
-  return (text === "" ? [] : text.split(" ")) as Scope[]
+function toHolder({ scopes, ...row }: HolderRow): FoundToken {
+  return { ...row, scopes: new Set(scopes) }
 }

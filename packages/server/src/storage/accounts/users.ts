@@ -8,22 +8,15 @@ import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { insertToken } from "./tokens.ts"
 
-/** A row of the table. */
-export type UserRow = Omit<User, "isEmailVerified"> & { readonly emailVerifiedAt: number | null }
-
-/** The columns of a UserRow. */
+/** The columns of a user. */
 export const userColumns = raw(
-  "id, username, email, email_verified_at, bio, profile_image_url, tier, created_at",
+  `id, username, email, case when email is null or email_verified_at is null then 0 else 1 end as is_email_verified,
+  bio, profile_image_url, tier, created_at`,
 )
 
 /** Users in the database. */
 export function createUserStore(db: Database): UserStore {
-  const select = (rest: Statement) =>
-    db.read<UserRow>(sql`select ${userColumns} from users ${rest}`)
-  const find = async (rest: Statement) => {
-    const [row] = await select(rest)
-    return row && toUser(row)
-  }
+  const find = (rest: Statement) => db.first<User>`select ${userColumns} from users ${rest}`
   return {
     findById: (id) => find(sql`where id = ${id}`),
     findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
@@ -53,10 +46,10 @@ export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry):
 
 /** Inserts a user without a token. Returns false if the name is taken. */
 export function* insertUser(user: User): Script<boolean> {
-  const added = yield* firstRow(sql`
+  const added = yield* firstRow`
     insert into users (id, username, username_key, email, email_verified_at, bio, profile_image_url, tier, created_at)
     values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.isEmailVerified ? user.createdAt : null}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
-    on conflict (username_key) do nothing returning id`)
+    on conflict (username_key) do nothing returning id`
   return added !== undefined
 }
 
@@ -65,10 +58,9 @@ function* changeUser(
   id: string,
   { bio, email, emailVerifiedAt = null }: ProfileChange,
 ): Script<User | undefined> {
-  const row = yield* firstRow<UserRow>(sql`
+  return yield* firstRow<User>`
     update users set bio = ${bio === undefined ? raw("bio") : sql`${bio}`} ${toEmailChange(email, emailVerifiedAt)}
-    where id = ${id} returning ${userColumns}`)
-  return row && toUser(row)
+    where id = ${id} returning ${userColumns}`
 }
 
 function toEmailChange(email: string | null | undefined, verifiedAt: number | null): Statement {
@@ -79,21 +71,16 @@ function toEmailChange(email: string | null | undefined, verifiedAt: number | nu
 }
 
 function* setEmail(id: string, email: string | null, audit: AuditEntry): Script<User | undefined> {
-  const row = yield* firstRow<UserRow>(sql`
+  const user = yield* firstRow<User>`
     update users set email = ${email}, email_verified_at = ${email === null ? null : audit.at}
-    where id = ${id} and deleted_at is null returning ${userColumns}`)
-  if (!row) return undefined
-  yield insertAuditEntry({ ...audit, subject: { id, name: row.username } })
-  return toUser(row)
+    where id = ${id} and deleted_at is null returning ${userColumns}`
+  if (!user) return undefined
+  yield insertAuditEntry({ ...audit, subject: { id, name: user.username } })
+  return user
 }
 
 function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Script<boolean> {
   yield* dialect.lockName("the first user")
-  const somebody = yield* firstRow(sql`select id from users limit 1`)
+  const somebody = yield* firstRow`select id from users limit 1`
   return somebody === undefined && (yield* addUser(user, token))
-}
-
-/** Converts a row to a user of the domain. */
-export function toUser<Row extends UserRow>({ emailVerifiedAt, ...user }: Row) {
-  return { ...user, isEmailVerified: user.email !== null && emailVerifiedAt !== null }
 }

@@ -102,7 +102,7 @@ function createReplies(thread: Worker) {
     for (const resolve of waiting.splice(0)) resolve(failure)
   }
   thread.on("message", (reply: BackupReply) => waiting.shift()?.(reply))
-  thread.on("error", (error) => fail(error.stack ?? error.message))
+  thread.on("error", (error: Error) => fail(error.stack ?? error.message))
   thread.on("exit", () => fail("the thread of the backup has ended"))
   return {
     fail,

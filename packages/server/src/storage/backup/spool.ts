@@ -3,27 +3,23 @@ import { type FileHandle, open, rm, statfs } from "node:fs/promises"
 import { join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
 
-/** Limits on what was written and not read yet. */
-export interface SpoolLimits {
-  /** Up to this size it stays in memory. */
-  readonly memoryBytesMax: number
-  /** The space that stays free on the disk. */
-  readonly freeBytesMin: number
-  /** How long the writer waits in total for the reader when neither memory nor disk has room. */
-  readonly waitMsMax: number
-}
-
 export interface SpoolOptions {
   /** The folder of the file for data that does not fit into memory. */
   readonly folder: string
   readonly limits?: Partial<SpoolLimits>
 }
 
-const defaults: SpoolLimits = {
+/** Limits on what was written and not read yet. */
+const defaults = {
+  /** Up to this size it stays in memory. */
   memoryBytesMax: 16_777_216,
+  /** The space that stays free on the disk. */
   freeBytesMin: 1_073_741_824,
+  /** How long the writer waits in total for the reader when neither memory nor disk has room. */
   waitMsMax: 60_000,
 }
+
+export type SpoolLimits = Readonly<typeof defaults>
 const readBytes = 1_048_576
 
 /**

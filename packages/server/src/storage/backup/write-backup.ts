@@ -6,7 +6,13 @@ import type { ContentStore } from "../blobs/object-chunks.ts"
 import { sql } from "../database/sql.ts"
 import { migrations } from "../migrations/index.ts"
 import { backupTables, ownerDatabases as ownerSection, type Treatment } from "./backup-tables.ts"
-import { type BackupConnection, readRows, type SnapshotRow } from "./databases/backup-database.ts"
+import {
+  type BackupConnection,
+  readRows,
+  readTables,
+  type SnapshotRow,
+  type TableColumn,
+} from "./databases/backup-database.ts"
 import { FrameWriter } from "./format/frame-writer.ts"
 import {
   OwnerDatabaseDamaged,
@@ -33,17 +39,10 @@ interface Losses {
   readonly damaged: string[]
 }
 
-type ColumnType = "text" | "integer" | "bytes"
-
-interface Column {
-  readonly name: string
-  readonly type: ColumnType
-}
-
 interface Section {
   readonly name: string
   readonly treatment: Treatment | undefined
-  readonly columns: readonly Column[]
+  readonly columns: readonly TableColumn[]
   readonly items: number
 }
 
@@ -69,26 +68,18 @@ async function planSections({
   ownerDatabases,
   skipDamaged,
 }: BackupSources): Promise<readonly Section[]> {
-  const { dialect } = snapshot
   // Checked before the first byte is sent.
   await assertAllTablesKnown(snapshot)
   const [inBucket] = bucket
     ? []
-    : await snapshot.read(
-        sql`select id from objects where place = 's3' and unused_since is null limit 1`,
-      )
+    : await snapshot.read`
+      select id from objects where place = 's3' and unused_since is null limit 1`
   if (inBucket) throw noBucket()
-  const found = await snapshot.read<{ tableName: string; columnName: string; type: ColumnType }>(
-    dialect.columns,
-  )
-  const tables = Map.groupBy(found, ({ tableName }) => tableName)
+  const tables = await readTables(snapshot)
   const sections: Section[] = []
   for (const [name, treatment] of Object.entries(backupTables)) {
     if (treatment.kind === "none") continue
-    const columns = (tables.get(name) ?? []).map((column) => ({
-      name: column.columnName,
-      type: column.type,
-    }))
+    const columns = tables.get(name) ?? []
     const items =
       treatment.kind === "objects" ? await countContent(snapshot) : await estimate(snapshot, name)
     sections.push({ name, treatment, columns, items })
@@ -100,9 +91,8 @@ async function planSections({
 /** A newer schema may have tables that this version would leave out, even where it works with them. */
 async function assertAllTablesKnown(snapshot: BackupConnection): Promise<void> {
   const known = migrations.at(-1)?.version ?? 0
-  const [newer] = await snapshot.read<{ version: number }>(
-    sql`select version from schema_migrations where version > ${known} order by version desc limit 1`,
-  )
+  const [newer] = await snapshot.read<{ version: number }>`
+    select version from schema_migrations where version > ${known} order by version desc limit 1`
   if (newer)
     throw new AppError(
       "database_unavailable",
@@ -150,9 +140,8 @@ async function estimate(snapshot: BackupConnection, table: string): Promise<numb
 }
 
 async function countContent(snapshot: BackupConnection): Promise<number> {
-  const [row] = await snapshot.read<{ bytes: number }>(
-    sql`select coalesce(sum(size), 0) as bytes from objects where unused_since is null`,
-  )
+  const [row] = await snapshot.read<{ bytes: number }>`
+    select coalesce(sum(size), 0) as bytes from objects where unused_since is null`
   return contentItems(row?.bytes ?? 0)
 }
 
@@ -160,9 +149,8 @@ async function toHeader(
   { snapshot, serverVersion, now }: BackupSources,
   sections: readonly Section[],
 ): Promise<BackupHeader> {
-  const applied = await snapshot.read<{ version: number; appliedAt: number }>(
-    sql`select version, applied_at from schema_migrations order by version`,
-  )
+  const applied = await snapshot.read<{ version: number; appliedAt: number }>`
+    select version, applied_at from schema_migrations order by version`
   return {
     format: 1,
     schemaVersion: applied.at(-1)?.version ?? 0,
@@ -329,9 +317,8 @@ async function* readChunks(
 ): AsyncGenerator<Uint8Array | undefined, void> {
   let bytes = 0
   for (let number = 0; bytes < size; number++) {
-    const [row] = await snapshot.read<{ content: Uint8Array }>(
-      sql`select content from object_chunks where object_id = ${id} and number = ${number}`,
-    )
+    const [row] = await snapshot.read<{ content: Uint8Array }>`
+      select content from object_chunks where object_id = ${id} and number = ${number}`
     if (!row && number === 0) return yield undefined
     if (!row)
       throw new AppError(

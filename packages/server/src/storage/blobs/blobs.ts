@@ -29,22 +29,21 @@ export function createBlobStore(db: Database): BlobStore {
     },
     async find(home, key) {
       const { table, column, id } = toPlace(home)
-      const [row] = await db.read<BlobRow>(sql`
+      const row = await db.first<BlobRow>`
         select b.key, b.size, b.modified_at, b.content_type, b.content, b.object_id, o.place
-        from ${table} b left join objects o on o.id = b.object_id where b.${column} = ${id} and b.key = ${key}`)
+        from ${table} b left join objects o on o.id = b.object_id where b.${column} = ${id} and b.key = ${key}`
       return row && toBlob(row)
     },
     async findRoom(home, key, bytesMax) {
       const { table, column, id } = toPlace(home)
-      const [row] = await db.read<{ bytes: number; size: number | null }>(sql`
-        select u.blob_bytes as bytes, b.size from users u left join ${table} b on b.${column} = ${id} and b.key = ${key} where u.id = ${home.ownerId}`)
+      const row = await db.first<{ bytes: number; size: number | null }>`
+        select u.blob_bytes as bytes, b.size from users u left join ${table} b on b.${column} = ${id} and b.key = ${key} where u.id = ${home.ownerId}`
       const size = row?.size ?? 0
       return Math.max(size, bytesMax - (row?.bytes ?? 0) + size)
     },
     async findUsage(ownerId) {
-      const [row] = await db.read<{ bytes: number; count: number }>(
-        sql`select blob_bytes as bytes, blob_count as count from users where id = ${ownerId}`,
-      )
+      const row = await db.first<{ bytes: number; count: number }>`
+        select blob_bytes as bytes, blob_count as count from users where id = ${ownerId}`
       return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 }
     },
     put: (blob, bytesMax) => db.write(() => putBlob(db.dialect, blob, bytesMax)),
@@ -85,12 +84,11 @@ function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boo
   yield* assertVal(home)
   // Locks the row of the user, so that concurrent changes are added up one after the other.
   // Of a user whose data is being deleted, nothing would ever delete it.
-  const user = yield* firstRow<{ bytes: number }>(sql`
-    select blob_bytes as bytes from users where id = ${home.ownerId} and purge_at is null ${dialect.forUpdate}`)
+  const user = yield* firstRow<{ bytes: number }>`
+    select blob_bytes as bytes from users where id = ${home.ownerId} and purge_at is null ${dialect.forUpdate}`
   if (!user) throw homeGone({ ownerId: home.ownerId })
-  const old = yield* firstRow<OldRow>(
-    sql`select size, object_id from ${table} where ${column} = ${id} and key = ${key}`,
-  )
+  const old = yield* firstRow<OldRow>`
+    select size, object_id from ${table} where ${column} = ${id} and key = ${key}`
   const grown = size - (old?.size ?? 0)
   // A user above a limit that was lowered may still reduce what they use.
   if (grown > 0 && user.bytes + grown > bytesMax) return false
@@ -107,9 +105,8 @@ function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boo
 /** An upload may end after its val was deleted. One that ends at that moment is purged later. */
 function* assertVal({ ownerId, valId }: StorageHome): Statements<void> {
   if (valId === undefined) return
-  const val = yield* firstRow(
-    sql`select id from vals where id = ${valId} and owner_id = ${ownerId}`,
-  )
+  const val = yield* firstRow`
+    select id from vals where id = ${valId} and owner_id = ${ownerId}`
   if (!val) throw homeGone({ ownerId, valId })
 }
 
@@ -121,9 +118,8 @@ function* removeBlob(
 ): Script<boolean> {
   const { table, column, id } = toPlace(home)
   yield sql`select id from users where id = ${home.ownerId} ${dialect.forUpdate}`
-  const old = yield* firstRow<OldRow>(
-    sql`delete from ${table} where ${column} = ${id} and key = ${key} returning size, object_id`,
-  )
+  const old = yield* firstRow<OldRow>`
+    delete from ${table} where ${column} = ${id} and key = ${key} returning size, object_id`
   if (!old) return false
   if (old.objectId) yield dropObject(old.objectId, at)
   yield changeUsage(home.ownerId, -old.size, -1)
@@ -131,8 +127,8 @@ function* removeBlob(
 }
 
 function* nameObject({ id, size }: NewObject): Statements<void> {
-  const named = yield* firstRow(sql`
-    update objects set unused_since = null, size = ${size} where id = ${id} and unused_since is not null returning id`)
+  const named = yield* firstRow`
+    update objects set unused_since = null, size = ${size} where id = ${id} and unused_since is not null returning id`
   if (!named)
     throw new AppError(
       "storage_unavailable",

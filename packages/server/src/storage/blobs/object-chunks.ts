@@ -28,16 +28,15 @@ export function createChunkContent(db: Database): ContentStore {
       let number = 0
       for await (const chunk of inParts(pieces, chunkBytes)) {
         const at = number++
-        await db.write(function* () {
-          yield sql`insert into object_chunks (object_id, number, content) values (${id}, ${at}, ${chunk})`
-        })
+        await db.run`
+        insert into object_chunks (object_id, number, content) values (${id}, ${at}, ${chunk})`
       }
     },
     async *read(id, start, end) {
       for (let at = start; at < end; ) {
         const number = Math.floor(at / chunkBytes)
-        const [row] = await db.read<{ content: Uint8Array }>(sql`
-          select content from object_chunks where object_id = ${id} and number = ${number}`)
+        const row = await db.first<{ content: Uint8Array }>`
+          select content from object_chunks where object_id = ${id} and number = ${number}`
         if (!row)
           throw new AppError(
             "storage_unavailable",
@@ -50,9 +49,8 @@ export function createChunkContent(db: Database): ContentStore {
     },
     remove: (id) =>
       db.write(function* () {
-        const chunks = yield* rows<{ number: number }>(
-          sql`select number from object_chunks where object_id = ${id} order by number limit ${limits.chunksMax}`,
-        )
+        const chunks = yield* rows<{ number: number }>`
+          select number from object_chunks where object_id = ${id} order by number limit ${limits.chunksMax}`
         const last = chunks.at(-1)
         if (last)
           yield sql`delete from object_chunks where object_id = ${id} and number <= ${last.number}`

@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
 import type { Clock } from "../../domain/clock.ts"
-import { type Database, rows } from "../database/database.ts"
+import type { Database } from "../database/database.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import { type ContentStore, createChunkContent } from "./object-chunks.ts"
 
@@ -36,7 +36,7 @@ export function createObjectStore(
   /** Deletes the bytes first: until they are gone, the row shows that there is more to delete. */
   async function removePart({ id, place }: StoredObject): Promise<boolean> {
     if (await getStore(place).remove(id)) return true
-    await change(db, sql`delete from objects where id = ${id} and unused_since is not null`)
+    await db.run`delete from objects where id = ${id} and unused_since is not null`
     return false
   }
 
@@ -46,7 +46,7 @@ export function createObjectStore(
       // under a lock on the same row.
       const claim = sql`update objects set unused_since = 0 where id = ${object.id} and unused_since is not null
         and (place <> 's3' or size is null or not ${isHeld(now())}) returning id`
-      let hasMore = await change(db, claim)
+      let hasMore = await db.change(claim)
       while (hasMore) hasMore = await removePart(object)
     } catch {
       // If this fails, the object is unused, and the background job deletes it.
@@ -57,10 +57,8 @@ export function createObjectStore(
     async write(ownerId, content) {
       const object: StoredObject = { id: newId(), place: bucket ? "s3" : "database" }
       const { id, place } = object
-      await change(
-        db,
-        sql`insert into objects (id, owner_id, place, unused_since) values (${id}, ${ownerId}, ${place}, ${now()})`,
-      )
+      await db.run`
+        insert into objects (id, owner_id, place, unused_since) values (${id}, ${ownerId}, ${place}, ${now()})`
       let size = 0
       const count = (bytes: number) => {
         size += bytes
@@ -83,9 +81,9 @@ export function createObjectStore(
       return oldest !== undefined
     },
     async purgeBeyond(ownerId, bytesMax) {
-      const unused = await db.read<StoredObject & { size: number }>(sql`
+      const unused = await db.read<StoredObject & { size: number }>`
         select id, place, size from objects where owner_id = ${ownerId} and unused_since is not null and size is not null
-        order by unused_since desc limit ${limits.unusedMax + 1}`)
+        order by unused_since desc limit ${limits.unusedMax + 1}`
       let bytes = 0
       for (const [index, object] of unused.entries()) {
         bytes += object.size
@@ -95,13 +93,6 @@ export function createObjectStore(
   }
 }
 
-/** Whether the statement returned a row. */
-function change(db: Database, statement: Statement): Promise<boolean> {
-  return db.write(function* () {
-    return (yield* rows(statement)).length > 0
-  })
-}
-
 const heldUntil = "objects_held_until"
 
 /**
@@ -109,10 +100,8 @@ const heldUntil = "objects_held_until"
  * was at one moment, but the bucket as it is now; it only needs the objects that blobs refer to.
  */
 export async function holdObjects(db: Database, until: number): Promise<void> {
-  await change(
-    db,
-    sql`insert into settings (name, value) values (${heldUntil}, ${String(until)}) on conflict (name) do update set value = excluded.value`,
-  )
+  await db.run`
+    insert into settings (name, value) values (${heldUntil}, ${String(until)}) on conflict (name) do update set value = excluded.value`
 }
 
 /**
@@ -129,8 +118,8 @@ async function findUnused(
   before: number,
   condition: Statement = nothing,
 ): Promise<StoredObject | undefined> {
-  const [row] = await db.read<{ id: string }>(sql`
-    select id from objects where place = ${place} and unused_since < ${before} ${condition} order by unused_since limit 1`)
+  const row = await db.first<{ id: string }>`
+    select id from objects where place = ${place} and unused_since < ${before} ${condition} order by unused_since limit 1`
   return row && { id: row.id, place }
 }
 
@@ -150,10 +139,8 @@ async function* watched(
     count(piece.length)
     if (now() - saidAt > limits.renewMs) {
       saidAt = now()
-      await change(
-        db,
-        sql`update objects set unused_since = ${saidAt} where id = ${id} and unused_since is not null`,
-      )
+      await db.run`
+        update objects set unused_since = ${saidAt} where id = ${id} and unused_since is not null`
     }
     yield piece
   }

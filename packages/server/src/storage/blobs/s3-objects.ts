@@ -1,5 +1,6 @@
 import type { NetworkSink, S3Client } from "bun"
 import { AppError } from "../../domain/app-error.ts"
+import { withinTime } from "../../shared/time/within-time.ts"
 import { currentWork } from "../../shared/tracing/work.ts"
 import type { ContentStore } from "./object-chunks.ts"
 
@@ -128,18 +129,13 @@ function toKey(id: string): string {
 
 /** The response of the bucket. Fails when it takes too long. */
 async function ask<T>(work: () => T | Promise<T>): Promise<T> {
-  const expiry = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => expiry.reject(new Error(`no response within ${limits.responseMsMax} ms`)),
-    limits.responseMsMax,
-  )
+  const { responseMsMax } = limits
+  const toError = () => new Error(`no response within ${responseMsMax} ms`)
   try {
-    return await Promise.race([work(), expiry.promise])
+    return await withinTime(Promise.try(work), responseMsMax, toError)
   } catch (cause) {
     throw new AppError("storage_unavailable", "Cannot reach the bucket that stores large blobs", {
       cause,
     })
-  } finally {
-    clearTimeout(timer)
   }
 }

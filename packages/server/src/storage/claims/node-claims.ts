@@ -4,25 +4,18 @@ import { rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 
-/** The claims of a node, as they are stored. */
-export interface NodeClaims {
-  readonly nodeId: string
-  readonly isGone: boolean
-  readonly claims: readonly HeldClaim[]
-}
-
 /** By account: run ids with their fences. */
 export type StoredClaims = Readonly<Record<string, Readonly<Record<string, number>>>>
 
-type ClaimsRow = Omit<NodeClaims, "claims"> & { readonly claims: StoredClaims | null }
-
-/** The statement that reads the claims of all nodes. */
-export const selectClaims = sql`select id as node_id, is_gone, claims as claims_json from nodes`
-
-/** Converts its rows. */
-export function toNodeClaims(found: readonly unknown[]): readonly NodeClaims[] {
-  return (found as readonly ClaimsRow[]).map((row) => ({ ...row, claims: listClaims(row.claims) }))
+/** A node with its claims, and those of them whose code has started. */
+export interface NodeRow {
+  readonly id: string
+  readonly begun: Readonly<Record<string, number>> | null
+  readonly claims: StoredClaims | null
 }
+
+/** Reads them of all nodes. */
+export const selectClaims = sql`select id, begun as begun_json, claims as claims_json from nodes`
 
 /** The claims of the column. */
 export function listClaims(stored: StoredClaims | null): readonly HeldClaim[] {
@@ -39,6 +32,11 @@ export function* lockClaims(dialect: Dialect): Statements<void> {
   for (const statement of dialect.lockName("claims of the queue")) yield statement
 }
 
+/** The node with that id is not gone: it works on what it has claimed. */
+export function isLive(nodeId: Statement): Statement {
+  return sql`(select n.id from nodes n where n.id = ${nodeId} and n.is_gone = 0) is not null`
+}
+
 /** Replaces the claims of the node. Returns false when the node is gone. */
 export function* saveClaims(nodeId: string, claims: readonly HeldClaim[]): Statements<boolean> {
   const accounts = new Map<string, [string, number][]>()
@@ -48,9 +46,8 @@ export function* saveClaims(nodeId: string, claims: readonly HeldClaim[]): State
   }
   const stored = accounts.entries().map(([id, fences]) => `"${id}":${toFencesJson(fences)}`)
   const text = claims.length === 0 ? null : `{${[...stored].join()}}`
-  const saved = yield* rows(
-    sql`update nodes set claims = ${text} where id = ${nodeId} and is_gone = 0 returning id`,
-  )
+  const saved = yield* rows`
+    update nodes set claims = ${text} where id = ${nodeId} and is_gone = 0 returning id`
   return saved.length > 0
 }
 
@@ -73,8 +70,8 @@ export function claimsTable(dialect: Dialect, claims: readonly Fenced[]): Statem
 /** Whether any of these claims is to a run that has not ended. */
 export function* hasOpenClaims(dialect: Dialect, claims: readonly Fenced[]): Statements<boolean> {
   if (claims.length === 0) return false
-  const open = yield* rows(sql`
+  const open = yield* rows`
     select r.id from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id
-    where r.fence = claimed_fence and r.ended_at is null limit 1`)
+    where r.fence = claimed_fence and r.ended_at is null limit 1`
   return open.length > 0
 }

@@ -91,7 +91,7 @@ describeEachDatabase("createRowClaims", (open) => {
 
     expect(first).toEqual([{ id, ownerId: owner, fence: 1, attempts: 1 }])
     expect(second).toEqual([])
-    expect(third).toEqual([{ id, ownerId: owner, fence: 3, attempts: 2 }])
+    expect(third).toEqual([{ id, ownerId: owner, fence: 2, attempts: 2 }])
   })
 
   test("records the outcome of the last claim only", async () => {
@@ -106,6 +106,7 @@ describeEachDatabase("createRowClaims", (open) => {
     expect(await db.write(() => queue.end(lost, sent))).toBe(false)
     expect(await db.write(() => queue.postpone(lost, 5, sent))).toBe(false)
     await queue.giveBack(lost)
+    await queue.fail(lost, 0)
     expect(await queue.claim(1, none)).toEqual([])
     expect(await db.write(() => queue.end(held, sent))).toBe(true)
     expect(await db.write(() => queue.end(held, sent))).toBe(false)
@@ -131,11 +132,11 @@ describeEachDatabase("createRowClaims", (open) => {
     if (!again) throw new Error("The claim must exist")
     await queue.giveBack(again)
     const [third] = await queue.claim(1, none)
-    expect(third).toEqual({ id, ownerId: owner, fence: 4, attempts: 2 })
-    if (third) await queue.giveBack(third, longMs)
+    expect(third).toEqual({ id, ownerId: owner, fence: 3, attempts: 2 })
+    if (third) await queue.fail(third, longMs)
     expect(await queue.claim(1, none)).toEqual([])
     await pass(db, longMs)
-    expect(await queue.claim(1, none)).toEqual([{ id, ownerId: owner, fence: 6, attempts: 3 }])
+    expect(await queue.claim(1, none)).toEqual([{ id, ownerId: owner, fence: 4, attempts: 3 }])
   })
 
   test("lets owners take turns, however many rows one of them has", async () => {
@@ -149,6 +150,19 @@ describeEachDatabase("createRowClaims", (open) => {
     const counts = owners.map((owner) => claims.filter(({ ownerId }) => ownerId === owner).length)
     expect(counts).toEqual([3, 1, 1])
     expect(claims.slice(0, 3).map(({ ownerId }) => ownerId)).toEqual(owners)
+  })
+
+  test("begins again behind the last owner, and keeps no share for an owner without due rows", async () => {
+    const { db, queue } = await setUp()
+    const [owner = "", next = "", later = "", ...rows] = ids({ length: 6 })
+    for (const id of rows) await add(db, owner, id)
+    await add(db, next, later)
+    await db.write(function* () {
+      yield sql`update messages set next_attempt_at = next_attempt_at + ${longMs} where id = ${later}`
+    })
+
+    expect(await queue.claim(1, none)).toHaveLength(1)
+    expect(await queue.claim(2, none)).toHaveLength(2)
   })
 
   test("claims no more of one owner than their share", async () => {
@@ -185,26 +199,30 @@ describeEachDatabase("createRowClaims", (open) => {
     expect(order).toEqual(inLane)
   })
 
-  test("sends other lanes while one waits for its head, which is overtaken after five attempts", async () => {
-    const { db, queue } = await setUp()
-    const [owner = "", head = "", behind = "", ...others] = ids({ length: 5 })
-    await add(db, owner, head, "a")
-    await add(db, owner, behind, "a")
-    for (const [index, id] of others.entries()) await add(db, owner, id, `b${index}`)
+  test.each(["postpone", "fail"] as const)(
+    "sends other lanes while one waits for its head, which is overtaken after five attempts that ended with %s",
+    async (how) => {
+      const { db, queue } = await setUp()
+      const [owner = "", head = "", behind = "", ...others] = ids({ length: 5 })
+      await add(db, owner, head, "a")
+      await add(db, owner, behind, "a")
+      for (const [index, id] of others.entries()) await add(db, owner, id, `b${index}`)
 
-    expect(idsOf(await queue.claim(10, none)).sort()).toEqual([head, ...others].sort())
-    for (let attempt = 2; attempt <= 5; attempt++) {
-      await pass(db, longMs)
-      await queue.takeOver(none)
-      const claims = await queue.claim(10, none)
-      expect(idsOf(claims)).not.toContain(behind)
-      const claim = claims.find(({ id }) => id === head)
-      expect(claim?.attempts).toBe(attempt)
-      if (claim) await db.write(() => queue.postpone(claim, 60_000, sql`status = 'failing'`))
-    }
+      expect(idsOf(await queue.claim(10, none)).sort()).toEqual([head, ...others].sort())
+      for (let attempt = 2; attempt <= 5; attempt++) {
+        await pass(db, longMs)
+        await queue.takeOver(none)
+        const claims = await queue.claim(10, none)
+        expect(idsOf(claims)).not.toContain(behind)
+        const claim = claims.find(({ id }) => id === head)
+        expect(claim?.attempts).toBe(attempt)
+        if (claim && how === "fail") await queue.fail(claim, 60_000)
+        else if (claim) await db.write(() => queue.postpone(claim, 60_000, sql`status = 'failing'`))
+      }
 
-    expect(idsOf(await queue.claim(10, none))).toEqual([behind])
-  })
+      expect(idsOf(await queue.claim(10, none))).toEqual([behind])
+    },
+  )
 
   test("the rows of a node that is gone are due at once, and that node cannot record them", async () => {
     const { db, queue } = await setUp()

@@ -1,8 +1,17 @@
 import type { Claim, ClaimQueue, WaitingStats } from "../../domain/claims.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { firstId } from "../database/pagination.ts"
-import { join, raw, type Statement, type Statements, sql, withNotice } from "../database/sql.ts"
+import {
+  join,
+  nothing,
+  raw,
+  type Statement,
+  type Statements,
+  sql,
+  withNotice,
+} from "../database/sql.ts"
 import { createLanes, isOvertaken, type LaneRow } from "./lanes.ts"
+import { isLive } from "./node-claims.ts"
+import { readTurns } from "./turns.ts"
 
 /** How rows of a table are told apart. */
 export interface ClaimKey {
@@ -41,7 +50,7 @@ export interface RowClaims extends ClaimQueue {
    * and no change, when the claim is no longer valid.
    */
   end(claim: Claim, set: Statement): Statements<boolean>
-  /** The same, but the row is due again after the delay. */
+  /** The same, but the row is due again after the delay. Without an outcome, it is `fail`. */
   postpone(claim: Claim, delayMs: number, set: Statement): Statements<boolean>
   stats(): Promise<WaitingStats>
 }
@@ -70,85 +79,66 @@ interface KeyRow {
   readonly [column: string]: unknown
 }
 
-interface DueRow extends LaneRow {
-  readonly now: number
-}
-
-interface LostRow extends KeyRow {
-  readonly fence: number
-}
-
 interface ClaimedRow extends KeyRow {
   readonly fence: number
-  readonly attempts: number
 }
 
 /**
  * Claims rows of a table. It has the columns `attempts`, `fence`, `next_attempt_at` and `node_id`,
  * and for lanes and `stats` a `created_at`. It has indexes of the rows with a `next_attempt_at`: by it,
- * by owner and it, and by lane and id, and one of the rows with a `node_id`. A row waits while it has a
- * `next_attempt_at`, and is claimed while it has a `node_id`.
+ * by owner and it, and by lane and id, and one of the rows with a `node_id`. A row has a
+ * `next_attempt_at` until it is over, and while it is claimed, a `node_id` too.
  */
 export function createRowClaims(db: Database, options: ClaimedTable): RowClaims {
   const parts = createParts(db, options)
-  let lastOwner = firstId
+  let after: string | null = null
   return {
     ...parts,
     async claim(countMax, held) {
       const inFlight = Map.groupBy(held, (claim) => claim.ownerId)
       const roomOf = (ownerId: string) => options.perOwnerMax - (inFlight.get(ownerId)?.length ?? 0)
-      // A plain read, so that a table without work costs no transaction.
-      const found = await findDueOwners(db, parts.ownersAfter, lastOwner, countMax + inFlight.size)
-      const owners = found.filter((ownerId) => roomOf(ownerId) > 0).slice(0, countMax)
-      if (owners.length === 0) return []
-      const share = Math.max(1, Math.floor(countMax / owners.length))
-      lastOwner = owners.at(-1) ?? lastOwner
-      return db.write(function* () {
-        const claims: Claim[] = []
-        for (const ownerId of owners)
-          claims.push(...(yield* parts.claimOf(ownerId, Math.min(share, roomOf(ownerId)))))
-        return claims
-      })
+      // The owners behind the last claim, then all of them.
+      for (let rounds = after === null ? 1 : 2; rounds > 0; ) {
+        const { shares, next } = await readTurns(db, parts.line, countMax, { after, roomOf })
+        after = next
+        if (next === null) rounds -= 1
+        if (shares.length === 0) continue
+        const claims = await db.write(function* () {
+          const claimed: Claim[] = []
+          for (const share of shares)
+            claimed.push(...(yield* parts.claimOf(share.ownerId, share.countMax)))
+          return claimed
+        })
+        if (claims.length > 0) return claims
+      }
+      return []
     },
     async takeOver(held) {
       const isHeld = new Set(held.map(({ id }) => id))
       // A plain read, so that a table without such rows costs no transaction.
-      const found = await db.read<LostRow>(parts.lost())
+      const found = await db.read<ClaimedRow>(parts.lost())
       const lost = found.filter((row) => !isHeld.has(parts.toId(row)))
       if (lost.length === 0) return
       await db.write(function* () {
         for (const row of lost) yield parts.takenOver(row)
       })
     },
-    giveBack: (claim, delayMs) =>
-      db.write(function* () {
-        yield delayMs === undefined ? parts.givenBack(claim) : parts.postponed(claim, delayMs)
-      }),
+    async giveBack(claim) {
+      await db.write(() => parts.leave(claim, sql`attempts = attempts - 1`, false))
+    },
+    async fail(claim, delayMs) {
+      await db.write(() => parts.postpone(claim, delayMs))
+    },
     async nextDueMs() {
-      const [next] = await db.read<{ ms: number }>(parts.next())
+      const next = await db.first<{ ms: number }>(parts.next())
       return next && Math.max(0, next.ms)
     },
     listen: (onAdded) => db.listen(toChannel(options.table), onAdded),
     async stats() {
-      const [found] = await db.read<{ count: number; ms: number | null }>(parts.waiting())
+      const found = await db.first<{ count: number; ms: number | null }>(parts.waiting())
       return { waiting: found?.count ?? 0, oldestMs: Math.max(0, found?.ms ?? 0) }
     },
   }
-}
-
-/** Owners after the last one that was served, then those before it. */
-async function findDueOwners(
-  db: Database,
-  ownersAfter: (ownerId: string, countMax: number) => Statement,
-  after: string,
-  countMax: number,
-): Promise<readonly string[]> {
-  const next = await db.read<{ id: string }>(ownersAfter(after, countMax))
-  const first =
-    next.length < countMax && after !== firstId
-      ? await db.read<{ id: string }>(ownersAfter(firstId, countMax))
-      : []
-  return [...new Set([...next, ...first].map(({ id }) => id))]
 }
 
 /** The statements about the table. */
@@ -157,10 +147,7 @@ function createParts(db: Database, { hasLanes, nodeId, key = byId, ...names }: C
   const [table, owner] = [raw(names.table), raw(names.owner)]
   const isWaiting = raw("next_attempt_at is not null")
   const isFree = raw("next_attempt_at is not null and node_id is null")
-  const isAlive = (id: Statement) =>
-    sql`coalesce((select n.is_gone from nodes n where n.id = ${id}), 1) = 0`
-  const isValid = (claim: Claim) =>
-    sql`${key.isRow(claim.id)} and fence = ${claim.fence} and node_id = ${nodeId}`
+  const line = { table, owner, dueAt: raw("next_attempt_at"), isFree }
   const areRows = (found: readonly KeyRow[]) =>
     sql`(${join(
       found.map((row) => key.isRow(key.toId(row))),
@@ -169,59 +156,55 @@ function createParts(db: Database, { hasLanes, nodeId, key = byId, ...names }: C
 
   const lanes = hasLanes ? createLanes(table) : undefined
 
+  /**
+   * Ends the claim; false, and no change, if it is over. No later record matches: its node is not in the
+   * row any more, and the next claim has a higher fence.
+   */
+  function* leave(claim: Claim, set: Statement, freesLane: boolean): Statements<boolean> {
+    const left = yield* firstRow<{ lane?: string | null }>`
+      update ${table} set node_id = null, ${set}
+      where ${key.isRow(claim.id)} and fence = ${claim.fence} and node_id = ${nodeId}
+      returning ${raw(hasLanes ? "lane" : "fence")}`
+    if (left?.lane != null && freesLane) yield* lanes?.releaseNext(left.lane) ?? []
+    return left !== undefined
+  }
+
   return {
+    leave,
+    line,
     toId: key.toId,
-    /**
-     * Skips from owner to owner in the index, so that an owner with many rows costs no more than
-     * one with few.
-     */
-    ownersAfter: (ownerId: string, countMax: number) => sql`
-      with recursive owners (id) as (
-        select * from (select ${owner} from ${table} where ${isWaiting} and ${owner} > ${ownerId} order by ${owner} limit 1) first
-        union all
-        select (select ${owner} from ${table} where ${isWaiting} and ${owner} > owners.id order by ${owner} limit 1)
-        from owners where owners.id is not null
-      )
-      select id from owners where id is not null and (
-        select next_attempt_at from ${table} where ${owner} = owners.id and ${isFree}
-        order by next_attempt_at limit 1) <= ${dialect.now}
-      limit ${countMax}`,
     *claimOf(ownerId: string, countMax: number): Script<readonly Claim[]> {
       const claims: Claim[] = []
       for (let search = 0; search < limits.searchesMax && claims.length < countMax; search++) {
         const left = countMax - claims.length
         const dueMax = lanes ? left * limits.candidatesPerClaim : left
-        const due = yield* rows<DueRow>(sql`
+        const due = yield* rows<LaneRow & { now: number }>`
           select ${raw(key.columns)}, attempts, ${dialect.now} as now ${raw(hasLanes ? ", lane" : "")} from ${table}
           where ${owner} = ${ownerId} and ${isFree} and next_attempt_at <= ${dialect.now}
-          order by next_attempt_at limit ${dueMax}`)
+          order by next_attempt_at limit ${dueMax}`
         if (due.length === 0) break
         const at = Number(due[0]?.now)
         const free = lanes ? yield* lanes.findFree(due, at) : due
         const taken = free.slice(0, left)
         if (taken.length === 0) continue
         // Another node may have claimed some of them meanwhile, or have declared this node gone.
-        const claimed = yield* rows<ClaimedRow>(sql`
+        const claimed = yield* rows<ClaimedRow & { attempts: number }>`
           update ${table} set attempts = attempts + 1, fence = fence + 1, node_id = ${nodeId}
-          where ${areRows(taken)} and next_attempt_at <= ${at} and node_id is null and ${isAlive(sql`${nodeId}`)}
-          returning ${raw(key.columns)}, fence, attempts`)
+          where ${areRows(taken)} and next_attempt_at <= ${at} and node_id is null and ${isLive(sql`${nodeId}`)}
+          returning ${raw(key.columns)}, fence, attempts`
         for (const { fence, attempts, ...row } of claimed)
           claims.push({ id: key.toId(row), ownerId, fence, attempts })
         if (due.length < dueMax) break
       }
       return claims
     },
-    givenBack: (claim: Claim) => sql`
-      update ${table} set attempts = attempts - 1, fence = fence + 1, node_id = null where ${isValid(claim)}`,
-    postponed: (claim: Claim, delayMs: number) => sql`
-      update ${table} set next_attempt_at = ${dialect.now} + ${delayMs}, fence = fence + 1, node_id = null where ${isValid(claim)}`,
     /** Those of this node included: the caller knows which of them it works on. */
     lost: () => sql`
       select ${raw(key.columns)}, fence from ${table}
-      where node_id is not null and (node_id = ${nodeId} or not ${isAlive(sql`${table}.node_id`)})
+      where node_id is not null and (node_id = ${nodeId} or not ${isLive(raw(`${names.table}.node_id`))})
       limit ${limits.takenOverMax}`,
-    takenOver: ({ fence, ...row }: LostRow) => sql`
-      update ${table} set fence = fence + 1, node_id = null
+    takenOver: ({ fence, ...row }: ClaimedRow) => sql`
+      update ${table} set node_id = null
       where ${key.isRow(key.toId(row))} and fence = ${fence} and node_id is not null`,
     next: () => sql`
       select next_attempt_at - ${dialect.now} as ms from ${table} where ${isFree}
@@ -229,20 +212,10 @@ function createParts(db: Database, { hasLanes, nodeId, key = byId, ...names }: C
     waiting: () => sql`
       select count(*) as count, ${dialect.now} - min(created_at) as ms from (
         select created_at from ${table} where ${isWaiting} order by next_attempt_at limit ${limits.countedMax}) counted`,
-    *end(claim: Claim, set: Statement): Statements<boolean> {
-      const ended = yield* firstRow<{ lane?: string | null }>(sql`
-        update ${table} set next_attempt_at = null, node_id = null, ${set} where ${isValid(claim)}
-        returning ${raw(hasLanes ? "lane" : "fence")}`)
-      if (ended?.lane != null) yield* lanes?.releaseNext(ended.lane) ?? []
-      return ended !== undefined
-    },
-    *postpone(claim: Claim, delayMs: number, set: Statement): Statements<boolean> {
-      const postponed = yield* firstRow<{ lane?: string | null }>(sql`
-        update ${table} set next_attempt_at = ${dialect.now} + ${delayMs}, node_id = null, ${set} where ${isValid(claim)}
-        returning ${raw(hasLanes ? "lane" : "fence")}`)
-      if (postponed?.lane != null && isOvertaken(claim))
-        yield* lanes?.releaseNext(postponed.lane) ?? []
-      return postponed !== undefined
+    end: (claim: Claim, set: Statement) => leave(claim, sql`next_attempt_at = null, ${set}`, true),
+    postpone(claim: Claim, delayMs: number, set = nothing) {
+      const due = sql`next_attempt_at = ${dialect.now} + ${delayMs}`
+      return leave(claim, set === nothing ? due : sql`${due}, ${set}`, isOvertaken(claim))
     },
   }
 }

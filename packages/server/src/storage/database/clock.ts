@@ -1,8 +1,7 @@
 import type { Database } from "./database.ts"
-import { sql } from "./sql.ts"
 
 /** The time of the database in milliseconds. The clocks of nodes may differ. */
 export async function readClock(db: Pick<Database, "dialect" | "read">): Promise<number> {
-  const [row] = await db.read<{ now: number }>(sql`select ${db.dialect.now} as now`)
+  const [row] = await db.read<{ now: number }>`select ${db.dialect.now} as now`
   return Number(row?.now)
 }

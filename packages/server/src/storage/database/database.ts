@@ -1,6 +1,6 @@
 import type { Dialect } from "./dialect.ts"
 import type { RecordOf } from "./records.ts"
-import type { SqlValue, Statement, Statements } from "./sql.ts"
+import { type Sql, type SqlValue, type Statement, type Statements, sql } from "./sql.ts"
 
 /**
  * A transaction, written once for both databases: it yields statements and receives the rows of those
@@ -27,15 +27,36 @@ export interface LastStep {
 /** The last steps of a transaction, by their keys. */
 export type LastSteps = Map<string, LastStep>
 
-/** One step of a script: `const [val] = yield* rows<ValRow>(sql`…`)`. */
-export function* rows<Row extends RecordOf<Row>>(statement: Statement): Statements<readonly Row[]> {
-  return (yield { ...statement, isRead: true }) as readonly Row[]
+/** One step of a script: `const found = yield* rows<ValRow>`select …``. */
+export function* rows<Row extends RecordOf<Row>>(...given: Sql): Statements<readonly Row[]> {
+  return (yield { ...sql(...given), isRead: true }) as readonly Row[]
 }
 
-export function* firstRow<Row extends RecordOf<Row>>(
-  statement: Statement,
-): Statements<Row | undefined> {
-  return (yield* rows<Row>(statement))[0]
+export function* firstRow<Row extends RecordOf<Row>>(...given: Sql): Statements<Row | undefined> {
+  return (yield* rows<Row>(...given))[0]
+}
+
+/**
+ * The verbs of stores. Each calls `read` or `write` of the database that it is called on, so that one
+ * that wraps another replaces those only.
+ */
+export const verbs = {
+  /** The first row of a statement that only reads. */
+  async first<Row extends RecordOf<Row>>(this: Driver, ...given: Sql): Promise<Row | undefined> {
+    return (await this.read<Row>(...given))[0]
+  },
+  /** Runs one statement in a transaction of its own. It is repeated where `writeOne` fails. */
+  run(this: Driver, ...given: Sql): Promise<void> {
+    return this.write(function* () {
+      yield sql(...given)
+    })
+  },
+  /** The same. Returns whether the statement has returned a row, and so found one to change. */
+  change(this: Driver, ...given: Sql): Promise<boolean> {
+    return this.write(function* () {
+      return (yield* firstRow(...given)) !== undefined
+    })
+  },
 }
 
 /** Runs a script on a synchronous database. Its last steps are collected, not run. */
@@ -81,8 +102,8 @@ export interface DatabaseStats {
 }
 
 /**
- * The columns of a run, in order; behind them, whether it ends with this write, and its depth. JSON
- * can carry all of them to another thread.
+ * The columns of a run, in order; behind them, whether it ends with this write, its depth and its
+ * response. JSON can carry all of them to another thread.
  */
 export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
 
@@ -154,12 +175,16 @@ export interface Search {
   find(candidates: Candidates): Promise<readonly Hit[]>
 }
 
-export interface Database {
+/** A database as stores use it. */
+export type Database = Driver & typeof verbs
+
+/** What each of the databases does in its own way. */
+export interface Driver {
   readonly dialect: Dialect
   /** Begins a search. It never blocks the main thread; searchers take turns. */
   openSearch(searcher: string): Search
   /** Runs one statement that only reads. A statement that writes fails. */
-  read<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
+  read<Row extends RecordOf<Row>>(...given: Sql): Promise<readonly Row[]>
   /**
    * Runs the script in one transaction, alone (SQLite) or isolated by the row locks that it takes
    * (PostgreSQL, read committed), and resolves after the commit is durable. The script may run more
@@ -169,14 +194,15 @@ export interface Database {
   write<T>(script: () => Script<T>, options?: WriteOptions): Promise<T>
   /**
    * Runs one statement as a transaction of its own, without the round trips of a script. It may run
-   * more than once.
+   * more than once. PostgreSQL may have closed the connection meanwhile: a script notices that before
+   * its commit and is repeated, but this fails, because nobody knows whether it was committed.
    */
-  writeOne<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
+  writeOne<Row extends RecordOf<Row>>(...given: Sql): Promise<readonly Row[]>
   /**
    * Runs one statement that waits behind no other: on PostgreSQL it has a connection of its own, and
    * little time.
    */
-  runUrgent<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
+  runUrgent<Row extends RecordOf<Row>>(...given: Sql): Promise<readonly Row[]>
   /**
    * A number that differs whenever the data may have changed, also by another process. Undefined
    * where asking for it costs as much as reading.

@@ -259,7 +259,7 @@ describe("createExactCache", () => {
     expect(reads).toEqual(["b", "a", "b"])
   })
 
-  test("weighs a value once that several callers read at the same time", async () => {
+  test("reads and weighs a value once that several callers ask for at the same time", async () => {
     let weighed = 0
     const find = createFind(1000, () => {
       weighed += 1
@@ -267,6 +267,7 @@ describe("createExactCache", () => {
     })
     await Promise.all(Array.from({ length: 10 }, () => find("a")))
     expect(weighed).toBe(1)
+    expect(reads).toEqual(["a"])
   })
 
   test("caches nothing where detecting changes costs as much as reading", () => {

@@ -18,19 +18,22 @@ export function createExactCache<Value>(
 ): (key: string) => Promise<Value | undefined> {
   const { changeCount } = db
   if (!changeCount) return find
-  // Promises, so that a cached value costs no new one: nearly every request asks for several values.
-  const values = new Map<string, Promise<Value>>()
+  // Promises, so that a cached value costs no new one, and callers that ask at once share one read:
+  // nearly every request asks for several values, and hundreds of runs may start together.
+  const values = new Map<string, Promise<Value | undefined>>()
   let validAt = changeCount()
   let weight = 0
-  const read = async (key: string) => {
-    const since = validAt
-    const value = await find(key)
-    // Meanwhile the database may have changed, or another caller may have cached the same key.
-    if (value !== undefined && validAt === since && !values.has(key)) {
-      values.set(key, Promise.resolve(value))
-      weight += weigh(value)
+  const read = (key: string) => {
+    const found = find(key)
+    values.set(key, found)
+    // A key without a value is not kept: clients can ask for any number of them.
+    const settle = (value?: Value) => {
+      if (values.get(key) !== found) return
+      if (value === undefined) values.delete(key)
+      else weight += weigh(value)
     }
-    return value
+    found.then(settle, () => settle())
+    return found
   }
   return (key) => {
     try {

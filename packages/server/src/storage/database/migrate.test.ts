@@ -184,9 +184,7 @@ describePostgres("migrate, while a long transaction holds a table,", (open) => {
         "alter table one add column b integer",
         "alter table two add column b integer",
       )
-      const migrating = migrate(other, [first, second, third], undefined, (...wait) =>
-        waits.push(wait),
-      )
+      const migrating = migrate(other, [first, second, third], (...wait) => waits.push(wait))
       for (let turn = 1; waits.length < 2; turn += 1) {
         await db.writeOne(sql`insert into one (a) values (${turn})`)
         await db.writeOne(sql`update two set a = ${turn}`)

@@ -1,3 +1,4 @@
+import { toRetryDelay } from "../../domain/backoff.ts"
 import type { Database, Script } from "./database.ts"
 import { firstRow } from "./database.ts"
 import type { Ddl } from "./ddl.ts"
@@ -26,7 +27,7 @@ export interface Migration {
    * time and begins again then, so it must find out what it has done. Nodes that start at the same
    * time may do it together.
    */
-  prepare?(db: Database, report: (progress: MigrationProgress) => void): Promise<void>
+  prepare?(db: Database): Promise<void>
   /** Throws, in the transaction of the statements, when what was prepared is not complete. */
   verify?(ddl: Ddl): Script<void>
   /**
@@ -34,12 +35,6 @@ export interface Migration {
    * while a lock is not free: each must be quick, however many rows there are.
    */
   statements(ddl: Ddl): readonly string[]
-}
-
-/** How far the preparation of a migration has come. */
-export interface MigrationProgress {
-  readonly done: number
-  readonly total: number
 }
 
 /**
@@ -50,7 +45,6 @@ export interface MigrationProgress {
 export async function migrate(
   db: Database,
   migrations: readonly Migration[],
-  report: (name: string, progress: MigrationProgress) => void = () => undefined,
   onWait: (name: string, attempts: number) => void = () => undefined,
 ): Promise<{ from: number; to: number }> {
   assertAscending(migrations)
@@ -59,7 +53,7 @@ export async function migrate(
     const next = await findNext(db, migrations)
     if (next === undefined) return { from, to: migrations.at(-1)?.version ?? 0 }
     try {
-      await next.prepare?.(db, (progress) => report(next.name, progress))
+      await next.prepare?.(db)
     } catch (error) {
       // Another node may have applied it meanwhile, and changed the tables.
       if ((await findNext(db, migrations)) === next) throw error
@@ -88,9 +82,8 @@ const firstStartMsMax = 60_000
  * database was created with it.
  */
 export async function findCompleteSince(db: Database, version: number): Promise<number> {
-  const applied = await db.read<{ version: number; appliedAt: number }>(
-    sql`select version, applied_at from schema_migrations order by version`,
-  )
+  const applied = await db.read<{ version: number; appliedAt: number }>`
+    select version, applied_at from schema_migrations order by version`
   const at = Number(applied.find((row) => row.version === version)?.appliedAt ?? 0)
   return at - Number(applied[0]?.appliedAt ?? 0) < firstStartMsMax ? 0 : at + upgradeMsMax
 }
@@ -106,9 +99,8 @@ async function findNext(
   db: Database,
   migrations: readonly Migration[],
 ): Promise<Migration | undefined> {
-  const [newest] = await db.read<{ version: number | null }>(
-    sql`select max(version) as version from schema_migrations`,
-  )
+  const newest = await db.first<{ version: number | null }>`
+    select max(version) as version from schema_migrations`
   return migrations.find(({ version }) => version > (newest?.version ?? 0))
 }
 
@@ -131,7 +123,7 @@ function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Scri
   return yield* readVersion(migrations)
 }
 
-const lockWait = { msMax: 3_600_000, pauseMsMin: 500, pauseMsMax: 10_000 }
+const lockBackoff = { firstMs: 500, factor: 2, delayMsMax: 10_000, forMs: 3_600_000 }
 
 /**
  * Applies the migration, unless another node has. While another transaction holds a table that it
@@ -144,7 +136,7 @@ async function applyOnline(
   next: Migration,
   onWait: (attempts: number) => void,
 ): Promise<void> {
-  const deadline = performance.now() + lockWait.msMax
+  const deadline = performance.now() + lockBackoff.forMs
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await db.write(() => apply(db.dialect, migrations, next), { isPatient: true })
@@ -157,7 +149,7 @@ async function applyOnline(
         )
     }
     onWait(attempts)
-    await Bun.sleep(Math.min(lockWait.pauseMsMin * 2 ** (attempts - 1), lockWait.pauseMsMax))
+    await Bun.sleep(toRetryDelay(lockBackoff, attempts))
   }
 }
 
@@ -185,9 +177,8 @@ export function selectIncompatible(newestKnown: number): Statement {
 
 /** Throws when the schema is older than the base, or newer than this process can work with. */
 function* readVersion(migrations: readonly Migration[]): Script<number> {
-  const newest = yield* firstRow<{ version: number }>(
-    sql`select version from schema_migrations order by version desc limit 1`,
-  )
+  const newest = yield* firstRow<{ version: number }>`
+    select version from schema_migrations order by version desc limit 1`
   if (newest === undefined) return 0
   const tooOld = findTooOld(newest.version, migrations)
   if (tooOld !== undefined)

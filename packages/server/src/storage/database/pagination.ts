@@ -3,7 +3,7 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Page, PageRequest, Period } from "../../domain/paging.ts"
 import type { Database } from "./database.ts"
 import type { RecordOf } from "./records.ts"
-import { join, nothing, raw, type Statement, sql } from "./sql.ts"
+import { join, nothing, raw, type Sql, type Statement, sql } from "./sql.ts"
 
 /** Below all ids: a search from there on in an index, where a database would scan the index. */
 export const firstId = "00000000-0000-0000-0000-000000000000"
@@ -144,11 +144,11 @@ export function readPage<Row extends RecordOf<Row>, Item = Row>(
   page: PageRequest,
   { columns, kinds, toKeys }: ListOrder<Row>,
   convert: (row: Row) => Item = asIs as (row: Row) => Item & Row,
-): (select: Statement) => Promise<Page<Item>> {
+): (...select: Sql) => Promise<Page<Item>> {
   const order = raw(`${columns.split(", ").join(" desc, ")} desc`)
-  return async (select) => {
+  return async (...select) => {
     const after = afterCursor(page, columns, kinds)
-    const found = await db.read<Row>(sql`${select} ${after} order by ${order} ${limitTo(page)}`)
+    const found = await db.read<Row>`${sql(...select)} ${after} order by ${order} ${limitTo(page)}`
     return toPage(found, page, convert, toKeys)
   }
 }

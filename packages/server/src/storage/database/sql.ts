@@ -17,11 +17,18 @@ export interface Statement {
 export type Statements<T> = Generator<Statement, T, unknown>
 
 /**
+ * The arguments of a function that runs a statement. It is called with one, or written before a template
+ * in place of `sql`.
+ */
+export type Sql = [strings: TemplateStringsArray | Statement, ...parts: Part[]]
+
+/**
  * Values become $1, $2, …, in order. Each occurrence gets its own number, so that SQLite, which
  * treats `$1` as a name, can bind by position. A nested statement is inserted with its numbers
- * shifted.
+ * shifted. A statement is returned as it is.
  */
-export function sql(strings: TemplateStringsArray, ...parts: Part[]): Statement {
+export function sql(strings: TemplateStringsArray | Statement, ...parts: Part[]): Statement {
+  if ("text" in strings) return strings
   const known = lastTexts.get(strings)
   const values: SqlValue[] = []
   let isKnown = known !== undefined

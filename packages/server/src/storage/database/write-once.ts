@@ -3,7 +3,6 @@ import { findOnce, type Once } from "../../shared/once.ts"
 import { isStill } from "../accounts/idempotency.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
-import { sql } from "./sql.ts"
 
 /**
  * Runs the script, or returns its earlier result when the same request ran it before. The result
@@ -33,8 +32,8 @@ async function doOnce<T>(
 
 function* withProgress<T>(once: Once, script: () => Script<T>): Script<T> {
   const result = yield* script()
-  const updated = yield* firstRow(sql`
-    update idempotency_keys set progress = ${once.toProgress(result)} where ${isStill(once.claim)} returning key`)
+  const updated = yield* firstRow`
+    update idempotency_keys set progress = ${once.toProgress(result)} where ${isStill(once.claim)} returning key`
   // This server was considered dead or too slow, and another one has started the request again:
   // that one does the work.
   if (!updated)

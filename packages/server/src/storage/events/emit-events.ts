@@ -52,9 +52,9 @@ export function* emitEvent(dialect: Dialect, event: EmittedEvent): Statements<vo
 /** The same for several events, in order. */
 export function* emitEvents(dialect: Dialect, events: readonly EmittedEvent[]): Statements<void> {
   for (const [ownerId, ofOwner] of Map.groupBy(events, (event) => event.ownerId)) {
-    const subscriptions = yield* rows<Subscription>(sql`
+    const subscriptions = yield* rows<Subscription>`
       select id, events as types_json, val_id from webhooks where owner_id = ${ownerId} and status = 'active'
-      order by created_at, id`)
+      order by created_at, id`
     if (subscriptions.length > 0)
       yield* addDeliveries(dialect, ownerId, match(ofOwner, subscriptions))
   }
@@ -101,9 +101,9 @@ function* addDeliveries(
 
 /** How many more deliveries may wait for the webhook. */
 export function* countRoom(webhookId: string): Statements<number> {
-  const waiting = yield* firstRow<{ count: number }>(sql`
+  const waiting = yield* firstRow<{ count: number }>`
     select count(*) as count from (select 1 from webhook_deliveries
-      where webhook_id = ${webhookId} and next_attempt_at is not null limit ${limits.waitingMax}) counted`)
+      where webhook_id = ${webhookId} and next_attempt_at is not null limit ${limits.waitingMax}) counted`
   return limits.waitingMax - (waiting?.count ?? 0)
 }
 
@@ -113,9 +113,9 @@ function* findRoom(
   ownerId: string,
   all: readonly NewDelivery[],
 ): Statements<readonly NewDelivery[]> {
-  const recent = yield* firstRow<{ count: number }>(sql`
+  const recent = yield* firstRow<{ count: number }>`
     select count(*) as count from (select 1 from webhook_deliveries
-      where owner_id = ${ownerId} and created_at > ${dialect.now} - 60000 limit ${limits.perMinuteMax}) counted`)
+      where owner_id = ${ownerId} and created_at > ${dialect.now} - 60000 limit ${limits.perMinuteMax}) counted`
   const room = new Map<string, number>()
   for (const { webhookId } of all) {
     if (!room.has(webhookId)) room.set(webhookId, yield* countRoom(webhookId))
@@ -133,9 +133,9 @@ function* findRoom(
 function* findVals(ids: readonly string[]): Statements<ReadonlyMap<string, EventValRow>> {
   const found = new Map<string, EventValRow>()
   for (const batch of inBatches(ids)) {
-    for (const val of yield* rows<EventValRow>(sql`
+    for (const val of yield* rows<EventValRow>`
       select v.id, v.name, u.username, b.version, v.privacy, ${entryType} as type from vals v join branches b on b.id = v.id join users u on u.id = v.owner_id
-      where v.id in (${list(batch)})`))
+      where v.id in (${list(batch)})`)
       found.set(val.id, val)
   }
   return found

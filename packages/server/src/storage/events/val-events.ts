@@ -3,7 +3,7 @@ import type { Val } from "../../domain/vals/vals.ts"
 import type { NewEvent } from "../../domain/webhooks/events.ts"
 import { firstRow, rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { type Statements, sql } from "../database/sql.ts"
+import type { Statements } from "../database/sql.ts"
 import { addNotification } from "../notifications/add-notification.ts"
 import { emitEvent, emitEvents } from "./emit-events.ts"
 
@@ -104,8 +104,8 @@ export function* emitPublished(
   val: ReferencingVal,
   depth: number,
 ): Statements<void> {
-  const found = yield* rows<{ id: string; ownerId: string }>(sql`
-    select to_val_id as id, to_owner_id as owner_id from dependencies where from_val_id = ${val.id}`)
+  const found = yield* rows<{ id: string; ownerId: string }>`
+    select to_val_id as id, to_owner_id as owner_id from dependencies where from_val_id = ${val.id}`
   const targets = found.map(({ id, ownerId }) => ({ id, ownerId: ownerId }))
   yield* emitReferenced(
     dialect,
@@ -139,9 +139,8 @@ export function* emitLiked(
     depth,
     key: `val.liked/${userId}/${valId}/${at}`,
     *readData() {
-      const user = yield* firstRow<{ username: string }>(
-        sql`select username from users where id = ${userId}`,
-      )
+      const user = yield* firstRow<{ username: string }>`
+        select username from users where id = ${userId}`
       return { user: { id: userId, username: user?.username } }
     },
   })

@@ -46,16 +46,10 @@ export const withEntryFile = raw(
 /** Branches in the database. `schedules` limits the schedules of new ones. */
 export function createBranchStore(db: Database, schedules: ScheduleLimits): BranchStore {
   return {
-    async find(valId, branchId) {
-      const [row] = await db.read<BranchRow>(selectBranch(db.dialect, valId, branchId))
-      return row && toBranch(row)
-    },
-    async list(valId) {
-      const found = await db.read<BranchRow>(
-        sql`select ${branchColumns} from branches b ${withEntryFile} where b.val_id = ${valId}`,
-      )
-      return found.map(toBranch)
-    },
+    find: (valId, branchId) => db.first<BranchRow>(selectBranch(db.dialect, valId, branchId)),
+    list: (valId) =>
+      db.read<BranchRow>`
+        select ${branchColumns} from branches b ${withEntryFile} where b.val_id = ${valId}`,
     create: (branch, assert, at) =>
       writeOnce(db, () => createBranch(db.dialect, branch, schedules, assert, at)),
     delete: (valId, branchId, assert) =>
@@ -63,23 +57,13 @@ export function createBranchStore(db: Database, schedules: ScheduleLimits): Bran
   }
 }
 
-/** Converts a row to a branch. */
-export function toBranch(row: BranchRow): Branch {
-  return {
-    ...{ id: row.id, valId: row.valId, name: row.name, version: row.version },
-    ...{ createdAt: row.createdAt, updatedAt: row.updatedAt },
-    ...{ forkedFromId: row.forkedFromId, entryFileId: row.entryFileId },
-  }
-}
-
 /** A branch in a script, with the highest version number it has ever had. */
-export function* findBranch(
+export function findBranch(
   dialect: Dialect,
   valId: string,
   branchId: string,
-): Statements<(Branch & { readonly versionLast: number }) | undefined> {
-  const row = yield* firstRow<BranchRow>(selectBranch(dialect, valId, branchId))
-  return row && { ...toBranch(row), versionLast: row.versionLast }
+): Statements<BranchRow | undefined> {
+  return firstRow<BranchRow>(selectBranch(dialect, valId, branchId))
 }
 
 function selectBranch(dialect: Dialect, valId: string, branchId: string) {
@@ -99,9 +83,8 @@ function* createBranch(
   const val = yield* readVal(dialect, valId)
   if (!val) return undefined
   assert(val)
-  const names = yield* rows<{ nameKey: string }>(
-    sql`select name_key from branches where val_id = ${valId}`,
-  )
+  const names = yield* rows<{ nameKey: string }>`
+    select name_key from branches where val_id = ${valId}`
   if (names.some((row) => row.nameKey === name.toLowerCase())) throw branchExists(name)
   if (names.length >= limits.branchesPerValMax) throw tooManyBranches()
   const source = yield* findBranch(dialect, valId, sourceId)

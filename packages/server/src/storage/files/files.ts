@@ -5,10 +5,9 @@ import type { FileStore } from "../../domain/files/files.ts"
 import type { FileType, PathState } from "../../domain/files/tree.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { type PathRow, selectPaths, toPathStates } from "./branch-rows.ts"
-import { type BranchRow, branchColumns, toBranch, withEntryFile } from "./branches.ts"
+import { type BranchRow, branchColumns, withEntryFile } from "./branches.ts"
 import { listChanges, writeNote } from "./history.ts"
 import { type BaseRow, type OriginRow, selectBase, selectOrigins, toOrigins } from "./merges.ts"
 import { saveFiles } from "./save-files.ts"
@@ -45,21 +44,20 @@ export function createFileStore(
       db.write(() => writeNote(valId, branchId, version, note)),
     listPaths: createListPaths(db),
     async hasVersion(branchId, version) {
-      const found = await db.read(
-        sql`select 1 from versions where branch_id = ${branchId} and version = ${version}`,
-      )
+      const found = await db.read`
+        select 1 from versions where branch_id = ${branchId} and version = ${version}`
       return found.length > 0
     },
     async findContent(branchId, path, version) {
-      const [row] = await db.read<ContentRow>(sql`
+      const row = await db.first<ContentRow>`
         select type, created_at, content from states where branch_id = ${branchId} and path = ${path} and since <= ${version}
-        order by since desc limit 1`)
+        order by since desc limit 1`
       if (!row || row.type === null) return undefined
       return { type: row.type, updatedAt: row.createdAt, text: row.content ?? "" }
     },
     async findFile(fileId) {
       // `files` has the path that it was moved to last; another file may be there now.
-      const [row] = await db.read<FileRow>(sql`
+      const row = await db.first<FileRow>`
         select ${branchColumns}, s.path, s.since, s.file_id, s.type, s.created_at as saved_at, coalesce(octet_length(s.content), 0) as bytes
         from files f join branches b on b.id = f.branch_id ${withEntryFile}
         join states s on s.branch_id = b.id and s.path = f.path and s.since =
@@ -68,14 +66,13 @@ export function createFileStore(
         where f.id = ${fileId} and (
           not exists (select 1 from states l where l.branch_id = b.id and l.path = f.path and l.since > s.since and l.since <= b.version)
           or exists (select 1 from (select r.file_id from runs r where r.val_id = b.val_id
-            order by r.started_at desc, r.id desc limit ${limits.runsMax}) r where coalesce(r.file_id, b.val_id) = f.id))`)
+            order by r.started_at desc, r.id desc limit ${limits.runsMax}) r where coalesce(r.file_id, b.val_id) = f.id))`
       if (!row) return undefined
-      const { path, since, type, savedAt, bytes } = row
-      const file = { path, since, fileId: row.fileId, type, updatedAt: savedAt, bytes }
-      return { branch: toBranch(row), file }
+      const { path, since, type, savedAt: updatedAt, bytes, ...branch } = row
+      return { branch, file: { path, since, fileId, type, updatedAt, bytes } }
     },
     async findBase(branchId) {
-      const [row] = await db.read<BaseRow>(selectBase(branchId))
+      const row = await db.first<BaseRow>(selectBase(branchId))
       if (!row) return undefined
       const linked = await db.read<OriginRow>(selectOrigins(branchId))
       const { version } = row

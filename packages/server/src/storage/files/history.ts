@@ -65,12 +65,11 @@ export function* writeNote(
   version: number,
   note: string | null,
 ): Script<"done" | "no_branch" | "no_version"> {
-  const branch = yield* firstRow(
-    sql`select 1 from branches where id = ${branchId} and val_id = ${valId}`,
-  )
+  const branch = yield* firstRow`
+    select 1 from branches where id = ${branchId} and val_id = ${valId}`
   if (!branch) return "no_branch"
-  const changed = yield* firstRow(sql`
-    update versions set note = ${note} where branch_id = ${branchId} and version = ${version} returning version`)
+  const changed = yield* firstRow`
+    update versions set note = ${note} where branch_id = ${branchId} and version = ${version} returning version`
   return changed ? "done" : "no_version"
 }
 
@@ -84,14 +83,14 @@ function readChanges(
 ): Promise<readonly ChangeRow[]> {
   const paths = path === undefined ? sql`(${selectAllPaths(branchId)}) p cross join` : nothing
   const ofPath = path === undefined ? sql`p.path` : sql`${path}`
-  return db.read<ChangeRow>(sql`
+  return db.read<ChangeRow>`
     select s.since, s.path, s.file_id, s.type,
       (select b.type from states b where b.branch_id = s.branch_id and b.path = s.path and b.since < s.since
         order by b.since desc limit 1) as before
     from ${paths} states s
     where s.branch_id = ${branchId} and s.path = ${ofPath} and s.since >= ${oldest} and s.since <= ${newest}
       and (s.type is null or s.type <> 'directory')
-    limit ${limits.changesMax + 1}`)
+    limit ${limits.changesMax + 1}`
 }
 
 function byPath(left: ChangeRow, right: ChangeRow): number {

@@ -103,9 +103,8 @@ function* withoutSame(
       ({ text, origin }) =>
         sql`(path = ${origin.path} and since = ${origin.since} and content = ${text})`,
     )
-    const found = yield* rows<{ fileId: string }>(
-      sql`select file_id from states where branch_id = ${branchId} and (${join(conditions, " or ")})`,
-    )
+    const found = yield* rows<{ fileId: string }>`
+      select file_id from states where branch_id = ${branchId} and (${join(conditions, " or ")})`
     for (const row of found) same.add(row.fileId)
   }
   return states
@@ -208,9 +207,8 @@ function* readNewConfigs(
     const isMoved = !content && type !== null && type !== "directory" && origin?.path !== path
     const row =
       isMoved && origin
-        ? yield* firstRow<{ content: string | null }>(
-            sql`select content from states where branch_id = ${branchId} and path = ${origin.path} and since = ${origin.since}`,
-          )
+        ? yield* firstRow<{ content: string | null }>`
+          select content from states where branch_id = ${branchId} and path = ${origin.path} and since = ${origin.since}`
         : undefined
     if (content || isMoved || type === null)
       texts.set(path, type === null ? null : (content?.text ?? row?.content ?? null))

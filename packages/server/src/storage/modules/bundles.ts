@@ -4,6 +4,7 @@ import type {
   BundleStore,
   StoredBundle,
 } from "../../domain/modules/lockfiles.ts"
+import { keepRecent } from "../../shared/caches/keep-recent.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
@@ -30,20 +31,17 @@ const limits = {
 
 /** Bundles in the database. */
 export function createBundleStore(db: Database): BundleStore {
-  // The content of a hash never changes. The first entry was added first.
+  // The content of a hash never changes.
   const known = new Map<string, StoredBundle>()
   return {
     async find(hash) {
       const found = known.get(hash) ?? (await findBundle(db, hash))
-      const [first = ""] = known.keys()
-      if (known.size >= limits.knownMax) known.delete(first)
-      if (found) known.set(hash, found)
+      if (found) keepRecent(known, hash, found, limits.knownMax)
       return found
     },
     async findTypes(hash) {
-      const [row] = await db.read<{ content: Uint8Array }>(
-        sql`select content from bundle_types where bundle_hash = ${hash}`,
-      )
+      const row = await db.first<{ content: Uint8Array }>`
+        select content from bundle_types where bundle_hash = ${hash}`
       return row?.content
     },
     async purge(after, createdBefore, countMax) {
@@ -56,19 +54,18 @@ export function createBundleStore(db: Database): BundleStore {
 }
 
 async function findBundle(db: Database, hash: string): Promise<StoredBundle | undefined> {
-  const [row] = await db.read<BundleRow>(sql`
+  const row = await db.first<BundleRow>`
     select length(code) + coalesce(length(cache), 0) as bytes,
       exists (select 1 from bundle_files f where f.bundle_hash = hash) as has_files
-    from bundles where hash = ${hash}`)
+    from bundles where hash = ${hash}`
   if (!row) return undefined
   return {
     hash,
     bytes: row.bytes,
     files: row.hasFiles ? createFiles(db, hash) : null,
     async read() {
-      const [script] = await db.read<ScriptRow>(
-        sql`select code, cache from bundles where hash = ${hash}`,
-      )
+      const script = await db.first<ScriptRow>`
+        select code, cache from bundles where hash = ${hash}`
       if (!script) throw new Error(`Cannot read bundle ${hash}: it was deleted`)
       return script
     },
@@ -78,9 +75,8 @@ async function findBundle(db: Database, hash: string): Promise<StoredBundle | un
 function createFiles(db: Database, hash: string): BundleFiles {
   return {
     async read() {
-      const [row] = await db.read<{ content: Uint8Array }>(
-        sql`select content from bundle_files where bundle_hash = ${hash}`,
-      )
+      const row = await db.first<{ content: Uint8Array }>`
+        select content from bundle_files where bundle_hash = ${hash}`
       if (!row) throw new Error(`Cannot read the files of bundle ${hash}: they were deleted`)
       return row.content
     },
@@ -115,9 +111,8 @@ export interface BundleContents {
 
 /** Keeps a bundle for one more lockfile, as `writeBundle` does. False when it was deleted. */
 export function* keepBundle(hash: string, at: number): Script<boolean> {
-  const kept = yield* firstRow(
-    sql`update bundles set created_at = ${at} where hash = ${hash} returning hash`,
-  )
+  const kept = yield* firstRow`
+    update bundles set created_at = ${at} where hash = ${hash} returning hash`
   return kept !== undefined
 }
 

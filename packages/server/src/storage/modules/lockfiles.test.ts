@@ -185,6 +185,7 @@ describeEachDatabase("createLockfileStore", (open) => {
       expect(await claim(30, [first])).toBeUndefined()
       expect(await claim(30)).toMatchObject({ branchId: later })
       await claims.takeOver([])
+      expect(await claim(30)).toMatchObject({ branchId: sooner, attempts: 2 })
       expect(await claim(30)).toMatchObject({ branchId: others, attempts: 2 })
     })
 

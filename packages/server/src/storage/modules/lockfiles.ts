@@ -41,22 +41,18 @@ export function createLockfileStore(db: Database): LockfileStore {
   return {
     findSummary: async (valId, version) => toStamp(await findByKey(`${valId} ${version}`)),
     async find(valId, version) {
-      const [row] = await db.read<LockRow>(sql`
-        select state, bundle_hash, updated_at, next_attempt_at, node_id, resolution as resolution_json from locks where branch_id = ${valId} and version = ${version}`)
+      const row = await db.first<LockRow>`
+        select state, bundle_hash, updated_at, next_attempt_at, node_id, resolution as resolution_json from locks where branch_id = ${valId} and version = ${version}`
       return row ? toLock(row) : null
     },
     add: (valId, version, at) =>
-      db.write(function* () {
-        yield sql`insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at)
-          select r.branch_id, r.version, v.owner_id, 'pending', ${db.dialect.now}, ${at} from versions r join vals v on v.id = r.branch_id
-          where r.branch_id = ${valId} and r.version = ${version}
-          on conflict (branch_id, version) do nothing`
-      }),
+      db.run`insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at)
+        select r.branch_id, r.version, v.owner_id, 'pending', ${db.dialect.now}, ${at} from versions r join vals v on v.id = r.branch_id
+        where r.branch_id = ${valId} and r.version = ${version}
+        on conflict (branch_id, version) do nothing`,
     reopen: (valId, version, at) =>
-      db.write(function* () {
-        yield sql`update locks set state = 'pending', attempts = 0, next_attempt_at = ${db.dialect.now}, updated_at = ${at}, resolution = null
-          where branch_id = ${valId} and version = ${version} and (state = 'failed' or (state = 'pending' and node_id is null))`
-      }),
+      db.run`update locks set state = 'pending', attempts = 0, next_attempt_at = ${db.dialect.now}, updated_at = ${at}, resolution = null
+        where branch_id = ${valId} and version = ${version} and (state = 'failed' or (state = 'pending' and node_id is null))`,
   }
 }
 
@@ -110,9 +106,9 @@ export function* readLockfile({
   branchId,
   version,
 }: BranchVersion): Script<Pick<Lockfile, "state" | "resolution"> | null> {
-  const row = yield* firstRow<Pick<LockRow, "state" | "resolution">>(sql`
+  const row = yield* firstRow<Pick<LockRow, "state" | "resolution">>`
     select state, case when length(resolution) <= ${limits.carriedCharsMax} then resolution end as resolution_json
-    from locks where branch_id = ${branchId} and version = ${version}`)
+    from locks where branch_id = ${branchId} and version = ${version}`
   return row ?? null
 }
 

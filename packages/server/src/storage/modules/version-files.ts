@@ -55,22 +55,16 @@ const limits = {
 export function createVersionFileStore(db: Database): VersionFileStore {
   const findByKey = createFindFile(db)
   return {
-    async findBranch(valId, key) {
-      const [row] = await db.read<NamedBranch>(
-        sql`select id, name from branches where val_id = ${valId} and name_key = ${key ?? mainBranch}`,
-      )
-      return row
-    },
-    async findBranchById(valId, branchId) {
-      const [row] = await db.read<NamedBranch>(
-        sql`select id, name from branches where val_id = ${valId} and id = ${branchId}`,
-      )
-      return row
-    },
+    findBranch: (valId, key) =>
+      db.first<NamedBranch>`
+        select id, name from branches where val_id = ${valId} and name_key = ${key ?? mainBranch}`,
+    findBranchById: (valId, branchId) =>
+      db.first<NamedBranch>`
+        select id, name from branches where val_id = ${valId} and id = ${branchId}`,
     async findPath(branchId, version, fileId) {
-      const [row] = await db.read<Pick<FileRow, "fileId" | "type"> & ModulePath>(sql`
+      const row = await db.first<Pick<FileRow, "fileId" | "type"> & ModulePath>`
         select s.path, s.file_id, s.type from files f join states s on s.branch_id = f.branch_id and s.path = f.path
-        where f.id = ${fileId} and f.branch_id = ${branchId} and s.since <= ${version} order by s.since desc limit 1`)
+        where f.id = ${fileId} and f.branch_id = ${branchId} and s.since <= ${version} order by s.since desc limit 1`
       if (row?.fileId === fileId && row.type !== null) return row.path
       // It was moved since, or deleted. No index has the states of a file.
       const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
@@ -81,9 +75,8 @@ export function createVersionFileStore(db: Database): VersionFileStore {
         version === null
           ? sql`(select b.version from branches b where b.id = ${branchId})`
           : sql`${version}`
-      const [row] = await db.read<VersionRow>(
-        sql`select version, created_at, entry_path from versions where branch_id = ${branchId} and version = ${number}`,
-      )
+      const row = await db.first<VersionRow>`
+        select version, created_at, entry_path from versions where branch_id = ${branchId} and version = ${number}`
       return (
         row && {
           number: row.version,
@@ -101,9 +94,9 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       )
     },
     async listModules(branchId, version) {
-      const files = await db.read<ModuleRow>(sql`
+      const files = await db.read<ModuleRow>`
         select s.path, s.content from (${selectStates(branchId, version)}) p
-        cross join states s where s.branch_id = ${branchId} and s.path = p.path and s.since = p.since and s.content is not null`)
+        cross join states s where s.branch_id = ${branchId} and s.path = p.path and s.since = p.since and s.content is not null`
       const imports = await db.read<SpecifierRow>(
         selectImports(raw("i.path, i.specifiers as specifiers_json"), branchId, version),
       )

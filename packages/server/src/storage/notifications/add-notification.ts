@@ -33,9 +33,8 @@ export const notificationLimits = {
 export function* addNotification(dialect: Dialect, it: NewNotification): Statements<void> {
   const { ownerId, type, valId, actorId } = it
   if (actorId === ownerId) return
-  const owner = yield* firstRow<{ muted: string | null }>(
-    sql`select muted_notifications as muted from users where id = ${ownerId}`,
-  )
+  const owner = yield* firstRow<{ muted: string | null }>`
+    select muted_notifications as muted from users where id = ${ownerId}`
   if (!owner || owner.muted?.includes(`"${type}"`)) return
   yield sql`insert into notifications (id, owner_id, type, key, val_id, file_id, actor_id, comment_id, other_val_id, created_at)
     values (${Bun.randomUUIDv7()}, ${ownerId}, ${type}, ${it.key}, ${valId}, ${it.fileId ?? null}, ${actorId}, ${it.commentId ?? null}, ${it.otherValId ?? null}, ${dialect.now})

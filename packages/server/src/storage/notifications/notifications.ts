@@ -25,23 +25,18 @@ export function createNotificationStore(db: Database): NotificationStore {
   const ofUser = (userId: string): Statement => sql`n.owner_id = ${userId} and ${isShown}`
   return {
     list: (userId, page) =>
-      readPage(
-        db,
-        page,
-        newestOf("n."),
-        toNotification,
-      )(sql`
+      readPage(db, page, newestOf("n."), toNotification)`
         select n.id, n.type, n.created_at, n.read_at, v.id as val__id, v.name as val__name,
           u.id as val__author__id, u.username as val__author__username, f.id as file__id, f.path as file__path,
           b.id as branch__id, b.name as branch__name, a.id as user__id, a.username as user__username,
           c.id as comment__id, c.comment as comment__text, o.id as other_val__id, o.name as other_val__name,
           w.id as other_val__author__id, w.username as other_val__author__username
-        from notifications n ${joins} where ${ofUser(userId)}`),
+        from notifications n ${joins} where ${ofUser(userId)}`,
     async countUnread(userId) {
-      const [row] = await db.read<{ count: number }>(sql`
+      const row = await db.first<{ count: number }>`
         select count(*) as count from (
           select 1 as one from notifications n left join vals o on o.id = n.other_val_id
-          where ${ofUser(userId)} and n.read_at is null limit ${notificationLimits.countMax}) unread`)
+          where ${ofUser(userId)} and n.read_at is null limit ${notificationLimits.countMax}) unread`
       return row?.count ?? 0
     },
     markRead: (userId, ids, at) =>
@@ -50,9 +45,8 @@ export function createNotificationStore(db: Database): NotificationStore {
         yield sql`update notifications set read_at = ${at} where owner_id = ${userId} and read_at is null ${chosen}`
       }),
     async listMuted(userId) {
-      const [row] = await db.read<{ muted: readonly NotificationType[] | null }>(
-        sql`select muted_notifications as muted_json from users where id = ${userId}`,
-      )
+      const row = await db.first<{ muted: readonly NotificationType[] | null }>`
+        select muted_notifications as muted_json from users where id = ${userId}`
       return row?.muted ?? []
     },
     mute: (userId, types) =>

@@ -10,28 +10,24 @@ import type {
   WaitingDevice,
 } from "../../domain/oauth/oauth.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { insertToken, toScopes } from "../accounts/tokens.ts"
+import { insertToken } from "../accounts/tokens.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { beyond, newestOf, readPage } from "../database/pagination.ts"
 import { raw, sql } from "../database/sql.ts"
 
-type AuthorizationRow = Omit<ClientAuthorization, "scopes"> & {
-  readonly scopes: string
+type AuthorizationRow = ClientAuthorization & {
   readonly userId: string
   readonly clientId: string
 }
 
-type CodeRow = Omit<AuthorizationCode, "hash" | "scopes"> & {
-  readonly scopes: string
+type CodeRow = AuthorizationCode & {
   readonly authorizationId: string | null
   readonly clientName: string
 }
 
-type DeviceRow = Omit<WaitingDevice, "hash"> & { readonly hash: Uint8Array }
-
 const authorizationColumns = raw(
-  "a.id, a.user_id, a.client_id, a.client_name, a.scopes, a.created_at, a.last_used_at, a.expires_at",
+  "a.id, a.user_id, a.client_id, a.client_name, a.scopes as scopes_words, a.created_at, a.last_used_at, a.expires_at",
 )
 
 /** Clients and authorizations in the database. */
@@ -40,52 +36,38 @@ export function createOAuthStore(db: Database): OAuthStore {
   return {
     addClient: (client, staleBefore, countMax) =>
       db.write(() => addClient(dialect, client, staleBefore, countMax)),
-    async findClient(id) {
-      const [row] = await db.read<OAuthClient>(
-        sql`select id, name, redirect_uris as redirect_uris_json, created_at from oauth_clients where id = ${id}`,
-      )
-      return row
-    },
+    findClient: (id) =>
+      db.first<OAuthClient>`
+        select id, name, redirect_uris as redirect_uris_json, created_at from oauth_clients where id = ${id}`,
     addCode: (code, at) => db.write(() => addCode(code, at)),
     addDevice: (device, client, at, countMax) =>
       db.write(() => addDevice(dialect, device, client, at, countMax)),
-    async findDevice(userCode, at) {
-      const [row] = await db.read<DeviceRow>(sql`
-        select hash, user_code, scope, expires_at from oauth_devices
-        where user_code = ${userCode} and expires_at > ${at}`)
-      return row && { ...row, hash: Buffer.from(row.hash).toString("hex") }
-    },
+    findDevice: (userCode, at) =>
+      db.first<WaitingDevice>`
+        select hash as hash_hex, user_code, scope, expires_at from oauth_devices
+        where user_code = ${userCode} and expires_at > ${at}`,
     async isWaiting(hash, at) {
-      const rows = await db.read(sql`
+      const rows = await db.read`
         select 1 as found from oauth_devices
-        where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at}`)
+        where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at}`
       return rows.length > 0
     },
     allowDevice: (code, at) =>
       db.write(function* () {
-        const waited = yield* firstRow(sql`
+        const waited = yield* firstRow`
           delete from oauth_devices where hash = ${Buffer.from(code.hash, "hex")} and expires_at > ${at}
-          returning user_code`)
+          returning user_code`
         return waited !== undefined && (yield* addCode(code, at))
       }),
     redeemCode: (hash, issue, bounds) => db.write(() => redeemCode(dialect, hash, issue, bounds)),
     rotate: (hash, issue, bounds) => db.write(() => rotate(dialect, hash, issue, bounds)),
     revokeToken: (hash, clientId) => db.write(() => revokeToken(hash, clientId)),
     list: (userId, at, page) =>
-      readPage(
-        db,
-        page,
-        newestOf("a."),
-        toAuthorization,
-      )(sql`
-        select ${authorizationColumns} from authorizations a where a.user_id = ${userId} and a.expires_at > ${at}`),
+      readPage<ClientAuthorization>(db, page, newestOf("a."))`
+        select ${authorizationColumns} from authorizations a where a.user_id = ${userId} and a.expires_at > ${at}`,
     remove: (userId, id) =>
-      db.write(function* () {
-        const removed = yield* firstRow(
-          sql`delete from authorizations where user_id = ${userId} and id = ${id} returning id`,
-        )
-        return removed !== undefined
-      }),
+      db.change`
+        delete from authorizations where user_id = ${userId} and id = ${id} returning id`,
   }
 }
 
@@ -98,12 +80,12 @@ function* addClient(
 ): Script<boolean> {
   yield* dialect.lockName("the clients of OAuth")
   yield sql`delete from oauth_clients where last_used_at is null and created_at < ${staleBefore}`
-  const count = yield* firstRow<{ count: number }>(sql`select count(*) as count from oauth_clients`)
+  const count = yield* firstRow<{ count: number }>`select count(*) as count from oauth_clients`
   if ((count?.count ?? 0) >= countMax) {
-    const evicted = yield* firstRow(sql`
+    const evicted = yield* firstRow`
       delete from oauth_clients where id = (
         select id from oauth_clients where last_used_at is null order by created_at, id limit 1)
-      returning id`)
+      returning id`
     if (!evicted) return false
   }
   const { id, name, redirectUris, createdAt } = client
@@ -122,15 +104,15 @@ function* addDevice(
 ): Script<boolean> {
   yield* dialect.lockName("the clients of OAuth")
   yield sql`delete from oauth_devices where expires_at <= ${at}`
-  const count = yield* firstRow<{ count: number }>(sql`select count(*) as count from oauth_devices`)
+  const count = yield* firstRow<{ count: number }>`select count(*) as count from oauth_devices`
   if ((count?.count ?? 0) >= countMax) return false
   yield sql`insert into oauth_clients (id, name, redirect_uris, created_at, last_used_at)
     values (${client.id}, ${client.name}, ${toOwnJson(client.redirectUris)}, ${at}, ${at})
     on conflict (id) do nothing`
-  const added = yield* firstRow(sql`
+  const added = yield* firstRow`
     insert into oauth_devices (hash, user_code, scope, expires_at)
     values (${Buffer.from(hash, "hex")}, ${userCode}, ${scope}, ${expiresAt})
-    on conflict (user_code) do nothing returning user_code`)
+    on conflict (user_code) do nothing returning user_code`
   return added !== undefined
 }
 
@@ -138,9 +120,8 @@ function* addDevice(
 function* addCode(code: AuthorizationCode, at: number): Script<boolean> {
   yield sql`delete from oauth_codes where expires_at <= ${at}`
   // A registration that takes place now may have deleted the client.
-  const client = yield* firstRow(
-    sql`update oauth_clients set last_used_at = ${at} where id = ${code.clientId} returning id`,
-  )
+  const client = yield* firstRow`
+    update oauth_clients set last_used_at = ${at} where id = ${code.clientId} returning id`
   if (!client) return false
   yield sql`insert into oauth_codes (hash, client_id, user_id, redirect_uri, challenge, scopes, expires_at)
     values (${Buffer.from(code.hash, "hex")}, ${code.clientId}, ${code.userId}, ${code.redirectUri}, ${code.challenge},
@@ -156,20 +137,19 @@ function* redeemCode<Issued extends { authorization: NewAuthorization; tokens: I
 ): Script<Redemption<Issued>> {
   const key = Buffer.from(hash, "hex")
   // Of two concurrent uses, the second waits here and finds that the code was redeemed.
-  const locked = yield* firstRow(
-    sql`select hash from oauth_codes where hash = ${key} ${dialect.forUpdate}`,
-  )
+  const locked = yield* firstRow`
+    select hash from oauth_codes where hash = ${key} ${dialect.forUpdate}`
   if (!locked) return "unknown"
-  const row = yield* firstRow<CodeRow>(sql`
-    select c.client_id, c.user_id, c.redirect_uri, c.challenge, c.scopes, c.expires_at, c.authorization_id, o.name as client_name
+  const row = yield* firstRow<CodeRow>`
+    select c.hash as hash_hex, c.client_id, c.user_id, c.redirect_uri, c.challenge, c.scopes as scopes_words, c.expires_at, c.authorization_id, o.name as client_name
     from oauth_codes c join oauth_clients o on o.id = c.client_id join users u on u.id = c.user_id
-    where c.hash = ${key} and u.suspended_at is null`)
+    where c.hash = ${key} and u.suspended_at is null`
   if (!row) return "unknown"
   if (row.authorizationId !== null) {
     yield sql`delete from authorizations where id = ${row.authorizationId}`
     return "reused"
   }
-  const issued = issue({ ...row, hash, scopes: toScopes(row.scopes) })
+  const issued = issue(row)
   if (!issued) return "unknown"
   const { authorization: it, tokens } = issued
   yield sql`insert into authorizations (id, user_id, client_id, client_name, scopes, created_at, last_used_at, expires_at)
@@ -190,18 +170,17 @@ function* rotate<Issued extends { tokens: IssuedTokens; at: number; expiresAt: n
   bounds: OAuthBounds,
 ): Script<Redemption<Issued>> {
   const key = Buffer.from(hash, "hex")
-  const token = yield* firstRow<{ authorizationId: string; usedAt: number | null }>(
-    sql`select authorization_id, used_at from refresh_tokens where hash = ${key} ${dialect.forUpdate}`,
-  )
+  const token = yield* firstRow<{ authorizationId: string; usedAt: number | null }>`
+    select authorization_id, used_at from refresh_tokens where hash = ${key} ${dialect.forUpdate}`
   if (!token) return "unknown"
   if (token.usedAt !== null) {
     yield sql`delete from authorizations where id = ${token.authorizationId}`
     return "reused"
   }
-  const row = yield* firstRow<AuthorizationRow>(sql`
+  const row = yield* firstRow<AuthorizationRow>`
     select ${authorizationColumns} from authorizations a join users u on u.id = a.user_id
-    where a.id = ${token.authorizationId} and u.suspended_at is null`)
-  const issued = row && issue(toAuthorization(row))
+    where a.id = ${token.authorizationId} and u.suspended_at is null`
+  const issued = row && issue(row)
   if (!issued) return "unknown"
   yield sql`update refresh_tokens set used_at = ${issued.at} where hash = ${key}`
   yield sql`update authorizations set last_used_at = ${issued.at}, expires_at = ${issued.expiresAt} where id = ${row.id}`
@@ -233,8 +212,4 @@ function* revokeToken(hash: string, clientId: string): Script<void> {
   yield sql`delete from authorizations where cast(client_id as text) = ${clientId} and id in (
     select authorization_id from refresh_tokens where hash = ${key}
     union all select authorization_id from tokens where hash = ${key} and authorization_id is not null)`
-}
-
-function toAuthorization(row: AuthorizationRow) {
-  return { ...row, scopes: toScopes(row.scopes) }
 }

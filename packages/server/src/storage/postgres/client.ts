@@ -1,65 +1,51 @@
 import { SQL } from "bun"
+import type { Backoff } from "../../domain/backoff.ts"
 import { decodePercent } from "../../shared/hostile-input/bounded.ts"
-import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
+import { searchDefaults } from "../search/search-limits.ts"
 
-export interface PostgresLimits extends SearchLimits {
+export const postgresDefaults = {
+  ...searchDefaults,
   /**
    * Connections of this process, readers and writers together. Two more are for notices and for urgent
    * statements.
    */
-  readonly connectionsMax: number
-  readonly connectMsMax: number
+  connectionsMax: 10,
+  connectMsMax: 3_000,
   /** How long a write waits for a connection. */
-  readonly waitMsMax: number
-  readonly statementMsMax: number
-  readonly lockMsMax: number
+  waitMsMax: 10_000,
+  statementMsMax: 10_000,
+  lockMsMax: 5_000,
   /**
    * How long an urgent statement may take. A node renews its lease with two of them: they and a beat are
    * over before the lease is.
    */
-  readonly urgentMsMax: number
+  urgentMsMax: 1_500,
   /**
    * How long the server waits for the next statement of a transaction. Shorter than `lockMsMax`: those
    * that wait for a lock get it when the node that holds it is paused or cut off. A script waits for
    * nothing but the database, and is repeated.
    */
-  readonly idleInTransactionMsMax: number
+  idleInTransactionMsMax: 3_000,
   /**
    * How long to wait for a result after the time-out of the server, before the connection is
    * closed.
    */
-  readonly silenceMsMax: number
+  silenceMsMax: 2_000,
   /** How long a statement or a lock of a patient write may take. */
-  readonly patientMsMax: number
+  patientMsMax: 86_400_000,
   /**
    * Attempts at a transaction that conflicts with others, and at a query whose connection breaks.
    */
-  readonly attemptsMax: number
-  /** The average wait before the second attempt; it doubles with each attempt. */
-  readonly repeatMs: number
-  readonly readsMax: number
-  readonly writesMax: number
-  /** How long stopping waits for reads in flight. */
-  readonly stopMsMax: number
-}
-
-export const postgresDefaults: PostgresLimits = {
-  ...searchDefaults,
-  connectionsMax: 10,
-  connectMsMax: 3_000,
-  waitMsMax: 10_000,
-  statementMsMax: 10_000,
-  lockMsMax: 5_000,
-  urgentMsMax: 1_500,
-  idleInTransactionMsMax: 3_000,
-  silenceMsMax: 2_000,
-  patientMsMax: 86_400_000,
   attemptsMax: 5,
-  repeatMs: 5,
+  /** Any time from 0 on, so that transactions that conflicted do not collide again. */
+  repeatBackoff: { firstMs: 5, factor: 2, delayMsMax: 100, jitter: 1 } satisfies Backoff,
   readsMax: 10_000,
   writesMax: 10_000,
+  /** How long stopping waits for reads in flight. */
   stopMsMax: 5_000,
 }
+
+export type PostgresLimits = Readonly<typeof postgresDefaults>
 
 export interface ClientOptions {
   readonly url: URL

@@ -32,7 +32,6 @@ export class PostgresNotices {
       round: async () => {
         subscription = await this.#connect().listen(channel, onNotice, onNotice)
       },
-      pollMs: Number.POSITIVE_INFINITY,
       failedMs: this.#retryMs,
       // The database is away, which others report.
       onError() {},
@@ -43,7 +42,7 @@ export class PostgresNotices {
       await subscription?.unlisten().catch(() => {})
     }
     this.#ends.add(end)
-    loop.start()
+    loop.wake()
     return () => void end()
   }
 

@@ -48,20 +48,30 @@ else
     async function areWaiting(backends: number): Promise<void> {
       const query =
         "select distinct pid from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())"
-      await waitUntil(async () => (await outsider.unsafe<unknown[]>(query)).length >= backends)
+      await waitUntil(async () => {
+        // In a transaction, the list of backends is otherwise that of the first time.
+        await outsider.unsafe("select pg_stat_clear_snapshot()")
+        return (await outsider.unsafe<unknown[]>(query)).length >= backends
+      })
     }
 
     test("runs an urgent statement while all other connections are busy", async () => {
-      const busy = await openWith({ connectionsMax: 3 })
-      const sleep = sql`select pg_sleep(2)`
+      // Longer than a busy machine takes: the others end only when the test lets them.
+      const waitsMax = { lockMsMax: 50_000, statementMsMax: 50_000, urgentMsMax: 50_000 }
+      const busy = await openWith({ connectionsMax: 3, ...waitsMax })
+      await outsider.unsafe("select pg_advisory_lock(1)")
+      const wait = sql`select pg_advisory_xact_lock(1)`
       let ended = 0
-      const others = [busy.read(sleep), busy.writeOne(sleep), busy.writeOne(sleep)].map((other) =>
+      const others = [busy.read(wait), busy.writeOne(wait), busy.writeOne(wait)].map((other) =>
         other.then(() => {
           ended += 1
         }),
       )
+      // One connection reads, one writes.
+      await areWaiting(2)
       expect(await busy.runUrgent(sql`${increment("a")} returning count`)).toEqual([{ count: 1 }])
       expect(ended).toBe(0)
+      await outsider.unsafe("select pg_advisory_unlock(1)")
       await Promise.all(others)
     })
 

@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { Database } from "../database/database.ts"
+import { type Database, verbs } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
-import { type Statement, sql } from "../database/sql.ts"
+import { type Sql, sql } from "../database/sql.ts"
 import { createClient, type PostgresLimits, postgresDefaults } from "./client.ts"
 import { postgresDialect } from "./dialect.ts"
 import { PostgresNotices } from "./notices.ts"
@@ -58,12 +58,13 @@ export async function openPostgres(
   let stopped: Promise<void> | undefined
 
   const database: Database = {
+    ...verbs,
     dialect: postgresDialect,
     openSearch: (searcher) => searches.open(searcher),
-    read: <Row>(statement: Statement) => reader.read(statement) as Promise<readonly Row[]>,
+    read: <Row>(...given: Sql) => reader.read(sql(...given)) as Promise<readonly Row[]>,
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
-    writeOne: <Row>(statement: Statement) => writer.writeOne(statement) as Promise<readonly Row[]>,
-    runUrgent: <Row>(statement: Statement) => urgent.writeOne(statement) as Promise<readonly Row[]>,
+    writeOne: <Row>(...given: Sql) => writer.writeOne(sql(...given)) as Promise<readonly Row[]>,
+    runUrgent: <Row>(...given: Sql) => urgent.writeOne(sql(...given)) as Promise<readonly Row[]>,
     changeCount: undefined,
     notify: (channel) => notices.notify(channel),
     listen: (channel, onNotice) => notices.listen(channel, onNotice),

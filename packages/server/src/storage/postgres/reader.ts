@@ -1,3 +1,4 @@
+import { toRetryDelay } from "../../domain/backoff.ts"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 import type { PostgresLimits } from "./client.ts"
@@ -48,7 +49,7 @@ export class PostgresReader {
    * server closes all connections, the next one may be broken too, without the client knowing yet.
    */
   async #retry(statement: Statement): Promise<readonly unknown[]> {
-    const { statementMsMax, silenceMsMax, attemptsMax, repeatMs } = this.#limits
+    const { statementMsMax, silenceMsMax, attemptsMax, repeatBackoff } = this.#limits
     const deadline = performance.now() + statementMsMax + silenceMsMax
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -58,7 +59,7 @@ export class PostgresReader {
           throw error
         // Bun fails at once while no server listens: without a pause, the retries would starve the
         // event loop.
-        await Bun.sleep(Math.random() * repeatMs * 2 ** attempt)
+        await Bun.sleep(toRetryDelay(repeatBackoff, attempt))
       }
     }
   }

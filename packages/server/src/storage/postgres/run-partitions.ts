@@ -1,6 +1,6 @@
 import { firstRow } from "../database/database.ts"
 import type { RunPartitions } from "../database/dialect.ts"
-import { raw, type Statements, sql } from "../database/sql.ts"
+import { raw, type Statements } from "../database/sql.ts"
 
 const limits = {
   /** How long statements of others may wait behind us, while we wait for the ones before us. */
@@ -51,9 +51,8 @@ export const postgresRunPartitions: RunPartitions = {
   },
   *reserve(from, to) {
     if (!(yield* lock("runs_rest, run_responses_rest"))) return "busy"
-    const newest = yield* firstRow<{ id: string }>(
-      sql`select id from runs_rest where id >= ${from} and id < ${to} order by id desc limit 1`,
-    )
+    const newest = yield* firstRow<{ id: string }>`
+      select id from runs_rest where id >= ${from} and id < ${to} order by id desc limit 1`
     if (newest) return { newest: newest.id }
     for (const [table, key] of tables) {
       yield raw(`alter table ${table}_rest drop constraint if exists ${table}_rest_bound`)
@@ -82,9 +81,8 @@ export const postgresRunPartitions: RunPartitions = {
 
 /** False while another node does the same. */
 function* lock(names: string): Statements<boolean> {
-  const lock = yield* firstRow<{ isFree: boolean }>(
-    sql`select pg_try_advisory_xact_lock(${lockKey}) as is_free`,
-  )
+  const lock = yield* firstRow<{ isFree: boolean }>`
+    select pg_try_advisory_xact_lock(${lockKey}) as is_free`
   if (!lock?.isFree) return false
   yield raw(`set local lock_timeout = ${limits.lockMs}`)
   yield raw(`set local statement_timeout = ${limits.statementMs}`)
@@ -94,15 +92,13 @@ function* lock(names: string): Statements<boolean> {
 
 /** Whether the partition of all other ids has more runs than can be read while others wait. */
 function* isCrowded(): Statements<boolean> {
-  const found = yield* firstRow<{ count: number }>(
-    sql`select count(*) as count from (select 1 from runs_rest limit ${limits.movedMax + 1}) found`,
-  )
+  const found = yield* firstRow<{ count: number }>`
+    select count(*) as count from (select 1 from runs_rest limit ${limits.movedMax + 1}) found`
   return Number(found?.count) > limits.movedMax
 }
 
 function* exists(name: string): Statements<boolean> {
-  const table = yield* firstRow<{ exists: boolean }>(
-    sql`select to_regclass(${`runs_${name}`}) is not null as exists`,
-  )
+  const table = yield* firstRow<{ exists: boolean }>`
+    select to_regclass(${`runs_${name}`}) is not null as exists`
   return table?.exists === true
 }

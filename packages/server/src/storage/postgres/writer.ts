@@ -1,4 +1,5 @@
 import type { ReservedSQL, SQL } from "bun"
+import { toRetryDelay } from "../../domain/backoff.ts"
 import type { Script } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { raw, type Statement } from "../database/sql.ts"
@@ -74,8 +75,7 @@ export class PostgresWriter {
       } catch (error) {
         if (!(error instanceof Repeatable)) throw error
         if (count >= this.#limits.attemptsMax) throw fromPostgresError(error.cause)
-        // A random time, so that transactions that conflicted do not collide again.
-        await Bun.sleep(Math.random() * this.#limits.repeatMs * 2 ** count)
+        await Bun.sleep(toRetryDelay(this.#limits.repeatBackoff, count))
       }
     }
   }

@@ -12,36 +12,16 @@ import {
   type StoredClaims,
   saveClaims,
 } from "../claims/node-claims.ts"
+import { type Line, readTurns, type Turns } from "../claims/turns.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { firstId } from "../database/pagination.ts"
-import { join, type Statement, sql } from "../database/sql.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { fromStoredInput, type StoredRunInput } from "../runs/run-rows.ts"
 
-const limits = {
-  /** Accounts that one claim looks at. */
-  accountsSeenMax: 256,
-  /** Accounts that one claim takes runs of. Each needs a part of the statement. */
-  accountsMax: 32,
-}
-
-interface TurnRow {
-  readonly accountId: string
-  readonly place: number
-  /** Whether it has a run that is due. */
-  readonly isDue: boolean
-}
-
-/** The accounts of one claim, each with the number of runs to take. */
-interface Turns {
-  readonly shares: readonly { readonly accountId: string; readonly runsMax: number }[]
-  readonly next: string | null
-}
-
-interface DueRow {
-  readonly id: string
-  readonly fence: number
-  readonly accountId: string
+/** Runs wait while they have a `due_at`, also claimed ones: those are left out later. */
+const line: Line = {
+  ...{ table: raw("runs"), owner: raw("account_id"), dueAt: raw("due_at") },
+  isFree: raw("due_at is not null"),
 }
 
 type ClaimedRow = Omit<ClaimedRun, "startedFile" | "input"> & {
@@ -51,46 +31,39 @@ type ClaimedRow = Omit<ClaimedRun, "startedFile" | "input"> & {
 }
 
 /**
- * Claims due runs for the node. Accounts take turns: one with many runs delays the others by no more
- * than its share of one claim. Each statement reads only the rows
- * that it returns and those that nodes have claimed, however many wait.
+ * Claims due runs for the node, of accounts in turn. Each statement reads only the rows that it
+ * returns and those that nodes have claimed, however many wait.
  */
 export async function claimRuns(db: Database, request: ClaimRequest): Promise<ClaimedBatch> {
-  const found = await db.read<TurnRow>(listTurns(db.dialect, request.after))
-  const turns = share(
-    found.toSorted((one, other) => one.place - other.place),
-    request,
-  )
-  if (turns.shares.length === 0) return { runs: [], next: turns.next }
-  const claimed = await db.write(() => claimOf(db.dialect, request, turns))
-  return { runs: claimed.map(toClaimedRun).sort(bySchedule), next: turns.next }
+  const { shares, next } = await readTurns(db, line, request.runsMax, request)
+  if (shares.length === 0) return { runs: [], next }
+  const claimed = await db.write(() => claimOf(db.dialect, request, shares))
+  return { runs: claimed.map(toClaimedRun).sort(bySchedule), next }
 }
 
 /** The node knows its claims better than the database does: a claim that it does not hold is over. */
 function* claimOf(
   dialect: Dialect,
   { nodeId, held }: ClaimRequest,
-  { shares }: Turns,
+  shares: Turns["shares"],
 ): Script<readonly ClaimedRow[]> {
   yield* lockClaims(dialect)
-  const others = yield* rows<{ claims: StoredClaims }>(
-    sql`select claims as claims_json from nodes where id <> ${nodeId} and claims is not null`,
-  )
+  const others = yield* rows<{ claims: StoredClaims }>`
+    select claims as claims_json from nodes where id <> ${nodeId} and claims is not null`
   const claimed = toFences([...others.flatMap(({ claims }) => listClaims(claims)), ...held])
   const due = Map.groupBy(
-    yield* rows<DueRow>(listDue(dialect, shares, claimed)),
+    yield* rows<HeldClaim>(listDue(dialect, shares, claimed)),
     (run) => run.accountId,
   )
-  const taken = shares.flatMap(({ accountId, runsMax }) => {
-    const fences = claimed.get(accountId)
+  const taken = shares.flatMap(({ ownerId, countMax }) => {
+    const fences = claimed.get(ownerId)
     // A claim under another number is over.
-    const isFree = ({ id, fence }: DueRow) => fences?.get(id) !== fence
-    return due.get(accountId)?.filter(isFree).slice(0, runsMax) ?? []
+    const isFree = ({ id, fence }: HeldClaim) => fences?.get(id) !== fence
+    return due.get(ownerId)?.filter(isFree).slice(0, countMax) ?? []
   })
   if (taken.length === 0) return []
-  const claims = taken.map(({ id, fence, accountId }) => ({ id, fence, accountId }))
-  if (!(yield* saveClaims(nodeId, [...held, ...claims]))) return []
-  return yield* rows<ClaimedRow>(readClaimed(dialect, claims))
+  if (!(yield* saveClaims(nodeId, [...held, ...taken]))) return []
+  return yield* rows<ClaimedRow>(readClaimed(dialect, taken))
 }
 
 /**
@@ -129,44 +102,6 @@ export function* releaseRuns(
 }
 
 /**
- * The accounts with waiting runs, from the one behind `after` on. Each step is one search in the
- * index: the first run behind all runs of the account before.
- */
-function listTurns(dialect: Dialect, after: string | null): Statement {
-  return sql`
-    with recursive turns (account_id, due_at, place) as (
-      select * from (select r.account_id, r.due_at, 1 as place from runs r
-        where r.due_at is not null and r.account_id > ${after ?? firstId} order by r.account_id, r.due_at, r.id limit 1) first_turn
-      union all
-      select r.account_id, r.due_at, turns.place + 1
-      from turns join runs r on r.id = (
-        select n.id from runs n where n.due_at is not null and n.account_id > turns.account_id
-        order by n.account_id, n.due_at, n.id limit 1)
-      where turns.place < ${limits.accountsSeenMax}
-    )
-    select account_id, place, case when due_at <= ${dialect.now} then 1 else 0 end as is_due from turns`
-}
-
-/** Divides the runs among the accounts that have any, as equally as their room allows. */
-function share(turns: readonly TurnRow[], { runsMax, roomOf }: ClaimRequest): Turns {
-  const shares: { accountId: string; runsMax: number }[] = []
-  const accountsMax = Math.min(limits.accountsMax, runsMax)
-  let last: string | null = null
-  for (const { accountId, isDue } of turns) {
-    if (shares.length === accountsMax) break
-    last = accountId
-    const room = isDue ? roomOf(accountId) : 0
-    if (room > 0) shares.push({ accountId, runsMax: room })
-  }
-  const isComplete = turns.length < limits.accountsSeenMax && last === turns.at(-1)?.accountId
-  const equal = Math.max(1, Math.floor(runsMax / Math.max(1, shares.length)))
-  return {
-    shares: shares.map((it) => ({ ...it, runsMax: Math.min(it.runsMax, equal) })),
-    next: isComplete || turns.length === 0 ? null : last,
-  }
-}
-
-/**
  * The first due runs of each account: behind those that are claimed there may be as many as it gets.
  * The caller compares the claims, because PostgreSQL would prepare to do so for each account.
  */
@@ -175,11 +110,11 @@ function listDue(
   shares: Turns["shares"],
   claimed: ReadonlyMap<string, ReadonlyMap<string, number>>,
 ): Statement {
-  const parts = shares.map(({ accountId, runsMax }) => {
-    const countMax = runsMax + (claimed.get(accountId)?.size ?? 0)
+  const parts = shares.map(({ ownerId, countMax }) => {
+    const dueMax = countMax + (claimed.get(ownerId)?.size ?? 0)
     return sql`
-      select id, fence, account_id from (select r.id, r.fence, r.account_id from runs r where r.account_id = ${accountId}
-        and r.due_at is not null and r.due_at <= ${dialect.now} order by r.due_at, r.id limit ${countMax}) part`
+      select id, fence, account_id from (select r.id, r.fence, r.account_id from runs r where r.account_id = ${ownerId}
+        and r.due_at is not null and r.due_at <= ${dialect.now} order by r.due_at, r.id limit ${dueMax}) part`
   })
   return join(parts, " union all ")
 }

@@ -3,7 +3,7 @@ import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import { truncateValue } from "../../domain/runs/truncate.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { type Statements, sql } from "../database/sql.ts"
+import type { Statements } from "../database/sql.ts"
 import { countTextBytes } from "../runs/record-runs.ts"
 import { toJson } from "../runs/run-rows.ts"
 import { withCode } from "../vals/val-rows.ts"
@@ -39,7 +39,7 @@ export function* enqueueRuns(
   runs: readonly NewQueuedRun[],
 ): Statements<readonly string[]> {
   if (runs.length === 0) return []
-  const added = yield* rows<{ id: string }>(sql`
+  const added = yield* rows<{ id: string }>`
     insert into runs (id, val_id, file_id, branch_id, version, account_id, owner_id, parent_id, source, status, started_at,
       request, input, args, bytes, due_at, fence, retries, depth, follows_current)
     select new_id, v.id, nullif(coalesce(new_file_id, c.file_id), v.id), nullif(new_branch_id, v.id), coalesce(new_version, b.version), new_account_id, v.owner_id, new_parent_id, new_source, 'queued',
@@ -48,7 +48,7 @@ export function* enqueueRuns(
     from ${dialect.tableOf(runs.map(toValues), columns)} join vals v on v.id = new_val_id
     join branches b on b.id = coalesce(new_branch_id, v.id)
     left join versions n on n.branch_id = b.id and n.version = coalesce(new_version, b.version) ${withCode}
-    returning id`)
+    returning id`
   return added.map(({ id }) => id)
 }
 

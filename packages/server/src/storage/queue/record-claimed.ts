@@ -2,7 +2,7 @@ import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import { isRequestInput, type RunRecord } from "../../domain/runs/runs.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { raw, sql } from "../database/sql.ts"
+import { raw } from "../database/sql.ts"
 import { afterRunsEnded } from "../runs/after-runs-ended.ts"
 import {
   countTextBytes,
@@ -44,7 +44,7 @@ export function* recordClaimed(
   dialect: Dialect,
   runs: readonly ClaimedState[],
 ): Script<readonly string[]> {
-  const recorded = yield* rows<{ id: string }>(sql`
+  const recorded = yield* rows<{ id: string }>`
     update runs set status = new_status, node_id = new_node_id, version = new_version,
       started_at = new_started_at, ended_at = new_ended_at, logs_truncated = new_logs_truncated, error = new_error,
       request = new_request, return_value = new_return_value, logs = new_logs, egress = new_egress, bytes = new_bytes,
@@ -58,7 +58,7 @@ export function* recordClaimed(
       columns,
     )}
     where runs.id = new_id and runs.fence = new_fence and (runs.ended_at is null or new_ended_at is not null)
-    returning id`)
+    returning id`
   const ids = new Set(recorded.map(({ id }) => id))
   const written = runs.filter(({ id }) => ids.has(id))
   yield* recordResponses(

@@ -4,11 +4,11 @@ import { cancelledError, type RunError } from "../../domain/runs/runs.ts"
 import {
   claimsTable,
   hasOpenClaims,
+  isLive,
   listClaims,
   lockClaims,
-  type StoredClaims,
+  type NodeRow,
   selectClaims,
-  toNodeClaims,
 } from "../claims/node-claims.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -43,10 +43,9 @@ export function* requestCancel(dialect: Dialect, id: string, at: number): Script
     update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning ${openRunColumns}`
   const run = yield* firstRow<OpenRunRow>(withNotice(request, cancelChannel))
   if (!run) return false
-  const nodes = toNodeClaims(yield* rows(selectClaims)).filter(({ isGone }) => !isGone)
+  const nodes = yield* rows<NodeRow>`${selectClaims} where is_gone = 0`
   const node = nodes.find(
-    ({ nodeId, claims }) =>
-      nodeId === run.nodeId || claims.some((claim) => claim.id === id && claim.fence === run.fence),
+    (one) => one.id === run.nodeId || one.claims?.[run.accountId]?.[id] === run.fence,
   )
   const isDirect = ({ fence }: OpenRunRow) => fence === 0
   if (!node) yield* endRuns(dialect, [run], toCancelled(at, isDirect))
@@ -72,8 +71,8 @@ export async function takeOverRuns(db: Database, takeover: Takeover): Promise<Ta
 }
 
 async function takeOverEach(db: Database, takeover: Takeover): Promise<TakenOver> {
-  const gone = await db.read<GoneNodeRow>(selectGone)
-  const bound = await db.read<{ id: string }>(sql`select r.id from runs r where ${isLost}`)
+  const gone = await db.read<NodeRow>(selectGone)
+  const bound = await db.read<{ id: string }>`select r.id from runs r where ${isLost}`
   const claimed = gone.flatMap(({ claims }) => listClaims(claims))
   const taken = { requeued: 0, retried: 0, crashed: 0 }
   const errors: unknown[] = []
@@ -96,8 +95,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /** The run belongs to a node that is gone. */
-const isLost = sql`${isOpen} and r.node_id is not null
-  and (select n.id from nodes n where n.id = r.node_id and n.is_gone = 0) is null`
+const isLost = sql`${isOpen} and r.node_id is not null and not ${isLive(raw("r.node_id"))}`
 
 /** Takes some runs, or the one with that id. */
 function* takeOver(
@@ -106,11 +104,11 @@ function* takeOver(
   onlyId?: string,
 ): Script<TakenOver> {
   const isWanted = onlyId === undefined ? nothing : sql`and r.id = ${onlyId}`
-  const bound = yield* rows<OpenRunRow>(sql`
+  const bound = yield* rows<OpenRunRow>`
     select ${openRunColumns} from runs r where ${isLost} ${isWanted}
-    order by r.node_id, r.id limit ${runsMax} ${waits ? dialect.forUpdate : dialect.skipLocked}`)
+    order by r.node_id, r.id limit ${runsMax} ${waits ? dialect.forUpdate : dialect.skipLocked}`
   // After them: a node that goes in between is taken next time.
-  const gone = yield* rows<GoneNodeRow>(sql`${selectGone} ${dialect.forUpdate}`)
+  const gone = yield* rows<NodeRow>`${selectGone} ${dialect.forUpdate}`
   const found = [...bound, ...(yield* findClaimed(dialect, gone, onlyId))]
   const cancelled = found.filter((run) => run.cancelRequested === 1)
   const lost = found.filter((run) => run.cancelRequested === 0)
@@ -135,18 +133,12 @@ function* takeOver(
   }
 }
 
-interface GoneNodeRow {
-  readonly id: string
-  readonly begun: Readonly<Record<string, number>> | null
-  readonly claims: StoredClaims | null
-}
-
-const selectGone = sql`select id, begun as begun_json, claims as claims_json from nodes where is_gone = 1`
+const selectGone = sql`${selectClaims} where is_gone = 1`
 
 /** The claimed runs of these nodes whose own rows say nothing of it. */
 function* findClaimed(
   dialect: Dialect,
-  gone: readonly GoneNodeRow[],
+  gone: readonly NodeRow[],
   onlyId: string | undefined,
 ): Statements<readonly OpenRunRow[]> {
   const claims = gone
@@ -155,9 +147,9 @@ function* findClaimed(
   if (claims.length === 0) return []
   // A run may also be among the old claims of another node, under a lower number.
   const nodeOf = new Map(claims.map(({ id, fence, nodeId }) => [`${id}/${fence}`, nodeId]))
-  const found = yield* rows<OpenRunRow>(sql`
+  const found = yield* rows<OpenRunRow>`
     select ${openRunColumns} from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id
-    where r.fence = claimed_fence and r.ended_at is null and r.node_id is null`)
+    where r.fence = claimed_fence and r.ended_at is null and r.node_id is null`
   return found.map((run) => ({ ...run, nodeId: nodeOf.get(`${run.id}/${run.fence}`) ?? null }))
 }
 
@@ -165,7 +157,7 @@ function* findClaimed(
  * Whether the code of a run had started on its node: its row or that of the node says so. Of a node
  * that is not stored, as after a restore, it is not known, so the run counts as started.
  */
-function toHasStarted(nodes: readonly GoneNodeRow[]): (run: OpenRunRow) => boolean {
+function toHasStarted(nodes: readonly NodeRow[]): (run: OpenRunRow) => boolean {
   const begun = new Map(nodes.map((node) => [node.id, node.begun ?? {}]))
   return ({ id, nodeId, status, fence }) => {
     const fences = begun.get(nodeId ?? "")
@@ -222,10 +214,10 @@ function* endRuns(
   for (const run of runs) {
     // The number of the claim changes: a node that lives after all can record nothing. A run that
     // has no claim was never given to another node, so its own node may still say how it ended.
-    const [row] = yield* rows(sql`
+    const [row] = yield* rows`
       update runs set status = ${status}, ended_at = ${at}, error = ${text}, node_id = null, due_at = null,
         fence = case when fence = 0 then 0 else fence + 1 end
-      where id = ${run.id} and fence = ${run.fence} and ended_at is null returning id`)
+      where id = ${run.id} and fence = ${run.fence} and ended_at is null returning id`
     if (!row) continue
     ended.push({ ...run, status, error, endedAt: at })
     if (hasStarted(run)) started.add(run.id)

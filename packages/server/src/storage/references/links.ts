@@ -79,12 +79,12 @@ export function* relinkOutgoing(
   at: number,
 ): Script<readonly AddedTarget[]> {
   const before = yield* listTargets(val.id)
-  const found = yield* rows<{ id: string; ownerId: string }>(sql`
+  const found = yield* rows<{ id: string; ownerId: string }>`
     select v.id, v.owner_id from (${selectImports(raw("i.*"), val.id, val.version)}) i
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
     left join vals n on n.owner_id = u.id and n.name_key = i.name_key
     join vals v on v.id = coalesce(i.pinned_val_id, n.id)
-    where v.id <> ${val.id}`)
+    where v.id <> ${val.id}`
   // A val may be imported by its former name and by its current name.
   const after = [...new Map(found.map((target) => [target.id, target])).values()]
   const gone = before.filter((id) => !after.some((target) => target.id === id))
@@ -115,9 +115,8 @@ export interface AddedTarget {
  */
 export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Script<void> {
   const targets = yield* listTargets(valId)
-  const origins = yield* rows<{ id: string }>(
-    sql`select o.id from vals v join vals o on o.id = v.forked_from_id where v.id = ${valId}`,
-  )
+  const origins = yield* rows<{ id: string }>`
+    select o.id from vals v join vals o on o.id = v.forked_from_id where v.id = ${valId}`
   assertLocked(locks, [...targets, ...origins.map(({ id }) => id)])
   yield* addToCounts(targets, by)
   for (const { id } of origins) yield addToForkCount(id, by)
@@ -139,8 +138,8 @@ export function* relinkIncoming(
   at: number,
 ): Script<number> {
   const importing = importersOf(val.id, address)
-  const importers = yield* rows<{ id: string; privacy: string }>(sql`
-    select v.id, v.privacy from vals v where v.id <> ${val.id} and v.id in (${importing})`)
+  const importers = yield* rows<{ id: string; privacy: string }>`
+    select v.id, v.privacy from vals v where v.id <> ${val.id} and v.id in (${importing})`
   assertLocked(
     locks,
     importers.map((importer) => importer.id),
@@ -158,9 +157,8 @@ export function* relinkIncoming(
 }
 
 function* listTargets(valId: string): Script<readonly string[]> {
-  const targets = yield* rows<{ toValId: string }>(
-    sql`select to_val_id from dependencies where from_val_id = ${valId}`,
-  )
+  const targets = yield* rows<{ toValId: string }>`
+    select to_val_id from dependencies where from_val_id = ${valId}`
   return targets.map((target) => target.toValId)
 }
 

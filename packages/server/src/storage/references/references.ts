@@ -2,7 +2,7 @@ import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
 import type { Database } from "../database/database.ts"
 import { listOrder, readPage, within } from "../database/pagination.ts"
-import { type Statement, sql } from "../database/sql.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
 import { isListed } from "../vals/val-rows.ts"
 
 /** The importing val, and the imported val. */
@@ -20,17 +20,13 @@ export function createReferenceStore(db: Database): ReferenceStore {
       ["time", ...ends.map(() => "id" as const)],
       (row) => [row.at, ...ends.map((end) => row[end].id)],
     )
-    return readPage(
-      db,
-      page,
-      order,
-    )(sql`
+    return readPage(db, page, order)`
       select d.created_at as at, f.id as from__id, f.name as from__name, f.owner_id as from__owner_id, fo.username as from__owner_name,
         t.id as to__id, t.name as to__name, t.owner_id as to__owner_id, o.username as to__owner_name
       from dependencies d
       join vals f on f.id = d.from_val_id join users fo on fo.id = f.owner_id
       join vals t on t.id = d.to_val_id join users o on o.id = t.owner_id
-      where ${condition} ${within("d.created_at", period)}`)
+      where ${condition} ${within("d.created_at", period)}`
   }
   return {
     listToUser: (userId, period, page) =>
@@ -40,9 +36,10 @@ export function createReferenceStore(db: Database): ReferenceStore {
         period,
         page,
       ),
-    listToVal: (viewerId, valId, period, page) =>
-      list(sql`d.to_val_id = ${valId} and ${isListed("f", viewerId)}`, ["from"], period, page),
-    listFromVal: (viewerId, valId, period, page) =>
-      list(sql`d.from_val_id = ${valId} and ${isListed("t", viewerId)}`, ["to"], period, page),
+    listOfVal(viewerId, valId, end, period, page) {
+      const isOther = isListed(end === "to" ? "f" : "t", viewerId)
+      const condition = sql`d.${raw(end)}_val_id = ${valId} and ${isOther}`
+      return list(condition, [end === "to" ? "from" : "to"], period, page)
+    },
   }
 }

@@ -76,8 +76,8 @@ export function* lockNames(dialect: Dialect, names: readonly NameKey[]): Script<
 export function* lockVals(dialect: Dialect, change: LinkChange): Script<LinkLocks> {
   if (dialect.forUpdate === nothing) return { has: () => true }
   const parts = [sql`select id from vals where id = ${change.valId}`, ...otherVals(change)]
-  const locked = yield* rows<{ id: string }>(sql`
-    select v.id from vals v join (${join(parts, " union ")}) linked on linked.id = v.id order by v.id ${dialect.forUpdate} of v`)
+  const locked = yield* rows<{ id: string }>`
+    select v.id from vals v join (${join(parts, " union ")}) linked on linked.id = v.id order by v.id ${dialect.forUpdate} of v`
   return new Set(locked.map(({ id }) => id))
 }
 

@@ -4,7 +4,7 @@ import type { EventType, NewEvent } from "../../domain/webhooks/events.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { type Statements, sql } from "../database/sql.ts"
+import type { Statements } from "../database/sql.ts"
 import { emitEvents } from "../events/emit-events.ts"
 import { noteScheduledRuns } from "../schedules/note-ended-runs.ts"
 
@@ -51,8 +51,8 @@ interface EventPlace {
 function* findPlaces(fileIds: readonly string[]): Statements<ReadonlyMap<string, EventPlace>> {
   const found = new Map<string, EventPlace>()
   for (const batch of inBatches(fileIds)) {
-    for (const row of yield* rows<PlaceRow>(sql`
-      select f.id, f.path, b.id as branch_id, b.name from files f join branches b on b.id = f.branch_id where f.id in (${list(batch)})`))
+    for (const row of yield* rows<PlaceRow>`
+      select f.id, f.path, b.id as branch_id, b.name from files f join branches b on b.id = f.branch_id where f.id in (${list(batch)})`)
       found.set(row.id, {
         file: { id: row.id, path: row.path },
         branch: { id: row.branchId, name: row.name },
@@ -72,8 +72,8 @@ interface PlaceRow {
 function* findSubscribed(ownerIds: readonly string[]): Statements<ReadonlySet<string>> {
   const found = new Set<string>()
   for (const batch of inBatches(ownerIds)) {
-    for (const row of yield* rows<{ ownerId: string }>(sql`
-      select owner_id from webhooks where owner_id in (${list(batch)}) and has_run_events = 1 and status = 'active'`))
+    for (const row of yield* rows<{ ownerId: string }>`
+      select owner_id from webhooks where owner_id in (${list(batch)}) and has_run_events = 1 and status = 'active'`)
       found.add(row.ownerId)
   }
   return found

@@ -81,9 +81,9 @@ async function findLastScanned(
   page: PageRequest,
 ): Promise<RunPosition | undefined> {
   const parts = partsOf(keyColumns, condition, filter, page, nothing, sql`limit ${scannedMax}`)
-  const [row] = await db.read<{ id: string; startedAt: number }>(sql`
+  const row = await db.first<{ id: string; startedAt: number }>`
     select id, started_at from (${join(parts, " union all ")}) parts
-    order by started_at desc, id desc limit 1 offset ${scannedMax - 1}`)
+    order by started_at desc, id desc limit 1 offset ${scannedMax - 1}`
   return row && { id: row.id, startedAt: row.startedAt }
 }
 

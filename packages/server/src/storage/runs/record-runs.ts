@@ -2,10 +2,11 @@ import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import type { RunError, RunRecord, RunSource, RunStatus } from "../../domain/runs/runs.ts"
 import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
-import { type RunValues, rows, type Script } from "../database/database.ts"
+import { type RunValues, type RunWrite, rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
+import { purgeBeyond, purgeDeleted, purgeFrom, purgeOlder } from "./purge-runs.ts"
 import { toJson } from "./run-rows.ts"
 
 const columns = [
@@ -137,8 +138,28 @@ function toRow(values: RunValues): Row {
   }
 }
 
+/**
+ * The script of a write, which a thread may run. It returns whether the same write, made again, may
+ * find more to do.
+ */
+export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
+  switch (write.kind) {
+    case "record":
+      yield* recordRuns(dialect, write.runs)
+      return false
+    case "purge_deleted":
+      return yield* purgeDeleted(write.runsMax)
+    case "purge_older":
+      return yield* purgeOlder(write.table, write.before, write.runsMax)
+    case "purge_beyond":
+      return yield* purgeBeyond(write.valId, write.keptMax, write.runsMax)
+    case "purge_from":
+      return yield* purgeFrom(write.accountId, write.from, write.runsMax)
+  }
+}
+
 /** Writes runs: new ones, and new states of existing ones. */
-export function* recordRuns(dialect: Dialect, all: readonly RunValues[]): Script<void> {
+function* recordRuns(dialect: Dialect, all: readonly RunValues[]): Script<void> {
   if (all.length === 0) return
   // PostgreSQL rejects a statement that would change a row twice.
   const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
@@ -198,9 +219,8 @@ function toEndedRun({ values, id, valId, branchId, version, startedAt, endedAt }
 function* findExisting(valIds: readonly string[]): Statements<ReadonlySet<string>> {
   const existing = new Set<string>()
   for (const chunk of inBatches(valIds)) {
-    for (const { id } of yield* rows<{ id: string }>(
-      sql`select id from vals where id in (${list(chunk)})`,
-    ))
+    for (const { id } of yield* rows<{ id: string }>`
+      select id from vals where id in (${list(chunk)})`)
       existing.add(id)
   }
   return existing

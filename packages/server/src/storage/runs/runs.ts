@@ -7,7 +7,8 @@ import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
 import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
-import { toRunValues } from "./record-runs.ts"
+import { sizesOf } from "./purge-runs.ts"
+import { toRunValues, writeRuns } from "./record-runs.ts"
 import { addPartitions, dropPartitions, listPurgedTables } from "./run-partitions.ts"
 import {
   fromStoredInput,
@@ -19,7 +20,6 @@ import {
   toDetailColumns,
   toRunDetail,
 } from "./run-rows.ts"
-import { sizesOf, writeRuns } from "./write-runs.ts"
 
 const limits = {
   /** Cancel requests that are read at a time. Those that were carried out make room for others. */
@@ -33,9 +33,9 @@ export function createRunStore(db: Database): RunStore {
   const write = (runs: RunWrite) => db.write(() => writeRuns(db.dialect, runs), { runs })
   return {
     async find(viewerId, id) {
-      const [row] = await db.read<RunDetailRow>(sql`
+      const row = await db.first<RunDetailRow>`
         select ${runColumns}, ${toDetailColumns(id)} from runs r ${runJoins}
-        where r.id = ${id} and (v.owner_id = ${viewerId} or (r.account_id = ${viewerId} and (${isOfNoVal} or v.privacy <> 'private')))`)
+        where r.id = ${id} and (v.owner_id = ${viewerId} or (r.account_id = ${viewerId} and (${isOfNoVal} or v.privacy <> 'private')))`
       return row && toRunDetail(row)
     },
     listOfAccount: (accountId, filter, page) =>
@@ -58,9 +58,8 @@ export function createRunStore(db: Database): RunStore {
     listOfOwner: (valId, filter, page) =>
       list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
     async findInput(id) {
-      const [row] = await db.read<{ input: StoredRunInput | null }>(
-        sql`select input as input_json from runs where id = ${id}`,
-      )
+      const row = await db.first<{ input: StoredRunInput | null }>`
+        select input as input_json from runs where id = ${id}`
       return fromStoredInput(row?.input)
     },
     async record(all) {
@@ -75,9 +74,9 @@ export function createRunStore(db: Database): RunStore {
     requestCancel: (id, at) => db.write(() => requestCancel(db.dialect, id, at)),
     onCancelRequest: (listener) => db.listen(cancelChannel, listener),
     async listCancelRequests() {
-      const found = await db.read<{ id: string }>(sql`
+      const found = await db.read<{ id: string }>`
         select id from runs where cancel_requested = 1 and ended_at is null and id > ${firstId}
-        order by id limit ${limits.cancelRequestsMax}`)
+        order by id limit ${limits.cancelRequestsMax}`
       return found.map(({ id }) => id)
     },
     purge: (runsMax) => write({ kind: "purge_deleted", runsMax }),

@@ -322,9 +322,9 @@ describeEachDatabase("createStatStore", (open) => {
     setImmediate(count)
     const watched: typeof db = {
       ...db,
-      read(statement) {
+      read(...given) {
         reads.push(turn)
-        return db.read(statement)
+        return db.read(...given)
       },
     }
     const store = createStatStore(watched, { runsAtOnceMax: 5 })

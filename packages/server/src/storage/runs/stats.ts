@@ -39,9 +39,8 @@ export function createStatStore(db: Database, given: Partial<typeof limits> = {}
       const found = new Map<string, RunRequest>()
       for (let from = 0; from < runIds.length; from += requestsAtOnceMax) {
         const ids = runIds.slice(from, from + requestsAtOnceMax).map((id) => sql`${id}`)
-        const rows = await db.read<{ id: string; request: RunRequest }>(
-          sql`select id, request as request_json from runs where request is not null and id in (${join(ids, ", ")})`,
-        )
+        const rows = await db.read<{ id: string; request: RunRequest }>`
+          select id, request as request_json from runs where request is not null and id in (${join(ids, ", ")})`
         for (const row of rows) found.set(row.id, row.request)
       }
       return found

@@ -64,9 +64,8 @@ export function createTelemetryStore(db: Database): TelemetryStore {
               sql`b.val_id in (select o.val_id from files f join branches o on o.id = f.branch_id where f.id = ${fileId})`,
             ]),
       ]
-      const found = await db.read<{ valId: string }>(
-        sql`select b.val_id from branches b where ${join(conditions, " and ")}`,
-      )
+      const found = await db.read<{ valId: string }>`
+        select b.val_id from branches b where ${join(conditions, " and ")}`
       return [...new Set(found.map(({ valId }) => valId))]
     },
     walk: ({ accountId, vals }, { span, direction, runsMax }) => {
@@ -95,18 +94,18 @@ export function createTelemetryStore(db: Database): TelemetryStore {
     },
     async findTraced(ids) {
       if (ids.length === 0) return new Map<string, TracedRun>()
-      const found = await db.read<TracedRow>(sql`
+      const found = await db.read<TracedRow>`
         select ${runColumns}, ${fileColumns} from runs r ${runJoins} ${fileJoins}
-        where r.id in (${list(ids)})`)
+        where r.id in (${list(ids)})`
       return new Map(found.map((row) => [row.id, toTraced(row)]))
     },
     async findHeaders(id) {
-      const [row] = await db.read<{
+      const row = await db.first<{
         input: StoredRunInput | null
         response: RunMessage | null
-      }>(sql`
+      }>`
         select r.input as input_json, p.response as response_json from runs r left join run_responses p on p.run_id = r.id
-        where r.id = ${id}`)
+        where r.id = ${id}`
       const input = fromStoredInput(row?.input)
       return {
         request: input && isRequestInput(input) ? input.headers : null,
@@ -115,9 +114,8 @@ export function createTelemetryStore(db: Database): TelemetryStore {
     },
     async findLogs(ids) {
       if (ids.length === 0) return new Map()
-      const found = await db.read<{ id: string; logs: readonly LogLine[] }>(
-        sql`select id, logs as logs_json from runs where id in (${list(ids)}) and logs is not null`,
-      )
+      const found = await db.read<{ id: string; logs: readonly LogLine[] }>`
+        select id, logs as logs_json from runs where id in (${list(ids)}) and logs is not null`
       return new Map(found.map(({ id, logs }) => [id, logs]))
     },
   }

@@ -32,16 +32,15 @@ export function* addSchedules(
   let active = isStarted ? yield* countActive(dialect, val.ownerId, limits.perUserMax) : 0
   for (const fileId of fileIds) {
     const settings = toFirstSettings(limits, isStarted ? active : undefined, now)
-    const added = yield* firstRow(
-      sql`${insertSchedule(val, fileId, settings, now)} on conflict (file_id) do nothing returning file_id`,
-    )
+    const added = yield* firstRow`
+      ${insertSchedule(val, fileId, settings, now)} on conflict (file_id) do nothing returning file_id`
     if (added && !settings.isPaused) active += 1
   }
 }
 
 /** The time of the database. */
 export function* readTime(dialect: Dialect): Statements<number> {
-  const row = yield* firstRow<{ now: number }>(sql`select ${dialect.now} as now`)
+  const row = yield* firstRow<{ now: number }>`select ${dialect.now} as now`
   return row?.now ?? 0
 }
 
@@ -55,10 +54,9 @@ export function* countActive(
   countMax: number,
 ): Statements<number> {
   yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
-  const row = yield* firstRow<{ count: number }>(
-    sql`select count(*) as count from (
-      select 1 as one from schedules where owner_id = ${ownerId} and is_paused = 0 limit ${countMax}) active`,
-  )
+  const row = yield* firstRow<{ count: number }>`
+    select count(*) as count from (
+      select 1 as one from schedules where owner_id = ${ownerId} and is_paused = 0 limit ${countMax}) active`
   return row?.count ?? 0
 }
 

@@ -85,11 +85,11 @@ export function* fireDue(
   countMax: number,
   newId: () => string,
 ): Script<FiredBatch> {
-  const due = yield* rows<DueRow>(sql`
+  const due = yield* rows<DueRow>`
     select file_id, val_id, owner_id, cron, every, time_zone, overlap, catch_up, anchor_at, next_at, last_run_at,
       last_run_id, released_at, ${dialect.now} as now
     from schedules where next_at <= ${dialect.now} and waits_for_id is null
-    order by next_at limit ${countMax} ${dialect.skipLocked}`)
+    order by next_at limit ${countMax} ${dialect.skipLocked}`
   if (due.length === 0) return { delaysMs: [], dropped: 0, errors: [] }
   // Read after the lock: only then a run that another node has started just now is visible.
   const states = yield* readStates(dialect, due)
@@ -142,14 +142,14 @@ function* readStates(
   due: readonly DueRow[],
 ): Statements<ReadonlyMap<string, StateRow>> {
   const ids = due.map((row) => ({ due_file_id: row.fileId }))
-  const found = yield* rows<StateRow>(sql`
+  const found = yield* rows<StateRow>`
     select s.file_id, f.branch_id, ${fileType} as type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
       case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
       case when s.overlap <> 'allow' then 0 when exists (select 1 from runs q where q.account_id = s.owner_id
         and q.due_at is not null order by q.due_at, q.id limit 1 offset ${limits.waitingMax - 1}) then 1 else 0 end as is_crowded
     from ${dialect.tableOf(ids, { due_file_id: "id" })} join schedules s on s.file_id = due_file_id
     join files f on f.id = s.file_id join users u on u.id = s.owner_id
-    left join runs r on r.id = s.last_run_id`)
+    left join runs r on r.id = s.last_run_id`
   return new Map(found.map((state) => [state.fileId, state]))
 }
 
@@ -209,9 +209,9 @@ function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
 
 /** What there is to do, by the clock of the database. Reads two small indexes. */
 export async function findWork(db: Database): Promise<ScheduleWork> {
-  const [row] = await db.read<WorkRow>(sql`
+  const row = await db.first<WorkRow>`
     select (select next_at from schedules where next_at is not null and waits_for_id is null order by next_at limit 1) as next_at,
-      ${db.dialect.now} as now, (select notice from schedules where notice is not null and file_id > ${firstId} order by file_id limit 1) as notice`)
+      ${db.dialect.now} as now, (select notice from schedules where notice is not null and file_id > ${firstId} order by file_id limit 1) as notice`
   const { now = 0, nextAt = null, notice = null } = row ?? {}
   const nextInMs = nextAt === null ? undefined : Math.max(0, nextAt - now)
   return { now, nextInMs, hasNotices: notice !== null }
@@ -245,10 +245,10 @@ export async function correctTimes(
   after: string | undefined,
   countMax: number,
 ): Promise<string | undefined> {
-  const found = await db.read<WaitingRow>(sql`
+  const found = await db.read<WaitingRow>`
     select file_id, cron, every, time_zone, anchor_at, next_at, last_run_at, ${db.dialect.now} as now
     from schedules where file_id > ${after ?? firstId} and next_at > ${db.dialect.now} + ${dueLimits.lateMsMax}
-    order by file_id limit ${countMax}`)
+    order by file_id limit ${countMax}`
   const yieldIfDue = createTimeSlice()
   for (const row of found) {
     await correct(db, row)
@@ -262,10 +262,8 @@ async function correct(db: Database, row: WaitingRow): Promise<void> {
   if (!correction) return
   const { anchorAt, nextAt } = correction
   // Only if nothing has changed meanwhile.
-  await db.write(function* () {
-    yield sql`update schedules set anchor_at = ${anchorAt}, next_at = ${nextAt}
-      where file_id = ${row.fileId} and next_at = ${row.nextAt}`
-  })
+  await db.run`update schedules set anchor_at = ${anchorAt}, next_at = ${nextAt}
+    where file_id = ${row.fileId} and next_at = ${row.nextAt}`
 }
 
 function find(row: WaitingRow): ReturnType<typeof findCorrection> {

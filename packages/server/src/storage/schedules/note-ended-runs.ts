@@ -54,14 +54,14 @@ function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<voi
     run_status: run.status,
     has_failed: isFailure(run) ? 1 : 0,
   }))
-  const schedules = yield* rows<CountRow>(sql`
+  const schedules = yield* rows<CountRow>`
     update schedules set
       failure_count = case when has_failed = 1 then failure_count + 1 when run_status = 'succeeded' then 0 else failure_count end,
       last_status = case when last_run_id = run_id then run_status else last_status end,
       released_at = case when waits_for_id = run_id then ${dialect.now} else released_at end,
       waits_for_id = case when waits_for_id = run_id then null else waits_for_id end
     from ${dialect.tableOf(values, columns)}
-    where file_id = run_file_id returning file_id, failure_count, is_paused`)
+    where file_id = run_file_id returning file_id, failure_count, is_paused`
   const failed = new Set(runs.filter(isFailure).map(({ fileId }) => fileId))
   for (const schedule of schedules)
     if (failed.has(schedule.fileId)) yield* noteFailure(dialect, schedule)

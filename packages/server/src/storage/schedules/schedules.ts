@@ -27,18 +27,14 @@ export function createScheduleStore(
   const { dialect } = db
   return {
     async find(valId, place) {
-      const [target] = await db.read<TargetRow>(selectTarget(valId, place))
+      const target = await db.first<TargetRow>(selectTarget(valId, place))
       if (!target?.file) return undefined
-      const [row] = await db.read<Schedule>(selectSchedule(target.file.id))
+      const row = await db.first<Schedule>(selectSchedule(target.file.id))
       return row
     },
     listOfOwner: (ownerId, page) =>
-      readPage(
-        db,
-        page,
-        byTime,
-      )(sql`
-        select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}`),
+      readPage(db, page, byTime)`
+        select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}`,
     put: (valId, place, change, activeMax) =>
       db.write(() => putSchedule(dialect, valId, place, change, activeMax)),
     delete: (valId, place, assert) => db.write(() => deleteSchedule(valId, place, assert)),
@@ -136,9 +132,8 @@ function* deleteSchedule(
   if (!target) return undefined
   assert(target.val)
   if (!target.file) return false
-  const deleted = yield* firstRow(
-    sql`delete from schedules where file_id = ${target.file.id} returning file_id`,
-  )
+  const deleted = yield* firstRow`
+    delete from schedules where file_id = ${target.file.id} returning file_id`
   return deleted !== undefined
 }
 

@@ -39,16 +39,16 @@ export function* tellOwners(
   newId: () => string,
   toValPage: FailingSchedule["toValPage"],
 ): Script<number> {
-  const locked = yield* rows<{ fileId: string }>(sql`
-    select file_id from schedules where notice is not null order by file_id limit ${countMax} ${dialect.skipLocked}`)
+  const locked = yield* rows<{ fileId: string }>`
+    select file_id from schedules where notice is not null order by file_id limit ${countMax} ${dialect.skipLocked}`
   for (const ids of inBatches(locked.map((row) => row.fileId))) {
-    const found = yield* rows<NoticeRow>(sql`
+    const found = yield* rows<NoticeRow>`
       select s.file_id, f.path as file_path, f.branch_id, b.name as branch_name, s.val_id, s.owner_id,
         u.username as owner_name, v.name, s.notice, s.failure_count, r.error as error_json, ${dialect.now} as now
       from schedules s join files f on f.id = s.file_id join branches b on b.id = f.branch_id
       join vals v on v.id = s.val_id join users u on u.id = s.owner_id
       left join runs r on r.id = s.last_run_id
-      where s.file_id in (${list(ids)}) and s.notice is not null`)
+      where s.file_id in (${list(ids)}) and s.notice is not null`
     for (const row of found) {
       const text = toNotice(row.notice, toFailing(row, toValPage))
       yield* emitEvent(dialect, toEvent(row))

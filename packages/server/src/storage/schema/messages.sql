@@ -92,10 +92,9 @@ create index webhooks_by_owner on webhooks (owner_id, created_at desc, id desc);
 create index webhooks_by_target on webhooks (target_val_id);
 create index webhooks_of_runs on webhooks (owner_id) where has_run_events = 1 and status = 'active';
 
--- What is sent to webhooks. A delivery waits while it has a `next_attempt_at`; the end of a lease
--- is such a time, too. Deliveries of a lane are sent in the order of their ids. They have no
--- foreign key: an event must not fail because its webhook is deleted at the same moment. The
--- columns about attempts are JSON.
+-- What is sent to webhooks. A delivery waits while it has a `next_attempt_at`. Deliveries of a lane
+-- are sent in the order of their ids. They have no foreign key: an event must not fail because its
+-- webhook is deleted at the same moment. The columns about attempts are JSON.
 create table webhook_deliveries (
   id ID primary key,
   webhook_id ID not null,

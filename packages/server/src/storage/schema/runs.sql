@@ -10,10 +10,8 @@
 -- `last_line` is the start of its last log line, which lists show without reading the log. `file_id` is
 -- the file that it has started and `branch_id` the branch; null where they are the id of the val.
 --
--- Runs are the queue. A run waits while `due_at` is set: no node may start it before then, and a
--- claimed run keeps it until it is recorded as running or ended. A fence above 0 marks the runs of
--- the queue; it changes whenever a claim ends without an outcome. `follows_current` is 1 until a
--- run starts that is to run the version that is current then.
+-- Runs are the queue; `queue/queue.ts` has the states of a run. No node may start it before `due_at`.
+-- `follows_current` is 1 until a run starts that is to run the version that is current then.
 create table runs (
   id ID primary key,
   val_id ID not null,

@@ -92,9 +92,8 @@ export function writeFileTexts(
 
 /** The texts that there are; those that differ from the files, or are not indexed, have no version. */
 function* findKnown(valId: string, files: SearchedFiles): Statements<SearchedFiles> {
-  const found = yield* rows<FileText & { readonly isPublic: boolean }>(
-    sql`select path, body, is_public from search_texts where val_id = ${valId}`,
-  )
+  const found = yield* rows<FileText & { readonly isPublic: boolean }>`
+    select path, body, is_public from search_texts where val_id = ${valId}`
   const own = found.find(({ path }) => path === "")
   const others = found.filter(({ path }) => path !== "")
   const known = new Map(others.map(({ path }) => [path, { since: -1, bytes: 0 }]))
@@ -161,9 +160,8 @@ function* readTexts(
   files: readonly SearchedEntry[],
 ): Statements<readonly FileText[]> {
   const keys = files.map(([path, { since }]) => sql`(path = ${path} and since = ${since})`)
-  const found = yield* rows<{ path: string; content: string | null }>(
-    sql`select path, content from states where branch_id = ${valId} and (${join(keys, " or ")})`,
-  )
+  const found = yield* rows<{ path: string; content: string | null }>`
+    select path, content from states where branch_id = ${valId} and (${join(keys, " or ")})`
   // No folded text contains the newline, so no query can span both parts.
   return found.map(({ path, content }) => ({
     path,

@@ -2,16 +2,16 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Hit } from "../database/database.ts"
 
 /** How long searches may take, and how many there may be. */
-export interface SearchLimits {
+export const searchDefaults = {
   /** The time limit of one search, without the time it waits for others. */
-  readonly searchMsMax: number
+  searchMsMax: 1_500,
   /**
    * Searches that wait for a thread or a connection. One searcher may have a quarter of them.
    */
-  readonly searchesWaitingMax: number
+  searchesWaitingMax: 64,
 }
 
-export const searchDefaults: SearchLimits = { searchMsMax: 1_500, searchesWaitingMax: 64 }
+export type SearchLimits = Readonly<typeof searchDefaults>
 
 /** The error for a search that exceeds its time limit. */
 export function searchTimedOut({ searchMsMax }: SearchLimits): AppError {

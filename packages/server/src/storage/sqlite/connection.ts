@@ -4,12 +4,14 @@ import type { SqlValue, Statement } from "../database/sql.ts"
 import { fromSqliteError } from "./errors.ts"
 import { readRecords, type SqliteStatement, toSqliteRecords } from "./result.ts"
 
-export interface ConnectLimits {
+export const connectLimits = {
   /** Prepared statements per connection. */
-  readonly preparedMax: number
+  preparedMax: 500,
   /** How long opening waits for the lock of another process. */
-  readonly openMsMax: number
+  openMsMax: 5_000,
 }
+
+export type ConnectLimits = Readonly<typeof connectLimits>
 
 /** Opens a connection for reads or for writes. */
 export function connect(
@@ -87,14 +89,16 @@ export class SqliteConnection {
 
   run(statement: Statement): readonly unknown[] {
     assertStorable(statement.values)
-    return readRecords(this.#prepare(statement.text), statement.values)
+    const { text, values } = withFixedLimits(statement)
+    return readRecords(this.#prepare(text), values)
   }
 
   /** Reads row by row, for a caller that may stop early. One such read at a time. */
   *iterate(statement: Statement): Iterable<unknown> {
     assertStorable(statement.values)
-    const prepared = this.#prepare(statement.text)
-    for (const row of prepared.iterate(...statement.values))
+    const { text, values } = withFixedLimits(statement)
+    const prepared = this.#prepare(text)
+    for (const row of prepared.iterate(...values))
       yield* toSqliteRecords(prepared, [Object.values(row as object)])
   }
 
@@ -125,4 +129,32 @@ export class SqliteConnection {
       return
     }
   }
+}
+
+/** By text: the positions of the values that are limits. */
+const limitsOf = new Map<string, readonly number[]>()
+const textsMax = 1_000
+const limitPattern = /\blimit \$(\d+)/g
+
+/**
+ * The statement with its limits in the text. SQLite plans a statement with a bound limit anew each
+ * time that it runs, which takes a hundred times as long as a small read. It does so to choose the
+ * plan by the limit, and still can.
+ */
+export function withFixedLimits(statement: Statement): Pick<Statement, "text" | "values"> {
+  const { text, values } = statement
+  const positions = limitsOf.get(text) ?? findLimits(text)
+  if (positions.length === 0 || !positions.every((at) => Number.isSafeInteger(values[at])))
+    return statement
+  return {
+    text: text.replace(limitPattern, (_, number) => `limit ${values[Number(number) - 1]}`),
+    values: values.filter((_, at) => !positions.includes(at)),
+  }
+}
+
+function findLimits(text: string): readonly number[] {
+  const positions = Array.from(text.matchAll(limitPattern), ([, number]) => Number(number) - 1)
+  if (limitsOf.size >= textsMax) limitsOf.clear()
+  limitsOf.set(text, positions)
+  return positions
 }

@@ -1,31 +1,20 @@
 import { EventEmitter } from "node:events"
-import { type Database, rows } from "../database/database.ts"
+import { type Database, rows, verbs } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
-import { type Statement, sql } from "../database/sql.ts"
-import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
+import { type Sql, type Statement, sql } from "../database/sql.ts"
+import { searchDefaults } from "../search/search-limits.ts"
 import { createChangeCounter } from "./change-counter.ts"
 import { connect, type SqliteConnection } from "./connection.ts"
 import { createFile, watchFile } from "./database-file.ts"
 import { sqliteDialect } from "./dialect.ts"
 import { fromSqliteError } from "./errors.ts"
-import { type RunWriterLimits, SqliteRunWriter } from "./run-writer.ts"
+import { runWriterLimits, SqliteRunWriter } from "./run-writer.ts"
 import { SqliteSearches } from "./search.ts"
-import { SqliteWriter, type SqliteWriterLimits } from "./writer.ts"
+import { SqliteWriter, writerLimits } from "./writer.ts"
 
-export interface SqliteLimits extends SqliteWriterLimits, RunWriterLimits, SearchLimits {}
+const defaults = { ...searchDefaults, ...writerLimits, ...runWriterLimits }
 
-const defaults: SqliteLimits = {
-  ...searchDefaults,
-  groupMax: 256,
-  waitingMax: 10_000,
-  lockMsMax: 5_000,
-  patientMsMax: 3_600_000,
-  lockRetryMs: 5,
-  preparedMax: 500,
-  openMsMax: 5_000,
-  threadRunsMin: 16,
-  threadBytesMin: 262_144,
-}
+export type SqliteLimits = Readonly<typeof defaults>
 
 const dataVersion = sql`pragma data_version`
 
@@ -67,10 +56,11 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   const runWriter = new SqliteRunWriter(path, limits, onNotice)
   const searches = new SqliteSearches(path, limits)
   const database: Database = {
+    ...verbs,
     dialect: sqliteDialect,
     openSearch: (searcher) => searches.open(searcher),
-    async read<Row>(statement: Statement) {
-      return read(statement) as readonly Row[]
+    async read<Row>(...given: Sql) {
+      return read(sql(...given)) as readonly Row[]
     },
     write(script, { isPatient = false, runs } = {}) {
       return writer.write(
@@ -79,8 +69,8 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         runs && runWriter.canWrite(runs) ? () => runWriter.write(runs) : undefined,
       )
     },
-    writeOne: (statement) => writer.write(() => rows(statement), false),
-    runUrgent: (statement) => writer.write(() => rows(statement), false),
+    writeOne: (...given) => writer.write(() => rows(...given), false),
+    runUrgent: (...given) => writer.write(() => rows(...given), false),
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()

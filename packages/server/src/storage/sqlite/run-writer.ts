@@ -2,18 +2,21 @@ import { Worker } from "node:worker_threads"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RunValues, RunWrite } from "../database/database.ts"
 import { countRunBytes } from "../runs/record-runs.ts"
-import type { ConnectLimits } from "./connection.ts"
+import { type ConnectLimits, connectLimits } from "./connection.ts"
 
 /** When the thread is started, and how it connects. */
-export interface RunWriterLimits extends ConnectLimits {
+export const runWriterLimits = {
+  ...connectLimits,
   /**
    * A batch of this many runs starts the thread. From then on the thread writes every batch,
    * because waiting for the disk blocks the thread that writes.
    */
-  readonly threadRunsMin: number
+  threadRunsMin: 16,
   /** A batch of this many bytes starts the thread too. */
-  readonly threadBytesMin: number
+  threadBytesMin: 262_144,
 }
+
+export type RunWriterLimits = Readonly<typeof runWriterLimits>
 
 /** The data that the thread starts with. */
 export interface RunWriterOptions extends ConnectLimits {
@@ -93,7 +96,7 @@ export class SqliteRunWriter {
       workerData: this.#options,
     })
     this.#thread.on("message", (reply: RunWriterReply) => this.#receive(reply))
-    this.#thread.on("error", (error) => {
+    this.#thread.on("error", (error: Error) => {
       process.emitWarning(
         `The thread that writes runs has failed; the main thread writes them from now on: ${error.message}`,
       )

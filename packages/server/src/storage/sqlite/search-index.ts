@@ -20,9 +20,8 @@ export const sqliteSearchIndex: SearchIndex = {
       `insert into search_${column} (rowid, ${column}) select key, ${column} from search_texts where is_public = 1 order by key`,
   ),
   *replace({ valId, isPublic, name, body }) {
-    const before = yield* firstRow<TextRow>(
-      sql`select key, is_public, name, body from search_texts where val_id = ${valId} and path = ''`,
-    )
+    const before = yield* firstRow<TextRow>`
+      select key, is_public, name, body from search_texts where val_id = ${valId} and path = ''`
     if (!before) return
     const { key, isPublic: isIndexed } = before
     if ((isPublic && !isIndexed) || before.name !== name) {
@@ -37,11 +36,10 @@ export const sqliteSearchIndex: SearchIndex = {
       yield sql`insert into search_backlog (val_id) select val_id from search_texts where val_id = ${valId} and path <> '' and is_public = 0 limit 1 on conflict do nothing`
   },
   *replaceBody(valId, path, body) {
-    const before = yield* firstRow<TextRow & { readonly isValPublic: boolean }>(
-      sql`select t.key, t.is_public, t.name, t.body, v.is_public as is_val_public
+    const before = yield* firstRow<TextRow & { readonly isValPublic: boolean }>`
+      select t.key, t.is_public, t.name, t.body, v.is_public as is_val_public
         from search_texts t join search_texts v on v.val_id = t.val_id and v.path = ''
-        where t.val_id = ${valId} and t.path = ${path}`,
-    )
+        where t.val_id = ${valId} and t.path = ${path}`
     if (!before) return
     const { key } = before
     if (!before.isPublic && before.isValPublic)

@@ -4,18 +4,20 @@ import type { Statement } from "../database/sql.ts"
 import type { SqliteConnection } from "./connection.ts"
 import { fromSqliteError, isBusy, isConstraint } from "./errors.ts"
 
-export interface SqliteWriterLimits {
+export const writerLimits = {
   /** Scripts that share a transaction. */
-  readonly groupMax: number
+  groupMax: 256,
   /** Scripts that wait. */
-  readonly waitingMax: number
+  waitingMax: 10_000,
   /** How long a script waits while another process writes. */
-  readonly lockMsMax: number
+  lockMsMax: 5_000,
   /** The same for a patient script. */
-  readonly patientMsMax: number
+  patientMsMax: 3_600_000,
   /** How long to wait before the next attempt while another process writes. */
-  readonly lockRetryMs: number
+  lockRetryMs: 5,
 }
+
+export type SqliteWriterLimits = Readonly<typeof writerLimits>
 
 export interface SqliteWriterHooks {
   /**

@@ -30,12 +30,8 @@ const joins = raw(
 export function createCommentStore(db: Database): CommentStore {
   return {
     listOfVal: (valId, page) =>
-      readPage<Comment>(
-        db,
-        page,
-        newestOf("c."),
-      )(sql`
-        select ${columns} from comments c ${joins} where c.val_id = ${valId}`),
+      readPage<Comment>(db, page, newestOf("c."))`
+        select ${columns} from comments c ${joins} where c.val_id = ${valId}`,
     async listOfUser(userId, relationship, period, page) {
       const rows = await db.read<Comment>(listOfUser(userId, relationship, period, page))
       return toPage(rows, page, asIs, newestFirst.toKeys)

@@ -8,7 +8,7 @@ import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { raw, sql } from "../database/sql.ts"
+import { raw } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { addNotification } from "../notifications/add-notification.ts"
@@ -32,12 +32,12 @@ interface ImportRow {
 export function createForkStore(db: Database, schedules: ScheduleLimits): ForkStore {
   return {
     async findImports(valId, version) {
-      const rows = await db.read<ImportRow>(sql`
+      const rows = await db.read<ImportRow>`
         select i.username_key, i.name_key, i.branch_key, i.specifiers as specifiers_json, i.pinned_val_id, i.pinned_version,
           coalesce(i.pinned_at, s.created_at) as pinned_at
         from versions n join states s on s.branch_id = n.branch_id and s.path = n.entry_path and s.since = n.entry_since
         join imports i on i.branch_id = s.branch_id and i.path = s.path and i.since = s.since
-        where n.branch_id = ${valId} and n.version = ${version}`)
+        where n.branch_id = ${valId} and n.version = ${version}`
       if (rows.some(({ specifiers }) => specifiers === null)) return undefined
       return rows
         .map(toImport)
@@ -65,9 +65,8 @@ function toImport(row: ImportRow): ValImport {
 
 /** The files of the original beside its code and readme, which the fork has already. */
 function* planCopy({ id, version }: NewFork["forkOf"], at: number): Script<CopiedFiles> {
-  const row = yield* firstRow<{ entryPath: string | null }>(
-    sql`select entry_path from versions where branch_id = ${id} and version = ${version}`,
-  )
+  const row = yield* firstRow<{ entryPath: string | null }>`
+    select entry_path from versions where branch_id = ${id} and version = ${version}`
   const path = row?.entryPath ?? undefined
   const { files } = createTree(yield* readPaths(id, version))
   const others = files.filter((file) => file.path !== path && file.path !== readmePath)
@@ -99,8 +98,8 @@ function* createFork(
 ): Script<Val | undefined> {
   const copied = yield* planCopy(fork.forkOf, at)
   const created = yield* createValRow(dialect, fork, at, depth, copied)
-  const original = yield* firstRow<ValRow>(sql`
-    select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`)
+  const original = yield* firstRow<ValRow>`
+    select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`
   assert(original && toVal(original))
   if (created)
     yield* addSchedules(dialect, created, findIntervals(created, copied), schedules, false)

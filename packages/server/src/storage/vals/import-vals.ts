@@ -38,7 +38,7 @@ export function createImportedValStore(db: Database): ImportedValStore {
   return {
     atOnceMax: db.dialect.forUpdate === nothing ? limits.atOnceAloneMax : limits.atOnceMax,
     async find(val) {
-      const [row] = await db.read<ExistingRow>(selectExisting(val))
+      const row = await db.first<ExistingRow>(selectExisting(val))
       if (!row) return undefined
       const known = new Set<number>()
       for (const statement of selectKnown(row.id, val))

@@ -13,19 +13,17 @@ import { isJoinedId, toVal, type ValRow, valColumns, withCurrentVersion } from "
  * more.
  */
 export async function indexBacklog(db: Database, valsMax: number): Promise<boolean> {
-  const found = await db.read<{ valId: string }>(
-    sql`select val_id from search_backlog order by val_id limit ${valsMax}`,
-  )
+  const found = await db.read<{ valId: string }>`
+    select val_id from search_backlog order by val_id limit ${valsMax}`
   for (const { valId } of found) await db.write(() => indexVal(db.dialect, valId))
-  const left = await db.read(sql`select val_id from search_backlog limit 1`)
+  const left = await db.read`select val_id from search_backlog limit 1`
   return left.length > 0
 }
 
 function* indexVal(dialect: Dialect, valId: string): Script<void> {
   yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
-  const row = yield* firstRow<ValRow>(
-    sql`select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", valId)}`,
-  )
+  const row = yield* firstRow<ValRow>`
+    select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", valId)}`
   if (!row) return
   const val = toVal(row)
   yield writeSearchText(dialect, val)

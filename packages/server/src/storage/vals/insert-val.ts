@@ -59,11 +59,11 @@ export function* insertVal(
   const name = toNameKey(val.ownerName, val.name)
   const origin = val.forkOf?.id
   yield* lockNames(dialect, [name, ...imports])
-  const inserted = yield* firstRow(sql`
+  const inserted = yield* firstRow`
     insert into vals (id, owner_id, name, name_key, description, image_url, privacy, created_at, updated_at, forked_from_id, forked_from_version)
     values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.description ?? null}, ${val.imageUrl ?? null}, ${val.privacy}, ${createdAt}, ${updatedAt},
       ${origin ?? null}, ${val.forkOf?.version ?? null})
-    on conflict (owner_id, name_key) do nothing returning id`)
+    on conflict (owner_id, name_key) do nothing returning id`
   if (!inserted) return false
   const size = measure(val, beginning, isWithCode)
   yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at, file_count, bytes)

@@ -20,9 +20,8 @@ import {
 export function createLikeStore(db: Database): LikeStore {
   return {
     async has(userId, valId) {
-      const rows = await db.read(
-        sql`select val_id from likes where user_id = ${userId} and val_id = ${valId}`,
-      )
+      const rows = await db.read`
+        select val_id from likes where user_id = ${userId} and val_id = ${valId}`
       return rows.length > 0
     },
     add(userId, valId, at, authorize) {
@@ -58,9 +57,9 @@ function* addLike(
   const val = yield* lockAccess(dialect, valId)
   if (!val) return false
   authorize(val)
-  const added = yield* firstRow(sql`
+  const added = yield* firstRow`
     insert into likes (user_id, val_id, created_at) values (${userId}, ${valId}, ${at})
-    on conflict (user_id, val_id) do nothing returning val_id`)
+    on conflict (user_id, val_id) do nothing returning val_id`
   if (!added) return true
   const trend = addToTrend(val.trend, at)
   yield sql`update vals set like_count = like_count + 1, trend = ${trend} where id = ${valId}`
@@ -70,12 +69,10 @@ function* addLike(
 
 /** Removes a like. */
 export function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
-  const val = yield* firstRow<{ likeCount: number; trend: number }>(
-    sql`select like_count, trend from vals where id = ${valId} ${dialect.forUpdate}`,
-  )
-  const removed = yield* firstRow<{ createdAt: number }>(
-    sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning created_at`,
-  )
+  const val = yield* firstRow<{ likeCount: number; trend: number }>`
+    select like_count, trend from vals where id = ${valId} ${dialect.forUpdate}`
+  const removed = yield* firstRow<{ createdAt: number }>`
+    delete from likes where user_id = ${userId} and val_id = ${valId} returning created_at`
   if (!val || !removed) return
   const rest = removeFromTrend(val.trend, removed.createdAt)
   const trend = val.likeCount > 1 ? rest : 0

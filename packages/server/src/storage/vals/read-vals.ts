@@ -1,6 +1,6 @@
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Database } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
+import type { Statement } from "../database/sql.ts"
 import { type ValRow, withEntry } from "./val-rows.ts"
 
 /**
@@ -14,8 +14,8 @@ export async function readVals<Row extends ValRow = ValRow>(
   return withTexts<ValRow>(
     await db.read<Omit<ValRow, "code"> & OptionalCode>(list),
     async ({ id, version }) => {
-      const [texts] = await db.read<Pick<ValRow, "code" | "readme">>(sql`
-      select coalesce(c.content, '') as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${id} and n.version = ${version}`)
+      const texts = await db.first<Pick<ValRow, "code" | "readme">>`
+      select coalesce(c.content, '') as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${id} and n.version = ${version}`
       // It was deleted a moment ago.
       return texts ?? { code: "", readme: null }
     },

@@ -15,8 +15,8 @@ interface PurgeRow {
 export function createValPurgeStore(db: Database): ValPurgeStore {
   return {
     async findDue(at) {
-      const [row] = await db.read<PurgeRow>(sql`
-        select val_id, owner_id, due_at from val_purges where due_at <= ${at} order by due_at limit 1`)
+      const row = await db.first<PurgeRow>`
+        select val_id, owner_id, due_at from val_purges where due_at <= ${at} order by due_at limit 1`
       return row && { valId: row.valId, ownerId: row.ownerId, dueAt: row.dueAt }
     },
     purgeBlobs: (purge, at, countMax) =>
@@ -44,13 +44,12 @@ function* purgeBlobs(
 ): Script<boolean> {
   // Before its blobs, as uploads do.
   yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
-  const blobs = yield* rows<{ key: string }>(
-    sql`select key from val_blobs where val_id = ${valId} limit ${countMax}`,
-  )
+  const blobs = yield* rows<{ key: string }>`
+    select key from val_blobs where val_id = ${valId} limit ${countMax}`
   for (const chunk of inBatches(blobs.map(({ key }) => key))) {
     // Another node may have deleted some of them meanwhile.
-    const deleted = yield* rows<{ size: number; objectId: string | null }>(sql`
-      delete from val_blobs where val_id = ${valId} and key in (${list(chunk)}) returning size, object_id`)
+    const deleted = yield* rows<{ size: number; objectId: string | null }>`
+      delete from val_blobs where val_id = ${valId} and key in (${list(chunk)}) returning size, object_id`
     for (const { objectId: id } of deleted)
       if (id !== null) yield sql`update objects set unused_since = ${at} where id = ${id}`
     const bytes = deleted.reduce((sum, { size }) => sum + size, 0)

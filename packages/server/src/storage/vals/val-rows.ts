@@ -196,8 +196,7 @@ export interface LockedAccess extends ValAccess {
 
 /** Reads that and keeps others from changing the val until the transaction ends. */
 export function* lockAccess(dialect: Dialect, valId: string): Statements<LockedAccess | undefined> {
-  const row = yield* firstRow<{ ownerId: string; privacy: Privacy; trend: number }>(
-    sql`select owner_id, privacy, trend from vals where id = ${valId} ${dialect.forUpdate}`,
-  )
+  const row = yield* firstRow<{ ownerId: string; privacy: Privacy; trend: number }>`
+    select owner_id, privacy, trend from vals where id = ${valId} ${dialect.forUpdate}`
   return row && { ownerId: row.ownerId, privacy: row.privacy, trend: row.trend }
 }

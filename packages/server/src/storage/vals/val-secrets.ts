@@ -54,7 +54,7 @@ export function createValSecretStore(db: Database): ValSecretStore {
  */
 function* lockVal(dialect: Dialect, valId: string): Statements<SecretVal | undefined> {
   yield sql`select id from users where id = (select owner_id from vals where id = ${valId}) ${dialect.forUpdate}`
-  return yield* firstRow<SecretVal>(sql`
+  return yield* firstRow<SecretVal>`
     select v.id, v.name, v.privacy, v.owner_id, u.username as owner_name
-    from vals v join users u on u.id = v.owner_id where v.id = ${valId} ${dialect.forUpdate}`)
+    from vals v join users u on u.id = v.owner_id where v.id = ${valId} ${dialect.forUpdate}`
 }

@@ -79,11 +79,11 @@ export function createValStore(db: Database): ValStore {
     findById: createFind(db, byId),
     findByFile: createFind(db, byFile),
     async findByName(username, name, viewerId) {
-      const [row] = await db.read<ValRow>(sql`
+      const row = await db.first<ValRow>`
         select ${valColumns} from users u
         join vals v on v.owner_id = u.id join branches b on b.id = v.id
         join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}
-        where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(viewerId)}`)
+        where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(viewerId)}`
       return row && toVal(row)
     },
     async list(viewerId, filter, page) {
@@ -96,15 +96,15 @@ export function createValStore(db: Database): ValStore {
     },
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
-      const found = await db.read<ValState>(sql`
+      const found = await db.read<ValState>`
         select v.id, v.name, b.version, v.privacy, ${entryType} as type, ${updatedAt} from vals v join branches b on b.id = v.id
-        where v.owner_id = ${ownerId} order by v.name_key ${limitTo(page)}`)
+        where v.owner_id = ${ownerId} order by v.name_key ${limitTo(page)}`
       return toPage(found, page, asIs)
     },
     async findUsage(ownerId) {
-      const found = await db.read<{ id: string; valId: string; bytes: number }>(sql`
+      const found = await db.read<{ id: string; valId: string; bytes: number }>`
         select b.id, b.val_id, b.bytes from vals v join branches b on b.val_id = v.id
-        where v.owner_id = ${ownerId} limit ${limits.usageBranchesMax}`)
+        where v.owner_id = ${ownerId} limit ${limits.usageBranchesMax}`
       return {
         vals: found.filter((row) => row.id === row.valId).length,
         bytes: found.reduce((sum, row) => sum + row.bytes, 0),
@@ -124,6 +124,7 @@ export function createValStore(db: Database): ValStore {
     },
     async change(id, change, assert, at) {
       const depth = findCallDepth()
+      // On PostgreSQL only, and only if the save can be written together with others.
       const saved = await codeSaves?.save(id, change, assert, at)
       if (saved) return saved
       return writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at, depth))
@@ -168,19 +169,20 @@ function createFind<Row extends ValRow & RecordOf<Row>>(
   { select, column, ...to }: Lookup<Row>,
 ): ValStore["findById"] {
   const find = async (id: string) => {
-    const [row] = await db.read<Row>(sql`${select} where ${raw(column)} = ${id}`)
+    const row = await db.first<Row>`${select} where ${raw(column)} = ${id}`
     return row && to.toVal(row)
   }
   const { gather } = db.dialect
   if (!gather) return createExactCache(db, find, { weightMax: limits.cachedCharsMax }, weigh)
   return createBatchLookup<string, Val>(async (ids) => {
-    const found = await db.read<Row>(sql`${select} where ${gather.isAnyId(column, ids)}`)
+    const found = await db.read<Row>`${select} where ${gather.isAnyId(column, ids)}`
     return new Map(found.map((row) => [to.toId(row), to.toVal(row)]))
   }, limits)
 }
 
+/** With the response that is made of it, which is kept as long: it has the texts once more. */
 function weigh(val: Val): number {
-  return val.code.length + (val.readme?.length ?? 0) + 500
+  return 2 * (val.code.length + (val.readme?.length ?? 0)) + 2_000
 }
 
 /**
@@ -236,17 +238,15 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
   // Lock first, then read: a select that waits for a lock may join the locked row with older rows of
   // other tables.
   const locks = yield* lockVals(dialect, change)
-  const row = yield* firstRow<ChangeableRow>(
-    sql`${selectChangeable} where ${isJoinedId(dialect, "v.id", change.valId)}`,
-  )
+  const row = yield* firstRow<ChangeableRow>`
+    ${selectChangeable} where ${isJoinedId(dialect, "v.id", change.valId)}`
   return row && { ...toChangeable(row), locks }
 }
 
 /** Reads a val in a script. */
 export function* readVal(dialect: Dialect, id: string): Script<Val | undefined> {
-  const row = yield* firstRow<ValRow>(
-    sql`select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", id)}`,
-  )
+  const row = yield* firstRow<ValRow>`
+    select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", id)}`
   return row && toVal(row)
 }
 
@@ -304,9 +304,8 @@ function* changeById(
 }
 
 function* findNewName(id: string, name: string): Script<NameKey | undefined> {
-  const owner = yield* firstRow<{ username: string }>(
-    sql`select u.username from vals v join users u on u.id = v.owner_id where v.id = ${id}`,
-  )
+  const owner = yield* firstRow<{ username: string }>`
+    select u.username from vals v join users u on u.id = v.owner_id where v.id = ${id}`
   return owner && toNameKey(owner.username, name)
 }
 
@@ -323,9 +322,8 @@ function* createOrChange(
   depth: number,
 ): Script<SavedVal> {
   const nameKey = toValNameKey(val.name)
-  const found = yield* firstRow<{ id: string }>(
-    sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`,
-  )
+  const found = yield* firstRow<{ id: string }>`
+    select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`
   if (!found) {
     assert(undefined)
     const created = yield* createValRow(dialect, val, at, depth)

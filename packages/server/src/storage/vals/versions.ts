@@ -33,18 +33,17 @@ interface ImportRow extends NameKey {
 export function createVersionStore(db: Database): VersionStore {
   return {
     async find(valId, version) {
-      const [row] = await db.read<ValRow>(sql`
-        select ${valColumns} from vals v ${withVersions} where ${isJoinedId(db.dialect, "v.id", valId)} and n.version = ${version}`)
+      const row = await db.first<ValRow>`
+        select ${valColumns} from vals v ${withVersions} where ${isJoinedId(db.dialect, "v.id", valId)} and n.version = ${version}`
       return row && toVal(row)
     },
     async list(valId, page) {
-      const found = await db.read<Version>(sql`
+      const found = await db.read<Version>`
         select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at from versions n
-        where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`)
+        where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`
       const complete = await withTexts<Version>(found, async ({ version }) => {
-        const [text] = await db.read<Pick<Version, "code">>(
-          sql`select coalesce(c.content, '') as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${version}`,
-        )
+        const text = await db.first<Pick<Version, "code">>`
+          select coalesce(c.content, '') as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${version}`
         return text ?? { code: "" }
       })
       return toPage(complete, page, asIs, (row) => [row.version])
@@ -65,9 +64,8 @@ function* deleteVersion(
   depth: number,
 ): Script<VersionDeletion> {
   // If it is the current version, the one before it becomes current, and its imports are resolved.
-  const newest = yield* rows<{ version: number }>(
-    sql`select version from versions where branch_id = ${valId} order by version desc limit 2`,
-  )
+  const newest = yield* rows<{ version: number }>`
+    select version from versions where branch_id = ${valId} order by version desc limit 2`
   const imported = yield* listImports(
     valId,
     newest.map((row) => row.version),
@@ -81,12 +79,11 @@ function* deleteVersion(
   if (!locked) return "no_val"
   const { val, locks } = locked
   assert(val)
-  const found = yield* firstRow(
-    sql`select version from versions where branch_id = ${valId} and version = ${version}`,
-  )
+  const found = yield* firstRow`
+    select version from versions where branch_id = ${valId} and version = ${version}`
   if (!found) return "no_version"
-  const highest = yield* firstRow<ValRow>(sql`
-    select ${valColumns} from vals v ${withVersions} where v.id = ${valId} and n.version <> ${version} order by n.version desc limit 1`)
+  const highest = yield* firstRow<ValRow>`
+    select ${valColumns} from vals v ${withVersions} where v.id = ${valId} and n.version <> ${version} order by n.version desc limit 1`
   if (!highest) return "last_version"
   if (version === val.version) {
     const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
@@ -101,17 +98,16 @@ function* deleteVersion(
 
 /** Deletes the states that no version but this one shows. */
 function* deleteStates(branchId: string, version: number): Script<void> {
-  const neighbours = yield* firstRow<{ before: number | null; after: number | null }>(sql`
+  const neighbours = yield* firstRow<{ before: number | null; after: number | null }>`
     select (select version from versions where branch_id = ${branchId} and version < ${version} order by version desc limit 1) as before,
-      (select version from versions where branch_id = ${branchId} and version > ${version} order by version limit 1) as after`)
+      (select version from versions where branch_id = ${branchId} and version > ${version} order by version limit 1) as after`
   const isReplaced =
     neighbours?.after == null
       ? nothing
       : sql`and exists (select 1 from states s where s.branch_id = states.branch_id and s.path = states.path
           and s.since > states.since and s.since <= ${neighbours.after})`
-  const deleted = yield* rows<{ bytes: number | null }>(
-    sql`delete from states where branch_id = ${branchId} and since > ${neighbours?.before ?? -1} and since <= ${version} ${isReplaced} returning octet_length(content) as bytes`,
-  )
+  const deleted = yield* rows<{ bytes: number | null }>`
+    delete from states where branch_id = ${branchId} and since > ${neighbours?.before ?? -1} and since <= ${version} ${isReplaced} returning octet_length(content) as bytes`
   const bytes = deleted.reduce((sum, row) => sum + (row.bytes ?? 0), 0)
   if (bytes > 0) yield sql`update branches set bytes = bytes - ${bytes} where id = ${branchId}`
 }
@@ -121,9 +117,8 @@ function* deleteStates(branchId: string, version: number): Script<void> {
  * schedules any more.
  */
 function* moveFilesBack(branchId: string, version: number): Script<void> {
-  const found = yield* rows<{ id: string; path: string }>(
-    sql`select id, path from files where branch_id = ${branchId}`,
-  )
+  const found = yield* rows<{ id: string; path: string }>`
+    select id, path from files where branch_id = ${branchId}`
   const paths = new Map(found.map(({ id, path }) => [id, path]))
   const gone = new Set(paths.keys())
   for (const { fileId, path, type } of yield* readPaths(branchId, version)) {

@@ -28,40 +28,28 @@ export function createDeliveryStore(db: Database, claims: RowClaims): DeliverySt
   const scripts = createScripts(db, claims)
   return {
     list: (ownerId, webhookId, status, page) =>
-      readPage<Delivery>(
-        db,
-        page,
-        newestFirst,
-      )(sql`
+      readPage<Delivery>(db, page, newestFirst)`
         select ${deliveryColumns} from webhook_deliveries
-        where webhook_id = ${webhookId} and owner_id = ${ownerId} ${status === undefined ? nothing : sql`and status = ${status}`}`),
-    async find(ownerId, webhookId, id) {
-      const [row] = await db.read<DeliveryDetail>(sql`
+        where webhook_id = ${webhookId} and owner_id = ${ownerId} ${status === undefined ? nothing : sql`and status = ${status}`}`,
+    find: (ownerId, webhookId, id) =>
+      db.first<DeliveryDetail>`
         select ${deliveryColumns}, ${messageColumns}, request as request_json, response as response_json from webhook_deliveries d
-        where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId}`)
-      return row
-    },
+        where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId}`,
     addTest: (ownerId, webhookId, id) =>
       writeOnce(db, () => scripts.addTest(ownerId, webhookId, id)),
     retry: (ownerId, webhookId, id) => writeOnce(db, () => scripts.retry(ownerId, webhookId, id)),
-    async findDue(id) {
-      const [row] = await db.read<DueDelivery>(sql`
+    findDue: (id) =>
+      db.first<DueDelivery>`
         select ${messageColumns}, d.depth, d.is_manual, d.tried_since, ${db.dialect.now} as now,
           case when u.suspended_at is null then 0 else 1 end as is_owner_suspended,
           d.webhook_id as webhook__id, w.owner_id as webhook__owner_id, w.status as webhook__status,
           w.url as webhook___url, w.target_val_id as webhook___target_val_id, w.key_id as webhook__sealed__key_id, w.sealed as webhook__sealed__bytes
-        from webhook_deliveries d join webhooks w on w.id = d.webhook_id join users u on u.id = w.owner_id where d.id = ${id}`)
-      return row
-    },
+        from webhook_deliveries d join webhooks w on w.id = d.webhook_id join users u on u.id = w.owner_id where d.id = ${id}`,
     drop: (claim) =>
-      db.write(function* () {
-        yield sql`delete from webhook_deliveries where id = ${claim.id}
-          and not exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`
-      }),
-    end: (claim, webhookId, attempt, isGone) =>
-      db.write(() => scripts.end(claim, webhookId, attempt, isGone)),
-    postpone: (claim, webhookId, attempt, delayMs) =>
-      db.write(() => scripts.postpone(claim, webhookId, attempt, delayMs)),
+      db.run`delete from webhook_deliveries where id = ${claim.id}
+        and not exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`,
+    record: (claim, webhookId, attempt) =>
+      db.write(() => scripts.record(claim, webhookId, attempt)),
     startRun: (claim, run, attempt) => db.write(() => scripts.startRun(claim, run, attempt)),
     purgeOlder: (keptMs, countMax) =>
       db.write(() =>
@@ -87,16 +75,15 @@ function createScripts(db: Database, claims: RowClaims) {
   const { now } = db.dialect
 
   function* read(id: string): Script<Delivery | undefined> {
-    return yield* firstRow<Delivery>(
-      sql`select ${deliveryColumns} from webhook_deliveries where id = ${id}`,
-    )
+    return yield* firstRow<Delivery>`
+      select ${deliveryColumns} from webhook_deliveries where id = ${id}`
   }
 
   /** Failures count from the first one on, until an attempt succeeds. */
   function* noteFailure(webhookId: string): Statements<number> {
-    const failing = yield* firstRow<{ ms: number }>(sql`
+    const failing = yield* firstRow<{ ms: number }>`
       update webhooks set failing_since = coalesce(failing_since, ${now}) where id = ${webhookId}
-      returning ${now} - failing_since as ms`)
+      returning ${now} - failing_since as ms`
     return failing?.ms ?? 0
   }
 
@@ -114,9 +101,8 @@ function createScripts(db: Database, claims: RowClaims) {
       webhookId: string,
       id: string,
     ): Script<Delivery | "full" | undefined> {
-      const webhook = yield* firstRow(
-        sql`select id from webhooks where id = ${webhookId} and owner_id = ${ownerId}`,
-      )
+      const webhook = yield* firstRow`
+        select id from webhooks where id = ${webhookId} and owner_id = ${ownerId}`
       if (!webhook) return undefined
       if ((yield* countRoom(webhookId)) <= 0) return "full"
       const data = toOwnJson({ message: "This is a test", webhookId })
@@ -126,35 +112,28 @@ function createScripts(db: Database, claims: RowClaims) {
           ${now}, ${now}, ${now})`
       return yield* read(id)
     },
-    /** It leaves its lane: others have been sent since. A claim in progress loses its fence. */
+    /** It leaves its lane: others have been sent since. A claim in progress ends. */
     *retry(ownerId: string, webhookId: string, id: string): Script<Delivery | undefined> {
-      const found = yield* firstRow(sql`
+      const found = yield* firstRow`
         update webhook_deliveries set status = 'waiting', is_manual = 1, lane = null, next_attempt_at = ${now},
-          tried_since = ${now}, attempts_before = attempts_before + attempts, attempts = 0, fence = fence + 1, node_id = null,
+          tried_since = ${now}, attempts_before = attempts_before + attempts, attempts = 0, node_id = null,
           ended_at = null, run_id = null
-        where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId} returning id`)
+        where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId} returning id`
       return found === undefined ? undefined : yield* read(id)
     },
-    *end(claim: Claim, webhookId: string, attempt: RecordedAttempt, isGone: boolean): Script<void> {
+    *record(claim: Claim, webhookId: string, attempt: RecordedAttempt): Script<void> {
+      const { isTried, isGone, delayMs } = attempt
       const isDelivered = attempt.error === null
-      const status = isDelivered ? "delivered" : "failed"
-      const set = sql`status = ${status}, ended_at = ${now}, ${toColumns(attempt)}`
-      if (!(yield* claims.end(claim, set))) return
-      if (!attempt.isTried) return
+      const set = toColumns(attempt)
+      const ended = sql`status = ${isDelivered ? "delivered" : "failed"}, ended_at = ${now}, ${set}`
+      const isRecorded = yield* delayMs === undefined
+        ? claims.end(claim, ended)
+        : claims.postpone(claim, delayMs, set)
+      if (!isRecorded || !isTried) return
       if (isDelivered) return void (yield clearFailure(webhookId))
       const failingMs = yield* noteFailure(webhookId)
       if (isGone) yield* disable(webhookId, "The receiver responded with 410 Gone")
       else if (failingMs >= limits.failingMsMax) yield* disable(webhookId, failedForDays)
-    },
-    *postpone(
-      claim: Claim,
-      webhookId: string,
-      attempt: RecordedAttempt,
-      delayMs: number,
-    ): Script<void> {
-      if (!(yield* claims.postpone(claim, delayMs, toColumns(attempt)))) return
-      const failingMs = yield* noteFailure(webhookId)
-      if (failingMs >= limits.failingMsMax) yield* disable(webhookId, failedForDays)
     },
     *startRun(claim: Claim, run: WebhookRun, attempt: RecordedAttempt): Script<void> {
       const { id, valId, ownerId, depth, args } = run

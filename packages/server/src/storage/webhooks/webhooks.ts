@@ -27,16 +27,9 @@ const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = 
 export function createWebhookStore(db: Database): WebhookStore {
   return {
     list: (ownerId, page) =>
-      readPage<Webhook>(
-        db,
-        page,
-        newestOf("w."),
-      )(sql`
-        select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}`),
-    async find(ownerId, id) {
-      const [row] = await db.read<Webhook>(selectWebhook(ownerId, id))
-      return row
-    },
+      readPage<Webhook>(db, page, newestOf("w."))`
+        select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}`,
+    find: (ownerId, id) => db.first<Webhook>(selectWebhook(ownerId, id)),
     create: (webhook, countMax) =>
       unlessValIsGone(writeOnce(db, () => createWebhook(db.dialect, webhook, countMax))),
     change: (ownerId, id, change, at) =>
@@ -45,14 +38,11 @@ export function createWebhookStore(db: Database): WebhookStore {
     rotate: (ownerId, id, rotate, at) =>
       writeOnce(db, () => rotateSecrets(db.dialect, ownerId, id, rotate, at)),
     listOtherKeys: (keyId, countMax) =>
-      db.read(
-        sql`select ${sealedColumns} from webhooks where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`,
-      ),
+      db.read`
+        select ${sealedColumns} from webhooks where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`,
     reseal: (webhook, sealed) =>
-      db.write(function* () {
-        yield sql`update webhooks set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}
-          where id = ${webhook.id} and sealed = ${webhook.sealed.bytes}`
-      }),
+      db.run`update webhooks set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}
+        where id = ${webhook.id} and sealed = ${webhook.sealed.bytes}`,
   }
 }
 
@@ -82,8 +72,8 @@ function* createWebhook(
   const { id, ownerId, target, events, valId, description, sealed, at } = webhook
   // Locks the row of the user, so that concurrent new webhooks are counted one after the other.
   yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
-  const last = yield* firstRow(sql`
-    select id from webhooks where owner_id = ${ownerId} order by created_at desc, id desc limit 1 offset ${countMax - 1}`)
+  const last = yield* firstRow`
+    select id from webhooks where owner_id = ${ownerId} order by created_at desc, id desc limit 1 offset ${countMax - 1}`
   if (last) return "full"
   yield sql`insert into webhooks (id, owner_id, url, target_val_id, events, has_run_events, val_id, description, status,
       key_id, sealed, created_at, updated_at)
@@ -114,9 +104,8 @@ function* changeWebhook(
 
 /** The number of deliveries is limited, so they can be deleted at once. */
 function* removeWebhook(ownerId: string, id: string): Script<boolean> {
-  const removed = yield* firstRow(
-    sql`delete from webhooks where id = ${id} and owner_id = ${ownerId} returning id`,
-  )
+  const removed = yield* firstRow`
+    delete from webhooks where id = ${id} and owner_id = ${ownerId} returning id`
   if (removed) yield sql`delete from webhook_deliveries where webhook_id = ${id}`
   return removed !== undefined
 }
@@ -128,8 +117,8 @@ function* rotateSecrets(
   rotate: Parameters<WebhookStore["rotate"]>[2],
   at: number,
 ): Script<Webhook | undefined> {
-  const row = yield* firstRow<SealedWebhook>(sql`
-    select ${sealedColumns} from webhooks where id = ${id} and owner_id = ${ownerId} ${dialect.forUpdate}`)
+  const row = yield* firstRow<SealedWebhook>`
+    select ${sealedColumns} from webhooks where id = ${id} and owner_id = ${ownerId} ${dialect.forUpdate}`
   if (!row) return undefined
   const { sealed, previousUntil } = rotate(row.sealed)
   yield sql`update webhooks set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}, previous_until = ${previousUntil},

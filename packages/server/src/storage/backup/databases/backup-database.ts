@@ -1,10 +1,27 @@
 import type { Database } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
 import type { RecordOf } from "../../database/records.ts"
-import type { SqlValue, Statement } from "../../database/sql.ts"
+import type { Sql, SqlValue, Statement } from "../../database/sql.ts"
 
 /** The parts of a database that only reading needs. */
 export type Readable = Pick<Database, "dialect" | "read" | "stop">
+
+/** A column of a table, with a type that both databases share. */
+export interface TableColumn {
+  readonly name: string
+  readonly type: "text" | "integer" | "bytes"
+}
+
+/** All tables of ours with their columns, in order. */
+export async function readTables({
+  dialect,
+  read,
+}: Pick<Readable, "dialect" | "read">): Promise<ReadonlyMap<string, readonly TableColumn[]>> {
+  type Row = { tableName: string; columnName: string; type: TableColumn["type"] }
+  const found = await read<Row>(dialect.columns)
+  const columns = found.map(({ columnName: name, ...rest }) => ({ name, ...rest }))
+  return Map.groupBy(columns, ({ tableName }) => tableName)
+}
 
 /** A database of a server, as a backup reads it and a restore fills it. */
 export interface BackupDatabase {
@@ -41,7 +58,7 @@ export type SnapshotRow = readonly (SqlValue | bigint)[]
 
 export interface LoadConnection {
   readonly dialect: Dialect
-  run<Row extends RecordOf<Row>>(statement: Statement): Promise<readonly Row[]>
+  run<Row extends RecordOf<Row>>(...given: Sql): Promise<readonly Row[]>
   insert(
     table: string,
     columns: readonly string[],

@@ -1,5 +1,5 @@
 import type { ReservedSQL } from "bun"
-import { raw, type SqlValue, type Statement } from "../../database/sql.ts"
+import { raw, type Sql, type SqlValue, sql } from "../../database/sql.ts"
 import { createClient, postgresDefaults } from "../../postgres/client.ts"
 import { postgresDialect } from "../../postgres/dialect.ts"
 import { fromPostgresError } from "../../postgres/errors.ts"
@@ -111,10 +111,11 @@ async function open(
   try {
     const connection = await client.reserve()
     for (const step of steps) await connection.unsafe(step)
-    const read = async <Row>({ text, values }: Statement): Promise<readonly Row[]> =>
-      toPostgresRecords(
-        await translated(connection.unsafe<PostgresResult>(text, values as SqlValue[]).values()),
-      )
+    const read = async <Row>(...given: Sql): Promise<readonly Row[]> => {
+      const { text, values } = sql(...given)
+      const result = connection.unsafe<PostgresResult>(text, values as SqlValue[]).values()
+      return toPostgresRecords(await translated(result))
+    }
     return { dialect: postgresDialect, connection, read, stop }
   } catch (error) {
     await stop()

@@ -1,7 +1,7 @@
 import { Database as Connection, SQLiteError } from "bun:sqlite"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
-import { raw, type SqlValue, type Statement } from "../../database/sql.ts"
+import { raw, type Sql, type SqlValue, sql } from "../../database/sql.ts"
 import { sqliteDialect } from "../../sqlite/dialect.ts"
 import { fromSqliteError } from "../../sqlite/errors.ts"
 import { openSqlite } from "../../sqlite/open.ts"
@@ -110,7 +110,8 @@ function open(
 function toReadable(connection: Connection) {
   return {
     dialect: sqliteDialect,
-    async read<Row>({ text, values }: Statement): Promise<readonly Row[]> {
+    async read<Row>(...given: Sql): Promise<readonly Row[]> {
+      const { text, values } = sql(...given)
       return translated(() => readRecords(connection.query<unknown, SqlValue[]>(text), values))
     },
     async stop() {

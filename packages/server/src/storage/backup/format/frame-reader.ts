@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
-import * as zlib from "node:zlib"
+import { zstdDecompressSync } from "node:zlib"
 import {
   BackupDamaged,
   type BackupSummary,
@@ -84,11 +84,6 @@ async function readExactly(file: FileHandle, bytes: number): Promise<Buffer> {
     filled += bytesRead
   }
   return buffer
-}
-
-/** Our type definitions are of a Node without zstd. */
-const { zstdDecompressSync } = zlib as unknown as {
-  zstdDecompressSync(bytes: Uint8Array, options: { readonly maxOutputLength: number }): Buffer
 }
 
 /** Stops at the size that the frame declares. */

@@ -1,13 +1,8 @@
 import { BackupDamaged } from "@hamlet/contract/backup"
 import type { SqlValue } from "../../database/sql.ts"
+import type { TableColumn } from "../databases/backup-database.ts"
 import { RestoreRefused } from "../restore/loader.ts"
 import type { Frame } from "./frame-reader.ts"
-
-/** A column of a table that is restored. */
-export interface TableColumn {
-  readonly name: string
-  readonly type: "text" | "integer" | "bytes"
-}
 
 /** The form of an id in both databases. SQLite would store any text. */
 export const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -10,8 +10,8 @@ import {
   type LibsqlOptions,
   type LibsqlServer,
   LibsqlUnavailable,
+  openLibsqlStream,
 } from "../../../shared/libsql/libsql-server.ts"
-import { openLibsqlStream } from "../../../shared/libsql/libsql-stream.ts"
 import { syncPath } from "../databases/sqlite.ts"
 import { RestoreRefused } from "../restore/loader.ts"
 import { listOwnerDatabases } from "./database-files.ts"

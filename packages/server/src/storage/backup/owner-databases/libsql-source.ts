@@ -12,8 +12,8 @@ import {
   type LibsqlOptions,
   type LibsqlServer,
   LibsqlUnavailable,
+  openLibsqlStream,
 } from "../../../shared/libsql/libsql-server.ts"
-import { openLibsqlStream } from "../../../shared/libsql/libsql-stream.ts"
 import { copyPrefix, readFile, removeLeftovers } from "./database-files.ts"
 import { OwnerDatabaseDamaged, type OwnerDatabaseSource } from "./owner-database-source.ts"
 

@@ -2,7 +2,6 @@ import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
 import { type ContentStore, chunkBytes } from "../../blobs/object-chunks.ts"
-import { sql } from "../../database/sql.ts"
 import type { LoadConnection } from "../databases/backup-database.ts"
 import type { Frame } from "../format/frame-reader.ts"
 import { idPattern } from "../format/row-values.ts"
@@ -147,8 +146,8 @@ export function createOwnerDatabaseLoader(
       const { id, at } = toHead(json)
       if (current?.id !== id) {
         finish()
-        const [owner] = await connection.run<{ folder: string | null }>(sql`
-          select null as folder from users where id = ${id} union all select owner_id as folder from vals where id = ${id}`)
+        const [owner] = await connection.run<{ folder: string | null }>`
+          select null as folder from users where id = ${id} union all select owner_id as folder from vals where id = ${id}`
         if (!owner)
           throw new BackupDamaged("it contains the database of a user or a val that is not in it")
         const inner = owner.folder === null ? folder : join(folder, owner.folder)

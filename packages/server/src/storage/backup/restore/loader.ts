@@ -1,25 +1,10 @@
 import { type Migration, migrate } from "../../database/migrate.ts"
 import { raw } from "../../database/sql.ts"
-import type { BackupDatabase, LoadConnection } from "../databases/backup-database.ts"
-
-/**
- * Fills an empty database. Before `commit` nothing of it is visible, and any failure leaves the
- * database empty.
- */
-export interface Loader {
-  /** Why a restore is not possible: undefined when the database is empty. */
-  findObstacle(): Promise<string | undefined>
-  /** Creates the tables, without indexes and foreign keys, and connects to them. */
-  begin(migrations: readonly Migration[]): Promise<LoadConnection>
-  /**
-   * Creates the indexes and foreign keys that `begin` left out, and checks all references.
-   */
-  finish(signal: AbortSignal): Promise<void>
-  /** Makes the restored data visible. The first server that starts migrates it. */
-  commit(): Promise<void>
-  /** Removes everything that was loaded. */
-  abort(): Promise<void>
-}
+import {
+  type BackupDatabase,
+  type LoadConnection,
+  readTables,
+} from "../databases/backup-database.ts"
 
 /**
  * A backup that cannot be restored, or not into this server. The message completes the sentence
@@ -29,7 +14,13 @@ export class RestoreRefused extends Error {
   override readonly name = "RestoreRefused"
 }
 
-export function createLoader(database: BackupDatabase): Loader {
+export type Loader = ReturnType<typeof createLoader>
+
+/**
+ * Fills an empty database. Before `commit` nothing of it is visible, and any failure leaves the
+ * database empty.
+ */
+export function createLoader(database: BackupDatabase) {
   let connection: LoadConnection | undefined
   let dropped: readonly { readonly drop: string; readonly create: string }[] = []
   const opened = () => {
@@ -41,8 +32,10 @@ export function createLoader(database: BackupDatabase): Loader {
     if (obstacle !== undefined) throw new RestoreRefused(obstacle)
   }
   return {
+    /** Why a restore is not possible: undefined when the database is empty. */
     findObstacle: () => findObstacle(database),
-    async begin(migrations) {
+    /** Creates the tables, without indexes and foreign keys, and connects to them. */
+    async begin(migrations: readonly Migration[]): Promise<LoadConnection> {
       const target = await database.openTarget()
       await migrate(target, migrations).finally(() => target.stop())
       connection = await database.openLoad()
@@ -52,7 +45,8 @@ export function createLoader(database: BackupDatabase): Loader {
       for (const { drop } of dropped) await connection.run(raw(drop))
       return connection
     },
-    async finish(signal) {
+    /** Creates the indexes and foreign keys that `begin` left out, and checks all references. */
+    async finish(signal: AbortSignal): Promise<void> {
       const { completion, brokenReferences, run } = opened()
       for (const statement of [
         ...dropped.toReversed().map(({ create }) => create),
@@ -71,7 +65,8 @@ export function createLoader(database: BackupDatabase): Loader {
           `a row of ${broken.table} refers to a missing row of ${broken.parent}`,
         )
     },
-    async commit() {
+    /** Makes the restored data visible. The first server that starts migrates it. */
+    async commit(): Promise<void> {
       try {
         await opened().run(raw("commit"))
       } catch (error) {
@@ -82,7 +77,8 @@ export function createLoader(database: BackupDatabase): Loader {
       await connection?.stop()
       await database.place(assertEmpty)
     },
-    async abort() {
+    /** Removes everything that was loaded. */
+    async abort(): Promise<void> {
       await connection?.stop()
       database.discard()
     },
@@ -94,8 +90,7 @@ async function findObstacle({ name, inspect }: BackupDatabase): Promise<string |
   const found = await inspect()
   if (!found) return undefined
   try {
-    const columns = await found.read<{ tableName: string }>(found.dialect.columns)
-    const tables = new Set(columns.map((column) => column.tableName))
+    const tables = await readTables(found)
     for (const table of ["users", "vals"].filter((each) => tables.has(each))) {
       const [row] = await found.read(raw(`select 1 from ${table} limit 1`))
       if (row) return `${name} already contains ${table}, and a restore needs an empty server`

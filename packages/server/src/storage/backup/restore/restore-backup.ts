@@ -4,14 +4,14 @@ import type { Recipient } from "../../../domain/mail/outbound/emails.ts"
 import type { ContentStore } from "../../blobs/object-chunks.ts"
 import { findTooOld, type Migration, releaseBefore } from "../../database/migrate.ts"
 import { firstId } from "../../database/pagination.ts"
-import { raw, type SqlValue, sql } from "../../database/sql.ts"
+import { raw, type SqlValue } from "../../database/sql.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
 import { toSearchedPath } from "../../vals/changes/change-val.ts"
 import { withEntry } from "../../vals/val-rows.ts"
 import { backupTables, ownerDatabases } from "../backup-tables.ts"
-import type { LoadConnection } from "../databases/backup-database.ts"
+import { type LoadConnection, readTables, type TableColumn } from "../databases/backup-database.ts"
 import { checkFile, type Frame, readFrames } from "../format/frame-reader.ts"
-import { type TableColumn, toRows } from "../format/row-values.ts"
+import { toRows } from "../format/row-values.ts"
 import {
   type ContentLoader,
   createBucketLoader,
@@ -136,9 +136,9 @@ async function load(
   // The server asks for some of these times. Those before the base are known from the backup only.
   for (const { version, appliedAt } of header.migrations)
     if (version <= header.schemaVersion)
-      await connection.run(sql`
+      await connection.run`
         insert into schema_migrations (version, name, applied_at) values (${version}, 'restored', ${appliedAt})
-        on conflict (version) do update set applied_at = excluded.applied_at`)
+        on conflict (version) do update set applied_at = excluded.applied_at`
   const sections = Object.fromEntries(trailer.sections.map(({ name, items }) => [name, items]))
   await loadSearchTexts(connection, (done) => {
     signal.throwIfAborted()
@@ -155,32 +155,18 @@ async function planLoads(
   content: { readonly objects: ContentLoader; readonly owners: ContentLoader },
   objectIds: ReadonlyMap<string, string>,
 ): Promise<readonly ContentLoader[]> {
-  const found = await connection.run<{
-    tableName: string
-    columnName: string
-    type: TableColumn["type"]
-  }>(connection.dialect.columns)
-  const tables = Map.groupBy(found, ({ tableName }) => tableName)
+  const tables = await readTables({ dialect: connection.dialect, read: connection.run })
   return header.sections.map(({ name, columns = [] }) => {
     if (name === ownerDatabases) return content.owners
     if (backupTables[name]?.kind === "objects") return content.objects
-    const types = new Map(
-      (tables.get(name) ?? []).map((column) => [column.columnName, column.type]),
-    )
-    const typed = columns.flatMap((column) => ({
-      name: column,
-      type: types.get(column) ?? "unknown",
-    }))
-    if (
-      types.size === 0 ||
-      typed.some(({ type }) => type === "unknown") ||
-      new Set(columns).size !== types.size ||
-      columns.length !== types.size
-    )
+    const table = tables.get(name) ?? []
+    const typed = columns.flatMap((column) => table.find((one) => one.name === column) ?? [])
+    const counts = [columns.length, typed.length, new Set(columns).size]
+    if (table.length === 0 || counts.some((count) => count !== table.length))
       throw new RestoreRefused(
         `the columns of its section "${name}" differ from those of the table at schema ${header.schemaVersion}`,
       )
-    return createTableLoader(connection, name, typed as readonly TableColumn[], objectIds)
+    return createTableLoader(connection, name, typed, objectIds)
   })
 }
 
@@ -282,9 +268,8 @@ async function loadSearchTexts(
 ): Promise<void> {
   let done = 0
   for (let after = firstId; ; ) {
-    const found = await connection.run<TextSource>(
-      sql`${texts} where v.id > ${after} order by v.id limit ${valsMax}`,
-    )
+    const found = await connection.run<TextSource>`
+      ${texts} where v.id > ${after} order by v.id limit ${valsMax}`
     const last = found.at(-1)
     if (!last) break
     after = last.id

@@ -5,19 +5,7 @@ import type { DatabasePlace } from "../owner-databases/database-place.ts"
 import { RestoreRefused } from "./loader.ts"
 
 /** The files that a restore creates besides the database. */
-export interface RestoreFiles {
-  /** The folder into which the databases of users are restored at first. */
-  readonly besideFolder: string
-  /**
-   * Throws when there are databases of users, except for those of a restore that was killed.
-   */
-  begin(): Promise<void>
-  /** Moves them to their final place. */
-  placeOwnerDatabases(): Promise<void>
-  /** The restore is complete. */
-  end(): void
-  abort(): Promise<void>
-}
+export type RestoreFiles = ReturnType<typeof createRestoreFiles>
 
 /** While this file exists, the folder contains an incomplete restore. */
 const markName = "restore.unfinished"
@@ -26,7 +14,7 @@ const markName = "restore.unfinished"
  * The changes of a restore in the data folder. The caller must have checked that the database is
  * empty.
  */
-export function createRestoreFiles(dataDir: string, databases: DatabasePlace): RestoreFiles {
+export function createRestoreFiles(dataDir: string, databases: DatabasePlace) {
   const besideFolder = join(dataDir, "sqlite.restoring")
   const mark = join(dataDir, markName)
   let isPlaced = false
@@ -35,7 +23,9 @@ export function createRestoreFiles(dataDir: string, databases: DatabasePlace): R
     if (hasPlaced) await databases.removeAll()
   }
   return {
+    /** The folder into which the databases of users are restored at first. */
     besideFolder,
+    /** Throws when there are databases of users, except for those of a restore that was killed. */
     async begin() {
       mkdirSync(dataDir, { recursive: true, mode: 0o700 })
       if (existsSync(mark)) {
@@ -49,12 +39,14 @@ export function createRestoreFiles(dataDir: string, databases: DatabasePlace): R
       writeFileSync(mark, `${process.pid}\n`, { mode: 0o600 })
       syncPath(dataDir)
     },
+    /** Moves them to their final place. */
     async placeOwnerDatabases() {
       if (!existsSync(besideFolder)) return
       isPlaced = true
       await databases.place(besideFolder)
       syncPath(dataDir)
     },
+    /** The restore is complete. */
     end() {
       rmSync(mark, { force: true })
       syncPath(dataDir)

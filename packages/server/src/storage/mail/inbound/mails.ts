@@ -37,20 +37,20 @@ export function createMailStore(db: Database): MailStore {
       const [file] = target.kind === "id" ? await db.read<ValRow>(selectFile(target.id)) : []
       // The id of a val means its entry file, even where it is the id of another file.
       if (file && target.kind === "id" && file.id !== target.id) return toMailVal(file)
-      const [row] = await db.read<ValRow>(selectEntry(toCondition(target)))
+      const row = await db.first<ValRow>(selectEntry(toCondition(target)))
       return row && toMailVal(row)
     },
     findNew: (mails, mailbox) => findNew(db, mails, mailbox),
     add: (mails, mailbox, assert) =>
       writeOnce(db, () => addMails(db.dialect, mails, mailbox, assert)),
     async assertRoom(ownerId, mailbox) {
-      const [used] = await db.read<UsedRow>(selectUsed(ownerId))
+      const used = await db.first<UsedRow>(selectUsed(ownerId))
       assertRoomFor(used, [{ bytes: 1 }], mailbox)
     },
     async findContent(runId) {
-      const [row] = await db.read<ContentRow>(sql`
+      const row = await db.first<ContentRow>`
         select m.email as email_json, c.bytes, c.content, c.object_id, o.place from mail_contents c
-        join incoming_mails m on m.run_id = c.run_id left join objects o on o.id = c.object_id where c.run_id = ${runId}`)
+        join incoming_mails m on m.run_id = c.run_id left join objects o on o.id = c.object_id where c.run_id = ${runId}`
       return row && toStoredMail(row)
     },
     purge: (after, endedBefore, at) => db.write(() => purgeContents(after, endedBefore, at)),
@@ -136,10 +136,10 @@ function* addMails(
  * for each other.
  */
 function* isFirst(key: string, at: number): Statements<boolean> {
-  const added = yield* firstRow(sql`
+  const added = yield* firstRow`
     insert into mail_keys (key, received_at) values (${key}, ${at})
     on conflict (key) do update set received_at = excluded.received_at where mail_keys.received_at < ${at - limits.keyMs}
-    returning key`)
+    returning key`
   return added !== undefined
 }
 
@@ -154,13 +154,12 @@ async function findNew<Mail extends MailCandidate>(
     const earlier =
       key === undefined
         ? []
-        : await db.read(
-            sql`select key from mail_keys where key = ${key} and received_at >= ${at - limits.keyMs}`,
-          )
+        : await db.read`
+          select key from mail_keys where key = ${key} and received_at >= ${at - limits.keyMs}`
     if (earlier.length === 0) found.push(mail)
   }
   for (const [ownerId, ofOwner] of Map.groupBy(found, ({ val }) => val.ownerId)) {
-    const [used] = await db.read<UsedRow>(selectUsed(ownerId))
+    const used = await db.first<UsedRow>(selectUsed(ownerId))
     assertRoomFor(used, ofOwner, mailbox)
   }
   return found
@@ -190,8 +189,8 @@ function* insertMail(mail: NewMail): Statements<void> {
   const { runId, val, content, bytes } = mail
   const object = content instanceof Uint8Array ? null : content
   if (object) {
-    const used = yield* firstRow(sql`
-      update objects set unused_since = null, size = ${object.size} where id = ${object.id} and unused_since is not null returning id`)
+    const used = yield* firstRow`
+      update objects set unused_since = null, size = ${object.size} where id = ${object.id} and unused_since is not null returning id`
     if (!used) throw new MailRefused("mailbox_full", "the message took too long; try again later")
   }
   yield sql`insert into incoming_mails (run_id, email) values (${runId}, ${toOwnJson(mail.email)})`
@@ -227,12 +226,12 @@ function* purgeContents(
   endedBefore: number,
   at: number,
 ): Script<string | undefined> {
-  const seen = yield* rows<PurgeRow>(sql`
+  const seen = yield* rows<PurgeRow>`
     select c.run_id, c.object_id, case
       when r.id is null or (r.ended_at is not null and (c.bytes > ${limits.keptBytesMax} or r.ended_at < ${endedBefore})) then 1
       else 0 end as is_unused
     from (select run_id, object_id, bytes from mail_contents where run_id > ${after || firstId} order by run_id limit ${limits.batchMax}) c
-    left join runs r on r.id = c.run_id order by c.run_id`)
+    left join runs r on r.id = c.run_id order by c.run_id`
   const unused = seen.filter(({ isUnused }) => isUnused)
   yield* removeContents(unused, at)
   return seen.length === limits.batchMax ? seen.at(-1)?.runId : undefined
@@ -251,9 +250,8 @@ export function* removeContents(
 }
 
 function* purgeKeys(before: number): Script<boolean> {
-  const old = yield* rows<{ key: string }>(
-    sql`select key from mail_keys where received_at < ${before} order by received_at limit ${limits.batchMax}`,
-  )
+  const old = yield* rows<{ key: string }>`
+    select key from mail_keys where received_at < ${before} order by received_at limit ${limits.batchMax}`
   for (const chunk of inBatches(old.map(({ key }) => key)))
     yield sql`delete from mail_keys where key in (${list(chunk)})`
   return old.length === limits.batchMax

@@ -25,13 +25,13 @@ export function* addNotice(
 ): Statements<boolean> {
   const content = Buffer.from(toOwnJson({ from: null, to: null, subject, text }))
   // An address has no character that JSON escapes: the contract allows none.
-  const added = yield* firstRow(sql`
+  const added = yield* firstRow`
     insert into emails (id, account_id, kind, sender, recipients, recipient_count, subject, bytes, stored_bytes, status, next_attempt_at, created_at)
     select ${id}, u.id, 'notice', s.value, '[{"address":"' || u.email || '","status":"waiting"}]', 1, ${subject}, ${content.length}, ${content.length}, 'waiting', ${dialect.now}, ${at}
     from users u join settings s on s.name = ${noticeSenderName}
     where u.id = ${userId} and u.email is not null and u.email_verified_at is not null and u.suspended_at is null
       and (select count(*) from emails e where e.account_id = ${userId} and e.kind = 'notice' and e.created_at > ${at - dayMs}) < ${limits.perDay}
-    returning id`)
+    returning id`
   if (!added) return false
   yield asAdded(
     "emails",

@@ -30,14 +30,11 @@ export function createEmailStore(
     add: (email, allowance) => writeOnce(db, () => addEmail(db.dialect, email, allowance)),
     resend: (accountId, id, copy, allowance) =>
       writeOnce(db, () => resend(db.dialect, accountId, id, copy, allowance)),
-    async find(accountId, id) {
-      const [row] = await db.read<Email>(
-        sql`select ${emailColumns} from emails e where e.id = ${id} and e.account_id = ${accountId}`,
-      )
-      return row
-    },
+    find: (accountId, id) =>
+      db.first<Email>`
+        select ${emailColumns} from emails e where e.id = ${id} and e.account_id = ${accountId}`,
     async findUsed(accountId, at) {
-      const [used] = await db.read<UsedRow>(selectUsed(accountId, false, at))
+      const used = await db.first<UsedRow>(selectUsed(accountId, false, at))
       return { recipients: used?.count ?? 0, bytes: used?.bytes ?? 0 }
     },
     list(accountId, status, page) {
@@ -46,21 +43,20 @@ export function createEmailStore(
       return readPage<Email>(db, page, newestOf("e."))(select)
     },
     listOfRun: (accountId, runId, countMax) =>
-      db.read(sql`
+      db.read`
         select ${emailColumns} from emails e where e.run_id = ${runId} and e.account_id = ${accountId}
-        order by e.id limit ${countMax}`),
+        order by e.id limit ${countMax}`,
     async findToSend(id) {
-      const [row] = await db.read<SentRow & { readonly suspendedAt: number | null }>(sql`
+      const row = await db.first<SentRow & { readonly suspendedAt: number | null }>`
         select ${emailColumns}, c.content, u.suspended_at
         from emails e left join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
-        where e.id = ${id} and e.next_attempt_at is not null`)
+        where e.id = ${id} and e.next_attempt_at is not null`
       return row && { email: row, content: row.content, isSuspended: row.suspendedAt !== null }
     },
     record: (claim, outcome) => db.write(() => record(claims, claim, outcome)),
     async setNoticeSender(address) {
-      const [known] = await db.read<{ value: string }>(
-        sql`select value from settings where name = ${noticeSenderName}`,
-      )
+      const known = await db.first<{ value: string }>`
+        select value from settings where name = ${noticeSenderName}`
       if ((known?.value ?? null) === address) return
       await db.write(function* () {
         yield address === null
@@ -124,9 +120,8 @@ function* check(
   if (isUsedUp) return { kind: "used_up", retryAfterMs: (used?.oldest ?? at) + dayMs - at }
   if ((yield* sumStored(accountId)) + cost.bytes <= storedBytesMax) return undefined
   // Waiting emails have precedence over failed ones, which are kept for another attempt only.
-  const failed = yield* rows<{ id: string }>(
-    sql`select id from emails where account_id = ${accountId} and stored_bytes > 0 and status = 'failed'`,
-  )
+  const failed = yield* rows<{ id: string }>`
+    select id from emails where account_id = ${accountId} and stored_bytes > 0 and status = 'failed'`
   yield* dropContents(failed.map(({ id }) => id))
   return (yield* sumStored(accountId)) + cost.bytes > storedBytesMax
     ? { kind: "no_room" }
@@ -134,9 +129,8 @@ function* check(
 }
 
 function* sumStored(accountId: string): Statements<number> {
-  const stored = yield* firstRow<{ bytes: number | null }>(
-    sql`select sum(stored_bytes) as bytes from emails where account_id = ${accountId} and stored_bytes > 0`,
-  )
+  const stored = yield* firstRow<{ bytes: number | null }>`
+    select sum(stored_bytes) as bytes from emails where account_id = ${accountId} and stored_bytes > 0`
   return stored?.bytes ?? 0
 }
 
@@ -154,9 +148,9 @@ function* resend(
   copy: { readonly id: string; readonly at: number },
   allowance: EmailAllowance,
 ): Script<Resending> {
-  const row = yield* firstRow<SentRow>(sql`
+  const row = yield* firstRow<SentRow>`
     select ${emailColumns}, c.content from emails e left join email_contents c on c.email_id = e.id
-    where e.id = ${id} and e.account_id = ${accountId}`)
+    where e.id = ${id} and e.account_id = ${accountId}`
   if (!row) return { kind: "not_found" }
   const { recipients, ...email } = row
   const isOwn = email.kind === "val" || email.kind === "api"
@@ -186,13 +180,12 @@ function* record(
 }
 
 function* purge(endedBefore: number, failedBefore: number, countMax: number): Script<boolean> {
-  const old = yield* rows<{ id: string }>(
-    sql`select id from emails where ended_at is not null and ended_at < ${endedBefore} limit ${countMax}`,
-  )
+  const old = yield* rows<{ id: string }>`
+    select id from emails where ended_at is not null and ended_at < ${endedBefore} limit ${countMax}`
   for (const chunk of inBatches(old.map(({ id }) => id)))
     yield sql`delete from emails where id in (${list(chunk)})`
-  const failed = yield* rows<{ id: string }>(sql`
-    select id from emails where stored_bytes > 0 and ended_at < ${failedBefore} limit ${countMax}`)
+  const failed = yield* rows<{ id: string }>`
+    select id from emails where stored_bytes > 0 and ended_at < ${failedBefore} limit ${countMax}`
   yield* dropContents(failed.map(({ id }) => id))
   return old.length === countMax || failed.length === countMax
 }

@@ -257,9 +257,8 @@ function hasSameFiles(before: Val, after: Val): boolean {
 }
 
 function* assertNameIsFree(val: Val, name: string): Script<void> {
-  const other = yield* firstRow(
-    sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${toValNameKey(name)}`,
-  )
+  const other = yield* firstRow`
+    select id from vals where owner_id = ${val.ownerId} and name_key = ${toValNameKey(name)}`
   if (other) throw nameTaken(name)
 }
 

@@ -37,10 +37,10 @@ describeEachDatabase("createCodeSaves", (open) => {
         writes.scripts += 1
         return db.write(script, options)
       },
-      async writeOne(statement) {
+      async writeOne(...given) {
         writes.alone += 1
         await beforeWrite()
-        return db.writeOne(statement)
+        return db.writeOne(...given)
       },
     }
   }

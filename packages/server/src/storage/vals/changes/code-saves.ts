@@ -4,7 +4,6 @@ import { createBatchLookup } from "../../database/batch-lookups.ts"
 import type { Database } from "../../database/database.ts"
 import type { CodeSave, Gather } from "../../database/dialect.ts"
 import { ConstraintError, LockTimeout } from "../../database/errors.ts"
-import { sql } from "../../database/sql.ts"
 import type { FileState } from "../../files/branch-rows.ts"
 import { planChange, toSearchText } from "./change-val.ts"
 import {
@@ -86,9 +85,8 @@ function needsMore({ main, ...found }: ChangeableVal): boolean {
 function createFind(db: Database, gather: Gather) {
   return createBatchLookup<string, ChangeableVal>(
     async (ids) => {
-      const found = await db.read<ChangeableRow>(
-        sql`${selectChangeable} where ${gather.isAnyId("v.id", ids)}`,
-      )
+      const found = await db.read<ChangeableRow>`
+        ${selectChangeable} where ${gather.isAnyId("v.id", ids)}`
       return new Map(found.map((row) => [row.id, toChangeable(row)]))
     },
     { keysMax: limits.readMax },

@@ -1,35 +1,15 @@
 import type { RunPosition } from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
-import { firstRow, type RunWrite, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
+import { firstRow, rows, type Script } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
-import { recordRuns } from "./record-runs.ts"
 import { firstIdOf } from "./run-partitions.ts"
 
-/** The script of this change. It returns whether the same change, made again, may find more to do. */
-export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
-  switch (write.kind) {
-    case "record":
-      yield* recordRuns(dialect, write.runs)
-      return false
-    case "purge_deleted":
-      return yield* purgeRuns(write.runsMax)
-    case "purge_older":
-      return yield* purgeOlder(write.table, write.before, write.runsMax)
-    case "purge_beyond":
-      return yield* purgeBeyond(write.valId, write.keptMax, write.runsMax)
-    case "purge_from":
-      return yield* purgeFrom(write.accountId, write.from, write.runsMax)
-  }
-}
-
-/** Deletes some of the runs of deleted vals. */
-function* purgeRuns(runsMax: number): Script<boolean> {
-  const purge = yield* firstRow<{ valId: string }>(sql`select val_id from run_purges limit 1`)
+/** Deletes some of the runs of deleted vals. Like all purges, returns whether there may be more. */
+export function* purgeDeleted(runsMax: number): Script<boolean> {
+  const purge = yield* firstRow<{ valId: string }>`select val_id from run_purges limit 1`
   if (!purge) return false
-  const doomed = yield* rows<{ id: string }>(
-    sql`select id from runs where val_id = ${purge.valId} limit ${runsMax}`,
-  )
+  const doomed = yield* rows<{ id: string }>`
+    select id from runs where val_id = ${purge.valId} limit ${runsMax}`
   yield* deleteRuns(doomed)
   if (doomed.length < runsMax) yield sql`delete from run_purges where val_id = ${purge.valId}`
   return true
@@ -39,24 +19,23 @@ function* purgeRuns(runsMax: number): Script<boolean> {
  * Deletes some of the runs of the table that have ended and whose ids were created before that time;
  * and mails of runs that were deleted with their partition.
  */
-function* purgeOlder(table: string, before: number, runsMax: number): Script<boolean> {
+export function* purgeOlder(table: string, before: number, runsMax: number): Script<boolean> {
   const first = firstIdOf(before)
-  const doomed = yield* rows<{ id: string }>(
-    sql`select id from ${raw(table)} where id < ${first} and ended_at is not null order by id limit ${runsMax}`,
-  )
+  const doomed = yield* rows<{ id: string }>`
+    select id from ${raw(table)} where id < ${first} and ended_at is not null order by id limit ${runsMax}`
   yield* deleteRuns(doomed)
-  const mails = yield* rows<{ runId: string }>(sql`
+  const mails = yield* rows<{ runId: string }>`
     select m.run_id from incoming_mails m where m.run_id < ${first} and not exists (select 1 from runs r where r.id = m.run_id)
-    order by m.run_id limit ${runsMax}`)
+    order by m.run_id limit ${runsMax}`
   for (const chunk of inBatches(mails.map(({ runId }) => runId)))
     yield sql`delete from incoming_mails where run_id in (${list(chunk)})`
   return doomed.length === runsMax || mails.length === runsMax
 }
 
 /** Deletes some of the val's runs beyond its latest ones, but none that waits in the queue. */
-function* purgeBeyond(valId: string, keptMax: number, runsMax: number): Script<boolean> {
-  const doomed = yield* rows<{ id: string }>(sql`
-    select id from runs where val_id = ${valId} and due_at is null order by started_at desc, id desc limit ${runsMax} offset ${keptMax}`)
+export function* purgeBeyond(valId: string, keptMax: number, runsMax: number): Script<boolean> {
+  const doomed = yield* rows<{ id: string }>`
+    select id from runs where val_id = ${valId} and due_at is null order by started_at desc, id desc limit ${runsMax} offset ${keptMax}`
   yield* deleteRuns(doomed)
   return doomed.length === runsMax
 }
@@ -73,14 +52,14 @@ export function sizesOf(
 }
 
 /** Deletes some of the runs of an account that do not wait: the given one and earlier ones. */
-function* purgeFrom(
+export function* purgeFrom(
   accountId: string,
   { startedAt, id }: RunPosition,
   runsMax: number,
 ): Script<boolean> {
-  const doomed = yield* rows<{ id: string }>(sql`
+  const doomed = yield* rows<{ id: string }>`
     select id from runs where account_id = ${accountId} and (started_at, id) <= (${startedAt}, ${id}) and due_at is null
-    order by started_at desc, id desc limit ${runsMax}`)
+    order by started_at desc, id desc limit ${runsMax}`
   yield* deleteRuns(doomed)
   return doomed.length === runsMax
 }
