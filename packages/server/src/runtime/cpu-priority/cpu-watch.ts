@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os"
+import { keepRecent } from "../../shared/caches/keep-recent.ts"
 import type { ValProcess } from "../processes/val-process.ts"
 import type { Priority, Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 
@@ -71,7 +72,7 @@ export class CpuWatch {
   readonly #cores: number
   readonly #measurements = new Map<WatchedProcess, Measurement>()
   /** The keys of programs whose last process was busy, the latest last. */
-  readonly #hogs = new Set<string>()
+  readonly #hogs = new Map<string, true>()
 
   /** `onHog` is called once for each process that is still busy at a low priority. */
   constructor(cpuMsMax: number, onHog: () => void, cores = availableParallelism()) {
@@ -165,11 +166,8 @@ export class CpuWatch {
   ): void {
     measured.priority = priority
     sandbox.setPriority(priority)
-    this.#hogs.delete(key)
-    if (priority === "normal") return
-    this.#hogs.add(key)
-    const [oldest] = this.#hogs
-    if (this.#hogs.size > hogsMax && oldest !== undefined) this.#hogs.delete(oldest)
+    if (priority === "normal") this.#hogs.delete(key)
+    else keepRecent(this.#hogs, key, true, hogsMax)
   }
 }
 

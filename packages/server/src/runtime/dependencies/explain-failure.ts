@@ -22,9 +22,10 @@ export function explainFailure(
 
 const messageCharsMax = 300
 
+/** A text is the reason of a failure that will last. */
 type Rule = readonly [
   RegExp,
-  (match: RegExpExecArray, requests: readonly OutgoingRequest[]) => Explanation,
+  (match: RegExpExecArray, requests: readonly OutgoingRequest[]) => string | Explanation,
 ]
 
 function explain(
@@ -34,7 +35,9 @@ function explain(
   if (from === "us") return lasting(message)
   for (const [pattern, toExplanation] of from === "deno" ? denoRules : esbuildRules) {
     const match = pattern.exec(message)
-    if (match) return toExplanation(match, requests)
+    if (!match) continue
+    const explained = toExplanation(match, requests)
+    return typeof explained === "string" ? lasting(explained) : explained
   }
   const first = truncate(message.split("\n")[0] ?? "")
   return lasting(
@@ -46,37 +49,28 @@ const noVersion = "the registry has no version that fits"
 
 /** The first match counts. */
 const denoRules: readonly Rule[] = [
-  [
-    /No space left on device|os error 28\b/,
-    () => lasting("what it needs is larger than the limit"),
-  ],
+  [/No space left on device|os error 28\b/, () => "what it needs is larger than the limit"],
   [
     /npm package '(.+)' does not exist/,
-    ([, name]) => lasting(`there is no package "${name}" in the registry`),
+    ([, name]) => `there is no package "${name}" in the registry`,
   ],
-  [
-    /JSR package not found: (\S+)/,
-    ([, name]) => lasting(`there is no package "${name}" in the registry`),
-  ],
+  [/JSR package not found: (\S+)/, ([, name]) => `there is no package "${name}" in the registry`],
   [
     /Could not find npm package '(.+)' matching '(.*)'/,
-    ([, name, range]) => lasting(`${noVersion} "${name}@${range}"`),
+    ([, name, range]) => `${noVersion} "${name}@${range}"`,
   ],
   [
     /Could not find dist-tag '(.*)' for npm package '(.+)'/,
-    ([, tag, name]) => lasting(`${noVersion} "${name}@${tag}"`),
+    ([, tag, name]) => `${noVersion} "${name}@${tag}"`,
   ],
   [
     /Could not find version of '(.+)' that matches .*'(.*)'/,
-    ([, name, range]) => lasting(`${noVersion} "${name}@${range}"`),
+    ([, name, range]) => `${noVersion} "${name}@${range}"`,
   ],
-  [
-    /Unknown export '(.+?)' for '(.+?)'/,
-    ([, name, id]) => lasting(`"${id}" does not export "${name}"`),
-  ],
+  [/Unknown export '(.+?)' for '(.+?)'/, ([, name, id]) => `"${id}" does not export "${name}"`],
   [
     /Tarball checksum did not match .* for (\S+)\./,
-    ([, id]) => lasting(`the checksum of "${id}" is not the one that the registry lists`),
+    ([, id]) => `the checksum of "${id}" is not the one that the registry lists`,
   ],
   [
     /Could not find npm package tarball at: (\S+)/,
@@ -101,36 +95,24 @@ const denoRules: readonly Rule[] = [
   ],
   [
     /Failed caching npm package '(.+?)'\s+0: ([^\n]+)/,
-    ([, id, why = ""]) => lasting(`"${id}" cannot be unpacked: ${truncate(why)}`),
+    ([, id, why = ""]) => `"${id}" cannot be unpacked: ${truncate(why)}`,
   ],
-  [/Invalid (?:package|npm|jsr) specifier/i, () => lasting("it does not name a package")],
-  [
-    /pending module load never completed|[Tt]oo many redirects/,
-    () => lasting("it has too many redirects"),
-  ],
-  [
-    /Expected a JavaScript or TypeScript module/,
-    () => lasting("it is neither JavaScript nor TypeScript"),
-  ],
-  [
-    /SyntaxError: ([^\n]+)/,
-    ([, what = ""]) => lasting(`its code cannot be parsed: ${truncate(what)}`),
-  ],
-  [
-    /not prefixed with \/ or \.\/ or \.\.\/|not a dependency/,
-    () => lasting("it does not name a module"),
-  ],
-  [/^It is missing$/, () => lasting("it cannot be resolved together with the other imports")],
+  [/Invalid (?:package|npm|jsr) specifier/i, () => "it does not name a package"],
+  [/pending module load never completed|[Tt]oo many redirects/, () => "it has too many redirects"],
+  [/Expected a JavaScript or TypeScript module/, () => "it is neither JavaScript nor TypeScript"],
+  [/SyntaxError: ([^\n]+)/, ([, what = ""]) => `its code cannot be parsed: ${truncate(what)}`],
+  [/not prefixed with \/ or \.\/ or \.\.\/|not a dependency/, () => "it does not name a module"],
+  [/^It is missing$/, () => "it cannot be resolved together with the other imports"],
 ]
 
 const esbuildRules: readonly Rule[] = [
   [
     /No loader is configured for "(\.?\w+)" files/,
-    ([, kind]) => lasting(`it needs a file of a kind that cannot be bundled (${kind})`),
+    ([, kind]) => `it needs a file of a kind that cannot be bundled (${kind})`,
   ],
   [
     /Could not resolve "([^"]+)"/,
-    ([, name]) => lasting(`neither the registry nor the server has "${name}"`),
+    ([, name]) => `neither the registry nor the server has "${name}"`,
   ],
 ]
 

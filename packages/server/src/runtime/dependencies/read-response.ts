@@ -1,7 +1,7 @@
 import { chars } from "@hamlet/contract"
 import { z } from "zod"
+import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import { packFiles } from "../sandbox/packages/file-archive.ts"
-import { splitResponse } from "./tool/tool-messages.ts"
 
 const specifierCharsMax = 10_000
 const nameCharsMax = 1_000
@@ -14,17 +14,27 @@ const place = z.object({
   end: z.int().min(0),
 })
 const common = { specifier: chars(specifierCharsMax), places: z.array(place) }
-const foundResponse = z.object({ found: z.array(z.object(common)) })
+
+/**
+ * The first response of the resolve tool: one line of JSON. If the tool fails later, each import can
+ * be reported as failed.
+ */
+export const foundResponse = z.object({ found: z.array(z.object(common)) })
+
+/** One import, resolved or failed. */
 const resolvedImport = z.object({
   ...common,
   resolved: chars(specifierCharsMax).nullable(),
   failure: z
     .object({
       message: chars(messageCharsMax),
+      // Who wrote the message. Only our own is shown to users as it is.
       from: z.enum(["deno", "esbuild", "us"]),
+      // The module or package that failed, if it is not the import itself.
       about: chars(specifierCharsMax).nullable(),
     })
     .nullable(),
+  // Its index in the bundle; -1 when it is not in it.
   entry: z.int(),
   exports: z.array(chars(nameCharsMax)),
 })
@@ -32,18 +42,27 @@ const fileList = z.object({
   files: z.array(z.tuple([chars(specifierCharsMax), z.int().min(0)])),
   links: z.array(z.tuple([chars(specifierCharsMax), chars(specifierCharsMax)])),
 })
-const resolveResponse = z.object({
+
+/**
+ * Its last response: one line of JSON, then the code of the bundle, if there is one, the contents of
+ * the files and those of the types.
+ */
+export const resolveResponse = z.object({
   imports: z.array(resolvedImport),
   bundle: z
     .object({
       codeBytes: z.int().min(0),
+      // Whether evaluating it takes a promise.
       isAsync: z.boolean(),
       files: fileList.nullable(),
+      // Declarations, for editors; see `collectTypes`.
       types: fileList.nullable(),
     })
     .nullable(),
 })
-const compileResponse = z.object({ error: z.string().nullable() })
+
+/** The response of the compile tool: why the code cannot be compiled, then V8's code cache. */
+export const compileResponse = z.object({ error: z.string().nullable() })
 
 /** The response of the resolve tool. */
 export interface ResolverResponse {
@@ -109,3 +128,20 @@ export function readCompileResponse(
   const head = compileResponse.safeParse(response?.head).data
   return response && head && { error: head.error, cache: new Uint8Array(response.body) }
 }
+
+/** The reverse of `joinResponse`. Undefined without a valid line of JSON. */
+function splitResponse(
+  response: Uint8Array,
+  headBytesMax: number,
+): { readonly head: unknown; readonly body: Uint8Array } | undefined {
+  const at = response.subarray(0, headBytesMax).indexOf(lineEnd)
+  if (at === -1) return undefined
+  try {
+    const head = parseJson(new TextDecoder().decode(response.subarray(0, at)), headBytesMax)
+    return { head, body: response.subarray(at + 1) }
+  } catch {
+    return undefined
+  }
+}
+
+const lineEnd = 10

@@ -13,6 +13,7 @@ import type {
 } from "../../domain/modules/lockfiles.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../../domain/modules/standard-modules.ts"
+import { prepareOnce } from "../../shared/caches/prepare-once.ts"
 import { FairSlots } from "../../shared/fair-queue.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { bundleProgram } from "../sandbox/bundle-program.ts"
@@ -66,11 +67,14 @@ export class SandboxedResolver implements DependencyResolver {
   readonly #options: ResolverOptions
   readonly #slots: FairSlots
   readonly #stopping = new AbortController()
-  #tools: Promise<Tools> | undefined
-  #registry: Promise<string> | undefined
+  readonly #prepare: () => Promise<Tools>
+  readonly #findRegistry: () => Promise<string>
 
   constructor(options: ResolverOptions) {
     this.#options = options
+    const { sandboxes, npmRegistry } = options
+    this.#prepare = prepareOnce(() => createTools(sandboxes))
+    this.#findRegistry = prepareOnce(async () => npmRegistry ?? (await findRegistry()))
     const { atOnceMax, waitingPerOwnerMax: waitingPerKeyMax } = options.limits
     this.#slots = new FairSlots(
       atOnceMax,
@@ -127,24 +131,14 @@ export class SandboxedResolver implements DependencyResolver {
     return toResolvedCode(response, response.imports, bundled, requests)
   }
 
-  /** Tries again after a failure. */
-  async #prepare(): Promise<Tools> {
-    this.#tools ??= createTools(this.#options.sandboxes).catch((error) => {
-      this.#tools = undefined
-      throw error
-    })
-    return await this.#tools
-  }
-
   async #runResolve(
     tools: Tools,
     source: Source,
     requests: OutgoingRequest[],
     signal: AbortSignal,
   ): Promise<ToolOutcome | "requests"> {
-    const { limits, jsrUrl, importHosts, npmRegistry, standardModules } = this.#options
-    this.#registry ??= npmRegistry === undefined ? findRegistry() : Promise.resolve(npmRegistry)
-    const registry = await this.#registry
+    const { limits, jsrUrl, importHosts, standardModules } = this.#options
+    const registry = await this.#findRegistry()
     const request: ResolveRequest = {
       ...source,
       importHosts,

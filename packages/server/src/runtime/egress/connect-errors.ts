@@ -1,7 +1,5 @@
-import type { SocketErrorCode } from "@hamlet/guest/protocol"
 import type { Http1Failure } from "../http1/http1-connection.ts"
-import { NotFound } from "./policy/decide-socket.ts"
-import { Refusal, type RefusalStatus } from "./policy/refusal.ts"
+import { Refusal } from "./policy/refusal.ts"
 
 /** Why there is no response from the host, or only a part of one. */
 export function explainUpstreamFailure(
@@ -26,43 +24,17 @@ export function explainUpstreamFailure(
   }
 }
 
-/** Why a server could not be reached, with the code of Node's error. */
-export class ConnectFailure extends Refusal {
-  readonly code: SocketErrorCode
-
-  constructor(code: SocketErrorCode, status: RefusalStatus, reason: string) {
-    super(status, reason)
-    this.code = code
-  }
-}
-
 /** Why a connection could not be opened. */
-export function explainConnect(error: unknown, host: string): ConnectFailure {
+export function explainConnect(error: unknown, host: string): Refusal {
   const code = toCode(error)
-  if (code === "ECONNREFUSED") return new ConnectFailure(code, 502, `${host} refuses connections`)
+  if (code === "ECONNREFUSED") return new Refusal(502, `${host} refuses connections`, code)
   if (code === "ETIMEDOUT") return toTimeout(host)
-  return new ConnectFailure("EHOSTUNREACH", 502, `${host} cannot be reached`)
+  return new Refusal(502, `${host} cannot be reached`)
 }
 
 /** The failure of an attempt that takes too long. */
-export function toTimeout(host: string): ConnectFailure {
-  return new ConnectFailure("ETIMEDOUT", 504, `${host} does not respond`)
-}
-
-/** The code of the error that a val gets. */
-export function toErrorCode(refusal: Refusal): SocketErrorCode {
-  if (refusal instanceof ConnectFailure) return refusal.code
-  if (refusal instanceof NotFound) return "ENOTFOUND"
-  return codes[refusal.status]
-}
-
-const codes: Readonly<Record<RefusalStatus, SocketErrorCode>> = {
-  400: "EINVAL",
-  403: "EACCES",
-  429: "EAGAIN",
-  502: "EHOSTUNREACH",
-  504: "ETIMEDOUT",
-  508: "EACCES",
+export function toTimeout(host: string): Refusal {
+  return new Refusal(504, `${host} does not respond`)
 }
 
 /** Why the TLS handshake failed. The message names what is wrong with a certificate. */

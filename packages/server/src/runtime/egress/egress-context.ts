@@ -30,15 +30,7 @@ export interface EgressContext {
    */
   serveOwn(client: SandboxSocket, origin: string, run: string): Promise<void>
   takeBytes(ownerId: string, bytes: number): void
-  countRequest(request: CountedRequest): void
   onError(error: unknown): void
-}
-
-/** What is counted of a request when it has ended. */
-export interface CountedRequest {
-  readonly isBlocked: boolean
-  readonly bytesSent: number
-  readonly bytesReceived: number
 }
 
 /** Receives the events of a connection from the sandbox. */

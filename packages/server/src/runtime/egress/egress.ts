@@ -134,14 +134,5 @@ export class Egress implements AccountEgress {
  * here, since most servers need no other authority.
  */
 function listAuthorities(): readonly string[] {
-  const { getCACertificates, rootCertificates } = getBuiltinModule("node:tls")
-  return getCACertificates?.("default") ?? rootCertificates
-}
-
-/** Bun has these functions, but its types do not. */
-const { getBuiltinModule } = process as unknown as {
-  getBuiltinModule(name: "node:tls"): {
-    getCACertificates?(type: "default"): readonly string[]
-    readonly rootCertificates: readonly string[]
-  }
+  return process.getBuiltinModule("node:tls").getCACertificates("default")
 }

@@ -15,7 +15,7 @@ import type { TranspileRequest, TranspileResponse } from "./transpile-tool.ts"
 
 const mebibyte = 1024 ** 2
 
-/** What transpiling may use. `deno transpile` takes 10 ms, and its sandbox about 50 ms. */
+/** What transpiling may use. `deno transpile` takes 10 ms of CPU time, and its sandbox about 45 ms. */
 const emitterLimits = {
   /** Modules that wait, of all owners and of one. Others are transpiled where they are loaded. */
   waitingMax: 1_000,
@@ -24,18 +24,19 @@ const emitterLimits = {
   /** Modules in one run of the tool, and their characters: no more than a single one may have. */
   batchMax: 50,
   batchCharsMax: contractLimits.codeCharsMax,
-  /** A val that runs right after its save has the processor to itself. */
-  delayMs: 50,
+  /**
+   * How long an owner has saved nothing when its modules are transpiled: a val that runs right after
+   * its save has the processor to itself. An owner that saves all the time waits for longer, so that
+   * its saves are not slowed down.
+   */
+  quietMs: 50,
+  postponedMsMax: 10_000,
   /** The JavaScript of a module, with its source map. */
   emitBytesMax: mebibyte,
   /** Modules that were loaded once, or cannot be transpiled. */
   notedMax: 20_000,
-  /**
-   * After each run of the tool nothing is transpiled for so many times as long; `busy`, up to
-   * `busyRestMsMax`, while modules wait, so that many saves in a row are not slowed down.
-   */
-  restFactor: { idle: 2, busy: 100 },
-  busyRestMsMax: 10_000,
+  /** After each run of the tool nothing is transpiled for so many times as long. */
+  restFactor: 2,
   tool: {
     msMax: 10_000,
     outputBytesMax: 4 * mebibyte,
@@ -64,6 +65,8 @@ export class Emitter {
   readonly #findHost: () => Promise<Sandboxes | undefined>
   readonly #limits: Limits
   readonly #queue: FairQueue<Wanted>
+  /** When each owner that waits has its turn, by `performance.now()`. */
+  readonly #turns = new Map<string, Turn>()
   readonly #loop: Loop
   readonly #stopping = new AbortController()
   /** The keys of modules that wait, that were loaded once, and that have no JavaScript. */
@@ -81,9 +84,7 @@ export class Emitter {
     this.#findHost = findHost
     this.#limits = { ...emitterLimits, ...limits }
     this.#queue = new FairQueue(this.#limits)
-    const pollMs = Number.POSITIVE_INFINITY
-    this.#loop = new Loop({ round: () => this.#round(), pollMs, failedMs, onError })
-    this.#loop.start()
+    this.#loop = new Loop({ round: () => this.#round(), failedMs, onError })
   }
 
   /** Modules that were saved. */
@@ -114,9 +115,17 @@ export class Emitter {
   #add(key: string, { code, type = "tsx", ownerId = "" }: ProgramModule): void {
     if (this.#waiting.has(key) || this.#refused.has(key) || this.#loop.isStopped) return
     const wanted = { key, code, type }
-    if (!this.#queue.add(ownerId, wanted, { bytes: 2 * code.length })) return
-    this.#waiting.add(key)
-    this.#loop.wakeIn(this.#limits.delayMs)
+    if (this.#queue.add(ownerId, wanted, { bytes: 2 * code.length })) this.#waiting.add(key)
+    if (this.#queue.sizeOf(ownerId) > 0) this.#postpone(ownerId)
+  }
+
+  /** Lets an owner wait until it has been quiet, or has waited for long. */
+  #postpone(ownerId: string, nowMs = performance.now()): void {
+    const { quietMs, postponedMsMax } = this.#limits
+    const lastMs = this.#turns.get(ownerId)?.lastMs ?? nowMs + postponedMsMax
+    const atMs = Math.min(nowMs + quietMs, lastMs)
+    this.#turns.set(ownerId, { atMs, lastMs })
+    this.#loop.wakeIn(atMs - nowMs)
   }
 
   #note(keys: Set<string>, key: string): void {
@@ -124,9 +133,15 @@ export class Emitter {
     keys.add(key)
   }
 
-  async #round(): Promise<void> {
+  /** Returns how long no owner has its turn. */
+  async #round(): Promise<number> {
     const batch = this.#takeBatch()
-    if (batch.length === 0) return
+    if (batch.length > 0) await this.#work(batch)
+    const nextMs = Math.min(...this.#turns.values().map(({ atMs }) => atMs))
+    return Math.max(0, nextMs - performance.now())
+  }
+
+  async #work(batch: readonly Wanted[]): Promise<void> {
     const startedMs = performance.now()
     try {
       await this.#transpile(batch)
@@ -135,22 +150,15 @@ export class Emitter {
     } finally {
       for (const { key } of batch) this.#waiting.delete(key)
     }
-    const restMs = this.#toRestMs(performance.now() - startedMs)
-    if (this.#queue.size > 0) this.#loop.wake()
+    const restMs = this.#limits.restFactor * (performance.now() - startedMs)
     await sleep(restMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
-  }
-
-  #toRestMs(workedMs: number): number {
-    const { restFactor, busyRestMsMax } = this.#limits
-    const idleMs = restFactor.idle * workedMs
-    if (this.#queue.size === 0) return idleMs
-    return Math.max(idleMs, Math.min(restFactor.busy * workedMs, busyRestMsMax))
   }
 
   /** Modules of one owner. */
   #takeBatch(): readonly Wanted[] {
     const { batchMax, batchCharsMax } = this.#limits
-    const first = this.#queue.next()
+    const nowMs = performance.now()
+    const first = this.#queue.next((ownerId) => (this.#turns.get(ownerId)?.atMs ?? 0) <= nowMs)
     if (!first) return []
     const batch = [first.about]
     let chars = first.about.code.length
@@ -163,6 +171,8 @@ export class Emitter {
       batch.push(next.about)
       chars += next.about.code.length
     }
+    this.#turns.delete(first.key)
+    if (this.#queue.sizeOf(first.key) > 0) this.#postpone(first.key, nowMs)
     return batch
   }
 
@@ -204,6 +214,12 @@ interface Wanted {
   readonly key: string
   readonly code: string
   readonly type: string
+}
+
+/** `lastMs` is the latest time to which more saves can postpone it. */
+interface Turn {
+  readonly atMs: number
+  readonly lastMs: number
 }
 
 type Found = readonly (Uint8Array | undefined)[]

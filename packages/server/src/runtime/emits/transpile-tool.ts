@@ -1,19 +1,8 @@
 /**
  * Converts modules of vals to JavaScript with `deno transpile`, which does what Deno does when it
- * loads a module. The server starts it in a sandbox, with a ToolPaths as its argument.
+ * loads a module. The server starts it in a sandbox, with a ToolPaths as its argument. It uses
+ * nothing of Node: loading that takes Deno longer than everything else here.
  */
-import { spawnSync } from "node:child_process"
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs"
-import { join } from "node:path"
-import vm from "node:vm"
 import type { ToolPaths } from "../sandbox/profiles/tool-profile.ts"
 
 /** The request of the tool: JSON on its standard input. */
@@ -31,29 +20,52 @@ export interface TranspileResponse {
   readonly sizes: readonly (number | null)[]
 }
 
+/** What it uses of Deno, whose types the server does not have. */
+declare const Deno: {
+  readonly args: readonly string[]
+  readonly version: { readonly deno: string }
+  readonly stdin: { readSync(bytes: Uint8Array): number | null }
+  readonly stdout: { writeSync(bytes: Uint8Array): number }
+  readonly Command: new (program: string, options: object) => { outputSync(): object }
+  mkdirSync(path: string): void
+  readTextFileSync(path: string): string
+  removeSync(path: string): void
+  statSync(path: string): { readonly size: number }
+  writeTextFileSync(path: string, text: string): void
+}
+
 const mapReference = /\/\/# sourceMappingURL=[^\n]*\n?$/
 /** The function to which older decorators are converted. */
 const helper = "_ts_decorate("
 /** When it loads a module, Deno refuses these, which `deno transpile` does not. */
 const importsWithAssert = /\sassert\s/
 
-const { deno, scratch } = JSON.parse(process.argv[2] ?? "{}") as ToolPaths
-const inFolder = join(scratch, "in")
-const outFolder = join(scratch, "out")
+const { deno, scratch } = JSON.parse(Deno.args[0] ?? "{}") as ToolPaths
+const inFolder = `${scratch}/in`
+const outFolder = `${scratch}/out`
 /**
  * Without this option, `deno transpile` converts all classes for decorators, also those that have
  * none, which Deno does not do when it loads a module. With it, decorators are the older ones, so
  * modules that have decorators are converted once more.
  */
-const configPath = join(scratch, "config.json")
-respond(transpile(JSON.parse(readFileSync(0, "utf8")) as TranspileRequest))
+const configPath = `${scratch}/config.json`
+respond(transpile(JSON.parse(readInput()) as TranspileRequest))
 
-function transpile({ modules, bytesMax }: TranspileRequest): readonly (Buffer | undefined)[] {
-  mkdirSync(inFolder)
+function readInput(): string {
+  const decoder = new TextDecoder()
+  const chunk = new Uint8Array(65_536)
+  let text = ""
+  for (let size = Deno.stdin.readSync(chunk); size !== null; size = Deno.stdin.readSync(chunk))
+    text += decoder.decode(chunk.subarray(0, size), { stream: true })
+  return text
+}
+
+function transpile({ modules, bytesMax }: TranspileRequest): readonly (Uint8Array | undefined)[] {
+  Deno.mkdirSync(inFolder)
   const names = modules.map(({ type }, index) => `${index}.${type}`)
   for (const [index, { code }] of modules.entries())
-    writeFileSync(join(inFolder, names[index] ?? ""), code)
-  writeFileSync(configPath, `{ "compilerOptions": { "experimentalDecorators": true } }`)
+    Deno.writeTextFileSync(`${inFolder}/${names[index]}`, code)
+  Deno.writeTextFileSync(configPath, `{ "compilerOptions": { "experimentalDecorators": true } }`)
   run(names, [`--config=${configPath}`])
   const decorated = names.filter((_, index) => findScript(index, bytesMax)?.includes(helper))
   if (decorated.length > 0) run(decorated, ["--no-config"])
@@ -62,44 +74,55 @@ function transpile({ modules, bytesMax }: TranspileRequest): readonly (Buffer | 
 
 /** Deno stops at the first module that does not parse, and some modules end it. */
 function run(names: readonly string[], switches: readonly string[]): void {
-  for (const name of names) rmSync(toOutPath(name, ".js"), { force: true })
+  for (const name of names)
+    if (findSize(toOutPath(name)) !== undefined) Deno.removeSync(toOutPath(name))
   runOnce(names, switches)
-  const left = names.filter((name) => !existsSync(toOutPath(name, ".js")))
+  const left = names.filter((name) => findSize(toOutPath(name)) === undefined)
   if (names.length > 1) for (const name of left) runOnce([name], switches)
 }
 
 function runOnce(names: readonly string[], switches: readonly string[]): void {
   const all = [...switches, "--quiet", "--no-lock", "--source-map=separate"]
-  spawnSync(deno, ["transpile", ...all, `--outdir=${outFolder}`, ...names], {
+  new Deno.Command(deno, {
+    args: ["transpile", ...all, `--outdir=${outFolder}`, ...names],
     cwd: inFolder,
-    stdio: "ignore",
+    ...{ stdin: "null", stdout: "null", stderr: "null" },
+    clearEnv: true,
     env: { DENO_DIR: `${scratch}/deno`, HOME: scratch, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
-  })
+  }).outputSync()
 }
 
-function toOutPath(name: string, ending: ".js" | ".js.map"): string {
-  return join(outFolder, `${Number.parseInt(name, 10)}${ending}`)
+/** The JavaScript of a module. Beside it is its source map. */
+function toOutPath(name: string): string {
+  return `${outFolder}/${Number.parseInt(name, 10)}.js`
+}
+
+function findSize(path: string): number | undefined {
+  try {
+    return Deno.statSync(path).size
+  } catch {
+    return undefined
+  }
 }
 
 /** The JavaScript of a module, if there is some that is not too long. */
 function findScript(index: number, bytesMax: number): string | undefined {
-  const path = toOutPath(String(index), ".js")
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? bytesMax
-  return size < bytesMax ? readFileSync(path, "utf8").replace(mapReference, "") : undefined
+  const path = toOutPath(String(index))
+  const size = findSize(path) ?? bytesMax
+  return size < bytesMax ? Deno.readTextFileSync(path).replace(mapReference, "") : undefined
 }
 
-function read(index: number, code: string, bytesMax: number): Buffer | undefined {
+function read(index: number, code: string, bytesMax: number): Uint8Array | undefined {
   const javascript = findScript(index, bytesMax)
-  const mapPath = toOutPath(String(index), ".js.map")
-  if (javascript === undefined || importsWithAssert.test(code) || !isModule(javascript))
-    return undefined
-  if (!existsSync(mapPath)) return undefined
-  const { names, mappings } = JSON.parse(readFileSync(mapPath, "utf8")) as SourceMap
+  const mapPath = `${toOutPath(String(index))}.map`
+  if (javascript === undefined || importsWithAssert.test(code)) return undefined
+  if (findSize(mapPath) === undefined) return undefined
+  const { names, mappings } = JSON.parse(Deno.readTextFileSync(mapPath)) as SourceMap
   // It names no file, so that stack traces show the module's own address.
   const json = JSON.stringify({ version: 3, sources: [""], names, mappings })
-  const address = `data:application/json;base64,${Buffer.from(json).toString("base64")}`
+  const address = `data:application/json;base64,${toBytes(json).toBase64()}`
   const newline = javascript.endsWith("\n") ? "" : "\n"
-  const bytes = Buffer.from(`${javascript}${newline}//# sourceMappingURL=${address}`)
+  const bytes = toBytes(`${javascript}${newline}//# sourceMappingURL=${address}`)
   return bytes.length > bytesMax ? undefined : bytes
 }
 
@@ -108,22 +131,15 @@ interface SourceMap {
   readonly mappings: string
 }
 
-/** Some TypeScript, such as `export =`, stays as it is. Deno explains it when it loads the module. */
-function isModule(javascript: string): boolean {
-  try {
-    new vm.SourceTextModule(javascript)
-    return true
-  } catch {
-    return false
-  }
+function toBytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }
 
-function respond(found: readonly (Buffer | undefined)[]): void {
+function respond(found: readonly (Uint8Array | undefined)[]): void {
   const head: TranspileResponse = {
-    deno: process.versions.deno ?? "",
+    deno: Deno.version.deno,
     sizes: found.map((bytes) => bytes?.length ?? null),
   }
-  const parts = found.filter((bytes) => bytes !== undefined)
-  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...parts])
-  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at)
+  for (const bytes of [toBytes(`${JSON.stringify(head)}\n`), ...found])
+    if (bytes) for (let at = 0; at < bytes.length; ) at += Deno.stdout.writeSync(bytes.subarray(at))
 }

@@ -63,9 +63,9 @@ describe("SandboxedFormatter", () => {
   })
 
   test("refuses an owner who formats too much at once, and no other", async () => {
-    const { perOwnerMax } = formatterLimits
+    const { perKeyMax } = formatterLimits
     const outcomes = await Promise.allSettled([
-      ...Array.from({ length: perOwnerMax + 2 }, () => format("a")),
+      ...Array.from({ length: perKeyMax + 2 }, () => format("a")),
       formatter.format("b", usual, "bob"),
     ])
     expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(2)

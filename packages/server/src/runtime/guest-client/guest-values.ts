@@ -1,4 +1,4 @@
-import { limits } from "@hamlet/contract"
+import { limits } from "@hamlet/contract/limits"
 import type { Returned } from "../../domain/runs/runner.ts"
 import type { RunError } from "../../domain/runs/runs.ts"
 import { truncateError, truncateText } from "../../domain/runs/truncate.ts"

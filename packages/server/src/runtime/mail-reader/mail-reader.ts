@@ -6,14 +6,14 @@ import {
   MailRefused,
   type ReadMail,
 } from "../../domain/mail/inbound/mail.ts"
+import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
-import { toFrameParts } from "../worker-processes/frames.ts"
 import { type WorkerLimits, workerDefaults } from "../worker-processes/worker-limits.ts"
 import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import type { LookupJob } from "./look-up-sender.ts"
 import { messageLimits } from "./message-limits.ts"
-import { fromFrame, type ReaderRequest, type ReaderResponse, toParts } from "./reader-messages.ts"
+import type { ReaderRequest, ReaderResponse } from "./reader-messages.ts"
 import type { SenderFindings } from "./sender-records.ts"
 
 /** How messages are read. */
@@ -32,6 +32,8 @@ const mega = 1024 ** 2
 
 /** What the meta data of a message may take beside its content. */
 const summaryBytesMax = 4 * mega
+/** The header of a mail and what name servers say about its sender are far shorter. */
+const jsonCharsMax = 1_000_000
 
 /**
  * What reading messages of that size may cost. An ordinary message takes a few milliseconds; one of
@@ -137,13 +139,11 @@ export class ProcessMailReader implements MailReader {
   }
 
   async #run(owner: string, request: ReaderRequest, bytes: readonly Uint8Array[]) {
-    const frame = toFrameParts(toParts(request, bytes))
-    const outcome = await this.#processes.run(owner, frame)
+    const outcome = await this.#processes.run(owner, toOwnJson(request), bytes)
     if (outcome.kind !== "responded") throw toError(outcome)
-    const response = fromFrame<ReaderResponse>(outcome.response)
-    if (response.message.kind === "refused")
-      throw new MailRefused("invalid_message", response.message.problem)
-    return response
+    const message = parseJson(outcome.head, jsonCharsMax) as ReaderResponse
+    if (message.kind === "refused") throw new MailRefused("invalid_message", message.problem)
+    return { message, bytes: outcome.bytes }
   }
 }
 

@@ -1,26 +1,27 @@
 // The program of a process that reads messages.
-import { serveFrames } from "../worker-processes/serve-frames.ts"
+import { serveRequests } from "../worker-processes/serve-requests.ts"
 import { findSender } from "./check-sender.ts"
 import { assertHeader, assertLines, MessageRefused } from "./message-limits.ts"
 import { readMessage } from "./read-message.ts"
-import { fromFrame, type ReaderRequest, toParts } from "./reader-messages.ts"
+import type { ReaderRequest, ReaderResponse } from "./reader-messages.ts"
 
-await serveFrames(async (frame) => {
-  const { message, bytes } = fromFrame<ReaderRequest>(frame)
+type Reply = readonly [ReaderResponse, ...Uint8Array[]]
+
+await serveRequests(async (request: ReaderRequest, bytes): Promise<Reply> => {
   try {
-    return await respond(message, bytes)
+    return await respond(request, bytes)
   } catch (error) {
     if (!(error instanceof MessageRefused)) throw error
-    return toParts({ kind: "refused", problem: error.message }, [])
+    return [{ kind: "refused", problem: error.message }]
   }
 })
 
-async function respond(request: ReaderRequest, bytes: Buffer): Promise<readonly Uint8Array[]> {
+async function respond(request: ReaderRequest, bytes: Buffer): Promise<Reply> {
   if (request.task === "find_sender") {
     assertLines(bytes)
     assertHeader(bytes)
-    return toParts({ kind: "sender", names: await findSender(bytes, request.mailFrom) }, [])
+    return [{ kind: "sender", names: await findSender(bytes, request.mailFrom) }]
   }
   const { content, ...mail } = await readMessage(bytes, request.origin)
-  return toParts({ kind: "mail", mail }, [content])
+  return [{ kind: "mail", mail }, content]
 }

@@ -7,6 +7,7 @@ import type {
   ProviderProfile,
 } from "../../domain/identities/identity-provider.ts"
 import { signInRefused } from "../../domain/identities/sign-in-state.ts"
+import { readBytes } from "../../shared/hostile-input/read-bytes.ts"
 
 export interface OidcSettings {
   readonly issuer: string
@@ -240,22 +241,12 @@ async function boundedFetch(
     throw new TypeError("the provider names an endpoint without HTTPS")
   const response = await fetch(url, { ...init, redirect: "manual" })
   const { status, headers } = response
-  const body = await readBounded(response)
+  const body = await readBytes(response.body, responseBytesMax)
+  if (!body) throw new TypeError("the response of the provider is too large")
   return new Response(body.length === 0 ? null : body, { status, headers })
 }
 
 /** Whether a host name means the loopback interface. */
 function isThisMachine(hostname: string): boolean {
   return /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname)
-}
-
-async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of response.body ?? []) {
-    size += part.length
-    if (size > responseBytesMax) throw new TypeError("the response of the provider is too large")
-    parts.push(part)
-  }
-  return new Uint8Array(Buffer.concat(parts))
 }

@@ -1,5 +1,6 @@
 import type { ChatOutcome, ChatService } from "../../domain/openai.ts"
 import { parseJson, replaceEach } from "../../shared/hostile-input/bounded.ts"
+import { readStart } from "../../shared/hostile-input/read-bytes.ts"
 
 export interface ChatServiceOptions {
   /** The address of the service, such as `https://api.openai.com/v1`. */
@@ -105,14 +106,14 @@ async function toFailure(response: Response, key: string | undefined): Promise<C
     return { kind: "failed", message: "the service refused the key of this server" }
   if (status < 400 || status >= 500)
     return { kind: "failed", message: `the service responded with status ${status}` }
-  const text = await readStart(response)
+  const text = (await readStart(response.body, limits.errorBytesMax)).toString()
   const message = findMessage(text) ?? `the service responded with status ${status}`
   return {
     kind: "refused",
-    message: (key === undefined ? message : replaceEach(message, key, "…", errorCharsMax)).slice(
-      0,
-      limits.messageCharsMax,
-    ),
+    message: (key === undefined
+      ? message
+      : replaceEach(message, key, "…", limits.errorBytesMax)
+    ).slice(0, limits.messageCharsMax),
   }
 }
 
@@ -123,23 +124,10 @@ function toRetryAfter({ headers }: Response): number {
     : 1
 }
 
-/** A chunk of the response may be longer than what is left to read. */
-const errorCharsMax = 200_000
-
-async function readStart({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ""
-  for await (const chunk of body ?? []) {
-    text += decoder.decode(chunk, { stream: true })
-    if (text.length >= limits.errorBytesMax) break
-  }
-  return text
-}
-
 /** The message of an error in OpenAI's format, or in the format of services that imitate it. */
 function findMessage(text: string): string | undefined {
   try {
-    const { error, message } = parseJson(text, errorCharsMax)
+    const { error, message } = parseJson(text, limits.errorBytesMax)
     const found = typeof error === "object" && error !== null ? error.message : (error ?? message)
     return typeof found === "string" && found !== "" ? found : undefined
   } catch {

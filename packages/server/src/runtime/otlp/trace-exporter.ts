@@ -1,3 +1,4 @@
+import { readStart } from "../../shared/hostile-input/read-bytes.ts"
 import { Loop } from "../../shared/loop.ts"
 import type { SpanCounts, SpanSink, TraceSpan } from "../../shared/tracing/tracer.ts"
 import { type SpanEncoding, spanLimits } from "./span-encoding.ts"
@@ -80,9 +81,7 @@ export class TraceExporter implements SpanSink {
     this.#encoding = encoding
     this.#limits = { ...defaults, ...limits }
     const { failedMs } = this.#limits
-    const pollMs = Number.POSITIVE_INFINITY
-    this.#loop = new Loop({ round: () => this.#sendDue(), pollMs, failedMs, onError })
-    this.#loop.start(pollMs)
+    this.#loop = new Loop({ round: () => this.#sendDue(), failedMs, onError })
   }
 
   add(span: TraceSpan): void {
@@ -196,7 +195,7 @@ export class TraceExporter implements SpanSink {
         decompress: false,
         signal: sending.signal,
       })
-      const start = await this.#readStart(response)
+      const start = await readStart(response.body, this.#limits.responseBytesMax)
       if (response.ok) return this.#encoding.countRejected(start)
       const reason = `Cannot send spans: the collector responded with ${response.status}`
       throw retriedStatuses.has(response.status) ? new Error(reason) : new Refused(reason)
@@ -208,21 +207,6 @@ export class TraceExporter implements SpanSink {
       clearTimeout(timer)
       this.#sending = undefined
     }
-  }
-
-  async #readStart({ body }: Response): Promise<Uint8Array> {
-    if (body === null) return new Uint8Array()
-    const reader = body.getReader()
-    const parts: Uint8Array[] = []
-    let bytes = 0
-    while (bytes < this.#limits.responseBytesMax) {
-      const { done, value } = await reader.read()
-      if (done) break
-      parts.push(value)
-      bytes += value.length
-    }
-    void reader.cancel().catch(() => {})
-    return Buffer.concat(parts).subarray(0, this.#limits.responseBytesMax)
   }
 
   /** Times of spans are those of a clock that never jumps. It follows when the machine's has. */

@@ -1,3 +1,4 @@
+import { libsqlBackoff } from "../../domain/backoff.ts"
 import { workerDefaults } from "../worker-processes/worker-limits.ts"
 
 /** What every statement may use. SQLite enforces most of it. */
@@ -40,8 +41,8 @@ export const databaseLimits = {
   cachedOwnersMax: 32,
   // The databases of one user's vals: their sizes are added up before a write to one of them.
   databasesMax: 1_000,
-  // The mark of the response comes on top.
-  responseBytesMax: statementLimits.resultBytesMax + 1,
+  // The head of the response comes on top.
+  responseBytesMax: statementLimits.resultBytesMax + 100,
   // A request waits until those before it are done.
   waitMsMax: Number.POSITIVE_INFINITY,
 }
@@ -68,8 +69,8 @@ export const libsqlLimits = {
   replyBytesMax: 16_777_216,
   /** Attempts of a request when the tables or the size of the database have changed meanwhile. */
   attemptsMax: 6,
-  /** Pauses before what was not done, because the server could not be reached, is tried again. */
-  retryMs: [50, 250] as readonly number[],
+  /** When what was not done, because the server could not be reached, is tried again. */
+  backoff: libsqlBackoff,
   /** Pause before a request that met a lock is sent again, for up to half of its time. */
   busyMs: 20,
   /** How long a connection to a database is used. The server ends it after 10 s without a request. */

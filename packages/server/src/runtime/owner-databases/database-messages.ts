@@ -1,7 +1,8 @@
-import type { SentSqlRequest, SqlRequest } from "../../domain/owner-databases.ts"
+import type { SentSqlRequest, SqlOutcome, SqlRequest } from "../../domain/owner-databases.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../shared/json-text.ts"
+import type { WorkerOutcome } from "../worker-processes/worker-process-pool.ts"
 import type { DatabaseSettings } from "./worker/open-connection.ts"
 
 /** What a database process gets when it starts. */
@@ -24,12 +25,11 @@ export interface MissingDatabase {
   readonly kind: "missing"
 }
 
-// A request is the JSON of a DatabaseRequest. A response is one of these letters, and JSON.
-
-/** The results follow. The server forwards their JSON without parsing it. */
-export const doneMark = "d"
-/** Another SqlOutcome follows, or MissingDatabase. */
-export const outcomeMark = "o"
+/** Its response. The JSON of results follows, which the server forwards without parsing it. */
+export type DatabaseResponse =
+  | { readonly kind: "done" }
+  | Exclude<SqlOutcome, { readonly kind: "done" }>
+  | MissingDatabase
 
 /** The JSON of a request. Statements that came as JSON are inserted as they are. */
 export function toRequestJson({
@@ -51,4 +51,27 @@ export function assertIds(
   for (const id of [ownerId, valId])
     if (!idPattern.test(id))
       throw new Error(`Cannot ${verb} the database of "${id}": this is not an id`)
+}
+
+export const endingOutcome: SqlOutcome = {
+  kind: "unavailable",
+  message: "the server is about to end",
+}
+
+/** The outcome of a request to which a worker has not responded. */
+export function toFailedOutcome(
+  outcome: Exclude<WorkerOutcome, { readonly kind: "responded" }>,
+  msMax: number,
+  memoryBytesMax: number,
+): SqlOutcome {
+  if (outcome.kind === "overloaded") return outcome
+  if (outcome.kind === "stopped") return endingOutcome
+  const { kind, isStarted, message = "its process did not start" } = outcome
+  if (!isStarted) return { kind: "unavailable", message }
+  const reasons = {
+    timed_out: `it took longer than ${msMax / 1000} s`,
+    out_of_memory: `it took more than ${memoryBytesMax} bytes of memory`,
+    crashed: "the process that ran it ended",
+  }
+  return { kind: "failed", message: `interrupted: ${reasons[kind]}` }
 }

@@ -3,15 +3,15 @@ import { fileURLToPath } from "node:url"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
 import type { StorageHome, StorageHomes } from "../../domain/storage-home.ts"
 import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { toFrame } from "../worker-processes/frames.ts"
 import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import {
   assertIds,
   type DatabaseProcessSettings,
-  doneMark,
+  type DatabaseResponse,
   type MissingDatabase,
+  toFailedOutcome,
   toRequestJson,
 } from "./database-messages.ts"
 import { countOwnedBytes, fileEnds, toDatabasePath, toValFolder } from "./database-paths.ts"
@@ -107,8 +107,8 @@ export class DatabasePool implements OwnerDatabases {
 
   async #send(request: SentSqlRequest, mayCreate: boolean): Promise<SqlOutcome | MissingDatabase> {
     try {
-      const frame = toFrame(toRequestJson({ ...request, mayCreate }))
-      return this.#toOutcome(await this.#processes.run(request.ownerId, [frame]))
+      const json = toRequestJson({ ...request, mayCreate })
+      return this.#toOutcome(await this.#processes.run(request.ownerId, json))
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       return { kind: "unavailable", message }
@@ -129,29 +129,9 @@ export class DatabasePool implements OwnerDatabases {
   }
 
   #toOutcome(outcome: WorkerOutcome): SqlOutcome | MissingDatabase {
-    switch (outcome.kind) {
-      case "responded":
-        return toSqlOutcome(outcome.response)
-      case "overloaded":
-        return { kind: "overloaded" }
-      case "stopped":
-        return { kind: "unavailable", message: "the server is about to end" }
-    }
-    if (!outcome.isStarted)
-      return { kind: "unavailable", message: outcome.message ?? "its process did not start" }
-    const reasons = {
-      timed_out: `it took longer than ${this.#options.msMax / 1000} s`,
-      out_of_memory: `it took more than ${this.#limits.memoryBytesMax} bytes of memory`,
-      crashed: "the process that ran it ended",
-    }
-    return { kind: "failed", message: `interrupted: ${reasons[outcome.kind]}` }
+    if (outcome.kind !== "responded")
+      return toFailedOutcome(outcome, this.#options.msMax, this.#limits.memoryBytesMax)
+    const response = parseOwnJson(outcome.head) as DatabaseResponse
+    return response.kind === "done" ? { kind: "done", json: outcome.bytes } : response
   }
-}
-
-/** The JSON of results is forwarded without being parsed. */
-function toSqlOutcome(response: Buffer): SqlOutcome | MissingDatabase {
-  const json = response.subarray(1)
-  return response[0] === doneMark.charCodeAt(0)
-    ? { kind: "done", json }
-    : (parseOwnJson(json.toString()) as SqlOutcome | MissingDatabase)
 }

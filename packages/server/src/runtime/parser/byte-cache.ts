@@ -1,13 +1,10 @@
-/** A cache that keeps the most recently used values, up to a number of bytes (LRU). */
-export interface ByteCache<Value> {
-  get(key: string): Value | undefined
-  /** A value that is larger than the whole cache is not stored. */
-  set(key: string, value: Value, bytes: number): void
-  bytes(): number
-}
+export type ByteCache<Value> = ReturnType<typeof createByteCache<Value>>
 
-/** The caller tells the size of each value; the key counts too. */
-export function createByteCache<Value>(bytesMax: number): ByteCache<Value> {
+/**
+ * A cache that keeps the most recently used values, up to a number of bytes (LRU). The caller tells
+ * the size of each value; the key counts too.
+ */
+export function createByteCache<Value>(bytesMax: number) {
   // A Map keeps the order of insertion, so its first entry is the least recently used. That is all
   // an LRU needs; a library would bring time-outs, fetching and disposal that nothing here uses.
   const entries = new Map<string, { readonly value: Value; readonly bytes: number }>()
@@ -19,14 +16,15 @@ export function createByteCache<Value>(bytesMax: number): ByteCache<Value> {
   }
 
   return {
-    get(key) {
+    get(key: string): Value | undefined {
       const entry = entries.get(key)
       if (!entry) return undefined
       entries.delete(key)
       entries.set(key, entry)
       return entry.value
     },
-    set(key, value, valueBytes) {
+    /** A value that is larger than the whole cache is not stored. */
+    set(key: string, value: Value, valueBytes: number): void {
       const bytes = valueBytes + key.length
       remove(key)
       if (bytes > bytesMax) return

@@ -2,8 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { fileURLToPath } from "node:url"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { AppError } from "../../domain/app-error.ts"
-import { CodeTools, type ParseFailureReport } from "./code-tools.ts"
-import type { CodeToolsLimits } from "./code-tools-limits.ts"
+import { CodeTools, type CodeToolsLimits, type ParseFailureReport } from "./code-tools.ts"
 import { listParsers, withIdleParser } from "./testing/parser-testing.ts"
 
 const started: CodeTools[] = []

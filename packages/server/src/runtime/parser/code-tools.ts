@@ -1,16 +1,44 @@
+import { fileURLToPath } from "node:url"
 import { AppError } from "../../domain/app-error.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
 import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
+import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { workerDefaults } from "../worker-processes/worker-limits.ts"
+import {
+  noOwner,
+  type WorkerOutcome,
+  WorkerProcessPool,
+} from "../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
-import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
-import type { ParseFailure, ParseOutcome, ParseTask, Unavailable } from "./parser-messages.ts"
-import { ParserPool } from "./parser-pool.ts"
+import type { ParseRequest, ParseResponse, ParseTask } from "./parser-messages.ts"
+
+/** What reading users' code may cost. Ordinary code takes a few milliseconds and less than 100 MB. */
+export const codeToolsLimits = {
+  ...workerDefaults,
+  requestMsMax: 1_000,
+  lifeSecondsMax: 20,
+  responseBytesMax: 67_108_864,
+  /** The most pieces of code in one request. */
+  piecesPerRequestMax: 250,
+  /** The most characters of the pieces in one request: no more than a single piece may have. */
+  charsPerRequestMax: 256_000,
+  /** The memory for JavaScript made from vals, so that a popular module is converted once. */
+  cachedBytesMax: 16_777_216,
+  /** The memory for the places of imports. */
+  placeBytesMax: 8_388_608,
+}
+
+export type CodeToolsLimits = Readonly<typeof codeToolsLimits>
+
+type ParseOutcome =
+  | ParseResponse
+  | Exclude<WorkerOutcome, { readonly kind: "responded" } | { readonly kind: "stopped" }>
 
 /** Code that the parser failed on. Logged, because references are missing or it is an attack. */
 export interface ParseFailureReport {
   readonly task: ParseTask
-  readonly reason: (ParseFailure | Unavailable)["kind"]
+  readonly reason: "timed_out" | "out_of_memory" | "crashed" | "unavailable"
   readonly owner: string | undefined
   readonly codeChars: number
 }
@@ -23,6 +51,8 @@ export interface CodeToolsOptions {
   readonly onWeak?: WorkerOptions["onWeak"]
 }
 
+const program = fileURLToPath(new URL("./parser-main.ts", import.meta.url))
+
 /**
  * Parses users' code without running it, in worker processes: no code can block or crash the
  * server.
@@ -30,23 +60,27 @@ export interface CodeToolsOptions {
 export class CodeTools {
   readonly #limits: CodeToolsLimits
   readonly #onFailure: (report: ParseFailureReport) => void
-  readonly #pool: ParserPool
+  readonly #processes: WorkerProcessPool
   readonly #modules: ByteCache<ParseOutcome>
   readonly #places: ByteCache<{ readonly places: readonly WrittenImport[] | null }>
   /** Modules that are being converted, so that simultaneous requests share one conversion. */
   readonly #converting = new Map<string, Promise<ParseOutcome>>()
+  #isStopped = false
 
   constructor({ limits, isolation = "auto", onFailure = () => {}, onWeak }: CodeToolsOptions = {}) {
     this.#limits = { ...codeToolsLimits, ...limits }
     this.#onFailure = onFailure
-    this.#pool = new ParserPool(this.#limits, { isolation, onWeak })
+    this.#processes = new WorkerProcessPool({
+      ...{ isolation, onWeak, program, limits: this.#limits },
+      isRepeatable: true,
+    })
     this.#modules = createByteCache(this.#limits.cachedBytesMax)
     this.#places = createByteCache(this.#limits.placeBytesMax)
   }
 
   /** The number of parser processes, and the size of the cached modules. */
   get usage(): { readonly processes: number; readonly cachedBytes: number } {
-    return { processes: this.#pool.size, cachedBytes: this.#modules.bytes() }
+    return { processes: this.#processes.size, cachedBytes: this.#modules.bytes() }
   }
 
   /**
@@ -58,7 +92,6 @@ export class CodeTools {
   async scanImports(code: string, owner?: string): Promise<readonly string[]> {
     if (!mayImport(code)) return []
     const outcome = await this.#parse("scan_imports", code, owner, "read the imports of the code")
-    if (outcome.kind === "overloaded") throw importsNotRead()
     return outcome.kind === "imports" ? outcome.specifiers : []
   }
 
@@ -74,7 +107,7 @@ export class CodeTools {
     for (const group of toGroups(codes, this.#limits)) {
       const outcome =
         group.length > 1
-          ? await this.#pool.run({ task: "scan_many_imports", codes: group }, owner)
+          ? await this.#ask({ task: "scan_many_imports", codes: group }, owner)
           : undefined
       if (outcome?.kind === "many_imports") found.push(...outcome.specifiers)
       else for (const code of group) found.push(await this.scanImports(code, owner))
@@ -92,7 +125,6 @@ export class CodeTools {
     const known = this.#places.get(key)
     if (known) return known.places
     const outcome = await this.#parse("scan_places", code, owner, "read the imports of the code")
-    if (outcome.kind === "overloaded") throw importsNotRead()
     if (outcome.kind !== "places") return null
     const { places } = outcome
     this.#places.set(key, { places }, cachedBytes + (places?.length ?? 0) * placeBytes)
@@ -103,11 +135,6 @@ export class CodeTools {
   async toJavaScript(code: string, owner?: string): Promise<string> {
     const outcome = await this.#findOrConvert(code, owner)
     if (outcome.kind === "javascript") return outcome.code
-    if (outcome.kind === "overloaded")
-      throw new AppError(
-        "rate_limited",
-        "Cannot convert the code to JavaScript: too much code is waiting for the parser",
-      )
     throw new AppError(
       "module_not_parsable",
       `Cannot convert the code to JavaScript: ${this.#describe(outcome)}`,
@@ -116,7 +143,8 @@ export class CodeTools {
 
   /** Ends the parsers. Calls that wait for one reject, and so do later ones. */
   async stop(): Promise<void> {
-    await this.#pool.stop()
+    this.#isStopped = true
+    await this.#processes.stop()
   }
 
   async #findOrConvert(code: string, owner: string | undefined): Promise<ParseOutcome> {
@@ -146,21 +174,35 @@ export class CodeTools {
     }
   }
 
-  /** `goal` completes the sentence "Cannot …" of the error when no parser starts. */
+  /** `goal` completes the sentence "Cannot …" of the error when there is no parser for it. */
   async #parse(
     task: ParseTask,
     code: string,
     owner: string | undefined,
     goal: string,
   ): Promise<ParseOutcome> {
-    const outcome = await this.#pool.run({ task, code }, owner)
-    if (outcome.kind === "unavailable" || isFailure(outcome))
-      this.#onFailure({ task, reason: outcome.kind, owner, codeChars: code.length })
-    if (outcome.kind === "unavailable")
+    const outcome = await this.#ask({ task, code }, owner)
+    if (outcome.kind === "overloaded")
+      throw new AppError("rate_limited", `Cannot ${goal}: too much code is waiting for the parser`)
+    if (!("isStarted" in outcome)) return outcome
+    const { kind, isStarted, message } = outcome
+    const reason = isStarted ? kind : "unavailable"
+    this.#onFailure({ task, reason, owner, codeChars: code.length })
+    // The code is not the reason.
+    if (!isStarted)
       throw new AppError("sandbox_unavailable", `Cannot ${goal}: the parser does not start`, {
-        cause: outcome.message,
+        cause: message,
       })
     return outcome
+  }
+
+  /** Rejects once the code tools are stopped. */
+  async #ask(request: ParseRequest, owner = noOwner): Promise<ParseOutcome> {
+    const outcome = await this.#processes.run(owner, toOwnJson(request))
+    // An outcome of a killed process would blame the code.
+    if (this.#isStopped || outcome.kind === "stopped")
+      throw new Error("Cannot parse code: the code tools are stopped")
+    return outcome.kind === "responded" ? (parseOwnJson(outcome.head) as ParseResponse) : outcome
   }
 
   #describe(outcome: ParseOutcome): string {
@@ -171,13 +213,6 @@ export class CodeTools {
       return `parsing takes more than ${this.#limits.memoryBytesMax} bytes of memory`
     return "the parser crashed"
   }
-}
-
-function importsNotRead(): AppError {
-  return new AppError(
-    "rate_limited",
-    "Cannot read the imports of the code: too much code is waiting for the parser",
-  )
 }
 
 /** About what the cache needs for a text without places, and for a place. */
@@ -208,10 +243,4 @@ function* toGroups(
     chars += code.length
   }
   yield group
-}
-
-function isFailure(outcome: ParseOutcome): outcome is ParseFailure {
-  return (
-    outcome.kind === "timed_out" || outcome.kind === "out_of_memory" || outcome.kind === "crashed"
-  )
 }

@@ -1,11 +1,11 @@
 // The program of a parser process.
-import { serveFrames } from "../worker-processes/serve-frames.ts"
+import { serveRequests } from "../worker-processes/serve-requests.ts"
 import type { ParseRequest, ParseResponse } from "./parser-messages.ts"
 import { scanImports } from "./scan-imports.ts"
 import { scanPlaces } from "./scan-places.ts"
 import { toJavaScript } from "./to-javascript.ts"
 
-await serveFrames((frame) => [JSON.stringify(parse(JSON.parse(frame.toString()) as ParseRequest))])
+await serveRequests((request: ParseRequest) => [parse(request)])
 
 function parse(request: ParseRequest): ParseResponse {
   if (request.task === "scan_many_imports")

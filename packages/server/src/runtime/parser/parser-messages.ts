@@ -16,23 +16,3 @@ export type ParseResponse =
   | { readonly kind: "places"; readonly places: readonly WrittenImport[] | null }
   | { readonly kind: "javascript"; readonly code: string }
   | { readonly kind: "refused"; readonly message: string }
-
-/** Why the parser did not respond. Most likely the code is the reason. */
-export interface ParseFailure {
-  readonly kind: "timed_out" | "out_of_memory" | "crashed"
-}
-
-/** Too many requests were waiting, or this one waited too long. */
-export interface Overloaded {
-  readonly kind: "overloaded"
-}
-
-/** How a request ended. */
-export type ParseOutcome = ParseResponse | ParseFailure | Overloaded
-
-/** The parser did not start, so the code is not the reason. */
-export interface Unavailable {
-  readonly kind: "unavailable"
-  /** The reason, where the system gave one. */
-  readonly message: string | undefined
-}

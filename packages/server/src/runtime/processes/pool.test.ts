@@ -15,11 +15,19 @@ class FakeSandboxes {
   isBroken = false
   problem = "no bubblewrap"
   room = Number.POSITIVE_INFINITY
+  /** The launches that go on now, and the most so far. */
+  launching = 0
+  mostLaunching = 0
+  /** Launches wait for it. */
+  gate: Promise<void> | undefined
 
   createPool(others: Partial<typeof limits> = {}): Pool {
     const launcher = {
       launch: async (isAwaited: boolean) => {
         this.said.push(isAwaited)
+        this.mostLaunching = Math.max(this.mostLaunching, ++this.launching)
+        if (this.gate !== undefined) await this.gate
+        this.launching--
         return this.#launch()
       },
       hurry: () => void this.said.push("hurry"),
@@ -120,6 +128,20 @@ describe("Pool", () => {
     // Long after the burst, the surplus ends one by one.
     for (let step = 0; step < 5; step++) pool.sweep(performance.now() + 600_000)
     await waitUntil(() => pool.ready === limits.readyMin)
+    await pool.stop()
+  })
+
+  test("starts three processes for every two cores at a time, and the next when one has started", async () => {
+    const machine = new FakeSandboxes()
+    const gate = Promise.withResolvers<void>()
+    machine.gate = gate.promise
+    const pool = machine.createPool({ launchesMax: runnerLimits.launchesMax })
+    const atOnce = Math.ceil(1.5 * navigator.hardwareConcurrency)
+    const taken = Array.from({ length: 3 * atOnce }, () => pool.take("ada"))
+    expect(machine.launching).toBe(atOnce)
+    gate.resolve()
+    await Promise.all(taken)
+    expect(machine.mostLaunching).toBe(atOnce)
     await pool.stop()
   })
 

@@ -40,7 +40,8 @@ export function enforceBudget(budget: ProcessBudget, nowMs: number): void {
   const { limits, pool, shares } = budget
   const bytesByAccount = sumBytesAtWork(budget)
   shares.noteMemory(bytesByAccount)
-  if (countEnding(budget) > 0) return
+  // There is none, as on an idle server, or one is ending.
+  if (budget.processes.size === 0 || countEnding(budget) > 0) return
   const freeBytes = limits.memoryBytesMax - countUsedBytes(budget)
   if (freeBytes < 0 && evictIdle(budget)) return
   const [largest] = [...bytesByAccount].sort(([, a], [, b]) => b - a)

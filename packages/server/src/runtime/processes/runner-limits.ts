@@ -1,4 +1,4 @@
-/** What runs may use: the defaults. Each is a setting or is derived from one (docs/configuration.md). */
+/** What runs may use: the defaults. Each is a setting or is derived from one (docs/configuration.md) or from the machine. */
 export const runnerLimits = {
   /** Until a response begins, or a call returns. */
   runMsMax: 60_000,
@@ -12,8 +12,8 @@ export const runnerLimits = {
   /** Warm processes that are kept ready: at least, and at most after a burst. */
   readyMin: 4,
   readyMax: 64,
-  /** Processes that start at the same time. */
-  launchesMax: 2,
+  /** Processes that start at the same time: each waits for a quarter of its start without using the CPU. */
+  launchesMax: Math.ceil(1.5 * navigator.hardwareConcurrency),
   /** Processes of all kinds. */
   processesMax: 256,
   /** Processes of one account that are at work; fewer when several accounts need many. */

@@ -18,6 +18,7 @@ import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
 import { identityOf } from "./launch/process-identity.ts"
+import { spreadFolders } from "./spread-folders.ts"
 import { groupsFile, removeIfEmpty, sweepServers } from "./sweep.ts"
 
 /** The kernel's limit for paths of Unix sockets, without the closing zero. */
@@ -42,6 +43,7 @@ const parentNamesMax = 10
  *       {number}-{name}                             a copy of a program that sandboxes cannot reach
  *       files/                                      files of packages; see package-folders.ts
  *       emits/                                      JavaScript of vals; see emit-folder.ts
+ *       code/                                       compiled code of the guest; see code-cache.ts
  *       s{number}/                                  one sandbox
  *         run/  deno/  scratch/                     what it can reach; see sandbox-folder.ts
  *         process  bubblewrap                       its processes, for a later sweep
@@ -68,11 +70,7 @@ export class RuntimeFolder {
   static async create(dataDir: string, endMsMax: number, sweeps = true): Promise<RuntimeFolder> {
     const parentName = toParentName(dataDir)
     const temporary = chooseTemporaryFolder(parentName)
-    const folder = createFirst(
-      temporary,
-      parentName,
-      (parent, path) => new RuntimeFolder(parent, path),
-    )
+    const folder = new RuntimeFolder(...createFirst(temporary, parentName))
     if (sweeps)
       await Promise.all(listParents(temporary).map((path) => sweepServers(path, endMsMax)))
     return folder
@@ -189,16 +187,12 @@ function ownUid(): number {
  * Another user may have created a folder with our name. It is not used then: a random name cannot
  * be guessed, and the next server sweeps it too.
  */
-function createFirst(
-  temporary: string,
-  parentName: string,
-  build: (parent: string, path: string) => RuntimeFolder,
-): RuntimeFolder {
+function createFirst(temporary: string, parentName: string): [parent: string, path: string] {
   for (let attempt = 0; attempt < parentNamesMax; attempt++) {
     const name = attempt === 0 ? parentName : `hamlet-${ownUid()}-${randomBytes(4).toString("hex")}`
     const parent = join(temporary, name)
     const path = createOwn(parent)
-    if (path !== undefined) return build(parent, path)
+    if (path !== undefined) return [parent, path]
   }
   throw new AppError(
     "sandbox_unavailable",
@@ -215,6 +209,7 @@ function createOwn(parent: string): string | undefined {
     if (!claimParent(parent)) return undefined
     if (!makeFolder(path)) continue
     chmodSync(path, 0o711)
+    spreadFolders(path)
     return path
   }
   throw new AppError(

@@ -1,6 +1,7 @@
-import { chmodSync, chownSync, readdirSync, statSync } from "node:fs"
+import { chmodSync, chownSync, statSync } from "node:fs"
 import { chmod, chown, mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { tryListEntries } from "../../shared/files/try-read.ts"
 import { toEmitsFolder } from "../emits/emit-folder.ts"
 import { toPackagesFolder } from "./packages/package-folders.ts"
 
@@ -39,10 +40,18 @@ export class SandboxFolder {
     await makeFolder(join(folder.deno, "remote"), 0o755)
     await makeFolder(toEmitsFolder(folder.deno), 0o755)
     await makeFolder(toPackagesFolder(folder.deno), 0o755)
-    // Read-only, because `caches` and `localStorage` need no permission and would write here.
-    await chmod(folder.deno, 0o555)
     if (uid !== undefined) await chown(path, process.getuid?.() ?? 0, uid)
     return folder
+  }
+
+  /** Makes Deno's cache read-only: `caches` and `localStorage` need no permission to write there. */
+  async closeDeno(): Promise<void> {
+    await chmod(this.deno, 0o555)
+  }
+
+  /** Lets the sandbox write to Deno's cache. */
+  async openDeno(): Promise<void> {
+    if (this.#uid !== undefined) await chown(this.deno, this.#uid, this.#uid)
   }
 
   /** Lets only the sandbox connect to the socket. */
@@ -60,7 +69,7 @@ export class SandboxFolder {
     let entries = 0
     const folders = [this.scratch]
     for (let current = folders.pop(); current !== undefined; current = folders.pop()) {
-      for (const entry of listEntries(current)) {
+      for (const entry of tryListEntries(current)) {
         entries += 1
         const path = join(current, entry.name)
         if (entry.isDirectory()) folders.push(path)
@@ -94,12 +103,4 @@ async function makeFolder(path: string, mode: number): Promise<void> {
   await mkdir(path)
   // `mkdir` would apply the umask.
   await chmod(path, mode)
-}
-
-function listEntries(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    return []
-  }
 }

@@ -24,6 +24,8 @@ export const sandboxLimits = {
   cpuSecondsMax: 3600,
   /** From the start of a process until it is warm; it takes about 50 ms. */
   startMsMax: 10_000,
+  /** From the start of the server until it compiles for its sandboxes: first it serves requests. */
+  compileDelayMs: 2_000,
   /** One message from the guest. */
   controlLineBytesMax: mebibyte,
   /** What a guest may send in a second. Beyond that it waits: one thread reads all guests. */

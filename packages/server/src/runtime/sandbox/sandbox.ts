@@ -9,16 +9,17 @@ import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
 import { hasSlowLane, setSlowLane } from "../cpu-priority/slow-lane.ts"
-import { type EmitFolder, insideEmits } from "../emits/emit-folder.ts"
+import type { EmitFolder } from "../emits/emit-folder.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"
 import type { Cgroups } from "./cgroups/cgroups.ts"
+import type { CodeCache } from "./code-cache.ts"
 import { ControlChannel } from "./control/control-channel.ts"
 import type { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener, EgressPaths } from "./egress-listener.ts"
-import { insideScratch } from "./launch/bubblewrap-command.ts"
 import type { GuestProcess } from "./launch/guest-process.ts"
 import type { LaunchedProcess } from "./launch/launched-process.ts"
 import { type LaunchHost, launch } from "./launch/launcher.ts"
+import { createLimitChecks, type LimitChecks } from "./launch/limit-checks.ts"
 import type { Watchdog } from "./launch/watchdog.ts"
 import { writeModuleLater, writeModules } from "./module-cache.ts"
 import { assertHash, type PackageFolders, toPackagesFolder } from "./packages/package-folders.ts"
@@ -40,6 +41,8 @@ export interface SandboxHost extends LaunchHost {
   readonly packageFolders: PackageFolders
   /** Undefined without bubblewrap: vals are transpiled in each process. */
   readonly emits: EmitFolder | undefined
+  /** Undefined without bubblewrap: each process compiles all of its code. */
+  readonly codeCache: CodeCache | undefined
   readonly scheduler: ControlScheduler
   /** Opens the egress socket of a sandbox. Undefined: sandboxes have no network at all. */
   readonly openEgress: ((paths: EgressPaths) => EgressListener) | undefined
@@ -55,7 +58,12 @@ export interface SandboxSpec {
   readonly stderr: "ignore" | "pipe"
   /** Whether a run waits for it, so that its guest does not warm up first. */
   readonly isHurried: boolean
+  /** It never gets a val, and makes the code cache of the others. */
+  readonly isCompiling?: boolean
 }
+
+/** `hasCodeCache`: it was there when the folder of the sandbox was created. */
+type StartedSpec = SandboxSpec & { readonly hasCodeCache: boolean }
 
 /**
  * normal:   all cores
@@ -69,8 +77,6 @@ export type Priority = "normal" | "patient" | "low"
  * messages may take to arrive after its end.
  */
 const controlGraceMs = 1_000
-/** The scratch folder is measured every so many checks: that takes longer than the others. */
-const scratchCheckEvery = 10
 const niceLow = 19
 
 /**
@@ -84,6 +90,8 @@ export class Sandbox {
   readonly id: string
   /** The socket on which the guest accepts runs. */
   readonly socketPath: string
+  /** Deno's cache folder, on the host. */
+  readonly denoDir: string
   /** Resolves when the process is gone. */
   readonly exited: Promise<SandboxExit>
   /**
@@ -102,15 +110,14 @@ export class Sandbox {
   readonly #process: LaunchedProcess
   #guest: GuestProcess | undefined
   #stopped: StopCause | undefined
-  #cpuMs: number | undefined
-  #checks = 0
+  #limitChecks: LimitChecks | undefined
   #priority: Priority = "normal"
   #isMoved = false
   #hasEnded = false
 
   private constructor(
     host: SandboxHost,
-    spec: SandboxSpec,
+    spec: StartedSpec,
     folder: SandboxFolder,
     group: Cgroup | undefined,
   ) {
@@ -118,17 +125,12 @@ export class Sandbox {
     this.#host = host
     this.#folder = folder
     this.socketPath = join(folder.run, "in.sock")
-    const undoSteps: (() => void)[] = []
-    try {
-      this.#control = this.#listen()
-      undoSteps.push(() => this.#control.stop())
-      this.egressListener = this.#openEgress()
-      undoSteps.push(() => this.egressListener?.stop())
-      this.#process = this.#launch(spec, group)
-    } catch (error) {
-      for (const undo of undoSteps.reverse()) undo()
-      throw error
-    }
+    this.denoDir = folder.deno
+    using undo = new DisposableStack()
+    this.#control = undo.adopt(this.#listen(), (control) => control.stop())
+    this.egressListener = undo.adopt(this.#openEgress(), (listener) => listener?.stop())
+    this.#process = this.#launch(spec, group)
+    undo.move()
     this.warm = this.#warm.promise
     this.exited = this.#process.child.exited.then(() => this.#end())
     this.#removed = this.exited.then(() => this.#remove())
@@ -139,19 +141,19 @@ export class Sandbox {
 
   /** Starts it. System calls that may block run on other threads, not on the main thread. */
   static async create(host: SandboxHost, spec: SandboxSpec): Promise<Sandbox> {
-    const undoSteps: (() => Promise<unknown> | undefined)[] = [() => removeSandboxFolder(spec.path)]
-    try {
-      const folder = await SandboxFolder.create(spec.path, spec.uid)
-      // It also creates the folders for the modules of vals.
-      await writeModuleLater(folder.deno, host.example)
-      await host.emits?.prepare(folder.deno)
-      const group = await host.cgroups.createGroup(spec.id)
-      undoSteps.push(() => group?.removeSoon())
-      return new Sandbox(host, spec, folder, group)
-    } catch (error) {
-      for (const undo of undoSteps.reverse()) await undo()
-      throw error
-    }
+    await using undo = new AsyncDisposableStack()
+    undo.defer(() => removeSandboxFolder(spec.path))
+    const folder = await SandboxFolder.create(spec.path, spec.uid)
+    // It also creates the folders for the modules of vals.
+    await writeModuleLater(folder.deno, host.example)
+    await host.emits?.prepare(folder.deno)
+    const hasCodeCache = host.codeCache?.provide(folder.deno) ?? false
+    await (spec.isCompiling ? folder.openDeno() : folder.closeDeno())
+    const group = await host.cgroups.createGroup(spec.id)
+    undo.defer(() => group?.removeSoon())
+    const sandbox = new Sandbox(host, { ...spec, hasCodeCache }, folder, group)
+    undo.move()
+    return sandbox
   }
 
   /** What it wrote to standard error until it ended. Empty unless `stderr` is "pipe". */
@@ -250,44 +252,10 @@ export class Sandbox {
     }
   }
 
-  /** Called by the watchdog: checks the limits that the kernel does not enforce here. */
+  /** Called by the watchdog: ends the sandbox if it exceeds a limit. */
   check(): void {
-    const usage = this.#guest?.readUsage()
-    if (!usage || this.#stopped) return
-    const { limits } = this.#host
-    const { bubblewrap, hasOwnUser } = this.#host.isolation
-    this.#cpuMs = usage.cpuMs
-    this.#checks += 1
-    if (!this.#process.group?.has("memory") && usage.memoryBytes > limits.memoryBytesMax)
-      void this.stop("memory")
-    else if (!this.#process.group?.has("pids") && !hasOwnUser && usage.threads > limits.threadsMax)
-      void this.stop("processes")
-    else if (bubblewrap) this.#checkEntries()
-    else if (this.#checks % scratchCheckEvery === 0) this.#checkFolder()
-  }
-
-  #countEntries(): number {
-    const folders = [insideScratch, insideEmits.inside]
-    return folders.reduce((sum, path) => sum + (this.#guest?.readEntries(path) ?? 0), 0)
-  }
-
-  /** The scratch folder is a file system of its own, which limits its bytes but not its files. */
-  #checkEntries(): void {
-    const { scratchEntriesMax } = this.#host.limits
-    if (this.#process.group?.has("memory") || this.#countEntries() <= scratchEntriesMax) return
-    void this.stop(
-      "files",
-      `its scratch folder holds more than the limit of ${scratchEntriesMax} files and folders`,
-    )
-  }
-
-  #checkFolder(): void {
-    const { scratchBytesMax, scratchEntriesMax } = this.#host.limits
-    if (!this.#folder.isScratchLargerThan(scratchBytesMax, scratchEntriesMax)) return
-    void this.stop(
-      "files",
-      `its scratch folder holds more than the limit of ${scratchBytesMax} bytes, or ${scratchEntriesMax} files and folders`,
-    )
+    const excess = this.#stopped ? undefined : this.#limitChecks?.findExcess()
+    if (excess) void this.stop(excess.reason, excess.message)
   }
 
   #listen(): ControlChannel {
@@ -310,9 +278,14 @@ export class Sandbox {
     return listener
   }
 
-  #launch({ id, uid, stderr, isHurried }: SandboxSpec, group: Cgroup | undefined): LaunchedProcess {
+  #launch(
+    { id, uid, stderr, isHurried, isCompiling = false, hasCodeCache }: StartedSpec,
+    group: Cgroup | undefined,
+  ): LaunchedProcess {
     const { limits, valParts } = this.#host
-    return launch(this.#host, toValProfile(valParts, this.#folder, isHurried), {
+    const start = { isHurried, isCompiling, hasCodeCache: hasCodeCache || isCompiling }
+    const profile = toValProfile(valParts, this.#folder, start)
+    return launch(this.#host, profile, {
       ...{ id, uid, group, limits, folder: this.#folder },
       // What a val writes around the guest's console is not read, so a flood of it costs nothing.
       streams: ["ignore", "ignore", stderr],
@@ -339,12 +312,12 @@ export class Sandbox {
     this.#folder.closeRun()
     // A process that was being started when the lane changed has the lane of its parent.
     if (this.#isMoved) this.#applyLane()
-    if (
-      !this.#process.group?.has("memory") ||
-      !this.#process.group.has("pids") ||
-      !this.#host.isolation.bubblewrap
-    )
-      this.#host.watchdog.add(this)
+    this.#limitChecks = createLimitChecks(this.#host.limits, this.#host.isolation, {
+      guest: this.#guest,
+      group: this.#process.group,
+      folder: this.#folder,
+    })
+    if (this.#limitChecks.areNeeded) this.#host.watchdog.add(this)
     this.#warm.resolve()
   }
 
@@ -364,7 +337,7 @@ export class Sandbox {
     this.#control.stop()
     this.egressListener?.stop()
     const exit = toSandboxExit(
-      this.#process.readExitFacts(this.#stopped, this.#cpuMs),
+      this.#process.readExitFacts(this.#stopped, this.#limitChecks?.readCpuMs()),
       this.#host.limits,
     )
     this.#warm.reject(

@@ -136,6 +136,8 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
       "anon_inode:[eventfd]",
       "anon_inode:[signalfd]",
       "anon_inode:[io_uring]",
+      // The compiled code of the guest, which it can only read.
+      ...["", "-wal", "-shm"].map((end) => `/deno-dir/v8_code_cache_v2${end}`),
     ]
     const others = () =>
       files().filter((file) => !allowed.includes(file) && !["socket", "pipe", "net"].includes(file))

@@ -6,6 +6,7 @@ import type { ProgramModule } from "../../domain/modules/program-module.ts"
 import { EmitFolder } from "../emits/emit-folder.ts"
 import { bundleGuest, bundleProgram } from "./bundle-program.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
+import { CodeCache } from "./code-cache.ts"
 import { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener, EgressPaths } from "./egress-listener.ts"
 import { isRoot, listIsolations, type WantedIsolation } from "./launch/isolation.ts"
@@ -55,6 +56,7 @@ export interface IsolationReport {
 }
 
 type OnError = (error: unknown) => void
+type Start = Pick<SandboxSpec, "stderr" | "isHurried" | "isCompiling">
 
 /** The least time between two launches whose only purpose is to read why launches fail. */
 const explainMs = 10_000
@@ -73,10 +75,10 @@ export class Sandboxes {
   readonly #stopping = new AbortController()
   /** The sandbox with which the isolation was tried. The first launch returns it. */
   #first: Sandbox | undefined
+  #compileTimer: Timer | undefined
   #launched = 0
   #hurries = 0
   #explainAtMs = 0
-  #isStopped = false
 
   /** Use `create`, which finds out what works on this machine. */
   constructor(
@@ -127,9 +129,9 @@ export class Sandboxes {
     this.#first = undefined
     if (first && this.#alive.has(first)) return first
     try {
-      return await this.#start("ignore", isAwaited, isAwaited)
+      return await this.#start({ stderr: "ignore", isHurried: isAwaited }, isAwaited)
     } catch (error) {
-      throw this.#isStopped ? error : await this.#explain(error)
+      throw this.#stopping.signal.aborted ? error : await this.#explain(error)
     }
   }
 
@@ -149,7 +151,7 @@ export class Sandboxes {
     return this.#folder.write(name, code)
   }
 
-  /** Runs one of our programs on untrusted input, isolated in the same way as a val. */
+  /** Runs a tool on untrusted input, isolated in the same way as a val. */
   async runTool(job: ToolJob): Promise<ToolOutcome> {
     const signal = AbortSignal.any([job.signal, this.#stopping.signal])
     const run = runTool(this.#host, this.#nextSpec(), {
@@ -167,12 +169,13 @@ export class Sandboxes {
 
   /** Ends everything. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    clearTimeout(this.#compileTimer)
     this.#stopping.abort()
     await Promise.allSettled([...this.#tools, ...this.#creating])
     await this.#stopSandboxes()
     this.#host.watchdog.stop()
     this.#host.scheduler.stop()
+    this.#host.codeCache?.stop()
     // A group that remains is listed in the folder, so that the next server removes it.
     if (await this.#host.cgroups.stop()) this.#folder.stop()
     else
@@ -184,15 +187,38 @@ export class Sandboxes {
   /** Starts one sandbox to see whether it works. Returns why not, as a sentence. */
   async try(): Promise<string | undefined> {
     try {
-      this.#first = await this.#start("ignore", true)
+      this.#first = await this.#start({ stderr: "ignore", isHurried: false }, true)
+      this.#compileTimer = setTimeout(
+        () => void this.#makeCodeCache(),
+        this.#host.limits.compileDelayMs,
+      ).unref()
       return undefined
     } catch {
       // Once more, to read what it writes to standard error.
-      const failed = await this.#start("pipe", true).catch((error: unknown) => error)
+      const failed = await this.#startToRead().catch((error: unknown) => error)
       await this.#stopSandboxes()
       if (failed instanceof Sandbox) return "it does not work every time"
       return failed instanceof Error ? failed.message : String(failed)
     }
+  }
+
+  /**
+   * In the background, after the start of the server: it takes as much CPU time as four sandboxes.
+   * Those that start before compile for themselves.
+   */
+  async #makeCodeCache(): Promise<void> {
+    const { codeCache, example, limits, onError } = this.#host
+    if (!codeCache) return
+    let sandbox: Sandbox | undefined
+    try {
+      const start = { stderr: "ignore", isHurried: false, isCompiling: true } as const
+      sandbox = await this.#start(start, false)
+      sandbox.setPriority("patient")
+      await codeCache.fill(sandbox, example.url, limits.startMsMax)
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) onError(error)
+    }
+    if (sandbox) await this.#stopSandbox(sandbox)
   }
 
   /**
@@ -207,13 +233,13 @@ export class Sandboxes {
       })
     if (performance.now() < this.#explainAtMs) return error
     this.#explainAtMs = performance.now() + explainMs
-    const second = await this.#start("pipe", true).catch((failure: unknown) => failure)
+    const second = await this.#startToRead().catch((failure: unknown) => failure)
     if (second instanceof Sandbox) await this.#stopSandbox(second)
     return second instanceof AppError ? second : error
   }
 
   #toReachable(tool: Tool): Tool {
-    if (!this.#host.isolation.hasOwnUser) return tool
+    if (!this.#host.isolation.hasOwnUser || "command" in tool) return tool
     const helpers = Object.entries(tool.helpers).map(([name, path]) => [
       name,
       this.#folder.share(path),
@@ -225,9 +251,13 @@ export class Sandboxes {
     await Promise.all([...this.#alive].map((sandbox) => sandbox.stop()))
   }
 
-  async #start(stderr: "ignore" | "pipe", isAwaited: boolean, isHurried = false): Promise<Sandbox> {
+  #startToRead(): Promise<Sandbox> {
+    return this.#start({ stderr: "pipe", isHurried: false }, true)
+  }
+
+  async #start(start: Start, isAwaited: boolean): Promise<Sandbox> {
     const hurries = this.#hurries
-    const sandbox = await this.#create(stderr, isHurried)
+    const sandbox = await this.#create(start)
     this.#starting.add(sandbox)
     if (!isAwaited && hurries === this.#hurries) sandbox.setPriority("patient")
     const { startMsMax } = this.#host.limits
@@ -255,14 +285,14 @@ export class Sandboxes {
     }
   }
 
-  async #create(stderr: "ignore" | "pipe", isHurried: boolean): Promise<Sandbox> {
-    if (this.#isStopped) throw stopping()
-    const created = Sandbox.create(this.#host, { ...this.#nextSpec(), stderr, isHurried })
+  async #create(start: Start): Promise<Sandbox> {
+    if (this.#stopping.signal.aborted) throw stopping()
+    const created = Sandbox.create(this.#host, { ...this.#nextSpec(), ...start })
     this.#creating.add(created)
     try {
       const sandbox = await created
       this.#alive.add(sandbox)
-      if (!this.#isStopped) return sandbox
+      if (!this.#stopping.signal.aborted) return sandbox
       await this.#stopSandbox(sandbox)
       throw stopping()
     } finally {
@@ -270,7 +300,7 @@ export class Sandboxes {
     }
   }
 
-  #nextSpec(): Omit<SandboxSpec, "stderr" | "isHurried"> {
+  #nextSpec(): Omit<SandboxSpec, keyof Start> {
     const id = `s${++this.#launched}`
     return {
       id,
@@ -335,6 +365,7 @@ async function choose(
       emits: isolation.bubblewrap
         ? new EmitFolder(join(folder.path, "emits"), baseUrl, options.onMissingEmits ?? (() => {}))
         : undefined,
+      codeCache: isolation.bubblewrap && new CodeCache(join(folder.path, "code")),
     }
     const unused = reasons.map((reason) => `not used: ${reason}`)
     const sandboxes = new Sandboxes(folder, host, users, unused)

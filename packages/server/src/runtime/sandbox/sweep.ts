@@ -1,6 +1,6 @@
-import { readdirSync, rmdirSync, rmSync } from "node:fs"
+import { rmdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { tryList, tryReadText } from "../../shared/files/try-read.ts"
+import { tryList, tryListEntries, tryReadText } from "../../shared/files/try-read.ts"
 import { killGroup, removeGroup } from "./cgroups/cgroup.ts"
 import {
   isAlive,
@@ -61,9 +61,10 @@ function isOurGroup(folder: string): boolean {
 }
 
 async function endGroups(folder: string): Promise<boolean> {
-  for (const name of listFolders(folder)) {
-    killGroup(join(folder, name))
-    await removeGroup(join(folder, name))
+  for (const entry of tryListEntries(folder)) {
+    if (!entry.isDirectory()) continue
+    killGroup(join(folder, entry.name))
+    await removeGroup(join(folder, entry.name))
   }
   return await removeGroup(folder)
 }
@@ -91,14 +92,4 @@ function listProcesses(sandbox: string): number[] {
 
 function readCommand(pid: number): string {
   return Bun.spawnSync(["ps", "-o", "command=", "-p", String(pid)]).stdout.toString()
-}
-
-function listFolders(folder: string): string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-  } catch {
-    return []
-  }
 }

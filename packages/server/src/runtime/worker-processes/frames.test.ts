@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test"
-import { createFrameReader, toFrame } from "./frames.ts"
+import { createFrameReader, readyFrame, splitMessage, toMessage } from "./frames.ts"
+
+const toFrame = (head: string, ...bytes: Buffer[]) => Buffer.concat(toMessage(head, bytes))
 
 test("createFrameReader returns frames when their last bytes arrive, however they were split", () => {
   const frames = [
     toFrame("{}"),
     toFrame(`"${"é".repeat(3_000)}"`),
-    toFrame("d", Buffer.from("[]"), "ü"),
+    toFrame("d", Buffer.from("[]"), Buffer.from("ü")),
     toFrame(""),
-    toFrame(),
+    readyFrame,
   ]
-  expect(frames[2]?.subarray(4).toString()).toBe("d[]ü")
   const expected = frames.map((frame) => frame.subarray(4).toString())
   const all = Buffer.concat(frames)
   for (const size of [1, 2, 3, 4, 5, 7, 1_000, 6_010, 100_000]) {
@@ -27,7 +28,14 @@ test("createFrameReader returns frames when their last bytes arrive, however the
 
 test("createFrameReader throws on a frame that is too long as soon as it has the head", () => {
   expect(() => createFrameReader(100)(toFrame("x".repeat(101)).subarray(0, 10))).toThrow(
-    "Cannot read a frame of 105 bytes",
+    "Cannot read a frame of 109 bytes",
   )
-  expect(createFrameReader(100)(toFrame("x".repeat(100)))[0]?.length).toBe(100)
+  expect(createFrameReader(100)(toFrame("x".repeat(96)))[0]?.length).toBe(100)
+})
+
+test("splitMessage returns the head and the bytes of toMessage", () => {
+  const frame = toFrame(`{"a":"ü"}`, Buffer.from("ab"), Buffer.from("é"))
+  const { head, bytes } = splitMessage(frame.subarray(4))
+  expect([head, bytes.toString()]).toEqual([`{"a":"ü"}`, "abé"])
+  expect(() => splitMessage(Buffer.alloc(3))).toThrow(RangeError)
 })

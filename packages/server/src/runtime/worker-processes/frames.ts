@@ -1,31 +1,39 @@
-// What the server and a worker process send to each other: frames. A frame is a length in 4 bytes,
-// and that many bytes.
+// What the server and a worker process send to each other: messages. A message is a frame, which is a
+// length in 4 bytes and that many bytes: the length of its head in 4 bytes, the head as JSON, and
+// bytes that belong to it.
 
 /** The file descriptor of the worker process that frames are read from and written to. */
 export const frameDescriptor = 3
 
 const headBytes = 4
 
-/** A frame with the given parts one after the other. */
-export function toFrame(...parts: readonly (string | Uint8Array)[]): Buffer {
-  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
-  const frame = Buffer.allocUnsafe(headBytes + bytes)
-  let at = frame.writeUInt32LE(bytes)
-  for (const part of parts) {
-    if (typeof part === "string") at += frame.write(part, at)
-    else {
-      frame.set(part, at)
-      at += part.length
-    }
-  }
-  return frame
+/** A frame without a message: the worker is ready. */
+export const readyFrame = Buffer.alloc(headBytes)
+
+/** The parts of a frame with a message. Its bytes are not copied: they may be large. */
+export function toMessage(
+  head: string,
+  bytes: readonly Uint8Array[] = [],
+): readonly [Buffer, ...Uint8Array[]] {
+  const length = Buffer.byteLength(head)
+  const start = Buffer.allocUnsafe(2 * headBytes + length)
+  start.writeUInt32LE(bytes.reduce((sum, part) => sum + part.length, headBytes + length))
+  start.writeUInt32LE(length, headBytes)
+  start.write(head, 2 * headBytes)
+  return [start, ...bytes]
 }
 
-/** A frame with the given parts, without a copy of them: they may be large. */
-export function toFrameParts(parts: readonly Uint8Array[]): readonly Uint8Array[] {
-  const head = Buffer.alloc(headBytes)
-  head.writeUInt32LE(parts.reduce((sum, part) => sum + part.length, 0))
-  return [head, ...parts]
+/** A message that was received. */
+export interface WorkerMessage {
+  /** As JSON. */
+  readonly head: string
+  readonly bytes: Buffer
+}
+
+/** The message in a frame. */
+export function splitMessage(frame: Buffer): WorkerMessage {
+  const end = headBytes + frame.readUInt32LE()
+  return { head: frame.toString("utf8", headBytes, end), bytes: frame.subarray(end) }
 }
 
 /**

@@ -1,5 +1,7 @@
+import { prepareOnce } from "../../shared/caches/prepare-once.ts"
 import { FairQueue, type Waiter } from "../../shared/fair-queue.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toMessage } from "./frames.ts"
 import type { WorkerLimits } from "./worker-limits.ts"
 import {
   type WorkerFailure,
@@ -55,7 +57,7 @@ export class WorkerProcessPool {
   readonly #busy = new Map<WorkerProcess, string | undefined>()
   /** With the time at which each became idle, the last one last. */
   readonly #idle = new Map<WorkerProcess, number>()
-  #preparing: Promise<WorkerLauncher> | undefined
+  readonly #prepare: () => Promise<WorkerLauncher>
   /** Set once the first request has found out how processes start on this machine. */
   #launcher: WorkerLauncher | undefined
   #sweepTimer: Timer | undefined
@@ -64,6 +66,7 @@ export class WorkerProcessPool {
   constructor(options: WorkerProcessPoolOptions) {
     this.#options = options
     this.#limits = options.limits
+    this.#prepare = prepareOnce(() => prepareWorkers(options))
     this.#queue = new FairQueue(options.limits, ({ resolve }) => resolve({ kind: "overloaded" }))
   }
 
@@ -75,12 +78,16 @@ export class WorkerProcessPool {
     return [...this.#busy.keys(), ...this.#idle.keys()].map(({ pid }) => pid)
   }
 
-  /** Rejects when processes cannot be started on this machine. */
-  async run(owner: string, frame: WorkerRequest): Promise<WorkerOutcome> {
-    if (!this.#launcher) await this.#prepare()
+  /**
+   * Sends a request, JSON with bytes that belong to it. Rejects when processes cannot be started on
+   * this machine.
+   */
+  async run(owner: string, head: string, bytes?: readonly Uint8Array[]): Promise<WorkerOutcome> {
+    this.#launcher ??= await this.#prepare()
     if (this.#isStopped) return { kind: "stopped" }
-    const bytes = frame.reduce((sum, part) => sum + part.length, 0)
-    const job = this.#queue.add(owner, frame, { bytes })
+    const frame = toMessage(head, bytes)
+    const size = frame.reduce((sum, part) => sum + part.length, 0)
+    const job = this.#queue.add(owner, frame, { bytes: size })
     if (!job) return { kind: "overloaded" }
     this.#startJobs()
     return await job.promise
@@ -94,17 +101,6 @@ export class WorkerProcessPool {
     const processes = [...this.#busy.keys(), ...this.#idle.keys()]
     await Promise.all(processes.map((process) => process.stop()))
     this.#idle.clear()
-  }
-
-  async #prepare(): Promise<void> {
-    this.#preparing ??= prepareWorkers(this.#options)
-    try {
-      this.#launcher = await this.#preparing
-    } catch (error) {
-      // The next request tries again.
-      this.#preparing = undefined
-      throw error
-    }
   }
 
   #startJobs(): void {

@@ -1,6 +1,7 @@
+import { keepRecent } from "../../shared/caches/keep-recent.ts"
 import { findInnermost, readTreeUsage } from "../sandbox/launch/guest-process.ts"
 import type { LaunchedProcess } from "../sandbox/launch/launched-process.ts"
-import { createFrameReader, frameDescriptor } from "./frames.ts"
+import { createFrameReader, frameDescriptor, splitMessage, type WorkerMessage } from "./frames.ts"
 import type { WorkerLimits } from "./worker-limits.ts"
 
 /** Why there is no response. The process is not usable afterwards. */
@@ -14,12 +15,11 @@ export interface WorkerFailure {
   readonly message?: string
 }
 
-/** A request: the parts of a frame. */
+/** A request: the parts of a frame with a message. */
 export type WorkerRequest = readonly Uint8Array[]
 
-export interface WorkerResponse {
+export interface WorkerResponse extends WorkerMessage {
   readonly kind: "responded"
-  readonly response: Buffer
 }
 
 /**
@@ -42,10 +42,10 @@ export class WorkerProcess {
   readonly #connecting: Promise<Bun.Socket>
   readonly #ready: Promise<boolean>
   /** The owners whose requests it ran, the last one last. */
-  readonly #owners = new Set<string>()
+  readonly #owners = new Map<string, true>()
   readonly #start = Promise.withResolvers<boolean>()
   /** The requests that it was sent; it works on the first one. */
-  readonly #sent: ((response: Buffer | "ended" | "ended before") => void)[] = []
+  readonly #sent: ((response: WorkerMessage | "ended" | "ended before") => void)[] = []
   #unsent: Uint8Array[] = []
   #requests = 0
   #underWay = 0
@@ -102,7 +102,8 @@ export class WorkerProcess {
   async run(owner: string, request: WorkerRequest): Promise<WorkerResponse | WorkerFailure> {
     this.#requests += 1
     this.#underWay += 1
-    this.#cacheOwner(owner)
+    // The worker drops the state of the owner that was used longest ago, in the same way.
+    keepRecent(this.#owners, owner, true, this.#limits.cachedOwnersMax)
     this.#child.ref()
     try {
       return await this.#exchange(request)
@@ -119,7 +120,7 @@ export class WorkerProcess {
     if (this.#isEnding) return this.#toFailure(true, this.#underWay > 1)
     const socket = await this.#connecting
     socket.ref()
-    const { promise, resolve } = Promise.withResolvers<Buffer | "ended" | "ended before">()
+    const { promise, resolve } = Promise.withResolvers<WorkerMessage | "ended" | "ended before">()
     this.#sent.push(resolve)
     if (this.#sent.length === 1) this.#begin()
     // One timer for many requests: setting and clearing one takes longer than most requests.
@@ -130,7 +131,7 @@ export class WorkerProcess {
     if (this.#sent.length === 0) socket.unref()
     return typeof response === "string"
       ? this.#toFailure(true, response === "ended before")
-      : { kind: "responded", response }
+      : { kind: "responded", ...response }
   }
 
   /** It begins with the first of the requests that it was sent. */
@@ -140,16 +141,15 @@ export class WorkerProcess {
   }
 
   #receive(frame: Buffer): void {
-    const resolve = this.#sent.shift()
-    if (!resolve) {
-      // The empty frame: it is ready.
-      this.#start.resolve(frame.length === 0)
-      return
-    }
+    const [resolve] = this.#sent
+    // The empty frame: it is ready.
+    if (!resolve) return void this.#start.resolve(frame.length === 0)
+    const message = splitMessage(frame)
+    this.#sent.shift()
     this.#noteWork(performance.now() - (this.#runningSinceMs ?? 0))
     if (this.#sent.length > 0) this.#begin()
     else this.#runningSinceMs = undefined
-    resolve(frame)
+    resolve(message)
   }
 
   /** No response comes any more. It was at work on the first request, and never began the others. */
@@ -206,7 +206,7 @@ export class WorkerProcess {
         },
         drain: (socket) => this.#send(socket),
         close: () => this.#end(),
-        // Also called with what `readFrames` throws.
+        // Also called with what `readFrames` and `splitMessage` throw.
         error: () => this.#fail(),
       },
     }
@@ -222,14 +222,6 @@ export class WorkerProcess {
       this.#unsent.unshift(frame.subarray(sent))
       return
     }
-  }
-
-  /** The worker drops the state of the owner that was used longest ago, in the same way. */
-  #cacheOwner(owner: string): void {
-    this.#owners.delete(owner)
-    this.#owners.add(owner)
-    const [oldest = ""] = this.#owners
-    if (this.#owners.size > this.#limits.cachedOwnersMax) this.#owners.delete(oldest)
   }
 
   #check(): void {

@@ -119,7 +119,7 @@ const noNames: ReadonlySet<string> = new Set()
 
 /** The packages that a package can do without. `npm:name@range` is one under another name. */
 function listOptional(folder: string): ReadonlySet<string> {
-  const entries = Object.entries(readPackage(folder).optionalDependencies ?? {})
+  const entries = Object.entries(readPackage(folder)?.optionalDependencies ?? {})
   return new Set(entries.map(([name, range]) => /^npm:(@?[^@]+)/.exec(String(range))?.[1] ?? name))
 }
 

@@ -16,7 +16,7 @@ export interface FoundImport {
   readonly type: string | undefined
   /** Whether all its imports are dynamic. */
   readonly isDynamic: boolean
-  readonly places: readonly ImportPlace[]
+  readonly places: readonly Required<ImportPlace>[]
   /** Why it cannot be rewritten. */
   readonly error: string | null
 }
@@ -128,7 +128,7 @@ function note(
   text: string,
   one: InfoDependency,
   shift: number,
-  where: Pick<ImportPlace, "text">,
+  where: Pick<Required<ImportPlace>, "text">,
 ): string {
   const span = one.code && toOffsets(read, one.code.span)
   const key = toKey(one)

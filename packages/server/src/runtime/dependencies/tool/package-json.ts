@@ -1,19 +1,23 @@
-import { readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 
-/** The parts of a package.json that matter here. */
-export interface PackageJson {
-  readonly os?: unknown
-  readonly cpu?: unknown
-  readonly optionalDependencies?: Readonly<Record<string, unknown>>
+const bytesMax = 1024 ** 2
+
+/** The fields of a package.json. Nothing in it is trusted. */
+export type PackageJson = Readonly<Record<string, unknown>>
+
+/** Undefined when there is none that can be read. */
+export function readPackage(folder: string): PackageJson | undefined {
+  const path = join(folder, "package.json")
+  try {
+    const value =
+      statSync(path).size > bytesMax ? undefined : JSON.parse(readFileSync(path, "utf8"))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
-/** An empty object when there is none that can be read. */
-export function readPackage(folder: string): PackageJson {
-  try {
-    const value: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-    return typeof value === "object" && value !== null ? value : {}
-  } catch {
-    return {}
-  }
+export function isRecord(value: unknown): value is PackageJson {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

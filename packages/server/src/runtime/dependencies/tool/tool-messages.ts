@@ -1,8 +1,9 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
+import type { z } from "zod"
 import type { ImportHosts } from "../../../domain/modules/import-address.ts"
-import type { ImportPlace, SourceFile } from "../../../domain/modules/lockfiles.ts"
+import type { SourceFile } from "../../../domain/modules/lockfiles.ts"
 import type { StandardModules } from "../../../domain/modules/standard-modules.ts"
-import type { FileList } from "../../sandbox/packages/file-archive.ts"
+import type { compileResponse, foundResponse, resolveResponse } from "../read-response.ts"
 
 const mebibyte = 1024 ** 2
 
@@ -53,57 +54,14 @@ export const importLimits = {
 
 export type ToolResolveLimits = Readonly<typeof importLimits>
 
-/**
- * The first response: one line of JSON. If the tool fails later, each import can be reported as
- * failed.
- */
-export interface FoundResponse {
-  readonly found: readonly { readonly specifier: string; readonly places: readonly ImportPlace[] }[]
-}
+type Immutable<T> = T extends object ? { readonly [Name in keyof T]: Immutable<T[Name]> } : T
+type SentAs<Schema extends z.ZodType> = Immutable<z.infer<Schema>>
 
-/**
- * The last response: one line of JSON, then the code of the bundle, if there is one, the
- * contents of the files and those of the types.
- */
-export interface ResolveResponse {
-  readonly imports: readonly ToolImport[]
-  readonly bundle: ToolBundle | null
-}
-
-export interface ToolBundle {
-  readonly codeBytes: number
-  /** Whether evaluating it takes a promise. */
-  readonly isAsync: boolean
-  readonly files: FileList | null
-  /** Declarations, for editors; see `collectTypes`. */
-  readonly types: FileList | null
-}
-
-/** One import, resolved or failed. */
-export interface ToolImport {
-  readonly specifier: string
-  readonly places: readonly ImportPlace[]
-  readonly resolved: string | null
-  readonly failure: ImportFailure | null
-  /** Its index in the bundle; -1 when it is not in it. */
-  readonly entry: number
-  readonly exports: readonly string[]
-}
-
-/** Why an import failed. */
-export interface ImportFailure {
-  readonly message: string
-  /** Who wrote the message. Only our own is shown to users as it is. */
-  readonly from: "deno" | "esbuild" | "us"
-  /** The module or package that failed, if it is not the import itself. */
-  readonly about: string | null
-}
-
-/** The response of the compile tool: one line of JSON, then V8's code cache, if there is one. */
-export interface CompileResponse {
-  /** Why the code cannot be compiled. */
-  readonly error: string | null
-}
+type FoundResponse = SentAs<typeof foundResponse>
+export type ResolveResponse = SentAs<typeof resolveResponse>
+export type ToolImport = ResolveResponse["imports"][number]
+export type ImportFailure = NonNullable<ToolImport["failure"]>
+type CompileResponse = SentAs<typeof compileResponse>
 
 /** A line of JSON, then bytes. */
 export function joinResponse(
@@ -112,22 +70,3 @@ export function joinResponse(
 ): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
 }
-
-/** The reverse of `joinResponse`. Undefined without a valid line of JSON. */
-export function splitResponse(
-  response: Uint8Array,
-  headBytesMax: number,
-): { readonly head: unknown; readonly body: Uint8Array } | undefined {
-  const at = response.subarray(0, headBytesMax).indexOf(lineEnd)
-  if (at === -1) return undefined
-  try {
-    return {
-      head: JSON.parse(new TextDecoder().decode(response.subarray(0, at))),
-      body: response.subarray(at + 1),
-    }
-  } catch {
-    return undefined
-  }
-}
-
-const lineEnd = 10

@@ -2,7 +2,7 @@ import type { DnsRecord, RecordType } from "@hamlet/guest/protocol"
 import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { parseAddress } from "./address-rule.ts"
 import type { RoutePolicy } from "./decide.ts"
-import { NotFound, toRefusal } from "./decide-socket.ts"
+import { toRefusal } from "./decide-socket.ts"
 import { parseHost } from "./host.ts"
 import { CannotResolve } from "./limited-lookup.ts"
 import { Refusal } from "./refusal.ts"
@@ -105,8 +105,8 @@ async function findAlias(
 }
 
 function cannotResolve(name: string, error: unknown): Refusal {
-  if (!(error instanceof CannotResolve)) return new NotFound(403, `${name} cannot be found`)
-  return new NotFound(403, `${name} ${error.message}`)
+  const reason = error instanceof CannotResolve ? error.message : "cannot be found"
+  return new Refusal(403, `${name} ${reason}`, "ENOTFOUND")
 }
 
 async function findRecords(

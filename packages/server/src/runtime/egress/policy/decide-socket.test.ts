@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { OwnServer } from "./decide.ts"
-import { decideLookup, decideSocket, NotFound, type SocketTarget } from "./decide-socket.ts"
+import { decideLookup, decideSocket, type SocketTarget } from "./decide-socket.ts"
 import { createEgressPolicy } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
 
@@ -119,7 +119,7 @@ describe("decideSocket", () => {
 
   test("says that a name was not found", async () => {
     const route = await decideSocket(policy, "ada", { host: "nowhere.example", port: 443 })
-    expect(route).toBeInstanceOf(NotFound)
+    expect(route).toMatchObject({ code: "ENOTFOUND" })
     expect((route as Refusal).reason).toBe("nowhere.example cannot be found")
   })
 })

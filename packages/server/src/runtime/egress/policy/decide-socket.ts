@@ -1,6 +1,6 @@
 import type { OwnServer, RoutePolicy } from "./decide.ts"
 import { parseHost } from "./host.ts"
-import type { HostDecision } from "./policy.ts"
+import { type HostDecision, isLocal } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
 
 /** A TCP connection that a val asks for. */
@@ -18,9 +18,6 @@ export type SocketRoute =
   | { readonly kind: "connect"; readonly addresses: readonly string[] }
   /** To this server, which vals reach by its names. The origin is that of a URL. */
   | { readonly kind: "own"; readonly origin: string }
-
-/** The name has no address. */
-export class NotFound extends Refusal {}
 
 /**
  * Decides whether a val may open a connection, and to which addresses. The rules are those of
@@ -55,7 +52,8 @@ export async function decideLookup(
   host: string,
 ): Promise<readonly string[] | Refusal> {
   // These names always mean this machine. A connection to it is decided by name and port.
-  if (isLocalName(host)) return ["127.0.0.1", "::1"]
+  const parsed = parseHost(host)
+  if (parsed?.kind === "name" && isLocal(parsed.name)) return ["127.0.0.1", "::1"]
   const decision = await hosts.checkHost({ hostname: host, port: 0, ownerId, use: "lookup" })
   return decision.kind === "blocked" ? toRefusal(decision) : decision.addresses
 }
@@ -71,15 +69,10 @@ function findOwnHost(own: OwnServer, host: string, port: number): string | undef
   return hosts.find((text) => own.isApiHost(text) || own.isValHost(text))
 }
 
-function isLocalName(host: string): boolean {
-  const parsed = parseHost(host)
-  return parsed?.kind === "name" && /^(?:.*\.)?localhost$/.test(parsed.name)
-}
-
 /** The refusal of a host that is blocked. */
 export function toRefusal({
   reason,
   isNotFound,
 }: HostDecision & { readonly kind: "blocked" }): Refusal {
-  return isNotFound ? new NotFound(403, reason) : new Refusal(403, reason)
+  return new Refusal(403, reason, isNotFound ? "ENOTFOUND" : undefined)
 }

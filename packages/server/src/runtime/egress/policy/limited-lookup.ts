@@ -1,3 +1,4 @@
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import { OpenCounts } from "../../../shared/counter.ts"
 import { withinTime } from "../../../shared/time/within-time.ts"
 
@@ -40,23 +41,14 @@ export function limitLookups<Value>(
   const pending = new Map<string, Promise<Value>>()
   const perOwner = new OpenCounts()
 
-  const store = (key: string, value: Value) => {
-    cache.delete(key)
-    // The first entry is the oldest: all are cached for the same time.
-    for (const oldest of cache.keys()) {
-      if (cache.size < limits.cachedMax) break
-      cache.delete(oldest)
-    }
-    cache.set(key, { value, untilMs: nowMs() + limits.cachedMs })
-  }
-
   const start = async (key: string, ownerId: string | undefined) => {
     const endCount =
       ownerId === undefined ? () => {} : perOwner.tryOpen(ownerId, limits.lookupsPerOwnerMax)
     if (!endCount) throw tooMany()
     try {
       const value = await withinTime(find(key), limits.lookupMsMax, tooSlow)
-      store(key, value)
+      const untilMs = nowMs() + limits.cachedMs
+      keepRecent(cache, key, { value, untilMs }, limits.cachedMax)
       return value
     } finally {
       endCount()

@@ -248,7 +248,7 @@ function isOwn(address: Address, own: ReadonlySet<string>): boolean {
 }
 
 /** Names that always mean this machine (RFC 6761), whatever a resolver returns. */
-function isLocal(name: string): boolean {
+export function isLocal(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost")
 }
 

@@ -1,15 +1,18 @@
-import { blockedHeader } from "@hamlet/guest/protocol"
+import { blockedHeader, type SocketErrorCode } from "@hamlet/guest/protocol"
 
 /** Why a request is not forwarded, or fails on the way. */
 export class Refusal extends Error {
   override readonly name = "Refusal"
   /** The status of the response to the sandbox, if none was sent yet. */
   readonly status: RefusalStatus
+  /** The code of the error that a socket of the val gets. */
+  readonly code: SocketErrorCode
 
   /** The reason follows `Cannot fetch "…": `. */
-  constructor(status: RefusalStatus, reason: string) {
+  constructor(status: RefusalStatus, reason: string, code?: SocketErrorCode) {
     super(reason)
     this.status = status
+    this.code = code ?? statuses[status].code
   }
 
   get reason(): string {
@@ -17,16 +20,16 @@ export class Refusal extends Error {
   }
 }
 
-const statusTexts = {
-  400: "Bad Request",
-  403: "Forbidden",
-  429: "Too Many Requests",
-  502: "Bad Gateway",
-  504: "Gateway Timeout",
-  508: "Loop Detected",
-}
+const statuses = {
+  400: { text: "Bad Request", code: "EINVAL" },
+  403: { text: "Forbidden", code: "EACCES" },
+  429: { text: "Too Many Requests", code: "EAGAIN" },
+  502: { text: "Bad Gateway", code: "EHOSTUNREACH" },
+  504: { text: "Gateway Timeout", code: "ETIMEDOUT" },
+  508: { text: "Loop Detected", code: "EACCES" },
+} as const
 
-export type RefusalStatus = keyof typeof statusTexts
+type RefusalStatus = keyof typeof statuses
 
 /** The proxy's own response to a request that it does not forward, or that fails. */
 export function toRefusalResponse(
@@ -36,7 +39,7 @@ export function toRefusalResponse(
 ): Uint8Array {
   const body = Buffer.from(sentence)
   const lines = [
-    `HTTP/1.1 ${status} ${statusTexts[status]}`,
+    `HTTP/1.1 ${status} ${statuses[status].text}`,
     `${blockedHeader}: 1`,
     "content-type: text/plain; charset=utf-8",
     `content-length: ${body.length}`,

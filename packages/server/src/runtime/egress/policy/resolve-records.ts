@@ -25,7 +25,7 @@ const limits = {
 export type FindRecords = (type: RecordType, name: string) => Promise<readonly DnsRecord[]>
 
 /** Asks the name servers of this machine. Unlike addresses, records are not in /etc/hosts. */
-export function createResolveRecords(find: FindRecords = createFindRecords()): ResolveRecords {
+export function createResolveRecords(find: FindRecords = findRecords): ResolveRecords {
   const limited = limitLookups(
     async (key) => {
       const [type, name] = key.split(" ") as [RecordType, string]
@@ -44,14 +44,12 @@ export function createResolveRecords(find: FindRecords = createFindRecords()): R
  * Each lookup has a resolver of its own: when a name server sends a malformed response, all lookups
  * of a resolver that are under way fail, those of other users too.
  */
-function createFindRecords(): FindRecords {
-  return async (type, name) => {
-    try {
-      return await finders[type](new Resolver(), name)
-    } catch (error) {
-      if (isAbsence(error)) return []
-      throw error
-    }
+const findRecords: FindRecords = async (type, name) => {
+  try {
+    return await finders[type](new Resolver(), name)
+  } catch (error) {
+    if (isAbsence(error)) return []
+    throw error
   }
 }
 

@@ -336,10 +336,9 @@ export class ProxiedRequest {
       const { client, run } = this.#sender
       if (this.#span)
         endSpan(this.#span, this.request.head, this.#target, this.#status, refusal, client)
+      if (!run) return
       const bytesSent = this.#isForwarded ? (this.#meter?.sent ?? 0) : 0
       const bytesReceived = this.#isForwarded ? (this.#meter?.received ?? 0) : 0
-      this.#context.countRequest({ isBlocked: refusal !== undefined, bytesSent, bytesReceived })
-      if (!run) return
       recordRequest(
         run,
         {

@@ -4,12 +4,12 @@ import type { RunListener } from "../../../domain/runs/runner.ts"
 import { TokenBucket } from "../../../shared/token-bucket.ts"
 import { ConnectionPool } from "../../http1/connection-pool.ts"
 import type { EgressClient, EgressListener, EgressPaths } from "../../sandbox/egress-listener.ts"
-import type { CountedRequest, EgressContext, SandboxSocket } from "../egress-context.ts"
+import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-context.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { PacedListener } from "../paced-listener.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
 import { Refusal } from "../policy/refusal.ts"
-import { SocketListener } from "../sockets/socket-listener.ts"
+import { clientHandlers, ProxiedSocket } from "../sockets/proxied-socket.ts"
 import { ClientConnection, type ClientRequest } from "./client-connection.ts"
 import { parseOwnHead } from "./message-heads.ts"
 import { ProxiedRequest } from "./proxied-request.ts"
@@ -24,14 +24,6 @@ export interface AccountEgress {
   openFile(ownerId: string): (() => void) | undefined
   onError(error: unknown): void
   noteStop(listener: ProxyListener): void
-}
-
-/** What a listener has counted. */
-export interface ProxyTotals {
-  readonly requests: number
-  readonly blocked: number
-  readonly bytesSent: number
-  readonly bytesReceived: number
 }
 
 /** The number of things that are open. */
@@ -54,7 +46,9 @@ export class ProxyListener implements EgressListener, EgressContext {
   readonly client: Promise<EgressClient>
   readonly #egress: AccountEgress
   readonly #listener: PacedListener<ClientConnection>
-  readonly #sockets: SocketListener | undefined
+  /** For the TCP connections of the val. */
+  readonly #socketListener: PacedListener<ClientEvents> | undefined
+  readonly #sockets = new Set<ProxiedSocket>()
   readonly #rate: TokenBucket | undefined
   /** Connections from the sandbox, each with the function that ends the count of its file. */
   readonly #connections = new Map<ClientConnection, () => void>()
@@ -62,7 +56,6 @@ export class ProxyListener implements EgressListener, EgressContext {
   readonly #kept = new Set<ClientConnection>()
   readonly #requests = new Set<ProxiedRequest>()
   readonly #client = Promise.withResolvers<EgressClient>()
-  readonly #totals = { requests: 0, blocked: 0, bytesSent: 0, bytesReceived: 0 }
   #ownerId: string | undefined
   #openCount = 0
   #isStopped = false
@@ -81,12 +74,10 @@ export class ProxyListener implements EgressListener, EgressContext {
     this.#listener = new PacedListener(paths.requests, limits, handlers, (socket) =>
       this.#accept(socket),
     )
-    this.#sockets =
-      paths.sockets === undefined ? undefined : new SocketListener(paths.sockets, this)
-  }
-
-  get totals(): ProxyTotals {
-    return this.#totals
+    if (paths.sockets !== undefined)
+      this.#socketListener = new PacedListener(paths.sockets, limits, clientHandlers, (socket) =>
+        this.#acceptSocket(socket),
+      )
   }
 
   get sizes(): ProxySizes {
@@ -99,7 +90,7 @@ export class ProxyListener implements EgressListener, EgressContext {
 
   /** Connections from the sandbox for sockets of its val. */
   get socketCount(): number {
-    return this.#sockets?.size ?? 0
+    return this.#sockets.size
   }
 
   /** Undefined until the listener knows its client. */
@@ -113,7 +104,7 @@ export class ProxyListener implements EgressListener, EgressContext {
   }
 
   noteRunEnd(run: RunListener): void {
-    this.#sockets?.noteRunEnd(run)
+    for (const socket of this.#sockets) socket.noteRunEnd(run)
   }
 
   /** Enforces the time limits. */
@@ -122,7 +113,8 @@ export class ProxyListener implements EgressListener, EgressContext {
     for (const connection of this.#connections.keys()) connection.sweep(nowMs)
     this.pool.sweep(nowMs)
     this.#listener.sweep(nowMs)
-    this.#sockets?.sweep(nowMs)
+    for (const socket of this.#sockets) socket.sweep(nowMs)
+    this.#socketListener?.sweep(nowMs)
   }
 
   /** Closes a connection that was used and is idle, if there is one. */
@@ -146,7 +138,8 @@ export class ProxyListener implements EgressListener, EgressContext {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#listener.stop()
-    this.#sockets?.stop()
+    this.#socketListener?.stop()
+    for (const socket of this.#sockets) socket.stop()
     for (const connection of [...this.#connections.keys()]) this.#end(connection)
     this.#requests.clear()
     this.pool.stop()
@@ -154,29 +147,19 @@ export class ProxyListener implements EgressListener, EgressContext {
   }
 
   openSocket(ownerId: string): () => void {
-    const ends = [this.openRequest(false)]
-    const endAll = () => {
-      for (const end of ends) end()
-    }
-    try {
-      ends.push(this.#egress.openSocket(ownerId), this.openUpstream())
-      return endAll
-    } catch (error) {
-      endAll()
-      throw error
-    }
+    using undo = new DisposableStack()
+    undo.defer(this.openRequest(false))
+    undo.defer(this.#egress.openSocket(ownerId))
+    undo.defer(this.openUpstream())
+    const ends = undo.move()
+    return () => ends.dispose()
   }
 
   async serveOwn(client: SandboxSocket, origin: string, run: string): Promise<void> {
     const connection = new ClientConnection(client, this.limits, (text) =>
       parseOwnHead(text, origin, run),
     )
-    client.data = {
-      receive: (bytes) => connection.receive(bytes),
-      drain: () => connection.drain(),
-      ended: () => connection.ended(),
-      closed: () => connection.closed(),
-    }
+    client.data = connection
     // Its file was counted when the socket was accepted.
     this.#connections.set(connection, () => {})
     await this.#serve(connection)
@@ -194,6 +177,20 @@ export class ProxyListener implements EgressListener, EgressContext {
     if (!endFile) return void connection.terminate()
     this.#connections.set(connection, endFile)
     void this.#serve(connection)
+  }
+
+  #acceptSocket(client: SandboxSocket): void {
+    const { connectionsMax, sparesMax } = this.limits
+    const socket = new ProxiedSocket(this, client)
+    client.data = socket
+    const isFull = this.#isStopped || this.#sockets.size >= connectionsMax + sparesMax
+    const endCount = isFull ? undefined : this.openFile()
+    if (!endCount) return void client.terminate()
+    this.#sockets.add(socket)
+    void socket.run().then(() => {
+      this.#sockets.delete(socket)
+      endCount()
+    })
   }
 
   #openClientFile(): (() => void) | undefined {
@@ -243,7 +240,7 @@ export class ProxyListener implements EgressListener, EgressContext {
         const request = await connection.nextRequest()
         if (!request) break
         this.#kept.delete(connection)
-        if (request instanceof Refusal) this.#refuse(connection, request)
+        if (request instanceof Refusal) connection.refuse(request.reason)
         else await this.#forward(request)
       }
     } catch (error) {
@@ -252,11 +249,6 @@ export class ProxyListener implements EgressListener, EgressContext {
     } finally {
       this.#forget(connection)
     }
-  }
-
-  #refuse(connection: ClientConnection, { reason }: Refusal): void {
-    this.countRequest({ isBlocked: true, bytesSent: 0, bytesReceived: 0 })
-    connection.refuse(reason)
   }
 
   async #forward(request: ClientRequest): Promise<void> {
@@ -286,13 +278,6 @@ export class ProxyListener implements EgressListener, EgressContext {
       if (!(error instanceof AppError)) this.onError(error)
       throw error
     }
-  }
-
-  countRequest({ isBlocked, bytesSent, bytesReceived }: CountedRequest): void {
-    this.#totals.requests++
-    if (isBlocked) this.#totals.blocked++
-    this.#totals.bytesSent += bytesSent
-    this.#totals.bytesReceived += bytesReceived
   }
 
   onError(error: unknown): void {

@@ -1,7 +1,7 @@
 import type { SocketReply, SocketRequest } from "@hamlet/guest/protocol"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
-import { explainConnect, toErrorCode, toTimeout } from "../connect-errors.ts"
+import { explainConnect, toTimeout } from "../connect-errors.ts"
 import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-context.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
 import { decideRecords } from "../policy/decide-records.ts"
@@ -298,7 +298,7 @@ export class ProxiedSocket implements ClientEvents {
 
   #refuse(refusal: Refusal): void {
     const message = `Cannot ${this.#action}: ${refusal.reason}`
-    this.#reply({ kind: "refused", code: toErrorCode(refusal), message })
+    this.#reply({ kind: "refused", code: refusal.code, message })
     this.#client.end()
   }
 

@@ -105,9 +105,8 @@ export class SocketTraffic {
   #record(blocked: string | null): void {
     const { run, at, startedMs, meter } = this.#share
     meter.end()
-    const { sent: bytesSent, received: bytesReceived } = meter
-    this.#context.countRequest({ isBlocked: blocked !== null, bytesSent, bytesReceived })
     if (!run) return
+    const { sent: bytesSent, received: bytesReceived } = meter
     const { peer, ...label } = this.#label
     // As many as the run lists: a val may open any number.
     if (run.span && peer && run.listsRequests !== false)

@@ -1,4 +1,5 @@
 import type { SqlStatement } from "../../../domain/owner-databases.ts"
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import { type CompiledStatement, knownLimits, type Plan } from "./libsql-messages.ts"
 
 /** A statement that was compiled before. */
@@ -54,10 +55,10 @@ export class KnownStatements {
     const former = this.#databases.get(namespace)
     const database =
       former?.version === version ? former : { version, hasLateChecks, statements: new Map() }
-    keep(this.#databases, namespace, database, knownLimits.databasesMax)
+    keepRecent(this.#databases, namespace, database, knownLimits.databasesMax)
     for (const [index, { sql }] of statements.entries()) {
       const known = { ...(compiled[index] as CompiledStatement), isQuick: false }
-      keep(database.statements, toKey(isSingle, sql), known, knownLimits.statementsMax)
+      keepRecent(database.statements, toKey(isSingle, sql), known, knownLimits.statementsMax)
     }
   }
 
@@ -92,11 +93,4 @@ export function noteQuick(known: KnownRequest | undefined, isQuick: boolean): vo
 /** A pragma may be allowed in a batch only. */
 function toKey(isSingle: boolean, sql: string): string {
   return `${isSingle ? "s" : "b"}${sql}`
-}
-
-function keep<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
-  map.delete(key)
-  map.set(key, value)
-  const [oldest = ""] = map.keys()
-  if (map.size > max) map.delete(oldest)
 }

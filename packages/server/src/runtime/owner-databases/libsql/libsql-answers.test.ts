@@ -6,6 +6,7 @@ import {
   startLibsql,
 } from "../../../../test/support/processes/libsql-process.ts"
 import { AppError } from "../../../domain/app-error.ts"
+import { libsqlBackoff } from "../../../domain/backoff.ts"
 
 /** What the libSQL server responds to a pipeline; undefined for its own response. */
 type Answer = (body: string) => Response | undefined
@@ -15,6 +16,7 @@ const unexpected = {
   kind: "unavailable",
   message: "the libSQL server did not respond as expected",
 } as const
+const once = { ...libsqlBackoff, attemptsMax: 1 }
 const step = { cols: [], rows: [], affected_row_count: 0, last_insert_rowid: null }
 
 describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the server", () => {
@@ -47,7 +49,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
   }
 
   test("takes whatever it responds as an error, and goes on when it is well again", async () => {
-    await using databases = await open({ msMax: 20_000, limits: { retryMs: [] } })
+    await using databases = await open({ msMax: 20_000, limits: { backoff: once } })
     const known = databases.owner()
     await known.execute("create table t (a)")
     await known.execute("insert into t values (1)")
@@ -65,7 +67,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
   })
 
   test("refuses rows that are none, and results that are too large", async () => {
-    await using databases = await open({ limits: { retryMs: [] } })
+    await using databases = await open({ limits: { backoff: once } })
     const owner = databases.owner()
     await owner.execute("create table t (a)")
     const sql = "select a from t"
@@ -171,7 +173,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
 
   describe("changes that wait", () => {
     const insert = "insert into t (a) values (?)"
-    const quick = { quickMsMax: Number.POSITIVE_INFINITY, retryMs: [] }
+    const quick = { quickMsMax: Number.POSITIVE_INFINITY, backoff: once }
     const isCommit = (body: string) => body.includes(insert)
 
     /** A database whose table is known, and in which an insert was quick. */

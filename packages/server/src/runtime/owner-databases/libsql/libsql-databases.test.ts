@@ -7,6 +7,7 @@ import {
 } from "../../../../test/support/processes/libsql-process.ts"
 import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { AppError } from "../../../domain/app-error.ts"
+import { libsqlBackoff } from "../../../domain/backoff.ts"
 import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
 import type { TestOwner } from "../testing/database-testing.ts"
@@ -278,7 +279,9 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases", () => {
 describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and a server that ends", () => {
   test("loses nothing that was acknowledged, says so meanwhile, and goes on after it", async () => {
     await using server = await startLibsql()
-    await using databases = await openLibsql(server, { limits: { retryMs: [] } })
+    await using databases = await openLibsql(server, {
+      limits: { backoff: { ...libsqlBackoff, attemptsMax: 1 } },
+    })
     const owner = databases.owner()
     await owner.execute("create table t (a)")
     const acknowledged: number[] = []

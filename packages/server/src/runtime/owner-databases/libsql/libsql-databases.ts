@@ -1,6 +1,7 @@
 import { AppError } from "../../../domain/app-error.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain/owner-databases.ts"
 import type { StorageHome, StorageHomes } from "../../../domain/storage-home.ts"
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import {
   createLibsqlRegistry,
@@ -15,7 +16,7 @@ import {
 } from "../../../shared/libsql/libsql-server.ts"
 import type { WorkerOptions } from "../../worker-processes/worker-profile.ts"
 import { type LibsqlLimits, libsqlLimits } from "../database-limits.ts"
-import { assertIds } from "../database-messages.ts"
+import { assertIds, endingOutcome } from "../database-messages.ts"
 import { KnownStatements, noteQuick } from "./known-statements.ts"
 import { LibsqlClient } from "./libsql-client.ts"
 import { LibsqlExchange } from "./libsql-exchange.ts"
@@ -23,7 +24,7 @@ import type { LibsqlWorkerReply, ReadCall } from "./libsql-messages.ts"
 import { type Job, LibsqlQueue } from "./libsql-queue.ts"
 import { planKnown, planTogether, type Request, readRequest } from "./libsql-request.ts"
 import { LibsqlStreams } from "./libsql-streams.ts"
-import { endingOutcome, LibsqlWorkers, WorkerGone } from "./libsql-workers.ts"
+import { LibsqlWorkers, WorkerGone } from "./libsql-workers.ts"
 import { OwnerSizes } from "./owner-sizes.ts"
 
 /** The server, and what databases and their statements may use. */
@@ -318,10 +319,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     if (this.#limited.get(namespace) === bytesMax) return
     await this.#server.limitNamespace(namespace, bytesMax)
     this.#streams.forget(namespace)
-    this.#limited.delete(namespace)
-    this.#limited.set(namespace, bytesMax)
-    const [oldest = ""] = this.#limited.keys()
-    if (this.#limited.size > this.#limits.ownersMax) this.#limited.delete(oldest)
+    keepRecent(this.#limited, namespace, bytesMax, this.#limits.ownersMax)
   }
 }
 

@@ -1,3 +1,4 @@
+import { findRetryDelay } from "../../../domain/backoff.ts"
 import type { StorageHome } from "../../../domain/storage-home.ts"
 import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { toNamespace } from "../../../shared/libsql/libsql-registry.ts"
@@ -41,27 +42,16 @@ export class LibsqlExchange {
     signal: AbortSignal,
   ): Promise<Results> {
     const namespace = toNamespace(home)
-    const options = { signal, bytesMax: this.#limits.replyBytesMax }
-    if (!isHeld) {
-      const { reply, stream } = await this.retry(isRead, signal, () =>
-        this.#streams.send(namespace, batch, options),
-      )
-      let isDone = false
-      try {
-        const read = await this.#read(home.ownerId, call, reply)
-        isDone = read[0].kind === "done"
-        return read
-      } finally {
-        this.#streams.release(stream, isDone)
-      }
-    }
-    const { reply, stream } = await this.retry(false, signal, () =>
-      this.#streams.hold(namespace, batch, options),
+    const options = { signal, bytesMax: this.#limits.replyBytesMax, isHeld }
+    const { reply, stream } = await this.retry(isRead, signal, () =>
+      this.#streams.send(namespace, batch, options),
     )
     let open = stream
+    let isDone = false
     try {
       const read = await this.#read(home.ownerId, call, reply)
-      if (stream === undefined || read[0].kind !== "done") return read
+      isDone = read[0].kind === "done"
+      if (!isHeld || !stream || !isDone) return read
       open = undefined
       const ended = await this.#streams.commit(stream, {
         ...options,
@@ -71,8 +61,8 @@ export class LibsqlExchange {
       const failure = ended.kind === "done" ? findFailure(ended) : lost
       return failure === undefined ? read : [failure, empty]
     } finally {
-      // Closing it ends the transaction without a change.
-      this.#streams.release(open, false)
+      // Closing it ends a transaction without a change.
+      this.#streams.release(open, isDone)
     }
   }
 
@@ -114,16 +104,16 @@ export class LibsqlExchange {
 
   /** What was certainly not done, or only reads, is tried again: the server may be starting. */
   async retry<T>(isRead: boolean, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
-    for (const pauseMs of this.#limits.retryMs) {
+    for (let attempts = 1; ; attempts += 1) {
       try {
         return await act()
       } catch (error) {
         const canRepeat = error instanceof LibsqlUnavailable && (isRead || !error.isSent)
-        if (!canRepeat || signal.aborted) throw error
-        await Bun.sleep(pauseMs)
+        const delayMs = findRetryDelay(this.#limits.backoff, { attempts })
+        if (!canRepeat || signal.aborted || delayMs === undefined) throw error
+        await Bun.sleep(delayMs)
       }
     }
-    return await act()
   }
 
   async #read(ownerId: string, call: ReadCall, reply: LibsqlReply): Promise<Results> {

@@ -2,8 +2,7 @@ import type { SqlOutcome, SqlRequest } from "../../../domain/owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
 import type { StatementTraits } from "../worker/authorizer.ts"
 
-// What the server and its workers say to each other about databases on a libSQL server. A message is
-// the length of its head in 4 bytes, the head as JSON, and bytes that belong to it.
+// What the server and its workers say to each other about databases on a libSQL server.
 
 /** What a worker starts with. */
 export interface LibsqlWorkerSettings {
@@ -99,22 +98,3 @@ export const knownLimits = {
 
 /** The limits of a mirror and of the statements that it compiles. */
 export type MirrorLimits = StatementLimits & Readonly<typeof mirrorLimits>
-
-const lengthBytes = 4
-
-/** The parts of a message. */
-export function toMessage(
-  head: string,
-  bytes: Uint8Array = new Uint8Array(),
-): readonly [Uint8Array, Uint8Array, Uint8Array] {
-  const text = Buffer.from(head)
-  const length = Buffer.alloc(lengthBytes)
-  length.writeUInt32LE(text.length)
-  return [length, text, bytes]
-}
-
-/** The head of a message as JSON, and its bytes. */
-export function splitMessage(message: Buffer): { readonly head: string; readonly bytes: Buffer } {
-  const end = lengthBytes + message.readUInt32LE()
-  return { head: message.subarray(lengthBytes, end).toString(), bytes: message.subarray(end) }
-}

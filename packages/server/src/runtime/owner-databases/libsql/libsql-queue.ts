@@ -1,4 +1,5 @@
 import type { SqlOutcome } from "../../../domain/owner-databases.ts"
+import { OpenCounts } from "../../../shared/counter.ts"
 import { FairQueue, type Waiter } from "../../../shared/fair-queue.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 import { findTogetherKind, type KnownStatements, type TogetherKind } from "./known-statements.ts"
@@ -13,7 +14,7 @@ export class LibsqlQueue {
   readonly #limits: LibsqlLimits
   readonly #queue: FairQueue<Request, SqlOutcome>
   /** Requests under way, by owner. Those that were sent together count as one. */
-  readonly #running = new Map<string, number>()
+  readonly #running = new OpenCounts()
   /** The databases whose changes are under way: those that come meanwhile are sent together. */
   readonly #changing = new Set<string>()
 
@@ -42,7 +43,7 @@ export class LibsqlQueue {
   /** Has the next request performed, with others that can be sent together with it, if one may start. */
   start(perform: (jobs: readonly Job[]) => Promise<void>): Promise<void> | undefined {
     const job = this.#queue.next(
-      (owner) => (this.#running.get(owner) ?? 0) < this.#limits.atOncePerOwnerMax,
+      (owner) => this.#running.of(owner) < this.#limits.atOncePerOwnerMax,
       (about) => !(this.#changing.has(about.namespace) && this.#kindOf(about) === "changes"),
     )
     return job && this.#run(job, perform)
@@ -52,14 +53,12 @@ export class LibsqlQueue {
     const { key, about } = job
     const kind = this.#kindOf(about)
     if (kind === "changes") this.#changing.add(about.namespace)
-    this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
+    const endCount = this.#running.open(key)
     try {
       await perform(kind ? [job, ...this.#takeOthers(job, kind)] : [job])
     } finally {
       if (kind === "changes") this.#changing.delete(about.namespace)
-      const left = (this.#running.get(key) ?? 1) - 1
-      if (left === 0) this.#running.delete(key)
-      else this.#running.set(key, left)
+      endCount()
     }
   }
 

@@ -1,3 +1,4 @@
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import type { LibsqlReply, LibsqlServer } from "../../../shared/libsql/libsql-server.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 
@@ -5,6 +6,8 @@ import type { LibsqlLimits } from "../database-limits.ts"
 interface SendOptions {
   readonly signal: AbortSignal
   readonly bytesMax: number
+  /** Whether it leaves its transaction open. */
+  readonly isHeld?: boolean
 }
 
 /** A connection that the server keeps for us. */
@@ -50,7 +53,7 @@ export class LibsqlStreams {
     const isHot = this.#noteUse(namespace)
     const sinceMs = performance.now()
     const stream = this.#take(namespace, sinceMs)
-    const end = isHot ? "" : ',{"type":"close"}'
+    const end = isHot || options.isHeld ? "" : ',{"type":"close"}'
     const body = toBody(stream?.baton, `${request}${end}`)
     const reply = await this.#server.send(namespace, body, options)
     if (reply.kind === "no_stream" && stream) {
@@ -58,7 +61,11 @@ export class LibsqlStreams {
       this.forget(namespace)
       return this.send(namespace, request, options)
     }
-    return toStreamReply(reply, namespace, stream?.sinceMs ?? sinceMs)
+    if (reply.kind !== "done") return { reply, stream: undefined }
+    const start = Buffer.from(reply.bytes.subarray(0, batonBytesMax)).toString("latin1")
+    const [, baton] = batonPattern.exec(start) ?? []
+    if (baton === undefined) return { reply, stream: undefined }
+    return { reply, stream: { namespace, baton, sinceMs: stream?.sinceMs ?? sinceMs } }
   }
 
   /** Keeps a stream for the next request, if no transaction is left open on it; else closes it. */
@@ -66,13 +73,6 @@ export class LibsqlStreams {
     if (!stream) return
     if (isClean) this.#keep(stream)
     else this.#close(stream)
-  }
-
-  /** Sends a request that leaves its transaction open, on a stream of its own. */
-  async hold(namespace: string, request: string, options: SendOptions): Promise<StreamReply> {
-    const sinceMs = performance.now()
-    const reply = await this.#server.send(namespace, toBody(undefined, request), options)
-    return toStreamReply(reply, namespace, sinceMs)
   }
 
   /** Commits the transaction of a stream, and closes it. */
@@ -97,10 +97,7 @@ export class LibsqlStreams {
   #noteUse(namespace: string): boolean {
     const nowMs = performance.now()
     const beforeMs = this.#usedMs.get(namespace) ?? Number.NEGATIVE_INFINITY
-    this.#usedMs.delete(namespace)
-    this.#usedMs.set(namespace, nowMs)
-    const [oldest = ""] = this.#usedMs.keys()
-    if (this.#usedMs.size > this.#limits.ownersMax) this.#usedMs.delete(oldest)
+    keepRecent(this.#usedMs, namespace, nowMs, this.#limits.ownersMax)
     return nowMs - beforeMs < this.#limits.streamMsMax
   }
 
@@ -139,11 +136,4 @@ export class LibsqlStreams {
 
 function toBody(baton: string | undefined, requests: string): string {
   return `{"baton":${baton === undefined ? "null" : `"${baton}"`},"requests":[${requests}]}`
-}
-
-function toStreamReply(reply: LibsqlReply, namespace: string, sinceMs: number): StreamReply {
-  if (reply.kind !== "done") return { reply, stream: undefined }
-  const start = Buffer.from(reply.bytes.subarray(0, batonBytesMax)).toString("latin1")
-  const [, baton] = batonPattern.exec(start) ?? []
-  return { reply, stream: baton === undefined ? undefined : { namespace, baton, sinceMs } }
 }

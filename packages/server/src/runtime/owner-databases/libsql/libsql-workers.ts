@@ -1,16 +1,11 @@
 import { fileURLToPath } from "node:url"
 import type { SqlOutcome } from "../../../domain/owner-databases.ts"
 import { parseOwnJson } from "../../../shared/hostile-input/bounded.ts"
-import { toFrameParts } from "../../worker-processes/frames.ts"
 import { WorkerProcessPool } from "../../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../../worker-processes/worker-profile.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
-import {
-  type LibsqlWorkerReply,
-  type LibsqlWorkerSettings,
-  splitMessage,
-  toMessage,
-} from "./libsql-messages.ts"
+import { toFailedOutcome } from "../database-messages.ts"
+import type { LibsqlWorkerReply, LibsqlWorkerSettings } from "./libsql-messages.ts"
 
 const programPath = fileURLToPath(new URL("../worker/libsql/libsql-main.ts", import.meta.url))
 
@@ -19,11 +14,6 @@ export class WorkerGone extends Error {
   constructor(readonly outcome: SqlOutcome) {
     super(outcome.kind)
   }
-}
-
-export const endingOutcome: SqlOutcome = {
-  kind: "unavailable",
-  message: "the server is about to end",
 }
 
 /** The processes that compile statements and read results. They have no network and no files. */
@@ -54,25 +44,10 @@ export class LibsqlWorkers {
     head: string,
     bytes?: Uint8Array,
   ): Promise<readonly [LibsqlWorkerReply, Buffer]> {
-    const outcome = await this.#processes.run(ownerId, toFrameParts(toMessage(head, bytes)))
-    switch (outcome.kind) {
-      case "responded": {
-        const message = splitMessage(outcome.response)
-        return [parseOwnJson(message.head) as LibsqlWorkerReply, message.bytes]
-      }
-      case "overloaded":
-        throw new WorkerGone({ kind: "overloaded" })
-      case "stopped":
-        throw new WorkerGone(endingOutcome)
-    }
-    const { isStarted, message = "its process did not start" } = outcome
-    if (!isStarted) throw new WorkerGone({ kind: "unavailable", message })
-    const reasons = {
-      timed_out: `it took longer than ${this.#msMax / 1000} s`,
-      out_of_memory: `it took more than ${this.#limits.memoryBytesMax} bytes of memory`,
-      crashed: "the process that ran it ended",
-    }
-    throw new WorkerGone({ kind: "failed", message: `interrupted: ${reasons[outcome.kind]}` })
+    const outcome = await this.#processes.run(ownerId, head, bytes && [bytes])
+    if (outcome.kind === "responded")
+      return [parseOwnJson(outcome.head) as LibsqlWorkerReply, outcome.bytes]
+    throw new WorkerGone(toFailedOutcome(outcome, this.#msMax, this.#limits.memoryBytesMax))
   }
 
   stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { StorageHome } from "../../../domain/storage-home.ts"
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import {
   type LibsqlRegistry,
   type RegisteredDatabase,
@@ -29,13 +30,7 @@ export class OwnerSizes {
   constructor(registry: Registry, limits: LibsqlLimits, onError: (error: unknown) => void) {
     this.#registry = registry
     this.#limits = limits
-    this.#loop = new Loop({
-      round: () => this.#record(),
-      pollMs: Number.POSITIVE_INFINITY,
-      failedMs: limits.recordMs,
-      onError,
-    })
-    this.#loop.start(Number.POSITIVE_INFINITY)
+    this.#loop = new Loop({ round: () => this.#record(), failedMs: limits.recordMs, onError })
   }
 
   /** How large the database may become, with the others of the user; undefined if not known. */
@@ -58,10 +53,8 @@ export class OwnerSizes {
       databases.set(toNamespace(database), database)
     for (const [namespace, database] of [...before, ...this.#unrecorded])
       if (databases.has(namespace)) databases.set(namespace, database)
-    this.#sizes.delete(ownerId)
-    this.#sizes.set(ownerId, { databases, readMs: performance.now() })
-    const [oldest = ""] = this.#sizes.keys()
-    if (this.#sizes.size > this.#limits.ownersMax) this.#sizes.delete(oldest)
+    const sizes = { databases, readMs: performance.now() }
+    keepRecent(this.#sizes, ownerId, sizes, this.#limits.ownersMax)
     return [...databases.values()]
   }
 

@@ -21,26 +21,7 @@ interface Question {
   readonly source: string | null
 }
 
-/**
- * Decides what statements may do. SQLite calls it while it prepares a statement, once for each
- * thing that the statement would do, so the text need not be searched. It also calls it for what a
- * statement causes while it runs, such as the pragma behind a table function.
- */
-export interface Authorizer {
-  /** SQLite calls this. Outside of `guard` the statements are our own, and everything is allowed. */
-  decide(
-    action: number,
-    first: string | null,
-    second: string | null,
-    database: string | null,
-    source: string | null,
-  ): number
-  /** Prepares or runs a statement of a user. Throws the reason when something is refused. */
-  guard<T>(
-    isInBatch: boolean,
-    work: () => T,
-  ): { readonly result: T; readonly traits: StatementTraits }
-}
+export type Authorizer = ReturnType<typeof createAuthorizer>
 
 /** What is known about the current statement so far. */
 interface Notes {
@@ -52,18 +33,30 @@ interface Notes {
   isInsert: boolean
 }
 
-/** An authorizer for one connection. */
-export function createAuthorizer(): Authorizer {
+/**
+ * Decides what statements of one connection may do. SQLite calls it while it prepares a statement,
+ * once for each thing that the statement would do, so the text need not be searched. It also calls
+ * it for what a statement causes while it runs, such as the pragma behind a table function.
+ */
+export function createAuthorizer() {
   let notes: Notes | undefined
   return {
-    decide(action, first, second, database, source) {
+    /** SQLite calls this. Outside of `guard` the statements are our own, and everything is allowed. */
+    decide(
+      action: number,
+      first: string | null,
+      second: string | null,
+      database: string | null,
+      source: string | null,
+    ): number {
       if (!notes) return constants.SQLITE_OK
       const refusal = findRefusal(notes, { action, first: first ?? "", second, database, source })
       if (refusal === undefined) return constants.SQLITE_OK
       notes.refusal ??= refusal
       return constants.SQLITE_DENY
     },
-    guard(isInBatch, work) {
+    /** Prepares or runs a statement of a user. Throws the reason when something is refused. */
+    guard<T>(isInBatch: boolean, work: () => T) {
       const taken: Notes = {
         isInBatch,
         isWrite: false,

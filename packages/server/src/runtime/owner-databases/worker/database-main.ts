@@ -1,13 +1,12 @@
 // The program of a database process. It keeps the databases open that were used last.
 import { existsSync, mkdirSync } from "node:fs"
-import { serveFrames } from "../../worker-processes/serve-frames.ts"
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
+import { serveRequests } from "../../worker-processes/serve-requests.ts"
 import { statementLimits } from "../database-limits.ts"
-import {
-  type DatabaseProcessSettings,
-  type DatabaseRequest,
-  doneMark,
-  type MissingDatabase,
-  outcomeMark,
+import type {
+  DatabaseProcessSettings,
+  DatabaseRequest,
+  DatabaseResponse,
 } from "../database-messages.ts"
 import { listPaths, toDatabasePath, toValFolder } from "../database-paths.ts"
 import { OwnerDatabase } from "./owner-database.ts"
@@ -18,23 +17,23 @@ const settings = JSON.parse(process.argv[2] ?? "{}") as DatabaseProcessSettings
 /** By path, the one that was used last is the last. */
 const openDatabases = new Map<string, OwnerDatabase>()
 const sizes = createSizeCounter(settings.folder)
-const missing: MissingDatabase = { kind: "missing" }
 
-await serveFrames((frame) => respond(JSON.parse(frame.toString()) as DatabaseRequest))
-for (const path of [...openDatabases.keys()]) closeDatabase(path)
+await serveRequests(respond)
+for (const database of openDatabases.values()) close(database)
 
-function respond(request: DatabaseRequest): readonly (string | Uint8Array)[] {
+function respond(request: DatabaseRequest): readonly [DatabaseResponse, ...Uint8Array[]] {
   const path = toDatabasePath(settings.folder, request)
   let database: OwnerDatabase | undefined
   try {
     database = openDatabases.get(path)
     if (!database) {
       const isNew = !existsSync(path)
-      if (isNew && !request.mayCreate) return [outcomeMark, JSON.stringify(missing)]
+      if (isNew && !request.mayCreate) return [{ kind: "missing" }]
       database = openDatabase(path, request, isNew)
     }
-    keepOpen(path, database)
-    return [doneMark, database.run(request, () => sizes.countOthers(request))]
+    // Closes the one that was not used for longest, if too many are open.
+    close(keepRecent(openDatabases, path, database, settings.openMax))
+    return [{ kind: "done" }, database.run(request, () => sizes.countOthers(request))]
   } catch (error) {
     const index = request.mode === "single" ? undefined : database?.index
     const outcome = toOutcome(error, {
@@ -43,8 +42,11 @@ function respond(request: DatabaseRequest): readonly (string | Uint8Array)[] {
       index,
     })
     // Opening it again may help.
-    if (outcome.kind === "unavailable") closeDatabase(path)
-    return [outcomeMark, JSON.stringify(outcome)]
+    if (outcome.kind === "unavailable") {
+      close(database)
+      openDatabases.delete(path)
+    }
+    return [outcome]
   }
 }
 
@@ -62,19 +64,10 @@ function openDatabase(
   return new OwnerDatabase(path, settings, statementLimits)
 }
 
-/** Closes the one that was not used for longest, if too many are open. */
-function keepOpen(path: string, database: OwnerDatabase): void {
-  openDatabases.delete(path)
-  openDatabases.set(path, database)
-  const [oldest = ""] = openDatabases.keys()
-  if (openDatabases.size > settings.openMax) closeDatabase(oldest)
-}
-
-function closeDatabase(path: string): void {
+function close(database: OwnerDatabase | undefined): void {
   try {
-    openDatabases.get(path)?.stop()
+    database?.stop()
   } catch {
     // The next request that opens it gets the same error, and reports it.
   }
-  openDatabases.delete(path)
 }

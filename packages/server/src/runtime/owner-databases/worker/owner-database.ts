@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { SqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
 import { createAuthorizer } from "./authorizer.ts"
@@ -162,7 +162,9 @@ const emptyShareMin = 0.25
 
 function readRows(statement: StatementSync, bindings: Bindings, writer: ResultWriter): string[] {
   const rows: string[] = []
-  for (const row of statement.iterate(...bindings)) rows.push(writer.toRow(row))
+  // Arrays, because of `setReturnArrays`.
+  for (const row of statement.iterate(...bindings))
+    rows.push(writer.toRow(row as unknown as SQLOutputValue[]))
   return rows
 }
 

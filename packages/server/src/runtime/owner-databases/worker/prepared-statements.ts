@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import type { StatementLimits } from "../database-limits.ts"
 import type { Authorizer, StatementTraits } from "./authorizer.ts"
 import { findParameters, isBlank, type Parameters, skipBlanks } from "./scan-sql.ts"
@@ -13,35 +14,26 @@ export interface Prepared extends StatementTraits {
   readonly hasColumns: boolean
 }
 
-/** The statements of a connection that were used last. */
-export interface PreparedStatements {
-  prepare(sql: string, isInBatch: boolean): Prepared
-  /** Does not keep the statement: its parameters are long. */
-  forget(sql: string): void
-  /** Compiles every statement anew. */
-  clear(): void
-}
+export type PreparedStatements = ReturnType<typeof createPreparedStatements>
 
-/** Statements of users, by their SQL. */
+/** The statements of users on a connection that were used last, by their SQL. */
 export function createPreparedStatements(
   db: DatabaseSync,
   authorizer: Authorizer,
   limits: StatementLimits,
-): PreparedStatements {
+) {
   const kept = new Map<string, Prepared>()
   return {
-    prepare(sql, isInBatch) {
-      const known = kept.get(sql)
-      kept.delete(sql)
-      const prepared = known ?? compile(db, authorizer, limits, sql, isInBatch)
+    prepare(sql: string, isInBatch: boolean): Prepared {
+      const prepared = kept.get(sql) ?? compile(db, authorizer, limits, sql, isInBatch)
       // Definitions run only once.
       const isKept = (prepared.isRead || prepared.isChange) && sql.length <= limits.preparedCharsMax
-      if (isKept) kept.set(sql, prepared)
-      const [oldest = ""] = kept.keys()
-      if (kept.size > limits.preparedMax) kept.delete(oldest)
+      if (isKept) keepRecent(kept, sql, prepared, limits.preparedMax)
       return prepared
     },
-    forget: (sql) => void kept.delete(sql),
+    /** Does not keep the statement: its parameters are long. */
+    forget: (sql: string) => void kept.delete(sql),
+    /** Compiles every statement anew. */
     clear: () => kept.clear(),
   }
 }

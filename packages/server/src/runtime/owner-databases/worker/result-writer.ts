@@ -1,5 +1,8 @@
-import type { Column, SQLOutputValue } from "node:sqlite"
+import type { SQLOutputValue, StatementColumnMetadata } from "node:sqlite"
 import { StatementError } from "./sql-errors.ts"
+
+/** A column, with its declared type if it is one of a table. */
+type Column = Pick<StatementColumnMetadata, "name" | "type">
 
 /** What a statement changed. */
 export interface Changes {
@@ -7,16 +10,10 @@ export interface Changes {
   readonly lastInsertRowid: number | bigint | null
 }
 
-/** Writes the results of a request as JSON. Throws when they become too large together. */
-export interface ResultWriter {
-  toRow(values: readonly SQLOutputValue[]): string
-  toResult(columns: readonly Column[], rows: readonly string[], changes?: Changes): string
-  /** The whole JSON as UTF-8. */
-  toBytes(json: string): Buffer
-}
+export type ResultWriter = ReturnType<typeof createResultWriter>
 
-/** Creates a writer for one request. */
-export function createResultWriter(bytesMax: number): ResultWriter {
+/** Writes the results of a request as JSON. Throws when they become too large together. */
+export function createResultWriter(bytesMax: number) {
   let total = 0
   // A character takes at least one byte.
   const count = (json: string) => {
@@ -25,8 +22,8 @@ export function createResultWriter(bytesMax: number): ResultWriter {
     return json
   }
   return {
-    toRow: (values) => count(`[${values.map(toJson).join(",")}]`),
-    toResult(columns, rows, changes) {
+    toRow: (values: readonly SQLOutputValue[]) => count(`[${values.map(toJson).join(",")}]`),
+    toResult(columns: readonly Column[], rows: readonly string[], changes?: Changes): string {
       const names = count(JSON.stringify(columns.map(({ name }) => name)))
       const types = count(JSON.stringify(columns.map(({ type }) => type ?? "")))
       const ends = count(
@@ -34,7 +31,8 @@ export function createResultWriter(bytesMax: number): ResultWriter {
       )
       return `{"columns":${names},"columnTypes":${types},"rows":[${rows.join(",")}],${ends}}`
     },
-    toBytes(json) {
+    /** The whole JSON as UTF-8. */
+    toBytes(json: string): Buffer {
       const bytes = Buffer.from(json)
       if (bytes.length > bytesMax) throw tooLarge(bytesMax)
       return bytes

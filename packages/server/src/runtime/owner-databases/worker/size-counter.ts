@@ -1,4 +1,5 @@
 import type { StorageHome } from "../../../domain/storage-home.ts"
+import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import { countBytesOf, listPaths, toDatabasePath } from "../database-paths.ts"
 
 const limits = {
@@ -18,14 +19,11 @@ interface Sizes {
   written: string | undefined
 }
 
-/** Adds up the sizes of the databases of users. What other processes write is noticed a bit later. */
-export interface SizeCounter {
-  /** The bytes of the user's other databases. Called before this one is written to. */
-  countOthers(home: StorageHome): number
-}
-
-/** Creates the counter of a worker process. */
-export function createSizeCounter(folder: string): SizeCounter {
+/**
+ * Adds up the sizes of the databases of users, for a worker process. What other processes write is
+ * noticed a bit later.
+ */
+export function createSizeCounter(folder: string) {
   const kept = new Map<string, Sizes>()
   const find = (ownerId: string): Sizes => {
     const known = kept.get(ownerId)
@@ -34,14 +32,12 @@ export function createSizeCounter(folder: string): SizeCounter {
       return known
     }
     const sizes = readSizes(folder, ownerId)
-    kept.delete(ownerId)
-    kept.set(ownerId, sizes)
-    const [oldest = ""] = kept.keys()
-    if (kept.size > limits.ownersMax) kept.delete(oldest)
+    keepRecent(kept, ownerId, sizes, limits.ownersMax)
     return sizes
   }
   return {
-    countOthers(home) {
+    /** The bytes of the user's other databases. Called before this one is written to. */
+    countOthers(home: StorageHome): number {
       const own = toDatabasePath(folder, home)
       const sizes = find(home.ownerId)
       sizes.written = own

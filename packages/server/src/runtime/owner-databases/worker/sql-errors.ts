@@ -29,23 +29,14 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: ErrorCont
   if (error instanceof StatementError) return { kind: "failed", message, index }
   if (error instanceof TooManyDatabases) return { kind: "full", message }
   const code = readCode(error)
-  const sqliteCode = codeNames[code & primaryMask]
-  if (code === codes.corruptTable) return { kind: "failed", message, index, sqliteCode }
-  switch (code & primaryMask) {
-    case codes.full:
-      if (isDiskFull(folder))
-        return { kind: "unavailable", message: "there is no space left on the server's disk" }
-      return { kind: "full", message: toFullMessage(bytesMax) }
-    case codes.busy:
-    case codes.locked:
-    case codes.inputOutput:
-    case codes.corrupt:
-    case codes.cannotOpen:
-    case codes.notADatabase:
-      return { kind: "unavailable", message }
-    default:
-      return { kind: "failed", message, index, sqliteCode }
-  }
+  const name = codeNames[code & primaryMask]
+  const failed = { kind: "failed", message, index, sqliteCode: name && `SQLITE_${name}` } as const
+  if (code === corruptTable) return failed
+  if (name === "FULL")
+    return isDiskFull(folder)
+      ? { kind: "unavailable", message: "there is no space left on the server's disk" }
+      : { kind: "full", message: toFullMessage(bytesMax) }
+  return unavailableNames.has(name) ? { kind: "unavailable", message } : failed
 }
 
 /** Why a user cannot write more. */
@@ -53,37 +44,39 @@ export function toFullMessage(bytesMax: number): string {
   return `your databases would have more than ${bytesMax} bytes in total`
 }
 
-/** Error codes of SQLite. The lowest eight bits are the primary code, the others add details. */
-const codes = {
-  busy: 5,
-  locked: 6,
-  inputOutput: 10,
-  corrupt: 11,
-  full: 13,
-  cannotOpen: 14,
-  notADatabase: 26,
-  /** `SQLITE_CORRUPT_VTAB`: a full-text index does not match its table, which users can cause. */
-  corruptTable: 267,
-}
+/** The errors of the disk, and of a lock. */
+export const unavailableNames: ReadonlySet<string | undefined> = new Set([
+  ...["BUSY", "LOCKED", "IOERR", "CORRUPT", "CANTOPEN", "NOTADB"],
+])
+
+/** `SQLITE_CORRUPT_VTAB`: a full-text index does not match its table, which users can cause. */
+const corruptTable = 267
+/** The lowest eight bits of an error code are the primary code, the others add details. */
 const primaryMask = 0xff
 
-/** The names of the errors that a statement can cause. */
+/** The names of the errors that a statement can cause, by their primary codes. */
 const codeNames: Readonly<Record<number, string>> = {
-  1: "SQLITE_ERROR",
-  3: "SQLITE_PERM",
-  4: "SQLITE_ABORT",
-  7: "SQLITE_NOMEM",
-  8: "SQLITE_READONLY",
-  9: "SQLITE_INTERRUPT",
-  11: "SQLITE_CORRUPT",
-  12: "SQLITE_NOTFOUND",
-  17: "SQLITE_SCHEMA",
-  18: "SQLITE_TOOBIG",
-  19: "SQLITE_CONSTRAINT",
-  20: "SQLITE_MISMATCH",
-  21: "SQLITE_MISUSE",
-  23: "SQLITE_AUTH",
-  25: "SQLITE_RANGE",
+  1: "ERROR",
+  3: "PERM",
+  4: "ABORT",
+  5: "BUSY",
+  6: "LOCKED",
+  7: "NOMEM",
+  8: "READONLY",
+  9: "INTERRUPT",
+  10: "IOERR",
+  11: "CORRUPT",
+  12: "NOTFOUND",
+  13: "FULL",
+  14: "CANTOPEN",
+  17: "SCHEMA",
+  18: "TOOBIG",
+  19: "CONSTRAINT",
+  20: "MISMATCH",
+  21: "MISUSE",
+  23: "AUTH",
+  25: "RANGE",
+  26: "NOTADB",
 }
 
 function readCode(error: unknown): number {

@@ -68,31 +68,23 @@ export class Cgroups {
   }
 
   #describe(failures: readonly string[]): string[] {
-    const versions = new Map(
-      Object.entries(this.#folders).map(([controller, { version }]) => [controller, version]),
-    )
-    const describe = (controller: Controller, what: string, otherwise: string) =>
-      versions.has(controller)
-        ? `${what} limited by cgroup v${versions.get(controller)}`
-        : otherwise
-    return [
-      describe(
-        "memory",
-        "memory",
-        `no memory cgroup: memory is checked every ${this.#limits.watchMs} ms`,
-      ),
-      describe(
-        "pids",
-        "processes",
-        `no pids cgroup: threads are checked every ${this.#limits.watchMs} ms`,
-      ),
-      describe(
+    const { watchMs } = this.#limits
+    const rows = [
+      ["memory", "memory", `memory is checked every ${watchMs} ms`],
+      ["pids", "processes", `threads are checked every ${watchMs} ms`],
+      [
         "cpu",
         "CPU share",
-        "no cpu cgroup: a process that hogs the CPU is moved to half of the cores or reniced, if possible",
-      ),
-      ...failures,
-    ]
+        "a process that hogs the CPU is moved to half of the cores or reniced, if possible",
+      ],
+    ] as const
+    const lines = rows.map(([controller, what, otherwise]) => {
+      const version = this.#folders[controller]?.version
+      return version
+        ? `${what} limited by cgroup v${version}`
+        : `no ${controller} cgroup: ${otherwise}`
+    })
+    return [...lines, ...failures]
   }
 }
 

@@ -82,6 +82,7 @@ export async function runTool(
       folder.restrict(egressPath)
     }
     folder.closeRun()
+    await folder.closeDeno()
     const group = await host.cgroups.createGroup(id, limits)
     undo.push(() => group?.removeSoon())
     const profile = toToolProfile(job.tool, folder, limits, host.valParts.systemFiles)

@@ -40,23 +40,9 @@ export function packFiles(list: FileList, contents: Uint8Array): Uint8Array | un
   return archive.length <= archiveLimits.bytesMax ? archive : undefined
 }
 
-/** Our type definitions are of a Node without zstd. */
-interface Zstd {
-  zstdCompress(bytes: Uint8Array, done: (error: Error | null, result: Buffer) => void): void
-  zstdDecompress(
-    bytes: Uint8Array,
-    options: { readonly maxOutputLength: number },
-    done: (error: Error | null, result: Buffer) => void,
-  ): void
-}
-
-/** Loaded with the first packages, since many servers have none. */
-async function loadZstd(): Promise<Zstd> {
-  return (await import("node:zlib")) as unknown as Zstd
-}
-
 export async function compressArchive(archive: Uint8Array): Promise<Uint8Array> {
-  const { zstdCompress } = await loadZstd()
+  // Loaded with the first packages, since many servers have none.
+  const { zstdCompress } = await import("node:zlib")
   return await promisify(zstdCompress)(archive)
 }
 
@@ -65,7 +51,7 @@ export async function readArchive(
   compressed: Uint8Array,
   bytesMax: number = archiveLimits.bytesMax,
 ): Promise<FileArchive> {
-  const { zstdDecompress } = await loadZstd()
+  const { zstdDecompress } = await import("node:zlib")
   const archive = await promisify(zstdDecompress)(compressed, { maxOutputLength: bytesMax })
   const start = archive.subarray(0, archiveLimits.listBytesMax).indexOf(lineEnd) + 1
   const list = parseJson(archive.toString("utf8", 0, start), archiveLimits.listBytesMax) as FileList

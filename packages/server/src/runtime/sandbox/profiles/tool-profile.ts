@@ -6,10 +6,13 @@ import type { SandboxLimits } from "../sandbox-limits.ts"
 import { toHeapFlag } from "./val-profile.ts"
 
 /**
- * One of our programs that works on untrusted input: one JavaScript file for Deno. It reads bytes
- * from standard input and writes bytes to standard output.
+ * What works on untrusted input: one of our programs, or a command of Deno such as `fmt`. It reads
+ * bytes from standard input and writes bytes to standard output.
  */
-export interface Tool {
+export type Tool = ProgramTool | { readonly command: readonly string[] }
+
+/** One JavaScript file for Deno. */
+export interface ProgramTool {
   readonly program: string
   /** The paths of the programs that it starts, by name. */
   readonly helpers: Readonly<Record<string, string>>
@@ -30,24 +33,47 @@ export interface ToolPaths {
 
 /** What a tool sees: its program, its helpers, and the egress socket if it has network. */
 export function toToolProfile(
-  { program, helpers, permissions }: Tool,
-  { run }: SandboxFolder,
-  { heapBytesMax }: SandboxLimits,
+  tool: Tool,
+  folder: SandboxFolder,
+  limits: SandboxLimits,
   systemFiles: Profile["systemFiles"],
 ): Profile {
+  return {
+    ...("command" in tool ? toCommandParts(tool.command) : toProgramParts(tool, folder, limits)),
+    program: "/deno",
+    systemFiles: systemFiles.filter(({ inside }) => inside === stackMap.inside),
+    toEnvironment: ({ scratch }) => ({
+      DENO_DIR: `${scratch}/deno`,
+      DENO_NO_UPDATE_CHECK: "1",
+      HOME: scratch,
+      NO_COLOR: "1",
+    }),
+    hasChildren: true,
+  }
+}
+
+type ToolParts = Pick<Profile, "files" | "toCommand">
+
+function toCommandParts(command: readonly string[]): ToolParts {
+  return { files: {}, toCommand: ({ program: deno }) => [deno, ...command] }
+}
+
+function toProgramParts(
+  { program, helpers, permissions }: ProgramTool,
+  { run }: SandboxFolder,
+  { heapBytesMax }: SandboxLimits,
+): ToolParts {
   const ofHelpers = Object.entries(helpers).map(([name, outside]) => [
     name,
     { inside: `/${name}`, outside },
   ])
   return {
-    program: "/deno",
     files: {
       tool: { inside: "/tool.js", outside: program },
       // The socket in it exists already, so the tool need not write there.
       run: { inside: "/run/val", outside: run },
       ...Object.fromEntries(ofHelpers),
     },
-    systemFiles: systemFiles.filter(({ inside }) => inside === stackMap.inside),
     toCommand: ({ program: deno, tool = "", run = "", scratch, ...insideHelpers }) => {
       const paths: ToolPaths = { deno, program: tool, run, scratch, helpers: insideHelpers }
       return [
@@ -61,12 +87,5 @@ export function toToolProfile(
         toOwnJson(paths),
       ]
     },
-    toEnvironment: ({ scratch }) => ({
-      DENO_DIR: `${scratch}/deno`,
-      DENO_NO_UPDATE_CHECK: "1",
-      HOME: scratch,
-      NO_COLOR: "1",
-    }),
-    hasChildren: true,
   }
 }

@@ -38,18 +38,28 @@ export const systemFiles: Readonly<Record<string, string>> = {
 
 type Name = "guest" | "script" | "denoDir" | "run"
 
-/** What the process of a val sees. `isHurried`: a run waits for it, so it does not warm up. */
+/** How the process of a val starts. */
+export interface ValStart {
+  /** A run waits for it, so it does not warm up. */
+  readonly isHurried: boolean
+  /** It gets no val, and may write to Deno's cache. */
+  readonly isCompiling: boolean
+  /** Whether there is a code cache. */
+  readonly hasCodeCache: boolean
+}
+
+/** What the process of a val sees. */
 export function toValProfile(
   parts: ValParts,
   folder: SandboxFolder,
-  isHurried: boolean,
+  start: ValStart,
 ): Profile<Name> {
   return {
     program: "/deno",
     files: {
       guest: { inside: "/guest.js", outside: parts.guestPath },
       script: { inside: "/guest-script.js", outside: parts.scriptPath },
-      denoDir: { inside: "/deno-dir", outside: folder.deno },
+      denoDir: { inside: "/deno-dir", outside: folder.deno, isWritable: start.isCompiling },
       run: { inside: "/run/val", outside: folder.run, isWritable: true },
     },
     systemFiles: [
@@ -57,8 +67,8 @@ export function toValProfile(
       { inside: insideEmits.inside, outside: "", emptyBytesMax: insideEmits.bytesMax },
     ],
     toCommand: (paths, isBoxed) => [
-      ...toDenoCommand(parts, paths, isBoxed),
-      ...(isHurried ? [hurried] : []),
+      ...toDenoCommand(parts, paths, isBoxed, start.hasCodeCache),
+      ...(start.isHurried ? [hurried] : []),
     ],
     toEnvironment: toDenoEnvironment,
     hasChildren: false,
@@ -75,6 +85,7 @@ function toDenoCommand(
   { systemFiles: provided, importHosts, exampleUrl, limits }: ValParts,
   { program, guest, script, run, denoDir, scratch }: SeenPaths<Name>,
   isBoxed: boolean,
+  hasCodeCache: boolean,
 ): string[] {
   // Permissions of its own: the guest gives up those for the folder.
   const sockets = isBoxed ? [`${run}/tcp.sock`] : []
@@ -92,7 +103,7 @@ function toDenoCommand(
     "--no-lock",
     "--no-npm",
     "--cached-only",
-    "--no-code-cache",
+    ...(hasCodeCache ? [] : ["--no-code-cache"]),
     // Files of packages are CommonJS unless their package.json says otherwise, as in Node. Deno then
     // reads every folder called node_modules, which is no more than there is in bubblewrap.
     ...(isBoxed ? ["--node-modules-dir=manual"] : []),

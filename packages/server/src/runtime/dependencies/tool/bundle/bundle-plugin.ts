@@ -101,12 +101,10 @@ export function createPackagesPlugin(modules: RemoteModules, pass: Pass): Plugin
 
 function addVirtualModules(plugin: PluginBuild, modules: RemoteModules): void {
   modules.addPackageModules(plugin)
-  plugin.onLoad({ filter: /./, namespace: namespaces.builtIn }, ({ path }) => ({
-    contents: `module.exports = require(${JSON.stringify(path)})`,
-  }))
-  plugin.onLoad({ filter: /./, namespace: namespaces.absent }, ({ path }) => ({
-    contents: `module.exports = require(${JSON.stringify(path)})`,
-  }))
+  for (const namespace of [namespaces.builtIn, namespaces.absent])
+    plugin.onLoad({ filter: /./, namespace }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)})`,
+    }))
 }
 
 const builtIns = new Set(builtinModules)

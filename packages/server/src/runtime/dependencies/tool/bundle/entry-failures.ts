@@ -39,7 +39,7 @@ function findNativeEntry(
   const root = findPackageRoot(path, folder)
   if (root === undefined) return undefined
   const isOwn = (module: string) => module.startsWith(join(root, "/"))
-  const optional = Object.keys(readPackage(root).optionalDependencies ?? {})
+  const optional = Object.keys(readPackage(root)?.optionalDependencies ?? {})
   const stems = optional.filter((name) => platformNames.has(name)).map(toStem)
   const namesPlatform = (module: string) => {
     const text = isOwn(module) ? readFileSync(module, "utf8") : ""

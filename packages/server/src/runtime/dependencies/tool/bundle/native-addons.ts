@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { tryListEntries } from "../../../../shared/files/try-read.ts"
 import { readPackage } from "../package-json.ts"
 import { installFolder } from "./bundle-plugin.ts"
 
@@ -64,15 +65,9 @@ function listPackages(root: string): InstalledPackage[] {
   })
 }
 
+/** None if no npm package was needed. */
 function listFolders(path: string): string[] {
-  try {
-    return readdirSync(path, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name)
-  } catch {
-    // No npm package was needed.
-    return []
-  }
+  return tryListEntries(path).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
 }
 
 function removeAddons(folder: string): boolean {
@@ -89,6 +84,6 @@ function removeAddons(folder: string): boolean {
 }
 
 function isForPlatform(folder: string): boolean {
-  const { os, cpu } = readPackage(folder)
+  const { os, cpu } = readPackage(folder) ?? {}
   return os !== undefined || cpu !== undefined
 }

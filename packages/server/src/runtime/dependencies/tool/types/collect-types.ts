@@ -1,14 +1,9 @@
 import { readFileSync, realpathSync, statSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import type { CollectedFiles } from "../bundle/collect-files.ts"
+import type { PackageJson } from "../package-json.ts"
 import type { ToolResolveLimits } from "../tool-messages.ts"
-import {
-  findDeclaration,
-  findEntries,
-  isFile,
-  readPackageJson,
-  type TypesPackageJson,
-} from "./find-declaration.ts"
+import { findDeclaration, findEntries, isFile, readTypesPackage } from "./find-declaration.ts"
 
 /** An npm package that the val imports. */
 export interface ImportedPackage {
@@ -51,7 +46,7 @@ class TypeWalk {
   readonly #limits: ToolResolveLimits
   readonly #contents = new Map<string, Uint8Array>()
   readonly #links = new Map<string, string>()
-  readonly #packages = new Map<string, TypesPackageJson | undefined>()
+  readonly #packages = new Map<string, PackageJson | undefined>()
   readonly #queue = new Set<string>()
   #bytes = 0
   #pathBytes = 0
@@ -144,9 +139,9 @@ class TypeWalk {
       for (const path of findEntries(root, packageJson, subpath)) this.#enqueue(path)
   }
 
-  #readPackage(root: string): TypesPackageJson | undefined {
+  #readPackage(root: string): PackageJson | undefined {
     if (this.#packages.has(root)) return this.#packages.get(root)
-    const packageJson = readPackageJson(root)
+    const packageJson = readTypesPackage(root)
     this.#packages.set(root, packageJson)
     if (packageJson)
       this.#store(join(root, "package.json"), Buffer.from(JSON.stringify(packageJson)))

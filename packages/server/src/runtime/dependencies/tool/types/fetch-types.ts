@@ -7,7 +7,7 @@ import { type DenoSetup, fetchInfo } from "../deno-info.ts"
 import { writeMain } from "../fetch-graph.ts"
 import type { ToolResolveLimits } from "../tool-messages.ts"
 import { collectTypes, type ImportedPackage, toTypesName } from "./collect-types.ts"
-import { findEntries, readPackageJson } from "./find-declaration.ts"
+import { findEntries, readTypesPackage } from "./find-declaration.ts"
 
 const limits = {
   /** Packages without types for which others are fetched, at once. */
@@ -63,7 +63,7 @@ function listPackages(graph: DenoGraph, specifiers: readonly string[]): Imported
 }
 
 function hasTypes({ path, subpaths }: ImportedPackage): boolean {
-  const packageJson = readPackageJson(path)
+  const packageJson = readTypesPackage(path)
   return (
     packageJson !== undefined &&
     subpaths.some((one) => findEntries(path, packageJson, one).length > 0)
@@ -83,7 +83,7 @@ async function fetchForeign(
     const main = writeMain(setup.cwd, [{ specifier: `npm:${typesName}${range}`, type: undefined }])
     const info = await fetchInfo(setup, main, signal).catch(() => undefined)
     const found = Object.values(info?.npmPackages ?? {}).find((one) => one.name === typesName)
-    if (found?.localPath !== undefined && readPackageJson(found.localPath))
+    if (found?.localPath !== undefined && readTypesPackage(found.localPath))
       return realpathSync(found.localPath)
     if (signal.aborted) return undefined
   }

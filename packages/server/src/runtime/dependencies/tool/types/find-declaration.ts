@@ -1,14 +1,9 @@
-import { readFileSync, statSync } from "node:fs"
+import { statSync } from "node:fs"
 import { join } from "node:path"
+import { isRecord, type PackageJson, readPackage } from "../package-json.ts"
 
-/** The fields of a package.json that say where its types are. Nothing in it is trusted. */
-export type TypesPackageJson = Readonly<Record<string, unknown>>
-
-const limits = {
-  packageJsonBytesMax: 1024 ** 2,
-  /** Nested conditions and alternatives. */
-  exportLevelsMax: 10,
-}
+/** Nested conditions and alternatives. */
+const exportLevelsMax = 10
 
 /** The fields by which TypeScript finds declarations. */
 const usedFields = [
@@ -17,13 +12,11 @@ const usedFields = [
 ]
 
 /** The used fields of a package's package.json; undefined without a valid one. */
-export function readPackageJson(root: string): TypesPackageJson | undefined {
-  const path = join(root, "package.json")
-  if (!isFile(path) || statSync(path).size > limits.packageJsonBytesMax) return undefined
-  const parsed = parse(readFileSync(path, "utf8"))
-  if (!isRecord(parsed)) return undefined
-  return Object.fromEntries(
-    usedFields.flatMap((name) => (name in parsed ? [[name, parsed[name]]] : [])),
+export function readTypesPackage(root: string): PackageJson | undefined {
+  const read = readPackage(root)
+  return (
+    read &&
+    Object.fromEntries(usedFields.flatMap((name) => (name in read ? [[name, read[name]]] : [])))
   )
 }
 
@@ -31,11 +24,7 @@ export function readPackageJson(root: string): TypesPackageJson | undefined {
  * The declaration files of a subpath of a package, `.` for the package itself. TypeScript uses one
  * of them; more do no harm.
  */
-export function findEntries(
-  root: string,
-  packageJson: TypesPackageJson,
-  subpath: string,
-): string[] {
+export function findEntries(root: string, packageJson: PackageJson, subpath: string): string[] {
   const { exports, typesVersions, types, typings, main } = packageJson
   if (exports !== undefined && exports !== null)
     return listTargets(exports, subpath).flatMap((target) => findDeclaration(join(root, target)))
@@ -92,7 +81,7 @@ function listTargets(exports: unknown, subpath: string): string[] {
 function pick(target: unknown, star: string, level: number): string[] {
   if (typeof target === "string")
     return target.startsWith("./") ? [target.replaceAll("*", () => star)] : []
-  if (level >= limits.exportLevelsMax) return []
+  if (level >= exportLevelsMax) return []
   if (Array.isArray(target)) return target.flatMap((one) => pick(one, star, level + 1))
   if (!isRecord(target)) return []
   return Object.entries(target)
@@ -135,17 +124,5 @@ export function isFile(path: string): boolean {
   } catch {
     // A part of the path is a file, as in `index.js/index.d.ts`: Bun throws then, unlike Node.
     return false
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -2,8 +2,9 @@
 // into batches for the server to send, and the responses into results.
 
 import type { SqlOutcome, SqlRequest } from "../../../../domain/owner-databases.ts"
+import { keepRecent } from "../../../../shared/caches/keep-recent.ts"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
-import { serveFrames } from "../../../worker-processes/serve-frames.ts"
+import { serveRequests } from "../../../worker-processes/serve-requests.ts"
 import { statementLimits } from "../../database-limits.ts"
 import {
   knownLimits,
@@ -12,15 +13,13 @@ import {
   type LibsqlWorkerSettings,
   mirrorLimits,
   type PlanCall,
-  splitMessage,
-  toMessage,
 } from "../../libsql/libsql-messages.ts"
 import { toOutcome } from "../sql-errors.ts"
 import { type BoundStatement, planBatch } from "./plan-batch.ts"
 import { readResults, unexpectedMessage } from "./read-results.ts"
 import { type Schema, SchemaMirror } from "./schema-mirror.ts"
 
-type Reply = readonly [LibsqlWorkerReply, (string | Uint8Array)?]
+type Reply = readonly [LibsqlWorkerReply, ...Uint8Array[]]
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as LibsqlWorkerSettings
 const limits = { ...statementLimits, ...mirrorLimits }
@@ -32,12 +31,7 @@ const unexpected: SqlOutcome = {
   message: unexpectedMessage,
 }
 
-await serveFrames((frame) => {
-  const { head, bytes } = splitMessage(frame)
-  const call = JSON.parse(head) as LibsqlCall
-  const [reply, payload = ""] = respond(call, bytes)
-  return toMessage(JSON.stringify(reply), Buffer.from(payload))
-})
+await serveRequests(respond)
 
 function respond(call: LibsqlCall, bytes: Buffer): Reply {
   if (call.kind === "plan") return plan(call, bytes)
@@ -59,7 +53,8 @@ function plan({ request, pagesMax }: PlanCall, schema: Buffer): Reply {
     if (!planned) return [{ kind: "room_needed" }]
     const [plan, batch] = planned
     const { hasLateChecks } = mirror
-    return [{ ...plan, hasLateChecks, compiled: toCompiled(request, statements) }, batch]
+    const compiled = toCompiled(request, statements)
+    return [{ ...plan, hasLateChecks, compiled }, Buffer.from(batch)]
   } catch (error) {
     // The tables may have changed since, and another node may have created those that are missing.
     if (schema.length === 0) return [{ kind: "schema_needed" }]
@@ -112,10 +107,5 @@ function toTexts(row: readonly LibsqlValue[]): readonly string[] {
 function keep(key: string, mirror: SchemaMirror): void {
   const former = mirrors.get(key)
   if (former && former !== mirror) former.stop()
-  mirrors.delete(key)
-  mirrors.set(key, mirror)
-  const [oldest = ""] = mirrors.keys()
-  if (mirrors.size <= settings.mirrorsMax) return
-  mirrors.get(oldest)?.stop()
-  mirrors.delete(oldest)
+  keepRecent(mirrors, key, mirror, settings.mirrorsMax)?.stop()
 }

@@ -4,7 +4,7 @@ import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
 import type { StatementLimits } from "../../database-limits.ts"
 import type { LibsqlWorkerReply, ReadCall } from "../../libsql/libsql-messages.ts"
 import { createResultWriter, type ResultWriter } from "../result-writer.ts"
-import { StatementError, toFullMessage } from "../sql-errors.ts"
+import { StatementError, toFullMessage, unavailableNames } from "../sql-errors.ts"
 import { firstStep } from "./plan-batch.ts"
 
 /** The result of a step. */
@@ -44,7 +44,7 @@ export function readResults(
   call: ReadCall,
   parse: () => unknown,
   limits: StatementLimits,
-): readonly [LibsqlWorkerReply, Buffer?] {
+): readonly [LibsqlWorkerReply, ...Buffer[]] {
   try {
     const [first] = (parse() as Response).results
     if (!first) throw new Error("it has no results")
@@ -160,9 +160,7 @@ function toResult(
   if (!result || !Number.isSafeInteger(changes)) throw new Error("it has no result of a statement")
   const id = kind === "i" && result.affected_row_count > 0 ? result.last_insert_rowid : null
   return writer.toResult(
-    result.cols.map(({ name, decltype }) => ({ name, type: decltype })) as Parameters<
-      ResultWriter["toResult"]
-    >[0],
+    result.cols.map(({ name, decltype }) => ({ name, type: decltype })),
     result.rows.map((row) => writer.toRow(row.map(toOutput))),
     kind === "r"
       ? undefined
@@ -204,7 +202,3 @@ function toOutcome(
   const sqliteCode = name === "" || name === "UNKNOWN" ? "SQLITE_ERROR" : `SQLITE_${name}`
   return { kind: "failed", message: text, index, sqliteCode: isOfSqlite ? sqliteCode : undefined }
 }
-
-const unavailableNames: ReadonlySet<string> = new Set(
-  "BUSY LOCKED IOERR CORRUPT CANTOPEN NOTADB".split(" "),
-)

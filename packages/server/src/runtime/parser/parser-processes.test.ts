@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { codeToolsLimits } from "./code-tools-limits.ts"
+import { noOwner, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
+import { codeToolsLimits } from "./code-tools.ts"
 import type { ParseRequest } from "./parser-messages.ts"
-import { ParserPool } from "./parser-pool.ts"
 import { listParsers, readEnvironment, withIdleParser } from "./testing/parser-testing.ts"
 
-const pools: ParserPool[] = []
+const pools: WorkerProcessPool[] = []
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.stop()))
   expect(listParsers(process.pid)).toEqual([])
@@ -15,10 +16,24 @@ afterEach(async () => {
 function createPool(
   limits: Partial<typeof codeToolsLimits> = {},
   isolation: "auto" | "deno" = "auto",
-): ParserPool {
-  const pool = new ParserPool({ ...codeToolsLimits, ...limits }, { isolation })
+) {
+  const pool = new WorkerProcessPool({
+    isolation,
+    program: fileURLToPath(new URL("./parser-main.ts", import.meta.url)),
+    limits: { ...codeToolsLimits, ...limits },
+    isRepeatable: true,
+  })
   pools.push(pool)
-  return pool
+  return {
+    get size() {
+      return pool.size
+    },
+    stop: () => pool.stop(),
+    async run(request: ParseRequest, owner = noOwner) {
+      const outcome = await pool.run(owner, JSON.stringify(request))
+      return outcome.kind === "responded" ? JSON.parse(outcome.head) : outcome
+    },
+  }
 }
 
 function killParsers(): void {
@@ -53,7 +68,7 @@ const slow: ParseRequest = {
   code: `import "slow"; x=${"a?(b,c):d=>".repeat(2000)}e`,
 }
 
-describe("ParserPool", () => {
+describe("WorkerProcessPool, of parsers, ", () => {
   test("starts no process before there is work", () => {
     expect(createPool().size).toBe(0)
   })
@@ -76,14 +91,14 @@ describe("ParserPool", () => {
 
   test("ends a process that takes too long", async () => {
     const pool = createPool({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
-    expect(await pool.run(slow)).toEqual({ kind: "timed_out" })
+    expect(await pool.run(slow)).toMatchObject({ kind: "timed_out", isStarted: true })
     await waitUntil(() => pool.size === 0)
     expect(listParsers(process.pid)).toEqual([])
   })
 
   test("ends a process that takes too much memory", async () => {
     const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: 100_000_000, checkMs: 1 })
-    expect(await pool.run(slow)).toEqual({ kind: "out_of_memory" })
+    expect(await pool.run(slow)).toMatchObject({ kind: "out_of_memory", isStarted: true })
     expect(await pool.run(scan("a"))).toEqual(found("a"))
   })
 
@@ -92,7 +107,7 @@ describe("ParserPool", () => {
     const outcome = pool.run(slow)
     await waitUntil(() => isAtWork())
     killParsers()
-    expect(await outcome).toEqual({ kind: "crashed" })
+    expect(await outcome).toMatchObject({ kind: "crashed", isStarted: true })
     expect(await pool.run(scan("a"))).toEqual(found("a"))
   })
 
@@ -104,12 +119,12 @@ describe("ParserPool", () => {
     killParsers()
     await waitUntil(() => isAtWork(pid))
     killParsers()
-    expect(await outcome).toEqual({ kind: "crashed" })
+    expect(await outcome).toMatchObject({ kind: "crashed", isStarted: true })
   })
 
   test("reports a process that does not start in time", async () => {
     const pool = createPool({ startMsMax: 10 }, "deno")
-    expect(await withIdleParser(() => pool.run(scan("a")))).toMatchObject({ kind: "unavailable" })
+    expect(await withIdleParser(() => pool.run(scan("a")))).toMatchObject({ isStarted: false })
   })
 
   test("replaces a process that died while it was idle", async () => {
@@ -135,7 +150,7 @@ describe("ParserPool", () => {
       requestMsMax: 60_000,
       memoryBytesMax: Number.POSITIVE_INFINITY,
     })
-    expect(await pool.run(slow)).toEqual({ kind: "crashed" })
+    expect(await pool.run(slow)).toMatchObject({ kind: "crashed", isStarted: true })
   })
 
   test("ends idle processes", async () => {
@@ -152,13 +167,13 @@ describe("ParserPool", () => {
       waitMsMax: 60_000,
       memoryBytesMax: Number.POSITIVE_INFINITY,
     })
-    const slowOnes = Array.from({ length: 10 }, () =>
-      pool.run(slow, "mallory").catch(() => "stopped"),
-    )
+    const slowOnes = Array.from({ length: 10 }, () => pool.run(slow, "mallory"))
     for (const specifier of ["a", "b", "c"])
       expect(await pool.run(scan(specifier), "ada")).toEqual(found(specifier))
     await pool.stop()
-    expect(new Set(await Promise.all(slowOnes))).toEqual(new Set(["stopped"]))
+    const [first, ...others] = await Promise.all(slowOnes)
+    expect(first).toMatchObject({ kind: "crashed" })
+    expect(new Set(others.map(({ kind }) => kind))).toEqual(new Set(["stopped"]))
   })
 
   test("refuses requests beyond its limits, of one owner or of all", async () => {
@@ -189,14 +204,15 @@ describe("ParserPool", () => {
       memoryBytesMax: Number.POSITIVE_INFINITY,
     })
     await Promise.all([pool.run(scan("a")), pool.run(scan("b"))])
-    const running = [pool.run(slow), pool.run(slow), pool.run(scan("c"))].map((outcome) =>
-      outcome.catch((error: Error) => error.message),
-    )
+    const running = [pool.run(slow), pool.run(slow), pool.run(scan("c"))]
     await pool.stop()
     expect(listParsers(process.pid)).toEqual([])
-    const message = "Cannot parse code: the code tools are stopped"
-    expect(await Promise.all(running)).toEqual([message, message, message])
-    expect(pool.run(scan("d"))).rejects.toThrow(message)
+    expect(await Promise.all(running)).toMatchObject([
+      { kind: "crashed" },
+      { kind: "crashed" },
+      { kind: "stopped" },
+    ])
+    expect(await pool.run(scan("d"))).toEqual({ kind: "stopped" })
     await pool.stop()
     await waitUntil(() => pool.size === 0)
   })

@@ -1,0 +1,77 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { waitUntil } from "../../../test/support/wait-until.ts"
+import { CodeCache } from "./code-cache.ts"
+import type { Sandbox, SandboxExit } from "./sandbox.ts"
+import { findGuestPid, hasBubblewrap, notRun, openSandboxes } from "./testing/sandbox-testing.ts"
+
+const fileName = "v8_code_cache_v2"
+
+if (!hasBubblewrap) notRun("the code cache of sandboxes", "bubblewrap is not installed")
+
+test.if(hasBubblewrap)("a sandbox finds the compiled code of its guest, to read only", async () => {
+  const guestPath = fileURLToPath(import.meta.resolve("@hamlet/guest/main"))
+  const limits = { compileDelayMs: 0 }
+  await using open = await openSandboxes({ isolation: "bubblewrap", guestPath, limits })
+  // The code is compiled while the first ones start.
+  const sandbox = await waitUntil(async () => {
+    const started = await open.sandboxes.launch()
+    if (existsSync(toCacheFile(started))) return started
+    await started.stop()
+    return undefined
+  })
+  // Deno closes the files if it cannot use what is in them.
+  expect(listOpenCode(findGuestPid(sandbox))).toEqual({
+    [fileName]: "read",
+    [`${fileName}-shm`]: "read",
+    [`${fileName}-wal`]: "read",
+  })
+  using cache = new Database(toCacheFile(sandbox), { readonly: true })
+  const found = cache.query<{ specifier: string }, []>("select specifier from codecache").all()
+  const specifiers = found.map(({ specifier }) => specifier)
+  expect(specifiers).toEqual(expect.arrayContaining(["hamlet:guest", "node:vm"]))
+  expect(specifiers.filter((specifier) => /^https?:/.test(specifier))).toEqual([])
+})
+
+test("without bubblewrap there is no code cache", async () => {
+  await using open = await openSandboxes({ isolation: "deno" })
+  const sandbox = await open.sandboxes.launch()
+  expect(existsSync(toCacheFile(sandbox))).toBe(false)
+})
+
+test("CodeCache.fill reports a process that ends by itself, and not that the server stops", async () => {
+  const folder = join(tmpdir(), `hamlet-code-cache-test-${process.pid}`)
+  const fill = async (reason: SandboxExit["reason"]) => {
+    const message = "it reached its limit of memory"
+    const compiling = {
+      ...{ onMessage: undefined, denoDir: folder, isEnding: true },
+      exited: Promise.resolve({ code: undefined, signal: "SIGKILL", reason, message }),
+      addModules() {},
+      send() {},
+    }
+    await new CodeCache(folder).fill(compiling, "http://localhost/example", 1_000)
+  }
+  await fill("killed")
+  await expect(fill("memory")).rejects.toThrow("in a sandbox: it reached its limit of memory")
+  expect(existsSync(folder)).toBe(false)
+})
+
+function toCacheFile({ socketPath }: Sandbox): string {
+  return join(dirname(dirname(socketPath)), "deno", fileName)
+}
+
+/** The open files of the code cache, and what the process may do with them. */
+function listOpenCode(pid: number): Record<string, string> {
+  const entries = readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+    const name = readlinkSync(`/proc/${pid}/fd/${descriptor}`).replace("/deno-dir/", "")
+    if (!name.startsWith(fileName)) return []
+    const [, flags = ""] =
+      /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, "utf8")) ?? []
+    return [[name, (Number.parseInt(flags, 8) & 3) === 0 ? "read" : "write"]]
+  })
+  return Object.fromEntries(entries)
+}
