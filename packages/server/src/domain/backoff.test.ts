@@ -14,6 +14,13 @@ describe("toRetryDelay", () => {
     expect([0, 1].map((random) => toRetryDelay(backoff, 2, 0, random))).toEqual([16_000, 24_000])
   })
 
+  test("is any time up to twice the delay when the jitter is 1", () => {
+    const any = { ...backoff, jitter: 1 }
+    expect([0, middle, 1].map((random) => toRetryDelay(any, 2, 0, random))).toEqual([
+      ...[0, 20_000, 40_000],
+    ])
+  })
+
   test("waits longer when the receiver asks for it, but not longer than the maximum", () => {
     expect(toRetryDelay(backoff, 1, 60_000, middle)).toBe(60_000)
     expect(toRetryDelay(backoff, 1, 1e12, middle)).toBe(3_600_000)

@@ -8,10 +8,12 @@ export interface Backoff {
   /** No attempt is made later than this after the work was created. */
   readonly forMs?: number
   readonly attemptsMax?: number
+  /** Delays differ by up to this share, so that work that failed together is not retried together. */
+  readonly jitter?: number
 }
 
-/** Of a run. How often it is attempted is its own matter. */
-export const runBackoff: Backoff = { firstMs: 5_000, factor: 2, delayMsMax: 3_600_000 }
+/** Of a run, whose attempts its caller limits, and of an attempt that threw an error of the server. */
+export const workBackoff: Backoff = { firstMs: 5_000, factor: 2, delayMsMax: 3_600_000 }
 
 /** Retries of a webhook for a day: after 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then every 3 hours. */
 export const webhookBackoff = {
@@ -37,15 +39,15 @@ export const lockfileBackoff: Backoff & { readonly attemptsMax: number } = {
   attemptsMax: 5,
 }
 
-/** Delays differ by up to this share, so that work that failed together is not retried together. */
-const jitter = 0.2
+/** Of a request that did not reach a libSQL server, which may be starting: after 50 ms and 250 ms. */
+export const libsqlBackoff: Backoff = { firstMs: 50, factor: 5, delayMsMax: 250, attemptsMax: 3 }
 
 /**
  * The delay after an attempt that has failed, in milliseconds. A receiver may ask for a longer delay,
  * up to the maximum. `random` is in [0, 1).
  */
 export function toRetryDelay(
-  { firstMs, factor, delayMsMax }: Backoff,
+  { firstMs, factor, delayMsMax, jitter = 0.2 }: Backoff,
   attempts: number,
   askedMs = 0,
   random = Math.random(),

@@ -13,19 +13,19 @@ export interface BackupSource {
 }
 
 /** What a backup may cost. */
-export interface BackupLimits {
+const defaults = {
   /**
    * Backups at the same time: each keeps the database from clearing away what is old, and a
    * processor busy.
    */
-  readonly atOnceMax: number
+  atOnceMax: 1,
   /** How long a client may read nothing while data is available. */
-  readonly idleMsMax: number
+  idleMsMax: 60_000,
   /** How long a backup may take as a whole. */
-  readonly wholeMsMax: number
+  wholeMsMax: 21_600_000,
 }
 
-const defaults: BackupLimits = { atOnceMax: 1, idleMsMax: 60_000, wholeMsMax: 21_600_000 }
+export type BackupLimits = Readonly<typeof defaults>
 
 /** The backups that are under way. */
 export class Backups {

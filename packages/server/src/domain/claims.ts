@@ -1,16 +1,20 @@
 /**
  * Who works on what. A node claims work, and is alone with it while the lease of the node lasts
- * (`nodes.ts`). Each claim of the same work has a higher fence than the one before, whose records are
- * ignored. All times are those of the database's clock.
+ * (`nodes.ts`). Records with an older fence are ignored. The fence of a row rises with each claim, that of
+ * a run whenever a claim ends without an outcome. All times are those of the database's clock.
  *
  *   waiting ──claim──▶ claimed by a node ──▶ ended
- *      ▲                   │ postponed, given back,
- *      └───────────────────┴─ or taken over: the node is gone
+ *      ▲                   │ given back: the attempt does not count
+ *      │                   │ postponed or failed: due again after a delay
+ *      └───────────────────┴ taken over: the node is gone
  *
- * A webhook delivery, an email or a lockfile stores its claim in its own row: the node and the fence.
- * Runs are claimed in the row of the node, many with one write (`queue/queue-store.ts`, ADR 11). An
- * idempotency key has a claim of its own kind, which ends with its request
- * (`storage/accounts/idempotency.ts`).
+ * There are four kinds. Each is over as soon as its node is gone:
+ *
+ *   deliveries, emails, lockfiles  the node and the fence in their own rows (`storage/claims/row-claims.ts`)
+ *   runs                           in the row of the node, many with one write (`storage/claims/node-claims.ts`,
+ *                                  ADR 11; their states: `storage/queue/queue.ts`)
+ *   idempotency keys               end with their request (`storage/accounts/idempotency.ts`)
+ *   slots that nodes share         counts of each node (`limits/shared-slots.ts`)
  */
 export interface ClaimQueue<OneClaim extends Claim = Claim> {
   /**
@@ -19,12 +23,14 @@ export interface ClaimQueue<OneClaim extends Claim = Claim> {
    */
   claim(countMax: number, held: readonly OneClaim[]): Promise<readonly OneClaim[]>
   /**
-   * Lets rows wait again whose node is gone, and rows of this node that are not held: the write of a
-   * claim or of an outcome had seemed to fail.
+   * Lets rows wait again whose node is gone, and rows of this node that are not held: a write that
+   * seemed to fail has claimed them, or the write of their outcome has failed.
    */
   takeOver(held: readonly OneClaim[]): Promise<void>
-  /** Lets the row wait again: as if it had not been claimed, or as a failed attempt with a delay. */
-  giveBack(claim: OneClaim, delayMs?: number): Promise<void>
+  /** Lets the row wait again as if it had not been claimed: the attempt does not count. */
+  giveBack(claim: OneClaim): Promise<void>
+  /** The attempt has failed and left no outcome: the row is due again after the delay. */
+  fail(claim: OneClaim, delayMs: number): Promise<void>
   /** The time until the next row is due, in milliseconds; undefined when none waits. */
   nextDueMs(): Promise<number | undefined>
   /**
@@ -51,4 +57,10 @@ export interface Claim extends Fenced {
 export interface WaitingStats {
   readonly waiting: number
   readonly oldestMs: number
+}
+
+/** What this server sends, for the metrics: the attempts of this node, and what waits on all nodes. */
+export interface SentStats extends WaitingStats {
+  /** Since the start of this node. */
+  readonly outcomes: readonly (readonly [outcome: string, number])[]
 }

@@ -1,28 +1,12 @@
+import type { outgoingRequest, runEgress } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
+import type { Stored } from "./records/stored.ts"
 
-/** One outgoing request of a val, as its run shows it. */
-export interface OutgoingRequest {
-  readonly at: number
-  readonly method: string
-  /** Masked and truncated. */
-  readonly url: string
-  /** Null when there was no response. */
-  readonly status: number | null
-  /** Why it was refused or aborted; null when it was not. */
-  readonly blocked: string | null
-  readonly bytesSent: number
-  readonly bytesReceived: number
-  readonly durationMs: number
-}
+/** One outgoing request of a val, as its run shows it. Its URL is masked and truncated. */
+export type OutgoingRequest = Stored<typeof outgoingRequest>
 
 /** The outgoing requests of a run: totals, and a list of the first ones. */
-export interface RunEgress {
-  readonly requests: number
-  readonly blocked: number
-  readonly bytesSent: number
-  readonly bytesReceived: number
-  readonly list: readonly OutgoingRequest[]
-}
+export type RunEgress = Stored<typeof runEgress>
 
 /** Counts one more request of a run, and lists it if `isListed`. */
 export function addRequest(

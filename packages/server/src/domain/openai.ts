@@ -32,14 +32,7 @@ export interface ChatLimits {
 }
 
 /** The limits of the accounts, and what they have used. */
-export interface ChatAllowance {
-  readonly bodyBytesMax: number
-  /**
-   * Rejects with `rate_limited` when the account has used up its requests. Resolves with how to end
-   * this one.
-   */
-  take(userId: string): Promise<() => void>
-}
+export type ChatAllowance = ReturnType<typeof createChatAllowance>
 
 const limits = {
   /** Requests of one account on this node that wait for the service or read its response. */
@@ -53,13 +46,17 @@ export function createChatAllowance(
   { requestsPerMinute, requestsPerDay, bodyBytesMax }: ChatLimits,
   now: () => number,
   sharing: Sharing = alone,
-): ChatAllowance {
+) {
   const opened = new OpenCounts()
   const minutes = new SharedRates("chat per minute", minuteMs, now, sharing)
   const days = new SharedRates("chat per day", dayMs, now, sharing)
   return {
     bodyBytesMax,
-    async take(userId) {
+    /**
+     * Rejects with `rate_limited` when the account has used up its requests. Resolves with how to end
+     * this one.
+     */
+    async take(userId: string): Promise<() => void> {
       const end = opened.tryOpen(userId, limits.openPerAccountMax)
       if (!end) throw new RateLimited(1, refusals.open)
       try {

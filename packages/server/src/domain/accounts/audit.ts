@@ -1,15 +1,11 @@
-import type { AuditAction } from "@hamlet/contract"
+import type { AuditAction, auditEntry } from "@hamlet/contract"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 
 /** An action of an administrator, stored in the transaction that performs it. */
-export interface AuditEntry {
-  readonly id: string
-  readonly at: number
-  readonly action: AuditAction
+export interface AuditEntry extends Omit<Stored<typeof auditEntry>, "actor"> {
   readonly actor: Actor
-  readonly subject: AuditSubject
-  readonly details: Readonly<Record<string, unknown>>
 }
 
 /** The user who acts. The id is null for the operator, who acts on the machine itself. */
@@ -19,10 +15,7 @@ export interface Actor {
 }
 
 /** The user or the invitation that an action concerns, with its name at that time. */
-export interface AuditSubject {
-  readonly id: string | null
-  readonly name: string | null
-}
+export type AuditSubject = AuditEntry["subject"]
 
 /** Which entries to list. */
 export interface AuditFilter extends Period {

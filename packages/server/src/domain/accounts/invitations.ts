@@ -1,29 +1,19 @@
 import { randomBytes } from "node:crypto"
-import { limits } from "@hamlet/contract"
+import { type invitation, limits } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { noQuotas, type Quotas } from "../limits/quotas.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
 import { hasTokenShape, makeTokenText } from "./token-text.ts"
 import { hashToken, type NewTokenRecord } from "./tokens.ts"
 import { makeFirstToken, toNewUser, type User, type Users, usernameTaken } from "./users.ts"
 
-/** An open invitation. */
-export interface Invitation {
-  readonly id: string
-  readonly note: string | null
-  /** The confirmed address that the user gets; null: the user names one. */
-  readonly email: string | null
-  /** The quotas that the user gets; null for none. */
-  readonly quotas: Quotas | null
-  /** The name of the administrator; null when the account was deleted. */
-  readonly createdBy: string | null
-  readonly createdAt: number
-  readonly expiresAt: number
-}
+/** An open invitation. It has no creator when that account was deleted. */
+export type Invitation = Stored<typeof invitation>
 
 /** An invitation to be stored. */
 export interface NewInvitation extends Omit<Invitation, "createdBy"> {

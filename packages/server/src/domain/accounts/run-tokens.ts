@@ -72,10 +72,8 @@ export class RunTokens implements LiveTokens {
     this.#store = store
     this.#node = node
     this.#delayMs = delayMs
-    const pollMs = Number.POSITIVE_INFINITY
     const { onError } = node
-    this.#loop = new Loop({ round: () => this.#write(), pollMs, failedMs: retryMs, onError })
-    this.#loop.start(pollMs)
+    this.#loop = new Loop({ round: () => this.#write(), failedMs: retryMs, onError })
   }
 
   /**

@@ -1,22 +1,17 @@
 import { randomBytes } from "node:crypto"
-import type { Scope } from "@hamlet/contract"
+import type { Scope, session } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller, SessionRoot } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import { truncateText } from "../runs/truncate.ts"
 import { hasTokenShape, makeTokenText } from "./token-text.ts"
 import { hashToken, type Tokens } from "./tokens.ts"
 
 /** A signed-in browser. Technically a token that is stored in a cookie. */
-export interface Session {
-  readonly id: string
-  readonly userAgent: string | null
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly lastUsedAt: number | null
-}
+export type Session = Omit<Stored<typeof session>, "current">
 
 /** A session to be stored. */
 export interface NewSessionRecord extends Session {

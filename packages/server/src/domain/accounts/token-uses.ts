@@ -20,9 +20,7 @@ export class TokenUses {
 
   constructor(tokens: TokenStore, onError: (error: unknown) => void) {
     this.#tokens = tokens
-    const pollMs = Number.POSITIVE_INFINITY
-    this.#loop = new Loop({ round: () => this.#write(), pollMs, onError })
-    this.#loop.start(pollMs)
+    this.#loop = new Loop({ round: () => this.#write(), onError })
   }
 
   /** No user sees the token of a run, so its uses are not written. */

@@ -1,21 +1,15 @@
 import { randomBytes } from "node:crypto"
-import { type Scope, scope } from "@hamlet/contract"
+import { type Scope, scope, type token } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
 /** A token as its owner sees it. Only the SHA-256 of its secret string is stored. */
-export interface Token {
-  readonly id: string
-  readonly name: string
-  readonly scopes: readonly Scope[]
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly lastUsedAt: number | null
-}
+export type Token = Stored<typeof token>
 
 /** What the owner of a token chooses. */
 export type TokenInput = Pick<Token, "name" | "scopes" | "expiresAt">

@@ -1,17 +1,11 @@
+import type { fileDifference } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
+import type { Stored } from "../records/stored.ts"
 import type { Files } from "./files.ts"
 import type { TreeFile } from "./tree.ts"
 
 /** A file that differs between two versions of a branch. */
-export interface FileDifference {
-  readonly path: string
-  /** Of a file that was moved. */
-  readonly newPath: string | null
-  readonly kind: "added" | "changed" | "moved" | "deleted"
-  /** The texts; null where the file does not exist. */
-  readonly before: string | null
-  readonly after: string | null
-}
+export type FileDifference = Stored<typeof fileDifference>
 
 /** What a branch is compared with. */
 export interface ComparedWith {

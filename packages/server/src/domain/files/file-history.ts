@@ -1,8 +1,10 @@
+import type { versionChange } from "@hamlet/contract"
 import { isInside } from "@hamlet/contract/file-paths"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import type { Sources } from "../vals/val-source.ts"
 import { assertOwner, type Vals } from "../vals/vals.ts"
 import { versionNotFound } from "../vals/versions.ts"
@@ -15,7 +17,6 @@ import {
   type PlannedTree,
   toPlanned,
 } from "./change-tree.ts"
-import type { FileDifference } from "./differences.ts"
 import {
   assertVersion,
   type FileSaveStore,
@@ -27,19 +28,10 @@ import type { Files, VersionFiles } from "./files.ts"
 import type { Tree, TreeFile } from "./tree.ts"
 
 /** A version, and which paths it has changed. */
-export interface VersionChange {
-  readonly version: number
-  readonly createdAt: number
-  readonly note: string | null
-  readonly changes: readonly PathChange[]
-  readonly hasMoreChanges: boolean
-}
+export type VersionChange = Stored<typeof versionChange>
 
 /** A path that a version has changed. */
-export interface PathChange extends Pick<FileDifference, "path" | "kind"> {
-  /** Where the file was that was moved. */
-  readonly oldPath: string | null
-}
+export type PathChange = VersionChange["changes"][number]
 
 /** Where versions are listed. */
 export interface HistoryStore {

@@ -1,4 +1,4 @@
-import { limits, type Scope } from "@hamlet/contract"
+import { type identity, limits, type Scope } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { type AuditEntry, toAuditEntry } from "../accounts/audit.ts"
 import type { NewSessionRecord, Replacement } from "../accounts/sessions.ts"
@@ -6,16 +6,12 @@ import type { User } from "../accounts/users.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import type { IdentityKey } from "./identity-provider.ts"
 import { type ProviderResponse, type SignInAttempts, signInRefused } from "./sign-in-state.ts"
 
 /** A person at the provider, and the user whom a sign-in there signs in here. */
-export interface LinkedIdentity extends IdentityKey {
-  readonly id: string
-  readonly email: string | null
-  readonly createdAt: number
-  readonly lastUsedAt: number | null
-}
+export type LinkedIdentity = Stored<typeof identity> & IdentityKey
 
 /** An identity to be stored. */
 export interface NewIdentity extends Omit<LinkedIdentity, "lastUsedAt"> {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import type { Scope } from "@hamlet/contract"
+import type { providerSignUp, Scope } from "@hamlet/contract"
 import { toAuditEntry } from "../accounts/audit.ts"
 import { invitationInvalid } from "../accounts/invitations.ts"
 import {
@@ -13,6 +13,7 @@ import { hashToken, ordinaryScopes } from "../accounts/tokens.ts"
 import { toNewUser, type Users, usernameTaken } from "../accounts/users.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import type { Stored } from "../records/stored.ts"
 import {
   type IdentitySignIn,
   type IdentityStore,
@@ -38,12 +39,7 @@ export interface SigningBrowser {
 }
 
 /** What a person without an account needs to create one. */
-export interface OfferedSignUp {
-  readonly ticket: string
-  readonly username: string | null
-  readonly email: string | null
-  readonly needsInvitation: boolean
-}
+export type OfferedSignUp = Stored<typeof providerSignUp>
 
 /** An account that a person at the provider wants. */
 export interface SignUpInput {

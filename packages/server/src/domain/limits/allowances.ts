@@ -15,21 +15,7 @@ export interface AllowanceLimits {
  * The limits per user and minute, of all nodes together. The `take` methods throw or reject with
  * `rate_limited` when an allowance is used up.
  */
-export interface Allowances {
-  /** The user's own quotas, or the limits of the server. */
-  limitsOf(userId: string): AllowanceLimits
-  /** Call before a run starts, with the user of its account. */
-  takeRun(userId: string): void | Promise<void>
-  /** Whether `takeRun` would succeed. */
-  hasRun(userId: string): boolean | Promise<boolean>
-  /** Counts a run that starts, whether the allowance is used up or not. */
-  countRun(userId: string): void
-  /** Call when a val has sent or received bytes, with the user of its account. */
-  takeBytes(userId: string, bytes: number): void
-  /** Call before a request to blobs or SQLite. */
-  takeStorageRequest(userId: string): void | Promise<void>
-  usedBy(userId: string): Promise<UsedAllowances>
-}
+export type Allowances = ReturnType<typeof createAllowances>
 
 /**
  * What a user has used: in the last minute on all nodes, as far as they have reported it, or on this
@@ -47,7 +33,7 @@ export function createAllowances(
   now: () => number,
   quotas: QuotaBook = emptyQuotaBook,
   sharing: Sharing = alone,
-): Allowances {
+) {
   const own = (name: keyof AllowanceLimits) => (userId: string) =>
     quotas.find(userId)?.[name] ?? limits[name]
   const meter = (name: keyof AllowanceLimits, refusal: string) =>
@@ -56,17 +42,23 @@ export function createAllowances(
   const bytes = meter("egressBytesPerMinute", refusals.bytes)
   const requests = meter("storageRequestsPerMinute", refusals.storage)
   return {
-    limitsOf: (userId) => ({
+    /** The user's own quotas, or the limits of the server. */
+    limitsOf: (userId: string): AllowanceLimits => ({
       runsPerMinute: own("runsPerMinute")(userId),
       egressBytesPerMinute: own("egressBytesPerMinute")(userId),
       storageRequestsPerMinute: own("storageRequestsPerMinute")(userId),
     }),
-    takeRun: (userId) => runs.take(userId),
-    hasRun: (userId) => runs.hasLeft(userId),
-    countRun: (userId) => runs.charge(userId, 1),
-    takeBytes: (userId, amount) => bytes.takeNow(userId, amount),
-    takeStorageRequest: (userId) => requests.take(userId),
-    async usedBy(userId) {
+    /** Call before a run starts, with the user of its account. */
+    takeRun: (userId: string) => runs.take(userId),
+    /** Whether `takeRun` would succeed. */
+    hasRun: (userId: string) => runs.hasLeft(userId),
+    /** Counts a run that starts, whether the allowance is used up or not. */
+    countRun: (userId: string) => runs.charge(userId, 1),
+    /** Call when a val has sent or received bytes, with the user of its account. */
+    takeBytes: (userId: string, amount: number) => bytes.takeNow(userId, amount),
+    /** Call before a request to blobs or SQLite. */
+    takeStorageRequest: (userId: string) => requests.take(userId),
+    async usedBy(userId: string): Promise<UsedAllowances> {
       const keys = [runs, bytes, requests].map((meter) => meter.sharedKeyOf(userId))
       const shared = keys.filter((key) => key !== undefined)
       const reported = shared.length === 0 ? undefined : await sharing.readRates(shared)

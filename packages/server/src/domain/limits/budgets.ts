@@ -120,8 +120,7 @@ export class Budgets implements Sharing {
     this.#store = store
     this.#nodeId = nodeId
     const { failedMs, purgeMs } = limits
-    this.#loop = new Loop({ round: () => this.#round(), pollMs: Infinity, failedMs, onError })
-    this.#loop.start(Infinity)
+    this.#loop = new Loop({ round: () => this.#round(), failedMs, onError })
     // Beside the rounds: a request waits for a round, and must not wait for a purge.
     this.#purges = new Loop({ round: () => this.#purge(), pollMs: purgeMs, onError })
   }

@@ -14,23 +14,7 @@ export interface Used {
  * Counts how much of a resource each user uses on this node, and enforces a limit per minute on all
  * nodes together.
  */
-export interface UsageMeter {
-  /** Takes one. Throws or rejects with `rate_limited` when nothing is left. */
-  take(userId: string): void | Promise<void>
-  /**
-   * Throws `rate_limited` when nothing is left, as far as this node knows. `amount` may be more than
-   * what is left: the user then waits until the debt is paid, but not longer than a minute.
-   */
-  takeNow(userId: string, amount: number): void
-  /** Whether `take` would succeed. */
-  hasLeft(userId: string): boolean | Promise<boolean>
-  /** As `take`, whether anything is left or not. */
-  charge(userId: string, amount: number): void
-  /** The key of the user's limit, which all nodes share; undefined for no limit. */
-  sharedKeyOf(userId: string): string | undefined
-  /** `reported` is what nodes have reported of the last minute, this one included. */
-  usedBy(userId: string, reported?: number): Used
-}
+export type UsageMeter = ReturnType<typeof createUsageMeter>
 
 const limits = {
   /** Users that are counted, some 200 bytes each; then the oldest counter is dropped. */
@@ -51,7 +35,7 @@ export function createUsageMeter(
   refusal: string,
   rates: SharedRates,
   now: () => number,
-): UsageMeter {
+) {
   const counters = new Map<string, Counter>()
   const count = (userId: string, amount: number) => {
     const counter = counters.get(userId) ?? addCounter(counters, userId)
@@ -64,29 +48,38 @@ export function createUsageMeter(
   }
   rates.count(lastMinuteOf)
   return {
-    take(userId) {
+    /** Takes one. Throws or rejects with `rate_limited` when nothing is left. */
+    take(userId: string): void | Promise<void> {
       const perMinute = perMinuteOf(userId)
       const admitted =
         perMinute === undefined ? undefined : admit(rates.take(userId, perMinute), refusal)
       return admitted !== undefined ? admitted.then(() => count(userId, 1)) : count(userId, 1)
     },
-    takeNow(userId, amount) {
+    /**
+     * Throws `rate_limited` when nothing is left, as far as this node knows. `amount` may be more than
+     * what is left: the user then waits until the debt is paid, but not longer than a minute.
+     */
+    takeNow(userId: string, amount: number): void {
       const perMinute = perMinuteOf(userId)
       if (perMinute !== undefined) refuseUntil(rates.takeNow(userId, perMinute, amount), refusal)
       count(userId, amount)
     },
-    hasLeft(userId) {
+    /** Whether `take` would succeed. */
+    hasLeft(userId: string): boolean | Promise<boolean> {
       const perMinute = perMinuteOf(userId)
       return perMinute === undefined || rates.hasToken(userId, perMinute)
     },
-    charge(userId, amount) {
+    /** As `take`, whether anything is left or not. */
+    charge(userId: string, amount: number): void {
       const perMinute = perMinuteOf(userId)
       if (perMinute !== undefined) rates.charge(userId, perMinute, amount)
       count(userId, amount)
     },
-    sharedKeyOf: (userId) =>
+    /** The key of the user's limit, which all nodes share; undefined for no limit. */
+    sharedKeyOf: (userId: string) =>
       perMinuteOf(userId) === undefined ? undefined : rates.sharedKeyOf(userId),
-    usedBy(userId, reported = 0) {
+    /** `reported` is what nodes have reported of the last minute, this one included. */
+    usedBy(userId: string, reported = 0): Used {
       const own = lastMinuteOf(userId)
       // What this node has used is known better here, as when it was alone or the database away.
       const all = reported + Math.min(rates.unreportedOf(userId), own)

@@ -2,16 +2,7 @@ import { AppError } from "../app-error.ts"
 import type { LockedImport, LockfileStore } from "./lockfiles.ts"
 
 /** Waits for packages that are being fetched. */
-export interface PendingLockfiles {
-  /**
-   * Resolves when the lockfile is settled. Rejects with `packages_pending` after a time limit, at
-   * most `msMax`, and at once when an import has failed: a retry fails again as a rule, and settles
-   * the lockfile if it does not.
-   */
-  wait(valId: string, version: number, msMax?: number): Promise<void>
-  /** This node has settled or postponed the lockfile: wakes its waiters. */
-  note(valId: string, version: number): void
-}
+export type PendingLockfiles = ReturnType<typeof createPendingLockfiles>
 
 interface WaitLimits {
   readonly waitMsMax: number
@@ -26,7 +17,7 @@ export function createPendingLockfiles(
   lockfiles: Pick<LockfileStore, "find">,
   now: () => number,
   limits: WaitLimits,
-): PendingLockfiles {
+) {
   const { waitMsMax, pollMs = pollMsUsual } = limits
   const waiting = new Map<string, Set<() => void>>()
 
@@ -47,7 +38,12 @@ export function createPendingLockfiles(
   }
 
   return {
-    async wait(valId, version, msMax = waitMsMax) {
+    /**
+     * Resolves when the lockfile is settled. Rejects with `packages_pending` after a time limit, at
+     * most `msMax`, and at once when an import has failed: a retry fails again as a rule, and settles
+     * the lockfile if it does not.
+     */
+    async wait(valId: string, version: number, msMax = waitMsMax): Promise<void> {
       const deadline = now() + Math.min(msMax, waitMsMax)
       for (;;) {
         // Started before the lookup, so that no change is missed.
@@ -65,7 +61,8 @@ export function createPendingLockfiles(
         }
       }
     },
-    note(valId, version) {
+    /** This node has settled or postponed the lockfile: wakes its waiters. */
+    note(valId: string, version: number) {
       for (const end of [...(waiting.get(`${valId}@${version}`) ?? [])]) end()
     },
   }

@@ -51,19 +51,7 @@ export interface ProgramParts extends GraphParts, PackageSource {
 }
 
 /** Creates programs from vals. */
-export interface Programs {
-  /**
-   * The current program of the val's version on that account. Called for every request. If the val
-   * imports other vals, their current versions are looked up, since any node may change them.
-   */
-  of(val: Val, accountId: string, options?: ProgramOptions): Promise<Program>
-  /** The program of unsaved code on its owner's account. `val` describes it as if it were saved. */
-  ofUnsaved(
-    val: Val,
-    imports: readonly ResolvedImport[],
-    packages: UnsavedPackages | null,
-  ): Promise<Program>
-}
+export type Programs = ReturnType<typeof createPrograms>
 
 /** Options of a program. */
 export interface ProgramOptions {
@@ -89,7 +77,7 @@ const limits = {
 }
 
 /** Creates the Programs of a server. */
-export function createPrograms(parts: ProgramParts): Programs {
+export function createPrograms(parts: ProgramParts) {
   const graph = createModuleGraph(parts, limits)
   // A val without imports has one program as long as it is the same object. Stores return the same
   // object as long as the val has not changed.
@@ -107,12 +95,21 @@ export function createPrograms(parts: ProgramParts): Programs {
     return program
   }
   return {
-    of(val, accountId, { isAnonymous = false } = {}) {
+    /**
+     * The current program of the val's version on that account. Called for every request. If the val
+     * imports other vals, their current versions are looked up, since any node may change them.
+     */
+    of(val: Val, accountId: string, { isAnonymous = false }: ProgramOptions = {}) {
       const hasSecrets = accountId === val.ownerId && !isAnonymous
       const known = hasSecrets ? owners.get(val) : undefined
       return known ?? create(val, { id: accountId, hasSecrets, isAnonymous })
     },
-    async ofUnsaved(val, imports, packages) {
+    /** The program of unsaved code on its owner's account. `val` describes it as if it were saved. */
+    async ofUnsaved(
+      val: Val,
+      imports: readonly ResolvedImport[],
+      packages: UnsavedPackages | null,
+    ) {
       const walk = await graph.walk(val, imports)
       const lock = packages && {
         state: "ready" as const,

@@ -1,39 +1,13 @@
-import type { NotificationType } from "@hamlet/contract"
+import type { NotificationType, notification } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 
 export type { NotificationType }
 
-/** Something that happened to a val of the user, as it is now. */
-export interface Notification {
-  readonly id: string
-  readonly type: NotificationType
-  readonly createdAt: number
-  readonly readAt: number | null
-  readonly val: NamedVal
-  /** The file of a schedule, and its branch; null for other types, and when it is gone. */
-  readonly file: { readonly id: string; readonly path: string } | null
-  readonly branch: { readonly id: string; readonly name: string } | null
-  /** Who did it; null for a schedule. */
-  readonly user: Person | null
-  readonly comment: { readonly id: string; readonly text: string } | null
-  /** The val that imports the user's val, or is a fork of it. */
-  readonly otherVal: NamedVal | null
-}
-
-/** A val with its address. */
-export interface NamedVal {
-  readonly id: string
-  readonly name: string
-  readonly author: Person
-}
-
-/** A user with a name. */
-export interface Person {
-  readonly id: string
-  readonly username: string
-}
+/** Something that happened to a val of the user, as it is now: a file that is gone is null. */
+export type Notification = Stored<typeof notification>
 
 /**
  * Reads notifications. They are written in the transaction of what they are about. One about a val

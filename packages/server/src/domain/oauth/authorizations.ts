@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto"
-import type { Scope } from "@hamlet/contract"
+import type { authorizationRequest, Scope } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { makeTokenText } from "../accounts/token-text.ts"
 import { hashToken } from "../accounts/tokens.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import { toShownCode, toUserCode } from "./devices.ts"
 import {
   commandLine,
@@ -21,20 +22,7 @@ import {
 import { isLoopback, isRegistered, toRedirectTarget } from "./redirect-uris.ts"
 
 /** What a client asks of a user, as the page shows it. */
-export interface AuthorizationRequest {
-  readonly clientName: string
-  readonly clientCreatedAt: number
-  /** The host, or the scheme of an app, that gets the code. */
-  readonly redirectTarget: string
-  /** Whether that is a program on the user's own machine. */
-  readonly isLocal: boolean
-  /** What the user can allow. */
-  readonly scopes: readonly Scope[]
-  /** Where the browser goes if the user refuses. */
-  readonly denyUrl: string
-  /** Why it cannot be allowed, and where the browser goes with that; null if it can. */
-  readonly refusal: { readonly message: string; readonly url: string } | null
-}
+export type AuthorizationRequest = Stored<typeof authorizationRequest>
 
 interface Checked extends AuthorizationRequest {
   readonly client: OAuthClient

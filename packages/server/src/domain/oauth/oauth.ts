@@ -1,6 +1,7 @@
-import type { Scope } from "@hamlet/contract"
+import type { authorization, Scope } from "@hamlet/contract"
 import type { NewTokenRecord } from "../accounts/tokens.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 
 /** A program that registered itself. It has no secret: PKCE and its redirect URIs protect users. */
 export interface OAuthClient {
@@ -11,14 +12,7 @@ export interface OAuthClient {
 }
 
 /** What a user has allowed a client to do, until one of them ends it. */
-export interface ClientAuthorization {
-  readonly id: string
-  readonly clientName: string
-  readonly scopes: readonly Scope[]
-  readonly createdAt: number
-  readonly lastUsedAt: number
-  readonly expiresAt: number
-}
+export type ClientAuthorization = Stored<typeof authorization>
 
 /** An authorization to be stored. */
 export interface NewAuthorization extends ClientAuthorization {

@@ -1,16 +1,7 @@
+import type { valResponse } from "@hamlet/contract"
+import type { Stored } from "../records/stored.ts"
 /** The response of a val, as far as it was read. */
-export interface BufferedResponse {
-  readonly status: number
-  readonly headers: readonly (readonly [name: string, value: string])[]
-  readonly body: string
-  /** The body is base64, since it is not UTF-8 text. */
-  readonly isBase64: boolean
-  /** The body is incomplete. */
-  readonly isTruncated: boolean
-  readonly durationMs: number
-  /** Null when no run was started. */
-  readonly runId: string | null
-}
+export type BufferedResponse = Omit<Stored<typeof valResponse>, "statusText">
 
 /** Reads a response to its end, or until it is too large or takes too long; then cancels it. */
 export async function bufferResponse(

@@ -1,3 +1,4 @@
+import { limits as wire } from "@hamlet/contract"
 import type { Tracer, TraceSpan } from "../../shared/tracing/tracer.ts"
 import { currentWork, type Work } from "../../shared/tracing/work.ts"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
@@ -71,12 +72,14 @@ export interface LiveRun extends RunListener {
 }
 
 /** How much of a run is recorded. */
-export interface RunSizes {
-  readonly valueBytesMax: number
-  readonly logBytesMax: number
+export const runSizes = {
+  valueBytesMax: wire.runValueBytesMax as number,
+  logBytesMax: wire.runLogBytesMax as number,
   /** Outgoing requests that are listed; further ones are only counted. */
-  readonly outgoingMax: number
+  outgoingMax: 50,
 }
+
+export type RunSizes = Readonly<typeof runSizes>
 
 /** Receives the events of all runs on an account. */
 export type RunWatcher = (run: RecordedRun, event: LiveEvent) => void
@@ -115,7 +118,8 @@ export class RecordedRun implements LiveRun, RunRecord {
   readonly input: RunInput | null
   readonly work: Work | undefined
   readonly #spans: RunSpans | undefined
-  request: RunRequest | null
+  /** Its status is set when the response begins. */
+  readonly request: { -readonly [Field in keyof RunRequest]: RunRequest[Field] } | null
   readonly #keeper: RunPersistence
   readonly args: unknown
   /** True for runs through the API, which are never dropped. */
@@ -162,7 +166,11 @@ export class RecordedRun implements LiveRun, RunRecord {
     const { tracer } = keeper
     this.#spans = tracer && new RunSpans(tracer, run)
     this.work = this.#spans?.work ?? run.work ?? currentWork()
-    this.request = run.request && { ...run.request, status: null }
+    this.request = run.request && {
+      method: run.request.method,
+      url: run.request.url,
+      status: null,
+    }
     this.#keeper = keeper
     this.isKept = isKept
     this.status = isKept ? "queued" : "running"
@@ -178,7 +186,7 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.begin = async (slot) => {
       this.attach(slot)
       await noteBegin()
-      // The node may be there again, which has let it note what it had lost.
+      // `noteBegin` also succeeds if this node was declared gone and has come back in between.
       if (this.isLost) throw new Error(`Run ${this.id} was taken from this node`)
     }
   }
@@ -286,7 +294,7 @@ export class RecordedRun implements LiveRun, RunRecord {
 
   noteSocketOpen(): void {
     if (!this.request || this.endedAt !== null) return
-    this.request = { ...this.request, status: 101 }
+    this.request.status = 101
     this.#keeper.noteChange(this)
   }
 
@@ -319,8 +327,7 @@ export class RecordedRun implements LiveRun, RunRecord {
     }
     this.status = end.status === "succeeded" && this.error !== null ? "failed" : end.status
     if (end.returnValue !== undefined) this.returnValue = this.#keep(end.returnValue)
-    if (this.request && end.responseStatus !== undefined)
-      this.request = { ...this.request, status: end.responseStatus }
+    if (this.request && end.responseStatus !== undefined) this.request.status = end.responseStatus
     this.response = end.response ?? null
     this.#slot = undefined
     this.#spans?.end(this)
@@ -363,7 +370,7 @@ export class RecordedRun implements LiveRun, RunRecord {
   }
 
   #emit(event: LiveEvent): void {
-    for (const listener of this.#listeners ?? []) listener(event)
+    if (this.#listeners) for (const listener of this.#listeners) listener(event)
     const { watchers } = this.#keeper
     if (watchers.size === 0) return
     for (const watcher of watchers.get(this.accountId) ?? []) watcher(this, event)

@@ -1,49 +1,32 @@
-import { limits as wire } from "@hamlet/contract"
 import { Histogram } from "../../shared/histogram.ts"
 import { Loop } from "../../shared/loop.ts"
 import type { Tracer } from "../../shared/tracing/tracer.ts"
 import type { Clock } from "../clock.ts"
 import { type LiveRun, RecordedRun, type RunWatcher } from "./live-run.ts"
 import type { AdoptedRun, NewRun } from "./new-run.ts"
-import { type RecorderEvents, type RecorderLimits, RunRecorder } from "./run-recorder.ts"
+import { type RecorderEvents, RunRecorder, recorderLimits } from "./run-recorder.ts"
 import { type RunSource, type RunStatus, type RunStore, serverErrors } from "./runs.ts"
 
 export type { LiveEvent, LiveRun, RunEnd } from "./live-run.ts"
 export type { NewRun } from "./new-run.ts"
 
 /** The limits of live runs. */
-export interface LiveRunLimits extends RecorderLimits {
+const defaults = {
+  ...recorderLimits,
   /**
    * How often the node reads the cancel requests that other nodes have received. A notice makes it
    * read them at once, but may get lost.
    */
-  readonly cancelMs: number
-  /** The number of runs of a val after which its retention is checked. */
-  readonly runsBetween: number
-  /** The number of bytes written on an account after which its retention is checked. */
-  readonly bytesBetween: number
-  /** The number of vals, and of accounts, whose runs are counted. */
-  readonly idsMax: number
-}
-
-const defaults: LiveRunLimits = {
-  valueBytesMax: wire.runValueBytesMax,
-  logBytesMax: wire.runLogBytesMax,
-  outgoingMax: 50,
-  flushMs: 100,
-  runningAfterMs: 200,
-  updateMs: 1_000,
-  batchMax: 2_000,
-  batchBytesMax: 1024 * 1024,
-  retryMs: 1_000,
-  waitingMax: 50_000,
-  waitingBytesMax: 64 * 1024 * 1024,
-  stopAttempts: 3,
   cancelMs: 1_000,
+  /** The number of runs of a val after which its retention is checked. */
   runsBetween: 1_000,
+  /** The number of bytes written on an account after which its retention is checked. */
   bytesBetween: 16_777_216,
+  /** The number of vals, and of accounts, whose runs are counted. */
   idsMax: 100_000,
 }
+
+export type LiveRunLimits = Readonly<typeof defaults>
 
 const notWritten = {
   name: "DatabaseUnavailable",
@@ -223,15 +206,17 @@ export function createEndedRuns(): {
   add(source: RunSource, status: RunStatus, ms: number): void
   list(): readonly EndedRuns[]
 } {
-  const entries = new Map<string, EndedRuns>()
+  const entries: EndedRuns[] = []
   return {
     add(source, status, ms) {
-      const key = `${source} ${status}`
-      const entry = entries.get(key) ?? { source, status, durations: new Histogram() }
-      entries.set(key, entry)
+      let entry = entries.find((it) => it.source === source && it.status === status)
+      if (!entry) {
+        entry = { source, status, durations: new Histogram() }
+        entries.push(entry)
+      }
       entry.durations.add(ms)
     },
-    list: () => [...entries.values()],
+    list: () => entries,
   }
 }
 

@@ -1,37 +1,46 @@
 import { Loop } from "../../shared/loop.ts"
 import type { Tracer } from "../../shared/tracing/tracer.ts"
 import { AppError } from "../app-error.ts"
-import type { RecordedRun, RunPersistence, RunSizes, RunWatcher } from "./live-run.ts"
+import {
+  type RecordedRun,
+  type RunPersistence,
+  type RunSizes,
+  type RunWatcher,
+  runSizes,
+} from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
 
 /** The run was taken from this node before its state was recorded. */
 class LeaseLost extends Error {}
 
 /** How runs are written. */
-export interface RecorderLimits extends RunSizes {
+export const recorderLimits = {
+  ...runSizes,
   /** How long a run waits to be written together with others. */
-  readonly flushMs: number
+  flushMs: 100,
   /** A run that lasts longer than this is written as running. */
-  readonly runningAfterMs: number
+  runningAfterMs: 200,
   /** How often the logs of a running run are written. That it left the queue is written sooner. */
-  readonly updateMs: number
+  updateMs: 1_000,
   /** The number of runs in one transaction. */
-  readonly batchMax: number
+  batchMax: 2_000,
   /**
    * The size of one transaction: serializing it blocks the event loop. A single run may exceed it.
    */
-  readonly batchBytesMax: number
+  batchBytesMax: 1024 * 1024,
   /** The delay before the next attempt when the database is unavailable. */
-  readonly retryMs: number
+  retryMs: 1_000,
   /**
    * How much may wait for the database; beyond that, the oldest runs that did not come through the
    * API are dropped.
    */
-  readonly waitingMax: number
-  readonly waitingBytesMax: number
+  waitingMax: 50_000,
+  waitingBytesMax: 64 * 1024 * 1024,
   /** The number of attempts to write the remaining runs when the server stops. */
-  readonly stopAttempts: number
+  stopAttempts: 3,
 }
+
+export type RecorderLimits = Readonly<typeof recorderLimits>
 
 /** Hears what the recorder does. */
 export interface RecorderEvents {
@@ -86,9 +95,7 @@ export class RunRecorder implements RunPersistence {
     this.#limits = limits
     this.#events = events
     const { onError } = events
-    const pollMs = Number.POSITIVE_INFINITY
-    this.#loop = new Loop({ round: () => this.#writeDue(), pollMs, onError })
-    this.#loop.start(pollMs)
+    this.#loop = new Loop({ round: () => this.#writeDue(), onError })
   }
 
   get sizes(): RunSizes {
@@ -257,13 +264,14 @@ export class RunRecorder implements RunPersistence {
     let batch: RecordedRun[] = []
     let bytes = 0
     for (const run of runs) {
-      if (batch.length > 0 && (batch.length === batchMax || bytes + run.bytes > batchBytesMax)) {
+      const runBytes = run.bytes
+      if (batch.length > 0 && (batch.length === batchMax || bytes + runBytes > batchBytesMax)) {
         await this.#write(batch)
         batch = []
         bytes = 0
       }
       batch.push(run)
-      bytes += run.bytes
+      bytes += runBytes
     }
     if (batch.length > 0) await this.#write(batch)
   }

@@ -8,16 +8,7 @@ export interface Sealed {
 }
 
 /** Encrypts what must not be readable in the database or a backup. */
-export interface Cipher {
-  /** The key that new texts are encrypted with. */
-  readonly keyId: string
-  /** `purpose` is authenticated: only the same purpose decrypts the text. */
-  seal(text: string, purpose: string): Sealed
-  /** Fails with `secret_key_missing` for a key that is not configured. */
-  open(sealed: Sealed, purpose: string): string
-  /** A signature of 32 bytes with the newest key. Signatures of other purposes differ. */
-  sign(content: Uint8Array, purpose: string): Uint8Array
-}
+export type Cipher = ReturnType<typeof createCipher>
 
 /** The length of a key. */
 export const keyBytes = 32
@@ -32,7 +23,7 @@ const tagBytes = 16
 export function createCipher(
   keys: readonly Uint8Array[],
   reload: () => readonly Uint8Array[] = () => keys,
-): Cipher {
+) {
   const newest = () => {
     const [first] = reload()
     if (!first) throw new Error("Cannot encrypt without a key")
@@ -41,11 +32,14 @@ export function createCipher(
   const find = (keyId: string, among: readonly Uint8Array[]) =>
     among.find((key) => toKeyId(key) === keyId)
   return {
-    get keyId() {
+    /** The key that new texts are encrypted with. */
+    get keyId(): string {
       return toKeyId(newest())
     },
-    seal: (text, purpose) => seal(newest(), text, purpose),
-    open(sealed, purpose) {
+    /** `purpose` is authenticated: only the same purpose decrypts the text. */
+    seal: (text: string, purpose: string): Sealed => seal(newest(), text, purpose),
+    /** Fails with `secret_key_missing` for a key that is not configured. */
+    open(sealed: Sealed, purpose: string): string {
       const key = find(sealed.keyId, keys) ?? find(sealed.keyId, reload())
       if (!key)
         throw new AppError(
@@ -54,7 +48,8 @@ export function createCipher(
         )
       return open(key, sealed, purpose)
     },
-    sign: (content, purpose) => sign(newest(), content, purpose),
+    /** A signature of 32 bytes with the newest key. Signatures of other purposes differ. */
+    sign: (content: Uint8Array, purpose: string): Uint8Array => sign(newest(), content, purpose),
   }
 }
 

@@ -1,6 +1,6 @@
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { PrefixAutomaton } from "../../shared/text-search/prefix-automaton.ts"
-import { RadixTree } from "../../shared/text-search/radix-tree.ts"
+import { SortedTexts } from "../../shared/text-search/sorted-texts.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 
 const limits = {
@@ -43,7 +43,7 @@ export async function createMask(values: ReadonlyMap<string, string>): Promise<M
   const pace = createTimeSlice()
   const heads = new PrefixAutomaton()
   const names: string[] = []
-  const tails = new Map<number, RadixTree>()
+  const tails = new Map<number, SortedTexts>()
   for (const [name, value] of values) {
     if (value.length < limits.valueCharsMin) continue
     for (const text of toEscapedForms(value)) {
@@ -85,16 +85,16 @@ function toJsonText(text: string): string {
   return toOwnJson(text).slice(1, -1)
 }
 
-function addTail(tails: Map<number, RadixTree>, head: number, text: string): void {
-  const tree = tails.get(head) ?? new RadixTree()
-  tails.set(head, tree)
-  tree.add(text, limits.headCharsMax)
+function addTail(tails: Map<number, SortedTexts>, head: number, text: string): void {
+  const texts = tails.get(head) ?? new SortedTexts()
+  tails.set(head, texts)
+  texts.add(text.slice(limits.headCharsMax))
 }
 
 function hide(
   heads: PrefixAutomaton,
   names: readonly string[],
-  tails: ReadonlyMap<number, RadixTree>,
+  tails: ReadonlyMap<number, SortedTexts>,
   text: string,
   charsMax: number,
 ): string {
@@ -102,7 +102,7 @@ function hide(
   // A value that starts before the border ends before this, or is long enough to match its head.
   const end = Math.min(text.length, charsMax + limits.headCharsMax)
   heads.scan(text, end, (start, headEnd, pattern) => {
-    const more = tails.get(pattern)?.countCommon(text, headEnd, end) ?? 0
+    const more = tails.get(pattern)?.countCommon(text.slice(headEnd, end)) ?? 0
     spans.add(start, headEnd + more, pattern)
     return headEnd + more
   })

@@ -1,18 +1,14 @@
-import { limits } from "@hamlet/contract"
+import { limits, type secret } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
 
 /** A secret without its value. */
-export interface Secret {
-  readonly name: string
-  readonly hosts: readonly string[] | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+export type Secret = Stored<typeof secret>
 
 /** A secret with its encrypted value. */
 export interface SealedSecret extends Secret {

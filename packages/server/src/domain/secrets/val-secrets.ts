@@ -1,18 +1,16 @@
-import { limits } from "@hamlet/contract"
+import { limits, type valSecret } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import { type AssertVal, assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
-import { resealAll, type Secret, type SecretInput } from "./secrets.ts"
+import { resealAll, type SecretInput } from "./secrets.ts"
 
 /** A secret of one val, without its value. */
-export interface ValSecret extends Secret {
-  /** What it is for. */
-  readonly description: string | null
-}
+export type ValSecret = Stored<typeof valSecret>
 
 /** The same with its encrypted value. */
 export interface SealedValSecret extends ValSecret {

@@ -1,5 +1,7 @@
+import type { activity, stats, valActivity } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import type { Clock } from "../clock.ts"
+import type { Stored } from "../records/stored.ts"
 import type { RunRequest, RunStatus } from "../runs/runs.ts"
 import type { Vals } from "../vals/vals.ts"
 
@@ -23,12 +25,12 @@ export interface StatStore {
 }
 
 /** How much is read for one response. */
-export interface StatLimits {
-  readonly runsMax: number
-  readonly activityValsMax: number
+const defaults = {
+  runsMax: 20_000,
+  activityValsMax: 1_000,
 }
 
-const defaults: StatLimits = { runsMax: 20_000, activityValsMax: 1_000 }
+export type StatLimits = Readonly<typeof defaults>
 
 /** The requested span and number of buckets. The default is the last day. */
 export interface StatQuery {
@@ -41,30 +43,14 @@ export interface StatQuery {
 }
 
 /** The runs of a span in buckets. */
-export interface Stats extends Span {
-  readonly bucketMs: number
-  readonly buckets: readonly (RunCounts & { readonly at: number })[]
-  readonly total: RunCounts
-  /** Only the newest runs are counted, since there are too many. */
-  readonly isPartial: boolean
-}
+export type Stats = Stored<typeof stats>
 
 /** The runs of one val in buckets. */
-export interface ValActivity {
-  readonly valId: string
-  readonly runs: readonly number[]
-  readonly errors: readonly number[]
-  readonly lastRunAt: number
-  readonly lastStatus: RunStatus
-  readonly lastRunId: string
-  readonly lastRequest: RunRequest | null
-}
+export type ValActivity = Stored<typeof valActivity>
 
 /** The runs of several vals in a span, most recently run first. */
-export interface Activity extends Span {
-  readonly bucketMs: number
+export interface Activity extends Omit<Stored<typeof activity>, "data"> {
   readonly vals: readonly ValActivity[]
-  readonly isPartial: boolean
 }
 
 const dayMs = 86_400_000

@@ -24,15 +24,11 @@ export interface Reference {
 export interface ReferenceStore {
   /** To the user's vals. */
   listToUser(userId: string, period: Period, page: PageRequest): Promise<Page<Reference>>
-  listToVal(
+  /** Those at whose `end` the val is. */
+  listOfVal(
     viewerId: string | undefined,
     valId: string,
-    period: Period,
-    page: PageRequest,
-  ): Promise<Page<Reference>>
-  listFromVal(
-    viewerId: string | undefined,
-    valId: string,
+    end: "from" | "to",
     period: Period,
     page: PageRequest,
   ): Promise<Page<Reference>>
@@ -47,25 +43,16 @@ export function createReferences(store: ReferenceStore, vals: Vals) {
     /** To the caller's vals. */
     listMine: (caller: Caller, period: Period, page: PageRequest) =>
       store.listToUser(caller.userId, period, page),
-    /** The vals that import this one. */
-    async listToVal(
+    /** The vals that import this one (`to`), or that it imports (`from`). */
+    async listOfVal(
       caller: Caller | undefined,
       valId: string,
+      end: "from" | "to",
       period: Period,
       page: PageRequest,
     ): Promise<Page<Reference>> {
       await vals.get(caller, valId)
-      return store.listToVal(caller?.userId, valId, period, page)
-    },
-    /** The vals that this one imports. */
-    async listFromVal(
-      caller: Caller | undefined,
-      valId: string,
-      period: Period,
-      page: PageRequest,
-    ): Promise<Page<Reference>> {
-      await vals.get(caller, valId)
-      return store.listFromVal(caller?.userId, valId, period, page)
+      return store.listOfVal(caller?.userId, valId, end, period, page)
     },
   }
 }

@@ -269,7 +269,7 @@ export function createVals(
   const noteSaved = (saved: SavedVal, source: ValSource | undefined) => {
     if (!saved.isNewVersion) return saved
     const { file, version } = saved.val
-    // A readme is part of those programs only that can read all files.
+    // A readme alone concerns only the programs that can read all files, whatever the paths.
     const paths = file.since === version ? [file.path] : []
     runner.retire({ branchId: file.branchId, paths })
     if (saved.isRemote) lockfileWork.wake()

@@ -1,4 +1,4 @@
-import type { WebhookStatus } from "@hamlet/contract"
+import type { delivery, deliveryDetail, WebhookStatus } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
@@ -6,58 +6,32 @@ import type { Claim } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import { RateLimited } from "../limits/rate-limit.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import type { Sealed } from "../secrets/cipher.ts"
-import type { Message, MessageType } from "./events.ts"
+import type { Message } from "./events.ts"
 import { type Webhooks, webhookNotFound } from "./webhooks.ts"
 
 /** A message to a webhook, as lists show it. */
-export interface Delivery {
-  readonly id: string
-  readonly webhookId: string
-  readonly type: MessageType
-  readonly status: "waiting" | "delivered" | "failed"
-  readonly attempts: number
-  readonly createdAt: number
-  readonly nextAttemptAt: number | null
-  readonly endedAt: number | null
-  readonly responseStatus: number | null
-  readonly error: string | null
-  readonly runId: string | null
-}
+export type Delivery = Omit<Stored<typeof delivery>, "links">
 
 /** A message with its content and its last attempts. */
-export interface DeliveryDetail extends Delivery {
+export interface DeliveryDetail extends Omit<Shown, "links" | "payload"> {
   readonly message: Message
-  readonly request: SentRequest | null
-  readonly response: ReceiverResponse | null
-  readonly attemptList: readonly Attempt[]
 }
+
+type Shown = Stored<typeof deliveryDetail>
 
 /** Names and values. */
-export type HeaderPairs = readonly (readonly [name: string, value: string])[]
+export type HeaderPairs = SentRequest["headers"]
 
 /** The request of an attempt, as it is shown. */
-export interface SentRequest {
-  readonly url: string
-  readonly headers: HeaderPairs
-}
+export type SentRequest = NonNullable<Shown["request"]>
 
 /** The response of a receiver, within limits. */
-export interface ReceiverResponse {
-  readonly status: number
-  readonly headers: HeaderPairs
-  readonly body: string
-  readonly isTruncated: boolean
-  readonly durationMs: number
-}
+export type ReceiverResponse = NonNullable<Shown["response"]>
 
 /** One attempt, in the list of a delivery. */
-export interface Attempt {
-  readonly at: number
-  readonly durationMs: number
-  readonly status: number | null
-  readonly error: string | null
-}
+export type Attempt = Shown["attemptList"][number]
 
 /** A claimed message, with what is needed to send it. */
 export interface DueDelivery {
@@ -99,6 +73,10 @@ export interface RecordedAttempt {
   readonly attemptList: readonly Attempt[]
   /** Whether the receiver was tried: its failures are counted. */
   readonly isTried: boolean
+  /** When the next attempt is due; undefined when there is none. */
+  readonly delayMs: number | undefined
+  /** The receiver wants no more messages: the webhook is disabled. */
+  readonly isGone: boolean
 }
 
 /** Stores deliveries, and the outcomes of their attempts. */
@@ -116,14 +94,8 @@ export interface DeliveryStore {
   findDue(id: string): Promise<DueDelivery | undefined>
   /** Deletes a message whose webhook is gone. */
   drop(claim: Claim): Promise<void>
-  /** Ends the delivery; `isGone` disables the webhook, as failures for days do. */
-  end(claim: Claim, webhookId: string, attempt: RecordedAttempt, isGone: boolean): Promise<void>
-  postpone(
-    claim: Claim,
-    webhookId: string,
-    attempt: RecordedAttempt,
-    delayMs: number,
-  ): Promise<void>
+  /** The delivery is due again after the delay, or has ended. Failures for days disable the webhook. */
+  record(claim: Claim, webhookId: string, attempt: RecordedAttempt): Promise<void>
   /** Queues a run of the val in the transaction that ends the delivery. */
   startRun(claim: Claim, run: WebhookRun, attempt: RecordedAttempt): Promise<void>
   /** Deletes some deliveries that ended before; true if there may be more. */

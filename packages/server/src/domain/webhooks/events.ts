@@ -1,5 +1,6 @@
-import type { EventType, messageType } from "@hamlet/contract"
+import type { EventType, messageType, webhookVal } from "@hamlet/contract"
 import type { z } from "zod"
+import type { Stored } from "../records/stored.ts"
 
 export type { EventType }
 
@@ -29,11 +30,7 @@ export interface EventData {
 }
 
 /** A val as a message shows it. */
-export interface EventVal {
-  readonly id: string
-  readonly name: string
-  readonly username: string
-}
+export type EventVal = Stored<typeof webhookVal>
 
 /** The content of a message as it is stored. */
 export interface Message {

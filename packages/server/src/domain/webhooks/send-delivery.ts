@@ -1,7 +1,7 @@
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { AppError } from "../app-error.ts"
 import { findRetryDelay, webhookBackoff } from "../backoff.ts"
-import type { Claim, WaitingStats } from "../claims.ts"
+import type { Claim } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import { depthMax } from "../egress.ts"
 import type { Allowances } from "../limits/allowances.ts"
@@ -21,14 +21,6 @@ import { listValidSecrets, openWebhookSecrets, signMessage } from "./signature.t
 
 /** What the metrics count. */
 export type DeliveryOutcome = "delivered" | "retried" | "failed"
-
-/** What this server sends to webhooks. */
-export interface SentEvents {
-  /** Attempts of this node since its start. */
-  readonly outcomes: readonly (readonly [DeliveryOutcome, number])[]
-  /** The deliveries that wait, on all nodes. */
-  readonly waiting: WaitingStats
-}
 
 const limits = {
   /** Entries in the list of attempts. */
@@ -51,12 +43,11 @@ export function createDeliverySender(
   { newId, now }: Clock,
 ) {
   const record = async (claim: Claim, due: DueDelivery, ended: EndedAttempt) => {
-    const { isGone, delayMs } = decideNext(claim, due, ended)
-    const attempt = toRecorded(due, ended)
+    const attempt = { ...toRecorded(due, ended), ...decideNext(claim, due, ended) }
     const { id } = due.webhook
-    if (delayMs === undefined) await store.end(claim, id, attempt, isGone)
-    else await store.postpone(claim, id, attempt, delayMs)
-    note(id, ended.error === null ? "delivered" : delayMs === undefined ? "failed" : "retried")
+    await store.record(claim, id, attempt)
+    const isOver = attempt.delayMs === undefined
+    note(id, ended.error === null ? "delivered" : isOver ? "failed" : "retried")
   }
   const post = async (claim: Claim, due: DueDelivery, url: string, signal: AbortSignal) => {
     const { webhook, message, depth } = due
@@ -93,7 +84,7 @@ export function createDeliverySender(
       const error = findRefusal(due, claim)
       if (error !== undefined) {
         const attempt = { ...toRecorded(due, { ...notSent, error, at: now() }), isTried: false }
-        await store.end(claim, id, attempt, false)
+        await store.record(claim, id, attempt)
         return note(id, "failed")
       }
       if (targetValId !== null) return startRun(claim, due, targetValId)
@@ -146,7 +137,8 @@ function toRecorded({ attemptList }: DueDelivery, ended: EndedAttempt): Recorded
   const { request, response, error, at, durationMs } = ended
   const attempt = { at, durationMs, status: response?.status ?? null, error }
   const listed = [...attemptList, attempt].slice(-limits.attemptsListed)
-  return { request, response, error, attemptList: listed, isTried: true }
+  const next = { delayMs: undefined, isGone: false }
+  return { request, response, error, attemptList: listed, isTried: true, ...next }
 }
 
 /** Why the owner cannot queue another run now; null if they can. */

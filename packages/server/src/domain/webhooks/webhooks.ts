@@ -1,13 +1,14 @@
-import { type WebhookStatus, limits as wire } from "@hamlet/contract"
+import { type webhook, limits as wire } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { Stored } from "../records/stored.ts"
 import type { Cipher, Sealed } from "../secrets/cipher.ts"
 import { resealAll } from "../secrets/secrets.ts"
 import { assertOwner, type Vals, valNotFound } from "../vals/vals.ts"
-import type { EventType, EventVal } from "./events.ts"
+import type { EventType } from "./events.ts"
 import {
   makeWebhookSecret,
   openWebhookSecrets,
@@ -16,25 +17,8 @@ import {
 } from "./signature.ts"
 
 /** A subscription to events, without its secret. */
-export interface Webhook {
-  readonly id: string
+export interface Webhook extends Omit<Stored<typeof webhook>, "links"> {
   readonly ownerId: string
-  /** Null when a val is called. */
-  readonly url: string | null
-  readonly targetVal: EventVal | null
-  readonly events: readonly EventType[]
-  /** Only events of this val; null for all vals of the owner. */
-  readonly valId: string | null
-  /** Null also when that val was deleted. */
-  readonly val: EventVal | null
-  readonly description: string | null
-  readonly status: WebhookStatus
-  readonly disabledReason: string | null
-  readonly failingSince: number | null
-  readonly droppedEvents: number
-  readonly previousSecretUntil: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
 /** Where events go. */

@@ -13,6 +13,17 @@ export const mailLimits = {
 /** What SPF, DKIM and DMARC say about the sender. */
 export type MailAuth = RunEmail["auth"]
 
+/**
+ * The results of checks that do not apply. In this file, which a process that reads messages loads
+ * anyway: beside the mailbox, it would load the contract with all of its schemas too.
+ */
+export const noMailAuth: MailAuth = {
+  spf: "none",
+  dkim: "none",
+  dmarc: "none",
+  isFromVerified: false,
+}
+
 /** A message that was read: what the rules need of it, and what the val gets. */
 export interface ReadMail {
   /** The only address in the `From` header, in lower case. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import type { ObjectStore } from "../../blobs/objects.ts"
 import { alone } from "../../limits/budgets.ts"
 import { SharedRates } from "../../limits/shared-rates.ts"
-import { MailRefused, type ReadMail } from "./mail.ts"
+import { MailRefused, noMailAuth, type ReadMail } from "./mail.ts"
 import type { MailVal } from "./mail-rules.ts"
-import { createMailbox, type MailStore, noMailAuth } from "./receive-mail.ts"
+import { createMailbox, type MailStore } from "./receive-mail.ts"
 
 const val: MailVal = {
   file: { id: "v", branchId: "v" },

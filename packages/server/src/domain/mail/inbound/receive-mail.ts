@@ -6,7 +6,7 @@ import type { Allowances } from "../../limits/allowances.ts"
 import type { SharedRates } from "../../limits/shared-rates.ts"
 import type { QueueRoom, RunQueue } from "../../queue/run-queue.ts"
 import type { MailCall } from "../../runs/runner.ts"
-import { type MailAuth, MailRefused, type ReadMail, type RunEmail } from "./mail.ts"
+import { MailRefused, type ReadMail, type RunEmail } from "./mail.ts"
 import type { MailTarget } from "./mail-address.ts"
 import { withRecipient } from "./mail-content.ts"
 import {
@@ -46,8 +46,8 @@ export interface MailStore {
   /** The file of type `email` at that address. */
   findVal(target: MailTarget): Promise<MailVal | undefined>
   /**
-   * The messages that `add` would store as things are now. Throws MailRefused as it does. For large
-   * messages: their content is not written only to be deleted again.
+   * The messages that `add` would store now. Throws MailRefused as it does. Large messages are asked
+   * about first, so that their content is not written only to be deleted again.
    */
   findNew<Mail extends MailCandidate>(
     mails: readonly Mail[],
@@ -215,14 +215,6 @@ async function storeAll(
     // Does nothing to content that a stored message refers to.
     for (const object of written) await objects.discard(object)
   }
-}
-
-/** The results of checks that do not apply. */
-export const noMailAuth: MailAuth = {
-  spf: "none",
-  dkim: "none",
-  dmarc: "none",
-  isFromVerified: false,
 }
 
 function tooManyRuns(): MailRefused {

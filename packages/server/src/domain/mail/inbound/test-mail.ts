@@ -7,7 +7,7 @@ import type { StartedPlace } from "../../files/started-files.ts"
 import type { Calls } from "../../runs/calls.ts"
 import type { RunDetail, Runs } from "../../runs/runs.ts"
 import { assertOwner, type Val } from "../../vals/vals.ts"
-import { type MailReader, MailRefused, type ReadMail } from "./mail.ts"
+import { type MailReader, MailRefused, noMailAuth, type ReadMail } from "./mail.ts"
 import { toFileMailAddress, toMailAddress } from "./mail-address.ts"
 import {
   type EmailArgument,
@@ -16,7 +16,7 @@ import {
   toAttachmentType,
   toRecordedArgument,
 } from "./mail-content.ts"
-import { type Mailbox, noMailAuth } from "./receive-mail.ts"
+import type { Mailbox } from "./receive-mail.ts"
 
 /** Mails that owners send to their own vals, to try them. */
 export type TestMails = ReturnType<typeof createTestMails>

@@ -1,5 +1,5 @@
 import { findRetryDelay, mailBackoff } from "../../backoff.ts"
-import type { Claim, WaitingStats } from "../../claims.ts"
+import type { Claim } from "../../claims.ts"
 import type { Clock } from "../../clock.ts"
 import type { Email, EmailOutcome, EmailStore, EmailToSend, Recipient } from "./emails.ts"
 
@@ -43,14 +43,6 @@ export type TransportOutcome =
 
 /** What the metrics count. */
 export type AttemptStatus = "sent" | "failed" | "retried"
-
-/** For the metrics. */
-export interface SentMail {
-  /** Attempts of this node since its start. */
-  readonly outcomes: readonly (readonly [AttemptStatus, number])[]
-  /** The emails that wait, on all nodes. */
-  readonly waiting: WaitingStats
-}
 
 const errorCharsMax = 1_000
 

@@ -1,15 +1,12 @@
 import type { emailRecord } from "@hamlet/contract"
-import type { z } from "zod"
 import type { Claim } from "../../claims.ts"
 import type { Page, PageRequest } from "../../paging.ts"
+import type { Stored } from "../../records/stored.ts"
 
-type EmailView = z.infer<typeof emailRecord>
+type EmailView = Stored<typeof emailRecord>
 
 /** The status of an outgoing email. */
 export type EmailStatus = EmailView["status"]
-
-/** What an outgoing email is for. */
-export type EmailKind = EmailView["kind"]
 
 /** An address, with the name that mail programs show. */
 export interface MailAddress {
@@ -24,30 +21,12 @@ export interface Recipient {
 }
 
 /** The val that sends an email. */
-export interface SendingVal {
-  readonly id: string
-  readonly name: string
-}
+export type SendingVal = NonNullable<EmailView["val"]>
 
 /** An outgoing email, without its content. */
-export interface Email {
-  readonly id: string
+export interface Email extends Omit<EmailView, "to" | "links"> {
   readonly accountId: string
-  readonly kind: EmailKind
-  readonly runId: string | null
-  readonly val: SendingVal | null
-  readonly from: string
   readonly recipients: readonly Recipient[]
-  readonly subject: string
-  readonly bytes: number
-  readonly status: EmailStatus
-  readonly attempts: number
-  /** Why the last attempt failed. */
-  readonly error: string | null
-  readonly createdAt: number
-  readonly nextAttemptAt: number | null
-  /** When it was sent, or when it failed for good. */
-  readonly endedAt: number | null
 }
 
 /** The content of an email. It is stored as JSON. */

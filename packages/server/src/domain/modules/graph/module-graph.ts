@@ -108,16 +108,6 @@ export interface GraphLimits {
   readonly cachedMax: number
 }
 
-/** Resolves the modules that a val imports. */
-export interface ModuleGraph {
-  /** The module of a val that is known to import neither vals nor files; undefined if it may. */
-  findLeaf(val: Val): Walk | undefined
-  /** Caches that the file imports nothing, which never changes. */
-  noteLeaf(val: Val): void
-  /** `unsaved` are the imports of a val that is not saved. */
-  walk(val: Val, unsaved?: readonly ResolvedImport[]): Promise<Walk>
-}
-
 /** The modules of a val. */
 export interface Walk {
   /** The file that is started. */
@@ -138,7 +128,7 @@ export interface Walk {
  * In a process, one URL is one module. If two modules pin the same URL to different versions, the
  * module nearer to the entry wins, so the entry gets what its author has tested it with.
  */
-export function createModuleGraph(parts: GraphParts, limits: GraphLimits): ModuleGraph {
+export function createModuleGraph(parts: GraphParts, limits: GraphLimits) {
   const alone: Facts["alone"] = new Map()
   const facts: Facts = {
     ...limits,
@@ -150,15 +140,18 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits): Modul
     configs: createVersionConfigs(parts.files),
   }
   return {
-    findLeaf(val) {
+    /** The module of a val that is known to import neither vals nor files; undefined if it may. */
+    findLeaf(val: Val): Walk | undefined {
       const leaf = alone.get(toFileKey(val.file.branchId, val.version, val.file.path))
       if (leaf === undefined) return undefined
       const entry = { ...toEntry(parts, facts, val, leaf.config), lock: leaf.lock }
       return { entry, modules: [], redirects: noRedirects }
     },
-    noteLeaf: (val) =>
+    /** Caches that the file imports nothing, which never changes. */
+    noteLeaf: (val: Val) =>
       note(facts, alone, toFileKey(val.file.branchId, val.version, val.file.path), noLeaf),
-    async walk(val, unsaved) {
+    /** `unsaved` are the imports of a val that is not saved. */
+    async walk(val: Val, unsaved?: readonly ResolvedImport[]): Promise<Walk> {
       const { branchId } = val.file
       const config = unsaved ? null : await facts.configs.find(branchId, val.version)
       const entry = toEntry(parts, facts, val, config)

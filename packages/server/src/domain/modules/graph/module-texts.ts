@@ -21,23 +21,7 @@ export interface ModuleText {
 }
 
 /** Reads the texts of files, each once. */
-export interface ModuleTexts {
-  /** The text of a file that was read, in a version with that configuration. */
-  note(
-    key: string,
-    path: string,
-    file: Pick<VersionFile, "since" | "content">,
-    config: VersionConfig | null,
-  ): ModuleText
-  /** Undefined when the version has no such file, or it cannot be a module. */
-  find(
-    key: string,
-    branchId: string,
-    version: number,
-    path: string,
-    config: VersionConfig | null,
-  ): Promise<ModuleText | undefined>
-}
+export type ModuleTexts = ReturnType<typeof createModuleTexts>
 
 const limits = {
   /** Paths in one text. */
@@ -48,7 +32,7 @@ const limits = {
 }
 
 /** Caches what is known of texts. A key identifies a file in a version. */
-export function createModuleTexts(files: VersionFileStore, cachedMax: number): ModuleTexts {
+export function createModuleTexts(files: VersionFileStore, cachedMax: number) {
   const known = new Map<string, ModuleText | undefined>()
   const keep = (key: string, text: ModuleText | undefined) => {
     if (known.size >= cachedMax) known.clear()
@@ -56,14 +40,27 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number): M
     return text
   }
   return {
-    note(key, path, file, config) {
+    /** The text of a file that was read, in a version with that configuration. */
+    note(
+      key: string,
+      path: string,
+      file: Pick<VersionFile, "since" | "content">,
+      config: VersionConfig | null,
+    ): ModuleText {
       const text = known.get(key)
       if (text) return text
       const read = toModuleText(path, file, config)
       keep(key, read)
       return read
     },
-    async find(key, branchId, version, path, config) {
+    /** Undefined when the version has no such file, or it cannot be a module. */
+    async find(
+      key: string,
+      branchId: string,
+      version: number,
+      path: string,
+      config: VersionConfig | null,
+    ): Promise<ModuleText | undefined> {
       if (known.has(key)) return known.get(key)
       if (findPathProblem(path) !== undefined || !isModulePath(path)) return undefined
       const file = await files.find(branchId, version, path)

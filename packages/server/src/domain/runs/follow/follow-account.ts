@@ -43,11 +43,11 @@ const limits = {
 }
 
 /** The times of following an account. */
-export interface AccountTimes {
+export const accountTimes = {
   /** How often runs of other nodes are read. */
-  readonly pollMs: number
+  pollMs: 1_000,
   /** How long one client may follow an account. */
-  readonly accountMsMax: number
+  accountMsMax: 600_000,
 }
 
 /**
@@ -59,7 +59,7 @@ export async function* followAccount(
   account: AccountRuns,
   caller: Caller,
   signal: AbortSignal,
-  { pollMs, accountMsMax }: AccountTimes,
+  { pollMs, accountMsMax }: Readonly<typeof accountTimes>,
 ): AsyncGenerator<readonly AccountEvent[]> {
   const feed = new AccountFeed(account, caller, pollMs)
   const endMs = performance.now() + accountMsMax

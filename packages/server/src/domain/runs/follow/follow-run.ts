@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { OpenCounts } from "../../../shared/counter.ts"
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
@@ -5,7 +6,7 @@ import type { ValStore } from "../../vals/vals.ts"
 import type { LiveRun, LiveRuns } from "../live-runs.ts"
 import { numberLines } from "../run-log.ts"
 import type { LogGap, LogLine, RunStatus, RunStore, Runs } from "../runs.ts"
-import { type AccountEvent, type AccountTimes, followAccount } from "./follow-account.ts"
+import { type AccountEvent, accountTimes, followAccount } from "./follow-account.ts"
 
 /** The events of a followed run: log lines with their indexes, and its end. */
 export type FollowEvent =
@@ -13,17 +14,7 @@ export type FollowEvent =
   | { readonly kind: "end"; readonly status: RunStatus; readonly logsTruncated: boolean }
 
 /** The limits of following. */
-export interface FollowLimits extends AccountTimes {
-  readonly followersMax: number
-  readonly followersPerAccountMax: number
-}
-
-const defaults: FollowLimits = {
-  pollMs: 1_000,
-  accountMsMax: 600_000,
-  followersMax: 1_000,
-  followersPerAccountMax: 50,
-}
+const defaults = { ...accountTimes, followersMax: 1_000, followersPerAccountMax: 50 }
 
 /** The followers of runs. */
 export class RunFollowers {
@@ -31,7 +22,7 @@ export class RunFollowers {
   readonly #liveRuns: LiveRuns
   readonly #store: RunStore
   readonly #vals: Pick<ValStore, "findById">
-  readonly #limits: FollowLimits
+  readonly #limits: Readonly<typeof defaults>
   readonly #perAccount = new OpenCounts()
   readonly #stopping = new AbortController()
   #count = 0
@@ -41,7 +32,7 @@ export class RunFollowers {
     liveRuns: LiveRuns,
     store: RunStore,
     vals: Pick<ValStore, "findById">,
-    limits: Partial<FollowLimits> = {},
+    limits: Partial<typeof defaults> = {},
   ) {
     this.#runs = runs
     this.#liveRuns = liveRuns
@@ -135,7 +126,7 @@ export class RunFollowers {
       next = Math.max(next, run.logs.length + (run.logGap?.lines ?? 0))
       if (events.length > 0) yield events
       if (isOver) return
-      await sleep(this.#limits.pollMs, signal)
+      await sleep(this.#limits.pollMs, undefined, { signal }).catch(() => {})
     }
   }
 }
@@ -188,17 +179,4 @@ function toEvents(run: Followed, from: number, isOver: boolean): readonly Follow
   return isOver
     ? [...lines, { kind: "end", status: run.status, logsTruncated: run.logsTruncated }]
     : lines
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener("abort", end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener("abort", end)
-    if (signal.aborted) end()
-  })
 }

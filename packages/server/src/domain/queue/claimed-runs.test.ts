@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { setImmediate } from "node:timers/promises"
-import { createBegunRuns } from "./run-claimed.ts"
+import { createBegunRuns } from "./claimed-runs.ts"
 
 test("createBegunRuns writes the runs that start in one turn once", async () => {
   const written: (readonly string[])[] = []

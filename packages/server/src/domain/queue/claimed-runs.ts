@@ -232,12 +232,10 @@ export function createBegunRuns(nodes: Pick<NodeStore, "saveBegun">, nodeId: str
         if (isSaved) resolve()
         else reject(new Error("This node is gone: its runs were taken from it"))
     },
-    pollMs: Number.POSITIVE_INFINITY,
     failedMs: retryMs,
     // Others report the outage.
     onError() {},
   })
-  loop.start(Number.POSITIVE_INFINITY)
   return {
     /** Resolves when it is on disk. Rejects when this node is gone: the run must not start. */
     note({ id, fence }: Fenced): Promise<void> {
