@@ -20,7 +20,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
   void starting.then((started) => {
     hamlet = started
   })
-  let files: FileWatch | undefined
+  let files: ReturnType<typeof watchFiles> | undefined
   try {
     const server = Bun.serve<SocketRelay>({
       hostname: config.host,
@@ -143,31 +143,20 @@ const limits = {
   busyShare: 0.9,
 }
 
-/** The part of a server that is needed here. */
-interface IdleConnections {
-  closeIdleConnections(): number
-}
-
-/** Tells whether the server has files left for another request. */
-interface FileWatch {
-  readonly isShort: boolean
-}
-
 /**
  * Watches how many files are open: each connection of a client is one, idle ones too, and without a
  * free one no run can start. When most are open, idle connections are closed; they would otherwise
  * be kept for two minutes. When that does not help, requests are to be refused.
  */
-function watchFiles(
-  server: IdleConnections,
-  filesMax = readOpenFilesMax(),
-  estimate = estimateOpenFiles,
-): FileWatch {
+function watchFiles(server: Server) {
+  const filesMax = readOpenFilesMax()
+  /** Whether the server has no files left for another request. */
   const watch = { isShort: false }
   if (filesMax === undefined) return watch
   const check = () => {
-    if (estimate() >= filesMax * limits.idleShare) server.closeIdleConnections()
-    watch.isShort = estimate() >= filesMax * limits.busyShare
+    const isFull = estimateOpenFiles() >= filesMax * limits.idleShare
+    if (isFull) server.closeIdleConnections()
+    watch.isShort = isFull && estimateOpenFiles() >= filesMax * limits.busyShare
   }
   setInterval(check, limits.watchMs).unref()
   return watch

@@ -18,7 +18,6 @@ import {
 } from "../storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "../storage/backup/restore/restore-files.ts"
 import { createBucketContent } from "../storage/blobs/s3-objects.ts"
-import { sql } from "../storage/database/sql.ts"
 import { migrations } from "../storage/migrations/index.ts"
 import { openPostgres } from "../storage/postgres/open.ts"
 import { openSqlite } from "../storage/sqlite/open.ts"
@@ -118,9 +117,8 @@ async function toKeyNotes({
     ? await openPostgres(databaseUrl, { connectionsMax: 2 })
     : openSqlite(join(dataDir, "hamlet.db"))
   try {
-    const [kept] = await db.read<{ value: string }>(
-      sql`select value from settings where name = ${keyCheckName}`,
-    )
+    const kept = await db.first<{ value: string }>`
+      select value from settings where name = ${keyCheckName}`
     if (!kept) return []
     const keyId = keys ? findMissingKey(createCipher(keys), kept.value) : kept.value.split(" ")[0]
     if (keyId === undefined) return []

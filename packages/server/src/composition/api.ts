@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
+import { buildDocsPage, openApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
 import type { Sharing } from "../domain/limits/budgets.ts"
@@ -13,6 +13,7 @@ import type { DocsPage } from "../http/pages/page-files.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
 import { createLargeSaves } from "../http/request/large-saves.ts"
 import type { Links } from "../http/response/links.ts"
+import { prepareOnce } from "../shared/caches/prepare-once.ts"
 import { LoopDelay } from "../shared/loop-delay.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
@@ -52,8 +53,6 @@ export function createApi(
   links: Links,
 ) {
   const docsFolder = join(import.meta.dir, "../../../../docs")
-  let docs: Promise<DocsPage> | undefined
-  let web: Promise<WebApp> | undefined
   return {
     log,
     slowRequests,
@@ -79,18 +78,8 @@ export function createApi(
     loopDelay: new LoopDelay(),
     rateLimits: createRateLimits(config, now, budgets),
     docs: createDocPages(docsFolder),
-    docsPage() {
-      docs ??= buildDocsPage()
-      return docs
-    },
-    webApp() {
-      web ??= openApp(join(config.dataDir, "web")).catch((error: unknown) => {
-        // The next request tries again.
-        web = undefined
-        throw error
-      })
-      return web
-    },
+    docsPage: prepareOnce<DocsPage>(buildDocsPage),
+    webApp: prepareOnce(() => openApp(join(config.dataDir, "web"))),
     async checkDatabase() {
       await db.ping()
       await schema.check()

@@ -7,17 +7,16 @@ import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
 import { SlowLog } from "../shared/tracing/slow-log.ts"
-import type { Tracer } from "../shared/tracing/tracer.ts"
 import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
 import type { DatabaseHome } from "../storage/backup/owner-databases/owner-database-source.ts"
 import type { Database } from "../storage/database/database.ts"
-import { findCompleteSince, type MigrationProgress, migrate } from "../storage/database/migrate.ts"
-import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/schema-guard.ts"
+import { findCompleteSince, migrate } from "../storage/database/migrate.ts"
+import { guardSchema, NewerSchema } from "../storage/database/schema-guard.ts"
 import { migrations } from "../storage/migrations/index.ts"
 import { describePostgres } from "../storage/postgres/postgres-url.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
-import { type DatabaseHealth, watchDatabase } from "../storage/watched-database.ts"
-import { openTraces, type Traces } from "./traces.ts"
+import { watchDatabase } from "../storage/watched-database.ts"
+import { openTraces } from "./traces.ts"
 
 /** The parts that a test replaces. */
 export interface Replacements {
@@ -30,58 +29,23 @@ export interface Replacements {
 }
 
 /** What every noun is built on. */
-export interface Foundation {
-  readonly config: Config
-  /** Refuses writes once another node has migrated the database to a newer schema. */
-  readonly db: Database
-  readonly schema: SchemaGuard
-  databaseHealth(): DatabaseHealth
-  readonly schemaVersion: number
-  /** When the migration ran that introduced lockfiles, in milliseconds. */
-  readonly lockfilesSince: number
-  /** The keys that encrypt secrets, the current one first. */
-  readonly keys: readonly Uint8Array[]
-  readonly log: Log
-  readonly slowRequests: SlowLog
-  /** Both are undefined where traces are off. */
-  readonly traces: Traces | undefined
-  readonly tracer: Tracer | undefined
-  readonly nodeId: string
-  now(): number
-  newId(): string
-  /** Logs errors of background work; the log names the task, and the step of it that failed. */
-  onErrorOf(task: string): (error: unknown, step?: string) => void
-}
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /** The schema since which a version that imports packages has a lockfile. */
 const lockfilesSchema = 3
-const migrationReportMs = 5_000
-
-/** Logs how far a long migration has come, every few seconds. */
-function createMigrationReport(log: Log) {
-  let loggedAt = performance.now()
-  return (name: string, { done, total }: MigrationProgress) => {
-    if (performance.now() - loggedAt < migrationReportMs) return
-    loggedAt = performance.now()
-    log.info("migration", { name, done, total })
-  }
-}
 
 /** Opens the database, migrates it, and loads or creates the encryption keys. */
 export async function openFoundation(
   config: Config,
   { open = openDatabase, writeLog = writeToStderr }: Replacements,
-): Promise<Foundation> {
+) {
   prepareDataDir(config.dataDir)
   const existingKeys = config.secretKeys ?? findKeyFile(config.dataDir)
   const db = await open(config)
   try {
     const log = createLog(config.logLevel, writeLog)
-    const { to: schemaVersion } = await migrate(
-      db,
-      migrations,
-      createMigrationReport(log),
-      (name, attempts) => log.warn("migration_waits_for_lock", { name, attempts }),
+    const { to: schemaVersion } = await migrate(db, migrations, (name, attempts) =>
+      log.warn("migration_waits_for_lock", { name, attempts }),
     )
     // Created after the schema: a key file beside an empty database means that the database is lost.
     const keys = existingKeys ?? loadKeyFile(config.dataDir)
@@ -98,19 +62,24 @@ export async function openFoundation(
     const traces = await openTraces(config, nodeId, onErrorOf("traces"))
     return {
       config,
+      /** Refuses writes once another node has migrated the database to a newer schema. */
       db: schema.db,
       schema,
       schemaVersion,
+      /** When the migration ran that introduced lockfiles, in milliseconds. */
       lockfilesSince,
+      /** The keys that encrypt secrets, the current one first. */
       keys,
       log,
       databaseHealth: watched.health,
       nodeId,
+      /** Both are undefined where traces are off. */
       traces,
       tracer: traces?.tracer,
       slowRequests: new SlowLog(config.slowRequestMs, (fields) => log.warn("slow_request", fields)),
       now: Date.now,
-      newId: () => Bun.randomUUIDv7(),
+      newId: (): string => Bun.randomUUIDv7(),
+      /** Logs errors of background work; the log names the task, and the step of it that failed. */
       onErrorOf,
     }
   } catch (error) {
@@ -119,8 +88,8 @@ export async function openFoundation(
   }
 }
 
-function createErrorLog(log: Log): Foundation["onErrorOf"] {
-  return (task) => (error, step) => {
+function createErrorLog(log: Log) {
+  return (task: string) => (error: unknown, step?: string) => {
     // Already logged by the guard; every background write fails with it from then on.
     if (error instanceof NewerSchema) return
     const name = step === undefined ? task : `${task}: ${step}`

@@ -9,6 +9,7 @@ import { createClientTokens } from "../domain/oauth/client-tokens.ts"
 import { createOAuthClients } from "../domain/oauth/clients.ts"
 import { createDevices } from "../domain/oauth/devices.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
+import { prepareOnce } from "../shared/caches/prepare-once.ts"
 import type { Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
 
@@ -44,13 +45,10 @@ export function composeIdentities(
 function createProvider({ config, log, now }: Foundation): IdentityProvider | undefined {
   const { oidc } = config
   if (!oidc) return undefined
-  let loading: Promise<IdentityProvider> | undefined
-  const load = () => {
-    loading ??= import("../runtime/oidc/oidc-provider.ts").then(({ createOidcProvider }) =>
-      createOidcProvider(oidc, now, (reason) => log.warn("oidc_failed", { reason })),
-    )
-    return loading
-  }
+  const load = prepareOnce(async () => {
+    const { createOidcProvider } = await import("../runtime/oidc/oidc-provider.ts")
+    return createOidcProvider(oidc, now, (reason) => log.warn("oidc_failed", { reason }))
+  })
   return {
     begin: async () => (await load()).begin(),
     finish: async (response, checks) => (await load()).finish(response, checks),

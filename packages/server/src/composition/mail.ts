@@ -1,14 +1,11 @@
 import type { Config } from "../config/config.ts"
 import { assertMailConfig, toReceivingDomain } from "../config/mail.ts"
+import type { SentStats } from "../domain/claims.ts"
 import { minuteMs } from "../domain/limits/rate-limit.ts"
 import { SharedRates } from "../domain/limits/shared-rates.ts"
 import { createMailbox } from "../domain/mail/inbound/receive-mail.ts"
 import { createTestMails } from "../domain/mail/inbound/test-mail.ts"
-import {
-  type AttemptStatus,
-  createEmailDelivery,
-  type SentMail,
-} from "../domain/mail/outbound/deliver-email.ts"
+import { type AttemptStatus, createEmailDelivery } from "../domain/mail/outbound/deliver-email.ts"
 import { createOutgoingMail, type MailSettings } from "../domain/mail/outbound/send-email.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import { ClaimWorker } from "../jobs/claim-worker.ts"
@@ -196,9 +193,9 @@ export async function composeOutboundMail(
       foundation,
     ),
     /** Undefined if the server sends no mail, or cannot count what waits. */
-    async readSentMail(): Promise<SentMail | undefined> {
+    async readSentMail(): Promise<SentStats | undefined> {
       const waiting = worker && (await claims.stats().catch(() => undefined))
-      return waiting && { outcomes: outcomes.list(), waiting }
+      return waiting && { outcomes: outcomes.list(), ...waiting }
     },
   }
 }

@@ -12,6 +12,7 @@ import { createDependencyJob } from "../jobs/dependency-job.ts"
 import { readTypes } from "../runtime/dependencies/read-types.ts"
 import { CodeTools } from "../runtime/parser/code-tools.ts"
 import { toScript } from "../runtime/sandbox/bundle-program.ts"
+import { prepareOnce } from "../shared/caches/prepare-once.ts"
 import { traceTask } from "../shared/tracing/trace-task.ts"
 import { createLockfileClaims } from "../storage/modules/lockfile-claims.ts"
 import type { Foundation } from "./foundation.ts"
@@ -81,13 +82,11 @@ export function readStandardModules(): StandardModules {
 
 /** The standard library in JavaScript. It is compiled when a val first imports some of it. */
 export function createStandardScripts(): () => Promise<StandardModules> {
-  let scripts: Promise<StandardModules> | undefined
-  const compile = async () => {
+  return prepareOnce(async () => {
     const compiled = Object.entries(fromStandardFiles(toScript))
     const entries = compiled.map(async ([name, script]) => [name, await script] as const)
     return addValStorage(Object.fromEntries(await Promise.all(entries)) as StandardFiles<string>)
-  }
-  return () => (scripts ??= compile())
+  })
 }
 
 type StandardFiles<T> = Readonly<

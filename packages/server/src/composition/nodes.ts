@@ -1,5 +1,5 @@
 import { availableParallelism, hostname, loadavg } from "node:os"
-import { runBackoff, toRetryDelay } from "../domain/backoff.ts"
+import { toRetryDelay, workBackoff } from "../domain/backoff.ts"
 import type { NodeLoad } from "../domain/nodes.ts"
 import type { Runner, RunnerStatus } from "../domain/runs/runner.ts"
 import type { ApiParts } from "../http/nouns.ts"
@@ -49,7 +49,7 @@ export function createNodeWatch(
     },
     hasEnded: ({ pidStarted }) => !isAlive(pidStarted),
     checkSchema: schema.check,
-    delayOf: (attempt) => toRetryDelay(runBackoff, attempt),
+    delayOf: (attempt) => toRetryDelay(workBackoff, attempt),
     onLost() {
       log.warn("lease_lost", { node: nodeId })
       for (const worker of [queue, ...workers]) worker.loseAll()

@@ -1,14 +1,14 @@
 import type { RunTokens } from "../domain/accounts/run-tokens.ts"
-import { runBackoff, toRetryDelay } from "../domain/backoff.ts"
+import { toRetryDelay, workBackoff } from "../domain/backoff.ts"
 import { createStartedFiles } from "../domain/files/started-files.ts"
 import { createMailInputs } from "../domain/mail/inbound/receive-mail.ts"
 import { createPrograms, type Programs } from "../domain/modules/programs.ts"
-import { createQueuedRuns } from "../domain/queue/enqueue-run.ts"
 import {
   type ClaimedRuns,
   createBegunRuns,
   createClaimedRuns,
-} from "../domain/queue/run-claimed.ts"
+} from "../domain/queue/claimed-runs.ts"
+import { createQueuedRuns } from "../domain/queue/queued-runs.ts"
 import { createQueueRoom } from "../domain/queue/run-queue.ts"
 import { createCalls } from "../domain/runs/calls.ts"
 import { createRequestContents } from "../domain/runs/contents/request-content.ts"
@@ -85,7 +85,7 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
     mailInputs,
     allowances,
     createBegunRuns(stores.nodes, foundation.nodeId),
-    (attempt) => toRetryDelay(runBackoff, attempt),
+    (attempt) => toRetryDelay(workBackoff, attempt),
   )
   const queue = createQueue(foundation, stores, claimedRuns, liveRuns)
   const room = createQueueRoom(stores.queue, config.runs.queuedPerAccountMax, foundation)

@@ -1,11 +1,8 @@
 import { fileURLToPath } from "node:url"
 import { findDeno } from "../../../../scripts/find-deno.ts"
 import type { Config } from "../config/config.ts"
-import type { CodeFormatter } from "../domain/modules/format-code.ts"
 import { isModulePath } from "../domain/modules/graph/version-files.ts"
-import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { type ProgramModule, toModuleType } from "../domain/modules/program-module.ts"
-import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
 import { Emitter } from "../runtime/emits/emitter.ts"
 import { SandboxedFormatter } from "../runtime/formatter/sandboxed-formatter.ts"
 import type { SandboxSource } from "../runtime/processes/pool.ts"
@@ -20,30 +17,14 @@ import type { Limits } from "./accounts.ts"
 import { createEgress, createResolver, type OwnServers } from "./egress.ts"
 import type { Foundation } from "./foundation.ts"
 
-/** Runs vals, and fetches their packages. */
-export interface Runtime {
-  readonly supervisor: Supervisor
-  readonly resolver: DependencyResolver
-  readonly formatter: CodeFormatter
-  /** Sends requests to the URLs of webhooks. */
-  readonly webhookClient: WebhookClient
-  /** What users must know about weak isolation. Empty before the start. */
-  isolationWarnings(): readonly string[]
-  /** The isolation is weak and the operator has not chosen it: one user may run their own code. */
-  isForOneUser(): boolean
-  /** Prepares the machine, once, and starts processes for the pool. */
-  start(): Promise<IsolationReport>
-  stop(): Promise<void>
-}
-
 /** The share of a process's memory for the JavaScript heap. Buffers and Deno take the rest. */
 const heapShare = 0.5
 
 /**
- * Creates the runtime. It prepares the machine when the first process is needed: rotating a key or
- * an API test needs none.
+ * Creates what runs vals and fetches their packages. It prepares the machine when the first process is
+ * needed: rotating a key or an API test needs none.
  */
-export function createRuntime(foundation: Foundation, limits: Limits, own: OwnServers): Runtime {
+export function createRuntime(foundation: Foundation, limits: Limits, own: OwnServers) {
   const { config, log, onErrorOf } = foundation
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
@@ -91,13 +72,18 @@ export function createRuntime(foundation: Foundation, limits: Limits, own: OwnSe
     supervisor,
     resolver,
     formatter,
+    /** Sends requests to the URLs of webhooks. */
     webhookClient: createWebhookClient({
       policy: egress.routePolicy,
       takeBytes: limits.allowances.takeBytes,
     }),
-    isolationWarnings: () => (report ? listIsolationWarnings(report, isChosen) : []),
+    /** What users must know about weak isolation. Empty before the start. */
+    isolationWarnings: (): readonly string[] =>
+      report ? listIsolationWarnings(report, isChosen) : [],
+    /** The isolation is weak and the operator has not chosen it: one user may run their own code. */
     isForOneUser: () => report?.level === "deno" && !isChosen,
-    async start() {
+    /** Prepares the machine, once, and starts processes for the pool. */
+    async start(): Promise<IsolationReport> {
       report = (await prepare()).report
       supervisor.start()
       return report
@@ -153,7 +139,6 @@ function toRunnerLimits({ runs }: Config) {
     runsPerAccountMax: runs.perAccountMax,
     readyMin: runs.processesReady,
     readyMax: runs.processesReadyMax,
-    launchesMax: navigator.hardwareConcurrency,
     processesMax: runs.processesMax,
     processesPerAccountMax: runs.processesPerAccountMax,
     memoryBytesMax: runs.processesMemoryBytesMax,

@@ -1,3 +1,4 @@
+import type { SentStats } from "../domain/claims.ts"
 import { createRetentionCounts } from "../domain/runs/live-runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import type { Vals } from "../domain/vals/vals.ts"
@@ -7,7 +8,6 @@ import {
   createDeliverySender,
   type DeliveryOutcome,
   type RunAdder,
-  type SentEvents,
 } from "../domain/webhooks/send-delivery.ts"
 import { createWebhooks } from "../domain/webhooks/webhooks.ts"
 import { ClaimWorker } from "../jobs/claim-worker.ts"
@@ -77,9 +77,9 @@ export function composeWebhooks(
     deliveriesPerWebhook,
     worker,
     /** For the metrics; undefined when the database does not say. */
-    async readSentEvents(): Promise<SentEvents | undefined> {
+    async readSentEvents(): Promise<SentStats | undefined> {
       const waiting = await claims.stats().catch(() => undefined)
-      return waiting && { outcomes: counts.list(), waiting }
+      return waiting && { outcomes: counts.list(), ...waiting }
     },
   }
 }

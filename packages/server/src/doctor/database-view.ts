@@ -1,5 +1,6 @@
+import { readTables } from "../storage/backup/databases/backup-database.ts"
 import type { Database } from "../storage/database/database.ts"
-import type { Finding } from "./finding.ts"
+import type { Findings } from "./finding.ts"
 
 /** A read-only view of a database. */
 export interface DatabaseView extends Pick<Database, "dialect" | "read" | "stop"> {
@@ -9,11 +10,10 @@ export interface DatabaseView extends Pick<Database, "dialect" | "read" | "stop"
 
 /** The finding about a database, and a view of it if it could be opened. */
 export interface Sighting {
-  readonly finding: Finding
+  readonly findings: Findings
   readonly view: DatabaseView | undefined
 }
 
-export async function hasTable({ dialect, read }: DatabaseView, name: string): Promise<boolean> {
-  const columns = await read<{ tableName: string }>(dialect.columns)
-  return columns.some((column) => column.tableName === name)
+export async function hasTable(view: DatabaseView, name: string): Promise<boolean> {
+  return (await readTables(view)).has(name)
 }

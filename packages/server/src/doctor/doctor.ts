@@ -1,4 +1,5 @@
 import { type Config, ConfigError, loadConfig, options } from "../config/config.ts"
+import { orLate } from "../shared/time/within-time.ts"
 import { checkCgroups } from "./checks/check-cgroups.ts"
 import { checkDataFolder } from "./checks/check-data-folder.ts"
 import { checkDatabase } from "./checks/check-database.ts"
@@ -14,37 +15,32 @@ import { checkLibsql } from "./checks/servers/check-libsql.ts"
 import { checkSignIn } from "./checks/servers/check-sign-in.ts"
 import { checkSmtp } from "./checks/servers/check-smtp.ts"
 import { checkTraces } from "./checks/servers/check-traces.ts"
-import { type Finding, failure, fine, type Status, toReason, warning, worse } from "./finding.ts"
+import { about, type Finding, type Findings, type Status, toReason, worse } from "./finding.ts"
 import { doctorLimits } from "./limits.ts"
 
 /**
- * One check. It changes nothing but an object in the bucket, which it deletes again, and may run while
- * a server runs.
+ * The checks by name. A check changes nothing but an object in the bucket, which it deletes again, and
+ * may run while a server runs.
  */
-interface Check {
-  readonly name: string
-  run(config: Config): Promise<readonly Finding[]> | readonly Finding[]
+const checks: Readonly<Record<string, (config: Config) => Promise<Findings> | Findings>> = {
+  programs: checkPrograms,
+  isolation: checkIsolation,
+  cgroups: checkCgroups,
+  "data folder": checkDataFolder,
+  database: checkDatabase,
+  "databases of users": checkLibsql,
+  bucket: checkBucket,
+  clock: checkClock,
+  port: checkPort,
+  exposure: checkExposure,
+  names: checkNames,
+  "outgoing mail": checkSmtp,
+  "incoming mail": checkMail,
+  "sign-in": checkSignIn,
+  traces: checkTraces,
+  "open files": checkOpenFiles,
+  memory: checkMemory,
 }
-
-const checks: readonly Check[] = [
-  { name: "programs", run: checkPrograms },
-  { name: "isolation", run: checkIsolation },
-  { name: "cgroups", run: checkCgroups },
-  { name: "data folder", run: checkDataFolder },
-  { name: "database", run: checkDatabase },
-  { name: "databases of users", run: checkLibsql },
-  { name: "bucket", run: checkBucket },
-  { name: "clock", run: checkClock },
-  { name: "port", run: checkPort },
-  { name: "exposure", run: checkExposure },
-  { name: "names", run: checkNames },
-  { name: "outgoing mail", run: checkSmtp },
-  { name: "incoming mail", run: checkMail },
-  { name: "sign-in", run: checkSignIn },
-  { name: "traces", run: checkTraces },
-  { name: "open files", run: checkOpenFiles },
-  { name: "memory", run: checkMemory },
-]
 
 /**
  * Runs every check for a server with these settings, reports each finding, and returns the worst
@@ -57,16 +53,18 @@ export async function examine(
   interruption: AbortSignal,
 ): Promise<Status> {
   let worst: Status = "ok"
-  const tell = (finding: Finding) => {
-    worst = worse(worst, finding.status)
-    report(finding)
+  const tell = (findings: Findings) => {
+    for (const finding of findings) {
+      worst = worse(worst, finding.status)
+      report(finding)
+    }
   }
   const config = loadSettings(env, flags, tell)
   // Without readable settings no other check is possible.
   if (!config) return worst
-  for (const check of checks) {
+  for (const name of Object.keys(checks)) {
     if (interruption.aborted) break
-    for (const finding of await look(check, config)) tell(finding)
+    tell(await look(name, config))
   }
   return worst
 }
@@ -74,7 +72,7 @@ export async function examine(
 function loadSettings(
   env: Readonly<Record<string, string | undefined>>,
   flags: readonly string[],
-  tell: (finding: Finding) => void,
+  tell: (findings: Findings) => void,
 ): Config | undefined {
   try {
     const config = loadConfig(env, flags)
@@ -82,7 +80,12 @@ function loadSettings(
     return config
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    tell(failure("settings", error.message, "docs/configuration.md says what each setting may be"))
+    tell(
+      about("settings").failure(
+        error.message,
+        "docs/configuration.md says what each setting may be",
+      ),
+    )
     return undefined
   }
 }
@@ -91,20 +94,18 @@ function loadSettings(
 const others = /^HAMLET_(URL|CONFIG_DIR|TEST_.*)$/
 
 /** The settings are valid. An unknown variable is probably a typing error. */
-function checkSettings(env: Readonly<Record<string, string | undefined>>): Finding {
+function checkSettings(env: Readonly<Record<string, string | undefined>>): Findings {
   const known = new Set<string>(options.map((option) => option.env))
   const unknown = Object.keys(env).filter(
     (name) => name.startsWith("HAMLET_") && !known.has(name) && !others.test(name),
   )
   if (unknown.length > 0)
-    return warning(
-      "settings",
+    return about("settings").warning(
       `${unknown.sort().join(", ")} in the environment: no setting has that name`,
       "docs/configuration.md lists all",
     )
   const set = Object.keys(env).filter((name) => known.has(name))
-  return fine(
-    "settings",
+  return about("settings").fine(
     set.length === 0
       ? "the environment sets none"
       : `the environment sets ${set.sort().join(", ")}`,
@@ -112,26 +113,17 @@ function checkSettings(env: Readonly<Record<string, string | undefined>>): Findi
 }
 
 /** An error of a check becomes a finding. A check that exceeds its time limit is abandoned. */
-async function look(check: Check, config: Config): Promise<readonly Finding[]> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<readonly Finding[]>((resolve) => {
-    const found = `no answer after ${doctorLimits.checkMsMax / 1000} s`
-    timer = setTimeout(
-      () => resolve([failure(check.name, found, "look for what is stuck, and try again")]),
-      doctorLimits.checkMsMax,
-    )
-  })
+async function look(name: string, config: Config): Promise<Findings> {
+  const { failure } = about(name)
+  const { checkMsMax } = doctorLimits
   try {
-    return await Promise.race([check.run(config), patience])
+    return await orLate(Promise.resolve(checks[name]?.(config) ?? []), checkMsMax, () =>
+      failure(`no answer after ${checkMsMax / 1000} s`, "look for what is stuck, and try again"),
+    )
   } catch (error) {
-    return [
-      failure(
-        check.name,
-        `it could not be looked at: ${toReason(error)}`,
-        "mend what the sentence says, and try again",
-      ),
-    ]
-  } finally {
-    clearTimeout(timer)
+    return failure(
+      `it could not be looked at: ${toReason(error)}`,
+      "mend what the sentence says, and try again",
+    )
   }
 }

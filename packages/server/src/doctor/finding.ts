@@ -13,18 +13,24 @@ export interface Finding {
   readonly mend: string | null
 }
 
-export function fine(check: string, found: string): Finding {
-  return { check, status: "ok", found, mend: null }
-}
+/** The result of a check, which may be about several things. */
+export type Findings = readonly Finding[]
 
-/** The server works, but not as well as it could. */
-export function warning(check: string, found: string, mend: string): Finding {
-  return { check, status: "warning", found, mend }
-}
+/** What findings are about. */
+export type Topic = ReturnType<typeof about>
 
-/** The server does not start, or cannot use its data. */
-export function failure(check: string, found: string, mend: string): Finding {
-  return { check, status: "failure", found, mend }
+export function about(name: string) {
+  const tell =
+    (status: Status) =>
+    (found: string, mend: string): Findings => [{ check: name, status, found, mend }]
+  return {
+    name,
+    fine: (found: string): Findings => [{ check: name, status: "ok", found, mend: null }],
+    /** The server works, but not as well as it could. */
+    warning: tell("warning"),
+    /** The server does not start, or cannot use its data. */
+    failure: tell("failure"),
+  }
 }
 
 const order: readonly Status[] = ["ok", "warning", "failure"]

@@ -1,10 +1,9 @@
-import { sql } from "../storage/database/sql.ts"
 import { openPostgres } from "../storage/postgres/open.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"
-import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
+import { about, type Findings, toReason, toSize } from "./finding.ts"
 import { doctorLimits as limits } from "./limits.ts"
 
-const check = "database"
+const check = about("database")
 
 /** Inspects a PostgreSQL database over read-only connections. */
 export async function lookAtPostgres(url: string, connectionsMax: number): Promise<Sighting> {
@@ -12,7 +11,7 @@ export async function lookAtPostgres(url: string, connectionsMax: number): Promi
     const db = await openPostgres(url, { connectionsMax: 2, attemptsMax: 1 })
     const view: DatabaseView = { ...db, hasOwnClock: true }
     try {
-      return { finding: await judge(view, connectionsMax), view }
+      return { findings: await judge(view, connectionsMax), view }
     } catch (error) {
       await view.stop()
       throw error
@@ -20,7 +19,7 @@ export async function lookAtPostgres(url: string, connectionsMax: number): Promi
   } catch (error) {
     const mend =
       "check HAMLET_DATABASE_URL, and that PostgreSQL 14 or newer runs there and lets this user in"
-    return { finding: failure(check, toReason(error), mend), view: undefined }
+    return { findings: check.failure(toReason(error), mend), view: undefined }
   }
 }
 
@@ -32,31 +31,29 @@ interface Facts {
   readonly canCreate: boolean
 }
 
-async function judge(view: DatabaseView, connectionsMax: number): Promise<Finding> {
-  const [facts] = await view.read<Facts>(sql`
+async function judge(view: DatabaseView, connectionsMax: number): Promise<Findings> {
+  const [facts] = await view.read<Facts>`
     select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes,
       current_setting('max_connections')::integer as connections_max,
       (select count(*) from pg_stat_activity where backend_type = 'client backend')::integer as connections_used,
-      has_schema_privilege(current_schema(), 'create') as can_create`)
+      has_schema_privilege(current_schema(), 'create') as can_create`
   const latencyMs = await measureLatency(view)
-  if (!facts) return failure(check, "PostgreSQL answers with nothing", "restart it")
+  if (!facts) return check.failure("PostgreSQL answers with nothing", "restart it")
   const { version, bytes, connectionsMax: most, connectionsUsed: used } = facts
   const found = `PostgreSQL ${version}, ${toSize(bytes)}, answers in ${latencyMs.toFixed(1)} ms, ${used} of ${most} connections in use`
   if (!facts.canCreate)
-    return failure(
-      check,
+    return check.failure(
       `${found}; this user may not create tables`,
       "grant create on its schema, or make the user the database's owner",
     )
   if (used + connectionsMax > most)
-    return warning(
-      check,
+    return check.warning(
       `${found}, and a server takes ${connectionsMax}`,
       "raise max_connections, or lower HAMLET_DATABASE_CONNECTIONS_MAX",
     )
   if (latencyMs > limits.latencyMsMax)
-    return warning(check, found, "put the database nearer to the server")
-  return fine(check, found)
+    return check.warning(found, "put the database nearer to the server")
+  return check.fine(found)
 }
 
 /** The median. */
@@ -64,7 +61,7 @@ async function measureLatency(view: DatabaseView): Promise<number> {
   const samples: number[] = []
   for (let sample = 0; sample < limits.latencySamples; sample++) {
     const startMs = performance.now()
-    await view.read(sql`select 1`)
+    await view.read`select 1`
     samples.push(performance.now() - startMs)
   }
   return samples.sort((one, other) => one - other)[Math.floor(samples.length / 2)] ?? 0

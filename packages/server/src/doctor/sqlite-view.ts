@@ -10,15 +10,15 @@ import {
 } from "node:fs"
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
-import type { SqlValue, Statement } from "../storage/database/sql.ts"
+import { type Sql, type SqlValue, sql } from "../storage/database/sql.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import { sqliteDialect } from "../storage/sqlite/dialect.ts"
 import { readRecords } from "../storage/sqlite/result.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"
-import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
+import { about, type Findings, toReason, toSize } from "./finding.ts"
 import { doctorLimits as limits } from "./limits.ts"
 
-const check = "database"
+const check = about("database")
 const restore =
   'stop the server, keep a copy of the file, and "hamlet restore" a backup into an empty folder'
 
@@ -27,17 +27,17 @@ export function lookAtSqlite(path: string): Sighting {
   const stats = statSync(path, { throwIfNoEntry: false })
   const lost = findLostDatabase(dirname(path))
   if (lost !== undefined)
-    return { finding: failure(check, lost, lostDatabaseAdvice), view: undefined }
+    return { findings: check.failure(lost, lostDatabaseAdvice), view: undefined }
   if (!stats)
     return {
-      finding: fine(check, `there is no "${path}" yet; the first start makes it`),
+      findings: check.fine(`there is no "${path}" yet; the first start makes it`),
       view: undefined,
     }
   try {
     accessSync(path, modes.R_OK | modes.W_OK)
   } catch {
     const found = `"${path}" cannot be written to: it belongs to ${stats.uid}, you are ${process.getuid?.()}`
-    return { finding: failure(check, found, "run the server as its owner"), view: undefined }
+    return { findings: check.failure(found, "run the server as its owner"), view: undefined }
   }
   let connection: Database | undefined
   try {
@@ -50,11 +50,11 @@ export function lookAtSqlite(path: string): Sighting {
       connection = open(path, false)
       problems.splice(0, problems.length, ...findProblems(connection, stats.size))
     }
-    return { finding: judge(path, stats.size, problems), view: toView(connection) }
+    return { findings: judge(path, stats.size, problems), view: toView(connection) }
   } catch (error) {
     connection?.close()
     return {
-      finding: failure(check, `"${path}" cannot be read: ${toReason(error)}`, restore),
+      findings: check.failure(`"${path}" cannot be read: ${toReason(error)}`, restore),
       view: undefined,
     }
   }
@@ -85,33 +85,29 @@ function findProblems(connection: Database, bytes: number): string[] {
   return rows.map((row) => row.quick_check).filter((text) => text !== "ok")
 }
 
-function judge(path: string, bytes: number, problems: readonly string[]): Finding {
+function judge(path: string, bytes: number, problems: readonly string[]): Findings {
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const found = `SQLite in "${path}", ${toSize(bytes)}${walBytes > 0 ? ` and ${toSize(walBytes)} of log` : ""}`
   if (problems.length > 0)
-    return failure(
-      check,
+    return check.failure(
       `${found}, is damaged: ${problems.join("; ").replaceAll("\n", " ")}`,
       restore,
     )
   if (!isWal(path))
-    return warning(
-      check,
+    return check.warning(
       `${found}, without a write-ahead log`,
       "start the server once: it switches it on",
     )
   if (walBytes > limits.walBytesMax)
-    return warning(
-      check,
+    return check.warning(
       found,
       "something reads for very long: end it, or restart the server, so that the log is copied back",
     )
   if (bytes > limits.readThroughBytesMax)
-    return fine(
-      check,
+    return check.fine(
       `${found}; too large to be read through here, which "pragma quick_check" of the program sqlite3 does`,
     )
-  return fine(check, `${found}; read through, nothing damaged`)
+  return check.fine(`${found}; read through, nothing damaged`)
 }
 
 /**
@@ -135,8 +131,10 @@ function isWal(path: string): boolean {
 function toView(connection: Database): DatabaseView {
   return {
     dialect: sqliteDialect,
-    read: async ({ text, values }: Statement) =>
-      readRecords(connection.query<unknown, SqlValue[]>(text), values),
+    async read(...given: Sql) {
+      const { text, values } = sql(...given)
+      return readRecords(connection.query<unknown, SqlValue[]>(text), values)
+    },
     hasOwnClock: false,
     stop: async () => connection.close(),
   }

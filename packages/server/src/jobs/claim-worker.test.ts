@@ -6,14 +6,15 @@ import { ClaimWorker } from "./claim-worker.ts"
 /** Messages in memory. */
 class Messages implements ClaimQueue {
   readonly waiting: Claim[] = []
-  readonly givenBack: [Claim, delayMs: number | undefined][] = []
+  readonly givenBack: Claim[] = []
+  readonly failed: [Claim, delayMs: number][] = []
   /** Being sent by a node that is gone. */
   readonly lost: Claim[] = []
   isAway = false
 
-  add(count: number, ownerId = "ada"): void {
+  add(count: number, ownerId = "ada", attempts = 1): void {
     for (let index = 0; index < count; index++)
-      this.waiting.push({ id: crypto.randomUUID(), ownerId, fence: 1, attempts: 1 })
+      this.waiting.push({ id: crypto.randomUUID(), ownerId, fence: attempts, attempts })
   }
 
   async claim(countMax: number) {
@@ -25,8 +26,12 @@ class Messages implements ClaimQueue {
     this.waiting.push(...this.lost.splice(0))
   }
 
-  async giveBack(claim: Claim, delayMs?: number) {
-    this.givenBack.push([claim, delayMs])
+  async giveBack(claim: Claim) {
+    this.givenBack.push(claim)
+  }
+
+  async fail(claim: Claim, delayMs: number) {
+    this.failed.push([claim, delayMs])
   }
 
   async nextDueMs() {
@@ -78,7 +83,7 @@ describe("ClaimWorker", () => {
     await worker.stop()
   })
 
-  test("reports what fails, and goes on", async () => {
+  test("reports what fails, lets it wait longer after each attempt, and goes on", async () => {
     const claims = new Messages()
     const errors: unknown[] = []
     const work = () => Promise.reject(new Error("broken"))
@@ -86,7 +91,8 @@ describe("ClaimWorker", () => {
       ...{ ...settings, claims, work },
       onError: (error) => errors.push(error),
     })
-    claims.add(2)
+    claims.add(1)
+    claims.add(1, "bob", 4)
     worker.start()
     await waitUntil(() => errors.length === 2)
     claims.isAway = true
@@ -96,7 +102,12 @@ describe("ClaimWorker", () => {
     await worker.stop()
 
     expect(errors.map(String)).toEqual(["Error: broken", "Error: broken", "Error: away"])
-    expect(claims.givenBack.map(([, delayMs]) => delayMs)).toEqual([5_000, 5_000])
+    expect(claims.givenBack).toEqual([])
+    // By chance up to a fifth more or less.
+    const shares = claims.failed.map(
+      ([{ attempts }, delayMs]) => delayMs / 5_000 / 2 ** (attempts - 1),
+    )
+    expect(shares.map((share) => Math.abs(share - 1) <= 0.2)).toEqual([true, true])
   })
 
   test("loseAll aborts what other nodes may do now, without giving it back", async () => {
@@ -167,7 +178,7 @@ describe("ClaimWorker", () => {
     claims.add(1)
     worker.wake()
 
-    expect(claims.givenBack.map(([, delayMs]) => delayMs)).toEqual([undefined, undefined])
+    expect([claims.givenBack.length, claims.failed.length]).toEqual([2, 0])
     expect(claims.waiting.length).toBe(1)
   })
 })

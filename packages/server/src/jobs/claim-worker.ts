@@ -1,3 +1,4 @@
+import { toRetryDelay, workBackoff } from "../domain/backoff.ts"
 import type { Claim, ClaimQueue } from "../domain/claims.ts"
 import { Loop } from "../shared/loop.ts"
 
@@ -18,7 +19,7 @@ export interface ClaimWorkerOptions<OneClaim extends Claim> {
   onError(error: unknown, step?: string): void
 }
 
-/** The pause after the database failed, and before an attempt that threw is repeated. */
+/** The pause after the database failed. */
 const failedMs = 5_000
 
 /** Work that is going on. */
@@ -33,7 +34,7 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
   readonly #working = new Map<OneClaim, Working>()
   readonly #loop: Loop
   #unlisten: (() => void) | undefined
-  /** When it looked for work of nodes that are gone: not with every message that is added. */
+  /** When it last looked for work of nodes that are gone, which it does not for every row that is added. */
   #takenOverMs = Number.NEGATIVE_INFINITY
   /** How often this node has lost its lease, and the claims that were taken from it. */
   #losses = 0
@@ -117,10 +118,11 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
     } catch (error) {
       if (this.#lost.has(claim)) return
       if (!signal.aborted) onError(error, "attempt")
+      const released = signal.aborted
+        ? claims.giveBack(claim)
+        : claims.fail(claim, toRetryDelay(workBackoff, claim.attempts))
       // If this fails too, `takeOver` lets it wait again.
-      await claims
-        .giveBack(claim, signal.aborted ? undefined : failedMs)
-        .catch((cause: unknown) => onError(cause, "give back"))
+      await released.catch((cause: unknown) => onError(cause, "give back"))
     }
   }
 }

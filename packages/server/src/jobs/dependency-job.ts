@@ -36,22 +36,17 @@ export interface DependencyJobOptions {
   onError(error: unknown, step?: string): void
 }
 
-export interface DependencyJobLimits {
+const defaults = {
   /** Concurrent resolutions. More than the resolver runs at once would only wait there. */
-  readonly atOnceMax: number
-  /** How often the job looks for work that other nodes left and for retries that are due. */
-  readonly pollMs: number
-  readonly backoff: typeof lockfileBackoff
-  /** How long the job waits for a resolution beyond its time limit before it gives up. */
-  readonly overtimeMs: number
-}
-
-const defaults: DependencyJobLimits = {
   atOnceMax: availableParallelism(),
+  /** How often the job looks for work that other nodes left and for retries that are due. */
   pollMs: 5_000,
   backoff: lockfileBackoff,
+  /** How long the job waits for a resolution beyond its time limit before it gives up. */
   overtimeMs: 10_000,
 }
+
+export type DependencyJobLimits = Readonly<typeof defaults>
 
 /**
  * Resolves the packages of saved versions in the background. When the server stops, other nodes may

@@ -40,34 +40,26 @@ export interface NodeWatchOptions {
   onError(error: unknown, step?: string): void
 }
 
-export interface NodeWatchLimits {
+const defaults = {
   /** How often the lease is renewed, and other nodes are looked at. */
-  readonly beatMs: number
+  beatMs: 2_500,
   /** The pause between two beats of which the first took long. */
-  readonly pauseMs: number
-  readonly leaseMs: number
+  pauseMs: 500,
+  leaseMs: nodeLeaseMs,
   /** How soon this node tries again when it could not renew its lease. */
-  readonly failedMs: number
+  failedMs: 1_000,
   /**
    * For how long this node must have renewed its own lease in time before it declares others gone. After
    * an outage of the database all leases have ended, and their nodes need time to renew them.
    */
-  readonly graceMs: number
-  /** Runs per transaction. */
-  readonly batchMax: number
-  /** How much the clocks of this machine and of the database may differ. */
-  readonly skewMsMax: number
-}
-
-const defaults: NodeWatchLimits = {
-  beatMs: 2_500,
-  pauseMs: 500,
-  leaseMs: nodeLeaseMs,
-  failedMs: 1_000,
   graceMs: 10_000,
+  /** Runs per transaction. */
   batchMax: 500,
+  /** How much the clocks of this machine and of the database may differ. */
   skewMsMax: 5_000,
 }
+
+export type NodeWatchLimits = Readonly<typeof defaults>
 
 /**
  * Renews the lease of this node, which is the lease of all of its runs, and takes the runs of nodes

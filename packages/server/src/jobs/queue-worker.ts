@@ -1,48 +1,39 @@
 import type { Fenced } from "../domain/claims.ts"
+import type { ClaimedRuns } from "../domain/queue/claimed-runs.ts"
 import type {
   ClaimedBatch,
   ClaimedRun,
   HeldClaim,
   QueueDepth,
   QueueStore,
+  TakenOver,
 } from "../domain/queue/queue-store.ts"
-import type { ClaimedRuns } from "../domain/queue/run-claimed.ts"
 import type { QueueStats, RunQueue } from "../domain/queue/run-queue.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import { Loop } from "../shared/loop.ts"
 
 /** How a node works on the queue. */
-export interface QueueWorkerLimits {
+export const queueWorkerLimits = {
   /** Runs of the queue whose code runs on this node at once, or is about to. */
-  readonly runsMax: number
-  /** Those of one account, so that long runs of one account leave room for others. */
-  readonly runsPerAccountMax: number
-  /** The same with those whose end is not on disk yet, as a multiple of both limits. */
-  readonly claimsFactor: number
-  /** Runs that are claimed together. Nodes claim one after the other. */
-  readonly claimMax: number
-  /** How often an idle node looks for runs that are due. */
-  readonly pollMs: number
-  /** The delay before a run that could not start is tried again; up to twice as long, at random. */
-  readonly returnMs: number
-  /** The same, at most, for a run whose account has used up its runs for this minute. */
-  readonly limitedMsMax: number
-  /** How many waiting runs the metrics count, and for how long a count is valid. */
-  readonly countMax: number
-  readonly countedMs: number
-}
-
-export const queueWorkerLimits: QueueWorkerLimits = {
   runsMax: 256,
+  /** Those of one account, so that long runs of one account leave room for others. */
   runsPerAccountMax: 64,
+  /** The same with those whose end is not on disk yet, as a multiple of both limits. */
   claimsFactor: 2,
+  /** Runs that are claimed together. Nodes claim one after the other. */
   claimMax: 1_000,
+  /** How often an idle node looks for runs that are due. */
   pollMs: 1_000,
+  /** The delay before a run that could not start is tried again; up to twice as long, at random. */
   returnMs: 1_000,
+  /** The same, at most, for a run whose account has used up its runs for this minute. */
   limitedMsMax: 30_000,
+  /** How many waiting runs the metrics count, and for how long a count is valid. */
   countMax: 100_000,
   countedMs: 5_000,
 }
+
+export type QueueWorkerLimits = Readonly<typeof queueWorkerLimits>
 
 /** How nodes tell each other that runs were added. A notice may get lost. */
 export interface QueueNotices {
@@ -52,11 +43,7 @@ export interface QueueNotices {
 }
 
 /** Runs of nodes that are gone, by what this node did with them. */
-export interface TakeoverCounts {
-  readonly requeued: number
-  readonly retried: number
-  readonly crashed: number
-}
+type TakeoverCounts = Pick<TakenOver, "requeued" | "retried" | "crashed">
 
 /** How many runs are claimed, and the code of how many of them has not ended. */
 interface Places {
@@ -65,11 +52,8 @@ interface Places {
 }
 
 /**
- * Claims due runs in batches, as many as this node has room for, and runs them.
- *
- *   waiting ──claim──▶ queued on this node ──begin──▶ running ──▶ ended
- *      ▲                   │ no slot, stop,               │ failed, retries left
- *      └───────────────────┴─ or the node is gone ────────┘
+ * Claims due runs in batches, as many as this node has room for, and runs them. `storage/queue/queue.ts`
+ * has the states of a run.
  */
 export class QueueWorker implements RunQueue {
   readonly #nodeId: string

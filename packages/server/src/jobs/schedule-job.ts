@@ -8,37 +8,28 @@ type DueSchedules = Pick<
   "findWork" | "fireDue" | "releaseWaiting" | "correctTimes" | "tellOwners"
 >
 
-export interface ScheduleJobLimits {
+const defaults = {
   /** Schedules of one transaction. */
-  readonly batchMax: number
+  batchMax: 250,
   /**
    * How often the job looks for schedules that are due, at the latest: another node may have died, or
    * have changed a schedule.
    */
-  readonly pollMs: number
-  /** How soon it looks again when another node has locked what is due. */
-  readonly lockedMs: number
-  /** How often it looks for schedules that wait for a run that is gone. */
-  readonly releaseMs: number
-  /** How often it looks for due times that are too late, and after which step back of the clock. */
-  readonly correctMs: number
-  readonly clockStepMs: number
-  /** Schedules that are searched for such times before due ones are fired again. */
-  readonly correctMax: number
-  /** Owners that are told at a time that their schedules fail. */
-  readonly noticesMax: number
-}
-
-const defaults: ScheduleJobLimits = {
-  batchMax: 250,
   pollMs: 1_000,
+  /** How soon it looks again when another node has locked what is due. */
   lockedMs: 20,
+  /** How often it looks for schedules that wait for a run that is gone. */
   releaseMs: 30_000,
+  /** How often it looks for due times that are too late; after such a step back of the clock at once. */
   correctMs: 600_000,
   clockStepMs: 5_000,
+  /** Schedules that are searched for such times before due ones are fired again. */
   correctMax: 500,
+  /** Owners that are told at a time that their schedules fail. */
   noticesMax: 100,
 }
+
+export type ScheduleJobLimits = Readonly<typeof defaults>
 
 /**
  * Starts the runs of schedules when they are due. Every node does so: whichever comes first starts
@@ -55,7 +46,7 @@ export class ScheduleJob {
   #dropped = 0
   #releasedAt = Number.NEGATIVE_INFINITY
   #correctedAt = Number.NEGATIVE_INFINITY
-  /** A round of corrections that goes on after a schedule; it begins without one. */
+  /** A round of corrections, and the last schedule that it has looked at; none when it begins. */
   #correction: { readonly after: string | undefined } | undefined
   /** By how much the clock of the database is ahead of the time since this process has started. */
   #clockLead = Number.NEGATIVE_INFINITY

@@ -1,3 +1,5 @@
+import { OpenCounts } from "./counter.ts"
+
 /** How many may wait, and for how long. Without a limit here there is none. */
 export interface FairQueueLimits {
   readonly waitingMax?: number
@@ -19,9 +21,9 @@ export interface Waiter<About, Result> extends PromiseWithResolvers<Result> {
 }
 
 /**
- * All that wait for a turn wait in such a queue: runs, processes, jobs of workers. Keys (accounts,
- * owners, client addresses) take turns, and those of one key stay in order: a key with
- * many waiters delays every other key by one waiter per turn. No key starves: new keys join behind those that wait.
+ * Runs, processes and jobs of workers wait for their turn in such a queue. Keys (accounts, owners,
+ * client addresses) take turns, and the waiters of one key stay in order: a key with many waiters
+ * delays every other key by one waiter per turn. No key starves: new keys join behind those that wait.
  */
 export class FairQueue<About = undefined, Result = void> {
   readonly #limits: FairQueueLimits
@@ -175,12 +177,20 @@ export class FairSlots {
   readonly #atOnceMax: number
   readonly #toFullError: () => Error
   readonly #queue: FairQueue
+  readonly #perKey = new OpenCounts()
+  readonly #perKeyMax: number
   readonly #running = new Set<Promise<unknown>>()
   /** Slots of actions that run, and of those that were let in and begin in a moment. */
   #taken = 0
 
-  constructor(atOnceMax: number, limits: FairQueueLimits, toFullError: () => Error) {
+  /** `perKeyMax`: actions of one key that run or wait. */
+  constructor(
+    atOnceMax: number,
+    limits: FairQueueLimits & { readonly perKeyMax?: number },
+    toFullError: () => Error,
+  ) {
     this.#atOnceMax = atOnceMax
+    this.#perKeyMax = limits.perKeyMax ?? Number.POSITIVE_INFINITY
     this.#toFullError = toFullError
     this.#queue = new FairQueue(limits)
   }
@@ -195,12 +205,28 @@ export class FairSlots {
     signal?: AbortSignal,
   ): Promise<Result> {
     signal?.throwIfAborted()
+    const endCount = this.#perKey.tryOpen(key, this.#perKeyMax)
+    if (!endCount) throw this.#toFullError()
+    try {
+      return await this.#runInTurn(key, act, signal)
+    } finally {
+      endCount()
+    }
+  }
+
+  async #runInTurn<Result>(
+    key: string,
+    act: () => Promise<Result>,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
     if (this.#taken < this.#atOnceMax) this.#taken += 1
     // The action that ends leaves its slot to this one, so that no other can come between.
     else await this.#wait(key, signal)
     try {
       signal?.throwIfAborted()
-      return await this.#act(act)
+      const running = act()
+      this.#running.add(running)
+      return await running.finally(() => this.#running.delete(running))
     } finally {
       const next = this.#queue.next()
       if (next) next.resolve()
@@ -217,15 +243,5 @@ export class FairSlots {
     const waiter = this.#queue.add(key, undefined, { signal })
     if (!waiter) throw this.#toFullError()
     return waiter.promise
-  }
-
-  async #act<Result>(act: () => Promise<Result>): Promise<Result> {
-    const running = act()
-    this.#running.add(running)
-    try {
-      return await running
-    } finally {
-      this.#running.delete(running)
-    }
   }
 }

@@ -91,14 +91,27 @@ test("Loop.wakeIn begins a round after the first delay, also after a round that 
   await loop.stop()
 })
 
+test("a Loop that does not poll has no round before it is woken, and needs no start", async () => {
+  let rounds = 0
+  const round = async () => {
+    rounds += 1
+  }
+  const loop = new Loop({ round, onError() {} })
+  await Bun.sleep(2)
+  expect(rounds).toBe(0)
+  loop.wakeIn(1)
+  await waitUntil(() => rounds === 1)
+  await loop.stop()
+})
+
 test("Loop.wakeIn has an effect at every moment of a round's end", async () => {
   for (let ticks = 0; ticks < 10; ticks++) {
     let rounds = 0
     const round = async () => {
       rounds += 1
     }
-    const loop = new Loop({ round, pollMs: Number.POSITIVE_INFINITY, onError() {} })
-    loop.start()
+    const loop = new Loop({ round, onError() {} })
+    loop.wake()
     for (let tick = 0; tick < ticks; tick++) await null
     loop.wakeIn(1)
     await waitUntil(() => rounds === 2)

@@ -4,8 +4,8 @@ import { detachWork } from "./tracing/work.ts"
 export interface LoopOptions {
   /** One round. Returns how long nothing will be due; the loop sleeps for at most `pollMs`. */
   round(): Promise<void> | Promise<number>
-  /** `Infinity`: there is a round only when the loop is woken. */
-  readonly pollMs: number
+  /** Without it there is a round only when the loop is woken, and it needs no start. */
+  readonly pollMs?: number
   /** How long the loop sleeps after a round that failed; `pollMs` by default. */
   readonly failedMs?: number
   /** `step` is the step that failed; undefined for the round itself. */
@@ -21,7 +21,7 @@ export interface LoopOptions {
  */
 export class Loop {
   readonly #options: LoopOptions
-  #state: "new" | "asleep" | "awake" | "stopped" = "new"
+  #state: "new" | "asleep" | "awake" | "stopped"
   #isWoken = false
   #timer: Timer | undefined
   /** When the timer wakes the loop, or after the round that goes on. */
@@ -34,6 +34,7 @@ export class Loop {
 
   constructor(options: LoopOptions) {
     this.#options = options
+    this.#state = options.pollMs === undefined ? "asleep" : "new"
   }
 
   get isStopped(): boolean {
@@ -106,7 +107,7 @@ export class Loop {
   }
 
   async #round(): Promise<number> {
-    const { round, pollMs, failedMs = pollMs } = this.#options
+    const { round, pollMs = Infinity, failedMs = pollMs } = this.#options
     try {
       return Math.min((await round()) ?? pollMs, pollMs)
     } catch (error) {

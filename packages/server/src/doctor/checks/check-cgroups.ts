@@ -8,22 +8,22 @@ import {
 } from "../../runtime/sandbox/cgroups/cgroup-mounts.ts"
 import { Cgroups } from "../../runtime/sandbox/cgroups/cgroups.ts"
 import { sandboxLimits } from "../../runtime/sandbox/sandbox-limits.ts"
-import { type Finding, fine, warning } from "../finding.ts"
+import { about, type Findings } from "../finding.ts"
 
 const wanted: readonly Controller[] = ["memory", "pids", "cpu"]
 const mend =
   "start the server where it may make groups: as root, or as a systemd service with Delegate=yes; without them the server looks at its sandboxes itself, which is slower and less exact"
 
 /** Whether the kernel can enforce the limits of sandboxes. */
-export async function checkCgroups(_config: Config): Promise<readonly Finding[]> {
+export async function checkCgroups(_config: Config): Promise<Findings> {
   const groups = findOwnGroups()
   if (groups.length === 0)
-    return [warning("cgroups", "this process is in no group that it can see", mend)]
-  return [groups.every(({ version }) => version === 1) ? await tryOut() : look(groups)]
+    return about("cgroups").warning("this process is in no group that it can see", mend)
+  return groups.every(({ version }) => version === 1) ? tryOut() : look(groups)
 }
 
 /** Version 1: creates and removes a group, which has no side effects. */
-async function tryOut(): Promise<Finding> {
+async function tryOut(): Promise<Findings> {
   const cgroups = await Cgroups.create(
     `hamlet-doctor-${process.pid}`,
     sandboxLimits,
@@ -33,12 +33,12 @@ async function tryOut(): Promise<Finding> {
   await cgroups.stop()
   const found = `version 1: ${cgroups.details.join("; ")}`
   return wanted.every((controller) => cgroups.has(controller))
-    ? fine("cgroups", found)
-    : warning("cgroups", found, mend)
+    ? about("cgroups").fine(found)
+    : about("cgroups").warning(found, mend)
 }
 
 /** Version 2: only inspected, because using it would move the calling process to another group. */
-function look(groups: readonly OwnGroup[]): Finding {
+function look(groups: readonly OwnGroup[]): Findings {
   const usable = groups.filter(isWritable)
   const had = wanted.filter((controller) =>
     usable.some(({ controllers }) => controllers.includes(controller)),
@@ -51,10 +51,10 @@ function look(groups: readonly OwnGroup[]): Finding {
     )
     .join("; ")
   if (missing.length > 0)
-    return warning("cgroups", `${places}; cannot be had: ${missing.join(", ")}`, mend)
+    return about("cgroups").warning(`${places}; cannot be had: ${missing.join(", ")}`, mend)
   const busy = usable.filter((group) => group.version === 2 && !isHandedDown(group))
   const note = busy.length > 0 ? "; the server will move itself to a group below this one" : ""
-  return fine("cgroups", `${places}; ${had.join(", ")}${note}`)
+  return about("cgroups").fine(`${places}; ${had.join(", ")}${note}`)
 }
 
 function isWritable({ folder, version }: OwnGroup): boolean {

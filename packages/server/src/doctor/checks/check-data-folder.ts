@@ -2,56 +2,55 @@ import { accessSync, constants, existsSync, type Stats, statfsSync, statSync } f
 import { tmpdir } from "node:os"
 import { dirname } from "node:path"
 import type { Config } from "../../config/config.ts"
-import { type Finding, failure, fine, toReason, toSize, warning } from "../finding.ts"
+import { about, type Findings, type Topic, toReason, toSize } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 
 /** Checks the data folder, and the disks of the data folder and the temporary folder. */
-export function checkDataFolder({ dataDir }: Config): readonly Finding[] {
-  const folder = judgeFolder(dataDir)
-  return [folder, judgeDisk("disk", findExisting(dataDir)), judgeDisk("temporary folder", tmpdir())]
+export function checkDataFolder({ dataDir }: Config): Findings {
+  return [
+    ...judgeFolder(dataDir),
+    ...judgeDisk(about("disk"), findExisting(dataDir)),
+    ...judgeDisk(about("temporary folder"), tmpdir()),
+  ]
 }
 
-function judgeFolder(path: string): Finding {
-  const check = "data folder"
+function judgeFolder(path: string): Findings {
+  const check = about("data folder")
   const stats = findStats(path)
   if (!stats) return judgeMissing(path)
   if (!stats.isDirectory())
-    return failure(check, `"${path}" is no folder`, "name another with --data-dir")
+    return check.failure(`"${path}" is no folder`, "name another with --data-dir")
   const owner = describeOwner(stats)
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
-    return failure(
-      check,
+    return check.failure(
       `"${path}" cannot be written to: ${owner}`,
       `run the server as its owner, or "chown -R $(id -u) ${path}"`,
     )
   }
   if (stats.uid !== process.getuid?.())
-    return warning(
-      check,
+    return check.warning(
       `"${path}" belongs to another user: ${owner}`,
       "run the server as its owner, so that its files stay theirs",
     )
   if ((stats.mode & 0o077) !== 0)
-    return warning(
-      check,
+    return check.warning(
       `"${path}" is open to others: ${owner}`,
       `"chmod 700 ${path}": there are secrets and tokens in it`,
     )
-  return fine(check, `"${path}": ${owner}`)
+  return check.fine(`"${path}": ${owner}`)
 }
 
 /** A missing folder is fine: the first start creates it. */
-function judgeMissing(path: string): Finding {
+function judgeMissing(path: string): Findings {
   const parent = findExisting(path)
   try {
     if (!statSync(parent).isDirectory()) throw new Error(`"${parent}" is no folder`)
     accessSync(parent, constants.W_OK | constants.X_OK)
-    return fine("data folder", `"${path}" does not exist yet; the first start makes it`)
+    return about("data folder").fine(`"${path}" does not exist yet; the first start makes it`)
   } catch (error) {
-    return failure(
-      "data folder",
+    return about("data folder").failure(
       `"${path}" cannot be made: ${toReason(error)}`,
       "name another with --data-dir, or make it yourself",
     )
@@ -83,7 +82,7 @@ const doubtful: Readonly<Record<number, string>> = {
   4283649346: "SMB",
 }
 
-function judgeDisk(check: string, path: string): Finding {
+function judgeDisk(check: Topic, path: string): Findings {
   const { bavail, bsize, ffree, files, type } = statfsSync(path)
   const freeBytes = bavail * bsize
   // Some file systems allocate inodes on demand and report none.
@@ -92,15 +91,14 @@ function judgeDisk(check: string, path: string): Finding {
   const found = `${toSize(freeBytes)} free${counted} at "${path}"`
   const room = "make room, or use another disk"
   if (freeBytes < limits.diskBytesMin || freeFiles < limits.filesMin)
-    return failure(check, found, room)
+    return check.failure(found, room)
   if (freeBytes < limits.diskBytesWanted || freeFiles < limits.filesWanted)
-    return warning(check, found, room)
-  const kind = check === "disk" ? doubtful[type] : undefined
+    return check.warning(found, room)
+  const kind = check.name === "disk" ? doubtful[type] : undefined
   if (kind)
-    return warning(
-      check,
+    return check.warning(
       `${found}, which is ${kind}`,
       "keep the data folder on a disk of this machine",
     )
-  return fine(check, found)
+  return check.fine(found)
 }

@@ -1,46 +1,41 @@
 import { type Config, isForOthers } from "../../config/config.ts"
-import { type Finding, fine, warning } from "../finding.ts"
+import { about, type Finding, type Findings } from "../finding.ts"
 
-const check = "exposure"
+const check = about("exposure")
 
 /**
  * Whether the settings fit the exposure: the protections of a public server are enabled only if it
  * knows that it is public.
  */
-export function checkExposure(config: Config): readonly Finding[] {
+export function checkExposure(config: Config): Findings {
   if (!config.isPublic) {
-    if (!isForOthers(config)) return [fine(check, "for this machine only, without rate limits")]
+    if (!isForOthers(config)) return check.fine("for this machine only, without rate limits")
     const found = `it listens on ${config.host} without rate limits, because HAMLET_PUBLIC is no`
-    return [
-      warning(
-        check,
-        found,
-        "leave HAMLET_PUBLIC out, unless all machines on that network are trusted",
-      ),
-    ]
+    return check.warning(
+      found,
+      "leave HAMLET_PUBLIC out, unless all machines on that network are trusted",
+    )
   }
   const problems = [...listAddressProblems(config), ...listRateProblems(config)]
   return problems.length > 0
     ? problems
-    : [fine(check, `for others, at ${config.baseUrl}, with rate limits`)]
+    : check.fine(`for others, at ${config.baseUrl}, with rate limits`)
 }
 
-function listAddressProblems({ baseUrl, valsDomain }: Config): Finding[] {
+function listAddressProblems({ baseUrl, valsDomain }: Config): Findings {
   const { protocol, hostname } = new URL(baseUrl)
   const domain = valsDomain.replace(/:\d+$/, "")
   const problems: Finding[] = []
   if (protocol !== "https:")
     problems.push(
-      warning(
-        check,
+      ...check.warning(
         `${baseUrl} is not encrypted: tokens and sessions can be read on the way`,
         "put a proxy with TLS before it",
       ),
     )
   if (isRelated(hostname, domain))
     problems.push(
-      warning(
-        check,
+      ...check.warning(
         `vals answer below ${domain}, which browsers take for the same site as ${hostname}`,
         "set HAMLET_VALS_DOMAIN to a domain on which nothing else is; docs/self-hosting.md has a recipe",
       ),
@@ -54,13 +49,12 @@ function listRateProblems({
   ratePerToken,
   ratePerAddress,
   ...config
-}: Config): Finding[] {
+}: Config): Findings {
   const problems: Finding[] = []
   // A server that listens on loopback and is public must be behind a proxy on this machine.
   if (!isForOthers({ host, isPublic: false }) && addressHeader === undefined)
     problems.push(
-      warning(
-        check,
+      ...check.warning(
         `it listens on ${host} and serves others, so that all who come through the proxy count as one address`,
         "set HAMLET_ADDRESS_HEADER=x-forwarded-for if the proxy sends that header",
       ),
@@ -75,8 +69,7 @@ function listRateProblems({
   )
   if (off.length > 0)
     problems.push(
-      warning(
-        check,
+      ...check.warning(
         `${off.join(" and ")} is none, and the server is for others`,
         "leave it out, or set a number",
       ),

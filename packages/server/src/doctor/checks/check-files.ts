@@ -1,6 +1,6 @@
 import { raw, type Statement, sql } from "../../storage/database/sql.ts"
 import { type DatabaseView, hasTable } from "../database-view.ts"
-import { type Finding, fine, warning } from "../finding.ts"
+import { about, type Findings } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 
 /** Whether the state `s` is that of its path in the current version of the branch `b`. */
@@ -50,23 +50,21 @@ const faults: readonly (readonly [what: string, select: Statement])[] = [
 ]
 
 /** Whether vals, branches, versions and files fit together. */
-export async function checkFiles(view: DatabaseView): Promise<readonly Finding[]> {
+export async function checkFiles(view: DatabaseView): Promise<Findings> {
   // A database of an earlier release is checked after its migration.
   if (!(await hasTable(view, "search_backlog"))) return []
   const [states] = await view.read<{ count: number | string }>(view.dialect.estimateRows("states"))
   if (Number(states?.count ?? 0) > limits.statesMax)
-    return [fine("files", "too many to be compared here")]
+    return about("files").fine("too many to be compared here")
   const found: string[] = []
   for (const [what, select] of faults) {
-    const some = await view.read<{ id: string }>(sql`${select} limit ${limits.problemsMax}`)
+    const some = await view.read<{ id: string }>`${select} limit ${limits.problemsMax}`
     if (some.length > 0) found.push(`${what}: ${some.map(({ id }) => id).join(", ")}`)
   }
-  if (found.length === 0) return [fine("files", "vals, branches, versions and files fit together")]
-  return [
-    warning(
-      "files",
-      found.join("; "),
-      "make a backup, and report it as a fault of Hamlet: no request can cause this",
-    ),
-  ]
+  if (found.length === 0)
+    return about("files").fine("vals, branches, versions and files fit together")
+  return about("files").warning(
+    found.join("; "),
+    "make a backup, and report it as a fault of Hamlet: no request can cause this",
+  )
 }

@@ -6,18 +6,18 @@ import { Cgroups } from "../../runtime/sandbox/cgroups/cgroups.ts"
 import { adviseOnBubblewrap } from "../../runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "../../runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "../../runtime/sandbox/sandboxes.ts"
-import { type Finding, failure, fine, warning } from "../finding.ts"
+import { about, type Findings } from "../finding.ts"
 
 /**
  * Starts one sandbox as a server would, and stops it: only a trial shows whether the isolation
  * works.
  */
-export async function checkIsolation(config: Config): Promise<readonly Finding[]> {
+export async function checkIsolation(config: Config): Promise<Findings> {
   try {
-    return [judge(config, await tryOut(config))]
+    return judge(config, await tryOut(config))
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return [failure("isolation", error.message, adviseOn([error.message], config))]
+    return about("isolation").failure(error.message, adviseOn([error.message], config))
   }
 }
 
@@ -49,18 +49,21 @@ async function tryOut(config: Config): Promise<IsolationReport> {
   }
 }
 
-function judge(config: Config, { level, details }: IsolationReport): Finding {
+function judge(config: Config, { level, details }: IsolationReport): Findings {
   const found = `${level}: ${details.join("; ")}`
   if (level === "bubblewrap") {
     const isFiltered = !details.some((detail) => detail.includes("not filtered"))
     return isFiltered
-      ? fine("isolation", found)
-      : warning("isolation", found, "run Hamlet on x64 or arm64 if strangers may save vals")
+      ? about("isolation").fine(found)
+      : about("isolation").warning(found, "run Hamlet on x64 or arm64 if strangers may save vals")
   }
   const mend = adviseOn(details, config)
   if (!isForOthers(config) || config.isolation === "deno")
-    return warning("isolation", `WEAK, ${found}; vals have no network`, mend)
-  return failure("isolation", `${found}; the server then refuses to serve other machines`, mend)
+    return about("isolation").warning(`WEAK, ${found}; vals have no network`, mend)
+  return about("isolation").failure(
+    `${found}; the server then refuses to serve other machines`,
+    mend,
+  )
 }
 
 /** How to get the stronger isolation. */

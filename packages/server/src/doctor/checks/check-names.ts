@@ -1,56 +1,50 @@
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 import type { Config } from "../../config/config.ts"
-import { type Finding, fine, warning } from "../finding.ts"
+import { orLate } from "../../shared/time/within-time.ts"
+import { about, type Findings, type Topic } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 
 /** A name that no val has: only a wildcard record resolves it. */
 const someVal = "hamlet-doctor"
 
 /** Whether DNS resolves the addresses of vals. */
-export async function checkNames({ valsDomain, baseUrl }: Config): Promise<readonly Finding[]> {
+export async function checkNames({ valsDomain, baseUrl }: Config): Promise<Findings> {
   const domain = valsDomain.replace(/:\d+$/, "")
   const base = new URL(baseUrl).hostname.replace(/^\[|\]$/g, "")
-  const findings = [
+  const findings =
     domain === "localhost"
       ? await judgeLocalhost()
-      : await judge("names of vals", `${someVal}.${domain}`, `*.${domain}`),
-  ]
+      : await judge(about("names of vals"), `${someVal}.${domain}`, `*.${domain}`)
   return base === "localhost" || isIP(base)
     ? findings
-    : [...findings, await judge("name of the server", base, base)]
+    : [...findings, ...(await judge(about("name of the server"), base, base))]
 }
 
 /**
  * Browsers and curl resolve *.localhost themselves; for other programs it depends on the system.
  */
-async function judgeLocalhost(): Promise<Finding> {
+async function judgeLocalhost(): Promise<Findings> {
   const address = await find(`${someVal}.localhost`)
-  if (address) return fine("names of vals", `*.localhost is ${address}`)
-  return fine(
-    "names of vals",
+  if (address) return about("names of vals").fine(`*.localhost is ${address}`)
+  return about("names of vals").fine(
     "*.localhost: browsers and curl find it by themselves, other programs on this machine do not",
   )
 }
 
-async function judge(check: string, name: string, wanted: string): Promise<Finding> {
+async function judge(check: Topic, name: string, wanted: string): Promise<Findings> {
   const address = await find(name)
-  if (address) return fine(check, `${wanted} is ${address}`)
-  return warning(
-    check,
+  if (address) return check.fine(`${wanted} is ${address}`)
+  return check.warning(
     `${wanted} is not found`,
     `add a DNS record for ${wanted} that names this server`,
   )
 }
 
-async function find(name: string): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), doctorLimits.answerMsMax)
-  })
+function find(name: string): Promise<string | undefined> {
   const found = lookup(name).then(
     ({ address }) => address,
     () => undefined,
   )
-  return Promise.race([found, patience]).finally(() => clearTimeout(timer))
+  return orLate(found, doctorLimits.answerMsMax, () => undefined)
 }

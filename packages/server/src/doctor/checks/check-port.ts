@@ -1,19 +1,19 @@
 import { createServer } from "node:net"
 import packageJson from "../../../package.json" with { type: "json" }
 import type { Config } from "../../config/config.ts"
-import { type Finding, failure, fine, warning } from "../finding.ts"
+import { about, type Findings } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 
-const check = "port"
+const check = about("port")
 
 /** Whether the port is free, and otherwise which server uses it. */
-export async function checkPort({ host, port }: Config): Promise<readonly Finding[]> {
-  if (port === 0) return [fine(check, "any that is free")]
+export async function checkPort({ host, port }: Config): Promise<Findings> {
+  if (port === 0) return check.fine("any that is free")
   const code = await tryToListen(host, port)
-  if (code === undefined) return [fine(check, `${port} on ${host} is free`)]
-  if (code === "EADDRINUSE") return [await judgeTaken(host, port)]
+  if (code === undefined) return check.fine(`${port} on ${host} is free`)
+  if (code === "EADDRINUSE") return await judgeTaken(host, port)
   const found = `Cannot listen on ${host} port ${port}: ${reasons[code] ?? code}`
-  return [failure(check, found, mends[code] ?? "name others with --host and --port")]
+  return check.failure(found, mends[code] ?? "name others with --host and --port")
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -34,22 +34,20 @@ export function tryToListen(host: string, port: number): Promise<string | undefi
   })
 }
 
-async function judgeTaken(host: string, port: number): Promise<Finding> {
+async function judgeTaken(host: string, port: number): Promise<Findings> {
   const there = `${port} on ${host}`
   const version = await askVersion(host, port)
   if (version === undefined)
-    return failure(
-      check,
+    return check.failure(
       `${there} is taken by another program`,
       `end that program ("ss -ltnp" says which it is), or choose another with --port`,
     )
   if (version !== packageJson.version)
-    return warning(
-      check,
+    return check.warning(
       `Hamlet ${version} runs at ${there}, and this is ${packageJson.version}`,
       "restart it with this version",
     )
-  return fine(check, `Hamlet ${version} runs at ${there}`)
+  return check.fine(`Hamlet ${version} runs at ${there}`)
 }
 
 /** The version of a Hamlet server at that address; undefined for anything else. */

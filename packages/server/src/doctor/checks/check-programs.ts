@@ -1,21 +1,24 @@
 import { readFileSync } from "node:fs"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
-import { type Finding, failure, fine, warning } from "../finding.ts"
+import { about, type Findings, type Topic } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 
 const install = 'run "npm install" in the checkout of Hamlet'
 
 /** Bun and Deno are pinned: sandboxes rely on undocumented behaviour of both. */
-export function checkPrograms(): readonly Finding[] {
+export function checkPrograms(): Findings {
   const pinned = readPinned()
-  return [judge("bun", Bun.version, pinned.bun), judge("deno", readDenoVersion(), pinned.deno)]
+  return [
+    ...judge(about("bun"), Bun.version, pinned.bun),
+    ...judge(about("deno"), readDenoVersion(), pinned.deno),
+  ]
 }
 
-function judge(name: string, version: string | undefined, pinned: string | undefined): Finding {
-  if (version === undefined) return failure(name, "it is not installed, or does not start", install)
+function judge(check: Topic, version: string | undefined, pinned: string | undefined): Findings {
+  if (version === undefined) return check.failure("it is not installed, or does not start", install)
   if (pinned !== undefined && version !== pinned)
-    return warning(name, `${version}, and ${pinned} is what Hamlet is tested with`, install)
-  return fine(name, version)
+    return check.warning(`${version}, and ${pinned} is what Hamlet is tested with`, install)
+  return check.fine(version)
 }
 
 function readPinned(): Readonly<Record<string, string | undefined>> {

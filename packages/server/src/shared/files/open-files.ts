@@ -1,11 +1,12 @@
-import { closeSync, openSync, readFileSync } from "node:fs"
+import { closeSync, openSync } from "node:fs"
+import { tryReadText } from "./try-read.ts"
 
 /**
  * How many files this process may have open; undefined if the system does not say. It is the hard
  * limit: the runtime raises the soft one to it by itself.
  */
 export function readOpenFilesMax(): number | undefined {
-  const [, hard] = /^Max open files +\S+ +(\S+)/m.exec(readText("/proc/self/limits")) ?? []
+  const [, hard] = /^Max open files +\S+ +(\S+)/m.exec(tryReadText("/proc/self/limits")) ?? []
   if (hard === undefined) return undefined
   return hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
 }
@@ -22,13 +23,5 @@ export function estimateOpenFiles(): number {
     return file
   } catch {
     return Number.POSITIVE_INFINITY
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { type Dirent, readdirSync, readFileSync } from "node:fs"
 
 /**
  * The text of a file; empty where there is none that can be read. For files of the kernel, which
@@ -16,6 +16,15 @@ export function tryReadText(path: string): string {
 export function tryList(folder: string): string[] {
   try {
     return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** The same with the kinds of the entries. A link is not a folder. */
+export function tryListEntries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
   } catch {
     return []
   }

@@ -1,4 +1,5 @@
 import { parseOwnJson, toOwnJson } from "../hostile-input/bounded.ts"
+import { readBytes } from "../hostile-input/read-bytes.ts"
 
 /** Where a libSQL server is, and the keys that it asks for. */
 export interface LibsqlOptions {
@@ -174,8 +175,39 @@ export function createLibsqlServer(
   }
 }
 
+const streamLimits = { msMax: 60_000, bytesMax: 33_554_432 }
+
+/**
+ * A connection to a database, for statements of our own in one transaction. It is opened with its
+ * first statement.
+ */
+export function openLibsqlStream(server: LibsqlServer, namespace: string) {
+  let baton: string | undefined
+  const run = async (requests: readonly object[]) => {
+    const { msMax, bytesMax } = streamLimits
+    const body = toOwnJson({ baton: baton ?? null, requests })
+    const reply = await server.send(namespace, body, {
+      signal: AbortSignal.timeout(msMax),
+      bytesMax,
+    })
+    if (reply.kind === "no_namespace") return undefined
+    const { rows, baton: next } = readPipeline(reply)
+    baton = next
+    return rows
+  }
+  return {
+    /** The rows of each statement; undefined if there is no such namespace. Throws when one fails. */
+    send: (statements: readonly LibsqlStatement[]) => run(statements.map(toRequest)),
+    /** A transaction that is open ends without a change. */
+    async close(): Promise<void> {
+      if (baton !== undefined) await run([{ type: "close" }]).catch(() => {})
+      baton = undefined
+    },
+  }
+}
+
 /** A request that runs a statement. */
-export function toRequest({ sql, args = [] }: LibsqlStatement) {
+function toRequest({ sql, args = [] }: LibsqlStatement) {
   return { type: "execute", stmt: { sql, args } }
 }
 
@@ -227,7 +259,7 @@ function toValues(row: LibsqlValue[]): LibsqlValue[] {
 export async function fetchPosted(request: LibsqlPost): Promise<LibsqlPosted> {
   const { url, headers, body, signal, bytesMax } = request
   const response = await reach(url.href, { method: "POST", headers, body, signal })
-  return { status: response.status, bytes: await readBytes(response, bytesMax, signal) }
+  return { status: response.status, bytes: await readBody(response, bytesMax, signal) }
 }
 
 async function reach(address: string, init: RequestInit): Promise<Response> {
@@ -256,29 +288,16 @@ export function toUnreached(
 }
 
 /** The bytes of a response; undefined if there are too many. */
-async function readBytes(
-  response: Response,
-  bytesMax: number,
-  signal?: AbortSignal,
-): Promise<Uint8Array | undefined> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
+async function readBody({ body }: Response, bytesMax: number, signal?: AbortSignal) {
   try {
-    for await (const piece of response.body ?? []) {
-      bytes += piece.length
-      // Leaving the loop closes the connection.
-      if (bytes > bytesMax) return undefined
-      pieces.push(piece)
-    }
+    return await readBytes(body, bytesMax)
   } catch (error) {
     throw toFailure(error, signal)
   }
-  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
 }
 
 async function readError(response: Response): Promise<string> {
-  const bytes = await readBytes(response, limits.errorCharsMax)
-  return bytes ? Buffer.from(bytes).toString() : ""
+  return (await readBody(response, limits.errorCharsMax))?.toString() ?? ""
 }
 
 function toUnavailable(status: number, which: string): LibsqlUnavailable {

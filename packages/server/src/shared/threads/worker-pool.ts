@@ -136,7 +136,9 @@ class PoolThread<Job, Result> {
     this.#worker = new Worker(options.script, { workerData: options.workerData })
     this.#worker.unref()
     this.#worker.on("message", (reply: WorkerReply<Result>) => this.#settle(reply))
-    this.#worker.on("error", (error) => this.#fail(new WorkerPoolError("failed", error.message)))
+    this.#worker.on("error", (error: Error) =>
+      this.#fail(new WorkerPoolError("failed", error.message)),
+    )
     this.#worker.on("exit", () => {
       this.#fail(new WorkerPoolError("failed", "the thread has ended"))
       onGone()

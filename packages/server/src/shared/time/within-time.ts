@@ -21,3 +21,16 @@ export async function withinTime<Value>(
     signal?.removeEventListener("abort", end)
   }
 }
+
+/** The value of a promise, or that of `onLate` when it takes longer; the promise goes on then. */
+export async function orLate<Value, Late>(
+  promise: Promise<Value>,
+  msMax: number,
+  onLate: () => Late,
+): Promise<Value | Late> {
+  const late = new Error()
+  return withinTime(promise, msMax, () => late).catch((error: unknown) => {
+    if (error !== late) throw error
+    return onLate()
+  })
+}

@@ -1,15 +1,14 @@
 import type { Config } from "../../../config/config.ts"
+import { orLate } from "../../../shared/time/within-time.ts"
 import { createBucketContent } from "../../../storage/blobs/s3-objects.ts"
-import { type Finding, failure, fine } from "../../finding.ts"
+import { about, type Finding, type Findings } from "../../finding.ts"
 import { doctorLimits } from "../../limits.ts"
 
-const check = "bucket"
+const check = about("bucket")
 
 /** Whether the bucket stores a small object, returns it and deletes it, as it must for blobs. */
-export async function checkBucket({
-  storage: { s3 },
-}: Pick<Config, "storage">): Promise<readonly Finding[]> {
-  if (!s3) return [fine(check, "none: large blobs are in the database")]
+export async function checkBucket({ storage: { s3 } }: Pick<Config, "storage">): Promise<Findings> {
+  if (!s3) return check.fine("none: large blobs are in the database")
   const place = `"${s3.bucket}" at ${s3.endpoint === undefined ? "AWS" : new URL(s3.endpoint).host}`
   const content = createBucketContent(s3, sample.length)
   // Among the blobs: the key may be limited to them.
@@ -30,14 +29,14 @@ export async function checkBucket({
     const state = toState(verb, code)
     const left = state === undefined ? "" : `; the object blobs/${id} ${state}`
     const found = `the bucket ${place} did not ${verb} an object: ${code}${left}`
-    findings.push(failure(check, found, toMend(code, action)))
+    findings.push(...check.failure(found, toMend(code, action)))
     // What is not stored can neither be read nor deleted. What cannot be read is deleted all the same.
     if (verb !== "store") continue
     if (code === noAnswer) await attempt(() => content.remove(id))
     break
   }
   if (findings.length > 0) return findings
-  return [fine(check, `${place} stores, returns and deletes objects`)]
+  return check.fine(`${place} stores, returns and deletes objects`)
 }
 
 const sample = Buffer.from("hamlet doctor")
@@ -61,14 +60,11 @@ function toState(verb: string, code: string): string | undefined {
 
 /** Undefined, or why it failed: the code of the service. Its message may repeat the key. */
 async function attempt(run: () => Promise<unknown>): Promise<string | undefined> {
-  const patience = Promise.withResolvers<string>()
-  const timer = setTimeout(() => patience.resolve(noAnswer), doctorLimits.answerMsMax)
   try {
-    return await Promise.race([run().then(() => undefined), patience.promise])
+    const work = run().then(() => undefined)
+    return await orLate(work, doctorLimits.answerMsMax, () => noAnswer)
   } catch (error) {
     return toCode(error)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Config } from "../../../config/config.ts"
 import { registryNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer, LibsqlUnavailable } from "../../../shared/libsql/libsql-server.ts"
-import { type Finding, failure, fine, toReason } from "../../finding.ts"
+import { about, type Findings, toReason } from "../../finding.ts"
 
-const check = "databases of users"
+const check = about("databases of users")
 
 /** A name that no database has. */
 const unused = "hamlet-doctor"
@@ -13,42 +13,39 @@ export async function checkLibsql({
   libsql,
   databaseUrl,
   storage,
-}: Pick<Config, "libsql" | "databaseUrl" | "storage">): Promise<readonly Finding[]> {
-  if (!libsql) return [checkFiles(databaseUrl !== undefined, storage.isDataDirShared)]
+}: Pick<Config, "libsql" | "databaseUrl" | "storage">): Promise<Findings> {
+  if (!libsql) return checkFiles(databaseUrl !== undefined, storage.isDataDirShared)
   const { host } = new URL(libsql.url)
   const server = createLibsqlServer(libsql)
   try {
     const rows = await server.execute(unused, [{ sql: "select 1" }])
     if (rows)
-      return [
-        failure(
-          check,
-          `the libSQL server ${host} has one database for all`,
-          "start it with --enable-namespaces",
-        ),
-      ]
+      return check.failure(
+        `the libSQL server ${host} has one database for all`,
+        "start it with --enable-namespaces",
+      )
   } catch (error) {
-    return [toFailure(error, host, "HAMLET_LIBSQL_URL", "HAMLET_LIBSQL_KEY")]
+    return toFailure(error, host, "HAMLET_LIBSQL_URL", "HAMLET_LIBSQL_KEY")
   }
   try {
     const isUsed = await server.hasNamespace(registryNamespace)
     const state = isUsed ? "" : "; there are no databases yet"
-    return [fine(check, `on the libSQL server ${host}, which accepts the keys${state}`)]
+    return check.fine(`on the libSQL server ${host}, which accepts the keys${state}`)
   } catch (error) {
     const place = `admin API, ${new URL(libsql.adminUrl).host}`
-    return [toFailure(error, place, "HAMLET_LIBSQL_ADMIN_URL", "HAMLET_LIBSQL_ADMIN_KEY")]
+    return toFailure(error, place, "HAMLET_LIBSQL_ADMIN_URL", "HAMLET_LIBSQL_ADMIN_KEY")
   }
 }
 
-function toFailure(error: unknown, place: string, url: string, key: string): Finding {
+function toFailure(error: unknown, place: string, url: string, key: string): Findings {
   if (!(error instanceof LibsqlUnavailable)) throw error
   const mend = error.message.includes("key")
     ? `correct ${key}`
     : `correct ${url}, or start the server`
-  return failure(check, `${toReason(error)} (${place})`, mend)
+  return check.failure(`${toReason(error)} (${place})`, mend)
 }
 
-function checkFiles(isOnPostgres: boolean, isShared: boolean): Finding {
+function checkFiles(isOnPostgres: boolean, isShared: boolean): Findings {
   const found = "none: set HAMLET_LIBSQL_URL, or HAMLET_DATA_DIR_SHARED=yes if all nodes have one"
-  return fine(check, isOnPostgres && !isShared ? found : "files in the data folder")
+  return check.fine(isOnPostgres && !isShared ? found : "files in the data folder")
 }

@@ -2,23 +2,22 @@ import type { Config } from "../../../config/config.ts"
 import { createJsonEncoding } from "../../../runtime/otlp/json-encoding.ts"
 import { createProtobufEncoding } from "../../../runtime/otlp/protobuf-encoding.ts"
 import { spanLimits } from "../../../runtime/otlp/span-encoding.ts"
-import { type Finding, fine, warning } from "../../finding.ts"
+import { about, type Findings } from "../../finding.ts"
 import { doctorLimits } from "../../limits.ts"
 
-const check = "traces"
+const check = about("traces")
 
 /** Whether the collector of traces accepts an export, which has no spans. */
-export async function checkTraces({ traces }: Pick<Config, "traces">): Promise<readonly Finding[]> {
-  if (!traces) return [fine(check, "none: OTEL_EXPORTER_OTLP_ENDPOINT is not set")]
+export async function checkTraces({ traces }: Pick<Config, "traces">): Promise<Findings> {
+  if (!traces) return check.fine("none: OTEL_EXPORTER_OTLP_ENDPOINT is not set")
   const { url, headers = {}, protocol } = traces
   const createEncoding = protocol === "http/json" ? createJsonEncoding : createProtobufEncoding
   const encoding = createEncoding({ attributes: {}, version: "" })
   const bytes = Buffer.alloc(spanLimits.bytesMax)
   const body = bytes.subarray(0, encoding.finish(bytes, encoding.begin(bytes)))
   const { host, pathname } = new URL(url)
-  const tell = (found: string, mend: string) => [
-    warning(check, found, `${mend}; until then traces are lost`),
-  ]
+  const tell = (found: string, mend: string) =>
+    check.warning(found, `${mend}; until then traces are lost`)
   const sending = AbortSignal.timeout(doctorLimits.answerMsMax)
   try {
     const response = await fetch(url, {
@@ -29,7 +28,7 @@ export async function checkTraces({ traces }: Pick<Config, "traces">): Promise<r
       signal: sending,
     })
     void response.body?.cancel().catch(() => {})
-    if (response.ok) return [fine(check, `the collector ${host} accepts ${protocol}`)]
+    if (response.ok) return check.fine(`the collector ${host} accepts ${protocol}`)
     const found = `the collector ${host} responds with ${response.status} at ${pathname}`
     return tell(found, toMend(response.status))
   } catch {
