@@ -6,7 +6,7 @@ import { createRandom, testSeed } from "./support/random.ts"
 
 /* `npm run chaos -- files` makes 10,000 steps, and kills the server meanwhile. */
 
-const vals = Number(process.env.HAMLET_MODEL_RUNS ?? 6)
+const vals = Number(process.env.HAMLET_MODEL_RUNS ?? 4)
 const stepsPerVal = 40
 
 describeEachDatabase("files model", (open) => {

@@ -4,11 +4,15 @@ import fc from "fast-check"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
-describeApi("api/merges", (suite) => {
+describeApi("api/merges", (suite, isWhole) => {
   describe("POST /v1/vals/{val_id}/branches/{branch_id}/merge", () => {
     defineChanges(suite)
     defineRepeated(suite)
+    defineDecisions(suite)
+    // What a conflict is, is no matter of the database: only what is read and saved is.
+    if (!isWhole) return
     defineConflicts(suite)
+    defineLimits(suite)
     definePaths(suite)
     defineRefusals(suite)
     defineProperties(suite)
@@ -406,7 +410,9 @@ function defineConflicts(suite: ApiSuite): void {
     expect(await read(main)).toEqual(before)
     expect((await post()).json.conflicts).toEqual(conflicts)
   })
+}
 
+function defineDecisions(suite: ApiSuite): void {
   test("contains what was decided, with the type that a file had, and is merged then", async () => {
     const { main, branch, save, list, read, post, merge } = await openBranch(suite, {
       ...{ "a.ts": "a", "b.ts": "b", "c.ts": "c", "d.ts": "d" },
@@ -464,7 +470,9 @@ function defineConflicts(suite: ApiSuite): void {
     await merge({ resolved: [{ path: "lib", delete: true }] })
     expect(await read(main)).toEqual({ "a.ts": "a", "lib/x.ts": "ours" })
   })
+}
 
+function defineLimits(suite: ApiSuite): void {
   test("lists as many conflicts as fit, and the others when these are decided", async () => {
     const paths = ["a.txt", "b.txt", "c.txt"]
     const all = (letter: string) =>

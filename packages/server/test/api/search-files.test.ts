@@ -14,6 +14,8 @@ describeEachDatabase("api/search-files", (open) => {
   let ada: TestUser
   let bob: TestUser
   let count = 0
+  /** What housekeeping does, which would otherwise do it at any moment. */
+  let indexBacklog: TestApi["hamlet"]["stores"]["vals"]["indexBacklog"]
 
   beforeAll(async () => {
     api = await openApi(async (options) => {
@@ -21,6 +23,9 @@ describeEachDatabase("api/search-files", (open) => {
       db = database.db
       return database
     })
+    const { vals } = api.hamlet.stores
+    indexBacklog = vals.indexBacklog
+    Object.assign(vals, { indexBacklog: async () => false })
     ada = await api.addUser("ada")
     bob = await api.addUser("bob")
   })
@@ -43,9 +48,8 @@ describeEachDatabase("api/search-files", (open) => {
     )
   }
 
-  /** What housekeeping does. */
   const indexRest = async () => {
-    while (await api.hamlet.stores.vals.indexBacklog(10));
+    while (await indexBacklog(10));
   }
 
   test("names the file that contains the text, the code before other files before the readme", async () => {
@@ -210,16 +214,15 @@ describeEachDatabase("api/search-files", (open) => {
       [[val.name, "main.tsx"]],
       [],
     ])
-    const { vals } = api.hamlet.stores
     await Promise.all([
-      vals.indexBacklog(10),
+      indexBacklog(10),
       save(val, [{ path: "new.ts", content: "const dugong2 = 1" }]),
     ])
     expect([await search("dugong1"), await search("dugong2")]).toEqual([
       [[val.name, "lib.ts"]],
       [[val.name, "new.ts"]],
     ])
-    expect(await vals.indexBacklog(10)).toBe(false)
+    expect(await indexBacklog(10)).toBe(false)
     expect(await db.read(sql`select val_id from search_backlog`)).toEqual([])
   })
 })

@@ -36,14 +36,17 @@ export interface ApiSuite {
   run(val: ValView, fields?: Partial<RunRecord>): Promise<RunRecord>
 }
 
-/** Defines the suite once for each database; `env` are settings of the operator. */
+/**
+ * Defines the suite once for each database; `env` are settings of the operator. The second time is
+ * not whole: cases that cannot differ between the databases may be left out.
+ */
 export function describeApi(
   title: string,
-  define: (suite: ApiSuite) => void,
+  define: (suite: ApiSuite, isWhole: boolean) => void,
   env: Record<string, string> = {},
 ): void {
-  describeSqliteApi(title, define, env)
-  describePostgres(title, (open) => defineApi(open, define, env))
+  describeSqliteApi(title, (suite) => define(suite, true), env)
+  describePostgres(title, (open) => defineApi(open, (suite) => define(suite, false), env))
 }
 
 /** An API suite about something that cannot differ between the databases. */

@@ -50,8 +50,10 @@ const badPaths: Readonly<Record<string, string>> = {
   "a megabyte": "x/".repeat(500_000).slice(0, 7_000),
 }
 
-function defineBadInput(suite: ApiSuite): void {
+function defineBadInput(suite: ApiSuite, isWhole: boolean): void {
   const { call } = suite
+  /** What is refused before the database is used is refused on one of them. */
+  const inWhole = <Item>(cases: readonly Item[]): readonly Item[] => (isWhole ? cases : [])
   const scene = once(async (): Promise<Scene> => {
     const ada = await suite.addUser()
     const valId = await addVal(ada, "folder")
@@ -109,7 +111,7 @@ function defineBadInput(suite: ApiSuite): void {
   }
 
   describe("a path with", () => {
-    for (const [title, path] of Object.entries(badPaths))
+    for (const [title, path] of inWhole(Object.entries(badPaths)))
       test(`${title} is refused by every route`, async () => {
         const file = { type: "script", content: "1" }
         const good = { path: "new.ts", content: "1" }
@@ -151,7 +153,7 @@ function defineBadInput(suite: ApiSuite): void {
   })
 
   describe("a query", () => {
-    test.each([
+    for (const query of inWhole([
       "",
       "path=&recursive=maybe",
       "path=&version=-1",
@@ -166,11 +168,11 @@ function defineBadInput(suite: ApiSuite): void {
       "path=&limit=101",
       "path=&offset=-1",
       "path=&offset=x",
-    ])("%p is refused", async (query) => {
-      await expectRefused(400, ({ ada, valId }) =>
-        call("GET", `/v2/vals/${valId}/files?${query}`, { as: ada }),
-      )
-    })
+    ]))
+      test(`"${query}" is refused`, () =>
+        expectRefused(400, ({ ada, valId }) =>
+          call("GET", `/v2/vals/${valId}/files?${query}`, { as: ada }),
+        ))
 
     test("version far above the newest means the newest version", async () => {
       const { ada, valId } = await scene()
@@ -236,7 +238,7 @@ function defineBadInput(suite: ApiSuite): void {
       "of a directory with content": { type: "directory", content: "1" },
       "with content that is too long": { type: "file", content: "x".repeat(contentCharsMax + 1) },
     }
-    for (const [title, body] of Object.entries(bodies))
+    for (const [title, body] of inWhole(Object.entries(bodies)))
       test(`${title} creates nothing`, () =>
         expectRefused([400, 413, 415], ({ ada, valId }) => post(ada, valId, "new.ts", body)))
 
@@ -249,7 +251,7 @@ function defineBadInput(suite: ApiSuite): void {
       "with a parent that is a number": { parent_path: 1 },
       "with content that is too long": { content: "x".repeat(contentCharsMax + 1) },
     }
-    for (const [title, body] of Object.entries(changes))
+    for (const [title, body] of inWhole(Object.entries(changes)))
       test(`${title} changes nothing`, () =>
         expectRefused([400, 413], ({ ada, valId }) => put(ada, valId, "a.ts", body)))
 

@@ -47,7 +47,12 @@ const cpuMsMax = 90_000
 /** More at once would get so little of a processor each that it looks as if they had paused. */
 const cpuTurn = limitConcurrency(2)
 const cpuProbeMsMax = 110_000
-const ample = { HAMLET_VAL_CPU_SECONDS_MAX: "1", HAMLET_RUN_SECONDS_MAX: String(cpuMsMax / 1000) }
+const ample = {
+  HAMLET_VAL_CPU_SECONDS_MAX: "1",
+  HAMLET_RUN_SECONDS_MAX: String(cpuMsMax / 1000),
+  // Its limit ends a process, and nothing else.
+  HAMLET_IDLE_SECONDS: "300",
+}
 
 describeAttacks("attacks/noisy neighbours: CPU", ample, (getServer) => {
   for (const probed of cpuAbuses)

@@ -10,7 +10,9 @@ import { describeAttacks, probe, probeMsMax } from "./support/describe-attacks.t
 
 /** Gives its token away in a way that no mask can know. */
 const leakyCode = `export default function (request) {
-  if (new URL(request.url).pathname === "/end") new Deno.FsFile(3, Symbol.for("Deno.internal.FsFile")).close()
+  const { pathname } = new URL(request.url)
+  if (pathname === "/wait") return new Promise(() => {})
+  if (pathname === "/end") new Deno.FsFile(3, Symbol.for("Deno.internal.FsFile")).close()
   return new Response([...Deno.env.get("HAMLET_TOKEN")].reverse().join(""))
 }
 `
@@ -39,7 +41,12 @@ const endings: readonly {
   { title: "exits", end: (server, val) => server.request(val, { path: "/end" }) },
   {
     title: "is killed",
-    end: async (server, val) => process.kill((await server.sandboxOf(val)).guest.pid, "SIGKILL"),
+    async end(server, val) {
+      // A process with a run does not end by itself meanwhile.
+      const waiting = server.request(val, { path: "/wait" })
+      process.kill((await server.sandboxOf(val)).guest.pid, "SIGKILL")
+      await waiting
+    },
   },
   { title: "has been idle for too long", end: async () => {} },
   {

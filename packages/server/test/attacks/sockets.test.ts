@@ -222,22 +222,26 @@ describeAttacks("attacks/sockets", settings, (getServer) => {
 
   probe(
     getServer,
-    "a val opens 10,000 connections at once",
+    "a val opens 2,000 connections at once",
     async (server) => {
       const evalVal = await createEvalVal(server)
       const { got } = await evalVal.evaluate(`const open = []
-      const outcomes = await Promise.allSettled(Array.from({ length: 10_000 }, async () => open.push(await Deno.connect({ hostname: "localhost", port: ${outsidePort} }))))
+      const outcomes = await Promise.allSettled(Array.from({ length: 2_000 }, async () => open.push(await Deno.connect({ hostname: "localhost", port: ${outsidePort} }))))
       const reasons = {}
       for (const { reason } of outcomes) { const text = reason ? reason.message.replace(/^Cannot connect to "[^"]*": /, "") : "open"; reasons[text] = (reasons[text] ?? 0) + 1 }
       for (const one of open) one.close()
       return reasons`)
       const reasons = got as Record<string, number>
       expect(reasons.open).toBe(connectionsMax)
-      expect(Object.keys(reasons).sort()).toEqual([
+      // How many wait to be refused at the same time depends on the machine.
+      const { open: _, ...refused } = reasons
+      expect([
         "Cannot open a socket: the val opens too many at once",
-        "open",
         `the val has ${connectionsMax} outgoing requests open already`,
-      ])
+      ]).toEqual(expect.arrayContaining(Object.keys(refused)))
+      expect(Object.values(refused).reduce((sum, count) => sum + count)).toBe(
+        2_000 - connectionsMax,
+      )
       // When they are closed, there is room again.
       await waitUntil(async () => {
         const again = await evalVal.evaluate(

@@ -79,9 +79,11 @@ describeEachDatabase("backup and restore", (open) => {
     const before = await walk(api)
     const { restored: moved } = await restoreTo((await takeBackup(api)).bytes, "other")
     expect(differences(before, await walk(moved))).toEqual([])
+    expect(before.size).toBeGreaterThan(300)
+    // The way back is the way there of the other database.
+    if (database.url !== undefined) return
     const { restored: back } = await restoreTo((await takeBackup(moved)).bytes, "same")
     expect(differences(before, await walk(back))).toEqual([])
-    expect(before.size).toBeGreaterThan(300)
   }, 240_000)
 
   test("secrets stay encrypted, databases of users keep their row ids, and a run in flight is crashed", async () => {

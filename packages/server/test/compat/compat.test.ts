@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { toModule } from "../../../../bench/compat/api-check.ts"
 import { apiGroups } from "../../../../bench/compat/api-groups.ts"
 import { servers } from "../../../../bench/compat/apis/servers.ts"
@@ -28,7 +25,6 @@ const combinationsPerVal = 4
 const registryMsMax = 30_000
 
 const postgres = process.env.HAMLET_TEST_POSTGRES_URL
-const folder = mkdtempSync(join(tmpdir(), "hamlet-compat-"))
 /** Programs and native addons take long to unpack on a busy machine, and to load. */
 const settings: Record<string, string> = {
   HAMLET_RESOLVE_SECONDS_MAX: "500",
@@ -44,13 +40,10 @@ const isRegistryReachable = await fetch(new URL("-/ping", await findRegistry()),
 )
 
 beforeAll(async () => {
-  services = await startServices(folder, postgres === undefined ? {} : { postgres })
+  services = await startServices(postgres === undefined ? {} : { postgres })
   Object.assign(settings, services.settings)
 })
-afterAll(() => {
-  services?.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => services?.stop())
 
 describeAttacks("compat", settings, (getServer) => {
   const limit = limitConcurrency(casesAtOnce)

@@ -34,8 +34,13 @@ export const doorGroups: Readonly<Record<string, readonly Door[]>> = {
   "answers of a libSQL server": libsqlDoors,
 }
 
+/** Requests that do not reach the database, or only with a run, as `createRun` does too. */
+const isWithoutDatabase = /^(?:callVal|evalCode|formatCode|previewSchedule|createChatCompletion)/
+
 /** The doors behind which the database does the work, or that need several nodes. */
 export const databaseDoors: readonly Door[] = [
-  ...routeDoors.filter(({ name }) => /: (?:page|request \d+)$/.test(name)),
+  ...routeDoors.filter(
+    ({ name }) => /: (?:page|request \d+)$/.test(name) && !isWithoutDatabase.test(name),
+  ),
   ...libsqlDoors,
 ]

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Database, Script } from "../../src/storage/database/database.ts"
-import type { Statement, Statements } from "../../src/storage/database/sql.ts"
+import { type Statement, type Statements, sql } from "../../src/storage/database/sql.ts"
 
 /** The same database, which tells of every statement that it is given. */
 export function recording(db: Database, onStatement: (statement: Statement) => void): Database {
@@ -15,15 +15,18 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
         },
       }
     },
-    read(statement) {
+    read(...given) {
+      const statement = sql(...given)
       onStatement(statement)
       return db.read(statement)
     },
-    writeOne(statement) {
+    writeOne(...given) {
+      const statement = sql(...given)
       onStatement(statement)
       return db.writeOne(statement)
     },
-    runUrgent(statement) {
+    runUrgent(...given) {
+      const statement = sql(...given)
       onStatement(statement)
       return db.runUrgent(statement)
     },

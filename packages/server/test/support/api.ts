@@ -115,6 +115,7 @@ function toConfig(database: TestDatabase, env: Record<string, string>) {
     HAMLET_PROCESSES_READY_MAX: "0",
     // A run that was refused is recorded as failed, so a test could not just send it again.
     HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
+    HAMLET_SQLITE_SECONDS_MAX: "60",
   }
   return loadConfig({ HAMLET_DATA_DIR: "/tmp", ...standard, ...place, ...env }, [])
 }

@@ -62,6 +62,10 @@ export async function openServerFixture(
     HAMLET_PROCESSES_READY: "0",
     HAMLET_PROCESSES_READY_MAX: "0",
     HAMLET_PROCESS_WAIT_SECONDS_MAX: "60",
+    HAMLET_SQLITE_SECONDS_MAX: "60",
+    // Tests compare all that a server prints, and a busy machine is slow.
+    HAMLET_SLOW_REQUEST_MS: "none",
+    HAMLET_SLOW_STATEMENT_MS: "none",
   }
   const env: Record<string, string> =
     url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }

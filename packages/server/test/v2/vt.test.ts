@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { toEndedRun } from "../support/fakes/ended-run.ts"
 import { type Loopback, openLoopback } from "../support/loopback.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -19,7 +19,7 @@ import { type TailedRun, VtClient } from "./vt-client.ts"
 import { VtFolder } from "./vt-folder.ts"
 import type { ItemStatus } from "./vt-status.ts"
 
-describeEachDatabase("v2: the official command line client, release 0.1.54", (open) => {
+describeSqlite("v2: the official command line client, release 0.1.54", (open) => {
   let loopback: Loopback
   let root: string
   let count = 0

@@ -21,7 +21,7 @@ export function sendRaw(port: number, bytes: string | Uint8Array): Promise<Buffe
   const received: Buffer[] = []
   const socket = connect({ port, host: "127.0.0.1" })
   socket.setTimeout(quietMs, () => socket.destroy())
-  socket.on("data", (chunk) => received.push(chunk))
+  socket.on("data", (chunk: Buffer) => received.push(chunk))
   // A server that closes while we still send resets the connection; what it said before that
   // counts.
   socket.on("error", () => {})

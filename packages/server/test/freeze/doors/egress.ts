@@ -2,7 +2,7 @@ import type { ReadSocketRequest } from "../../../src/runtime/egress/sockets/sock
 import type { Door } from "../door.ts"
 
 /** How long a val floods a socket of its listener. */
-const floodMs = 700
+const floodMs = 300
 
 type SocketKind = Extract<ReadSocketRequest, { readonly kind: "request" }>["request"]["kind"]
 

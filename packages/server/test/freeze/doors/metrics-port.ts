@@ -2,6 +2,8 @@ import { connect, type Socket } from "node:net"
 import type { Door, Stage } from "../door.ts"
 
 const counts = { silentClients: 100, largeHeads: 20, requests: 1_000 }
+/** Between the requests of the other user: it is not the one who keeps the server busy. */
+const pauseMs = 20
 const start = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n"
 
 /** Sends the text, and resolves with the response when the server has closed the connection. */
@@ -13,7 +15,7 @@ function exchange(port: number, text: string, onOpen?: (socket: Socket) => void)
     if (text !== "") socket.write(text)
     onOpen?.(socket)
   })
-  socket.on("data", (chunk) => chunks.push(chunk))
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk))
   // The server may close it before it has read all.
   socket.on("error", () => {})
   socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")))
@@ -26,8 +28,10 @@ async function besideUser({ client }: Stage, work: Promise<unknown>): Promise<vo
   const ended = work.finally(() => {
     hasEnded = true
   })
-  do await client.getMe()
-  while (!hasEnded)
+  do {
+    await client.getMe()
+    await Bun.sleep(pauseMs)
+  } while (!hasEnded)
   await ended
 }
 

@@ -319,7 +319,7 @@ export const routeDoors: readonly Door[] = [
 async function mergeWorst({ client, send }: Stage): Promise<void> {
   const { id: val_id } = await client.createVal({ code: "1", name: `merge${Date.now()}` })
   const toChanges = (side: string) => [
-    ...Array.from({ length: 4 }, (_, index) => ({
+    ...Array.from({ length: 2 }, (_, index) => ({
       path: `large/${index}.txt`,
       content: `${side}\n`.repeat(limits.codeCharsMax / 2),
     })),

@@ -27,7 +27,7 @@ export function exchange(
   const received: Buffer[] = []
   const socket = connect({ port, host: "127.0.0.1" })
   socket.setTimeout(quietMs, () => socket.end())
-  socket.on("data", (chunk) => received.push(chunk))
+  socket.on("data", (chunk: Buffer) => received.push(chunk))
   // A server that closes while we still send resets the connection; what it said before that
   // counts.
   socket.on("error", () => {})
