@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from "commander"
+import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import type { Context } from "./context.ts"
 import type { ExitName } from "./exit-codes.ts"
 
@@ -111,6 +111,15 @@ export function defineCommand<const Taken extends Takes = Record<never, never>>(
     ...rest,
     run: async (context, options: Options<Taken>) => (await run(context, options)) ?? undefined,
   } as CommandDefinition
+}
+
+/** Reads a whole number within bounds. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+  }
 }
 
 /** Tells the parser what a command takes. */

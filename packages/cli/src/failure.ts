@@ -28,6 +28,11 @@ export function toFailure(error: unknown): Failure | undefined {
   return undefined
 }
 
+/** Whether a save failed because what it is based on has changed meanwhile. */
+export function isVersionConflict(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "version_conflict"
+}
+
 function toSentence(message: string, advice: string | undefined): string {
   return advice === undefined ? message : `${message}; ${advice}`
 }

@@ -27,6 +27,8 @@ export const limits = {
   deviceBytesMax: 65_536,
   /** Items shown by a list without --limit. */
   listItemsDefault: 50,
+  /** The most items of a list, or versions of a val, that an option can name. */
+  countMax: 999_999_999,
   /** Page size of other lists. */
   pageItemsMax: apiLimits.pageItemsMax,
   /** How long shell completion waits for the server before it offers nothing. */
@@ -66,6 +68,8 @@ export const limits = {
   watchFilesMax: 20_000,
   /** Vals fetched at once. */
   watchFetchesMax: 8,
+  /** Lines that a side of a merge may add and remove; a side with more is one change. */
+  mergeEditsMax: 2_000,
   /** Interval at which progress is saved to the folder's state. */
   watchNoteMs: 500,
   /** Rounds of one synchronisation when files or vals change meanwhile. */

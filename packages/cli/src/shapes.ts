@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from "commander"
 import { CliError } from "./cli-error.ts"
 import {
   type CommandDefinition,
@@ -6,6 +5,7 @@ import {
   defineCommand,
   type Options,
   type Takes,
+  wholeNumber,
 } from "./command.ts"
 import { limits } from "./limits.ts"
 import type { ListView } from "./output/list.ts"
@@ -69,7 +69,7 @@ export function printResult(output: Output, result: Result): void {
 export const listOptions = {
   "-n, --limit <count>": {
     help: "number of items to show",
-    parse: toCount,
+    parse: wholeNumber(1, limits.countMax),
     default: limits.listItemsDefault,
   },
   "-a, --all": "show all items",
@@ -127,12 +127,6 @@ export async function showList<Item>(
   }
   await output.list(take(), view)
   if (hasMore) output.note(`Showing the first ${limit}; use --all to show all`)
-}
-
-function toCount(text: string): number {
-  const count = Number(text)
-  if (/^\d{1,9}$/.test(text) && count >= 1) return count
-  throw new InvalidArgumentError("It must be a whole number of at least 1.")
 }
 
 /** The option that skips the confirmation. */

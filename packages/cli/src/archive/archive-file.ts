@@ -1,8 +1,8 @@
-import { write as writeTo } from "node:fs"
 import { type FileHandle, lstat, open, realpath, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
+import { writeBytes } from "../streams.ts"
 import type { Sink } from "./zip-writer.ts"
 
 /** A file that appears complete or not at all. */
@@ -98,30 +98,9 @@ function openOutput(): ArchiveFile {
       advice: 'name a file, or redirect the output with ">"',
     })
   return {
-    write: (bytes) => writeOut(bytes),
+    write: writeBytes,
     commit: async () => {},
     [Symbol.asyncDispose]: async () => {},
-  }
-}
-
-/**
- * Writes to the descriptor directly: the process stream would buffer everything for a slow reader.
- */
-async function writeOut(bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { error, count } = await new Promise<{
-      error: NodeJS.ErrnoException | null
-      count: number
-    }>((resolve) =>
-      writeTo(process.stdout.fd, bytes, done, bytes.length - done, null, (error, count) =>
-        resolve({ error, count }),
-      ),
-    )
-    // A non-blocking pipe is full: try again shortly.
-    if (error?.code === "EAGAIN") await Bun.sleep(1)
-    else if (error?.code === "EPIPE") throw new CliError("brokenPipe", "")
-    else if (error) throw toWriteError("standard output", error)
-    else done += count
   }
 }
 

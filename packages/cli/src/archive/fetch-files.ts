@@ -1,7 +1,6 @@
 import type { Client } from "@hamlet/contract/client"
-import { type Branch, createFetchText, forEachAtOnce } from "../checkout/remote-tree.ts"
+import { type Branch, createFetchText, forEachAtOnce, listTree } from "../checkout/remote-tree.ts"
 import { CliError } from "../cli-error.ts"
-import { limits } from "../limits.ts"
 import type { SourceFile } from "./write-branch.ts"
 
 /** Downloads the files of the newest version of a branch; those that cannot be read are reported. */
@@ -11,11 +10,9 @@ export async function fetchBranchFiles(
   { id, version }: Pick<Branch, "id" | "version">,
   onProblem: (text: string) => void,
 ): Promise<readonly SourceFile[]> {
-  const query = { val_id: valId, branch_id: id, version, path: "", recursive: true }
-  const listed = await Array.fromAsync(
-    client.items("listFiles", { ...query, limit: limits.pageItemsMax }),
-  )
-  const fetchText = createFetchText(client, { val: { id: valId }, branch: { id } }, version)
+  const place = { val: { id: valId }, branch: { id } }
+  const listed = await Array.fromAsync(listTree(client, place, version))
+  const fetchText = createFetchText(client, place, version)
   const files: SourceFile[] = []
   await forEachAtOnce(listed, async ({ path, type }) => {
     if (type === "directory") return

@@ -1,4 +1,4 @@
-import { ApiError, type Client } from "@hamlet/contract/client"
+import { type Client, unlessMissing } from "@hamlet/contract/client"
 import { hasMoreFiles } from "../checkout/account-trees.ts"
 import { CliError } from "../cli-error.ts"
 import { fetchHistory } from "../history/fetch-history.ts"
@@ -17,7 +17,8 @@ export async function* fetchArchivedVals(
   const fetching: Promise<ArchivedVal | undefined>[] = []
   const next = async () => fetching.shift()
   for await (const val of withoutRepeats(vals)) {
-    const fetched = fetchVal(client, val, hasHistory)
+    // It may have been deleted meanwhile.
+    const fetched = unlessMissing(fetchVal(client, val, hasHistory), "val_not_found")
     // The failure is reported when this val's turn comes; until then it is not unhandled.
     fetched.catch(() => {})
     fetching.push(fetched)
@@ -40,30 +41,20 @@ async function* withoutRepeats(vals: AsyncIterable<Val>): AsyncGenerator<Val> {
   }
 }
 
-/** Undefined when the val was deleted meanwhile. */
-async function fetchVal(
-  client: Client,
-  val: Val,
-  hasHistory: boolean,
-): Promise<ArchivedVal | undefined> {
+async function fetchVal(client: Client, val: Val, hasHistory: boolean): Promise<ArchivedVal> {
   const page = { val_id: val.id, limit: limits.pageItemsMax }
-  try {
-    const versions =
-      val.version === 1 ? [toFirst(val)] : await collect(val, client.items("listVersions", page))
-    const comments = await Array.fromAsync(client.items("listComments", page))
-    // At version 1 a val may still have several files: they were saved at once.
-    const files = (await hasMoreFiles(client, val))
-      ? await fetchBranchFiles(client, val.id, val, refuse(val))
-      : undefined
-    const branches = hasHistory ? await fetchHistory(client, val) : undefined
-    return toArchivedVal(val, versions, comments, {
-      ...(files && { files }),
-      ...(branches && { branches }),
-    })
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "val_not_found") return undefined
-    throw error
-  }
+  const versions =
+    val.version === 1 ? [toFirst(val)] : await collect(val, client.items("listVersions", page))
+  const comments = await Array.fromAsync(client.items("listComments", page))
+  // At version 1 a val may still have several files: they were saved at once.
+  const files = (await hasMoreFiles(client, val))
+    ? await fetchBranchFiles(client, val.id, val, refuse(val))
+    : undefined
+  const branches = hasHistory ? await fetchHistory(client, val) : undefined
+  return toArchivedVal(val, versions, comments, {
+    ...(files && { files }),
+    ...(branches && { branches }),
+  })
 }
 
 /** An archive that lacks a file would not be noticed. */

@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts"
 import type { Progress } from "../terminal/progress.ts"
+import { toOneLine } from "../terminal/visible.ts"
 import type { ImportResult } from "./send-vals.ts"
 
 type Status = ImportResult["status"]
@@ -52,7 +53,3 @@ export function createReport({ output }: Context, dryRun: boolean) {
 
 /** What an import prints. */
 export type ImportReport = ReturnType<typeof createReport>
-
-function toOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ")
-}

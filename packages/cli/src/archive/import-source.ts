@@ -1,14 +1,7 @@
-import {
-  closeSync,
-  type Dirent,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from "node:fs"
-import { basename, extname, join } from "node:path"
+import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from "node:fs"
+import { extname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
+import { isValFile, readBytes } from "../files/val-file.ts"
 import { manifestPath } from "./archive-format.ts"
 import { archiveLimits as limits } from "./archive-limits.ts"
 import { openZip } from "./zip-reader.ts"
@@ -29,8 +22,7 @@ export interface ImportSource extends Disposable {
 export async function openImportSource(path: string): Promise<ImportSource> {
   const source = await openFiles(path)
   const all = source.paths.filter((name) => !isIgnored(name)).sort()
-  const isCode = (name: string) => /\.tsx?$/.test(name) && !name.endsWith(".d.ts")
-  const code = all.filter(isCode)
+  const code = all.filter(isValFile)
   const paths =
     code.length > 0
       ? code
@@ -91,7 +83,7 @@ function isZip(path: string): boolean {
 function openFolder(folder: string): Files {
   return {
     paths: [...walk(folder, "", 0)],
-    read: async (name) => readWithin(join(folder, name)),
+    read: async (name) => readBytes(join(folder, name), limits.entryBytesMax),
     [Symbol.dispose]: () => {},
   }
 }
@@ -118,29 +110,9 @@ function listFolder(path: string): readonly Dirent[] {
   }
 }
 
-function readWithin(path: string): Uint8Array {
-  try {
-    const { size } = statSync(path)
-    if (size > limits.entryBytesMax)
-      throw new CliError(
-        "failed",
-        `Cannot read "${path}": it is larger than ${limits.entryBytesMax} bytes`,
-      )
-    return readFileSync(path)
-  } catch (cause) {
-    if (cause instanceof CliError) throw cause
-    throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
-  }
-}
-
 /** Hidden files belong to tools, and installed packages are not vals. */
 function isIgnored(path: string): boolean {
   return path
     .split("/")
     .some((part) => part.startsWith(".") || part === "node_modules" || part === "__MACOSX")
-}
-
-/** The file name without folder and extension. */
-export function toBaseName(path: string): string {
-  return basename(path, extname(path))
 }

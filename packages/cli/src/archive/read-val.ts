@@ -2,9 +2,10 @@ import type { Input } from "@hamlet/contract/client"
 import { fileTypes, privacies } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
 import { isValName, parseFile } from "../files/front-matter.ts"
+import { isRecord } from "../files/state-file.ts"
 import { type ArchivedBranch, readBranches } from "../history/archived-history.ts"
 import { toText } from "../terminal/read-input.ts"
-import { toBaseName } from "./import-source.ts"
+import { toStem } from "../watch/paths.ts"
 import type { SourceFile } from "./write-branch.ts"
 
 /** A val as the import API takes it. */
@@ -42,7 +43,7 @@ export function readHistory(
 
 function isSourceFile(value: unknown): value is SourceFile {
   return (
-    isFields(value) &&
+    isRecord(value) &&
     typeof value.path === "string" &&
     typeof value.content === "string" &&
     value.type !== "directory" &&
@@ -52,7 +53,7 @@ function isSourceFile(value: unknown): value is SourceFile {
 
 function fromCode(path: string, text: string): ImportedVal {
   const { front, code } = parseFile(text, path)
-  const { name = toBaseName(path), privacy, type } = front
+  const { name = toStem(path), privacy, type } = front
   if (!isValName(name))
     throw new CliError("usage", `Cannot make a val of "${path}": "${name}" is not a valid name`, {
       advice: 'set another name in its first line: "// hamlet: name=hello"',
@@ -63,7 +64,7 @@ function fromCode(path: string, text: string): ImportedVal {
 
 function fromJson(path: string, text: string): ImportedVal {
   const fields = parseObject(path, text)
-  const name = fields.name ?? toBaseName(path)
+  const name = fields.name ?? toStem(path)
   if (typeof name !== "string" || !isValName(name))
     throw refuse(path, `${JSON.stringify(name)?.slice(0, 100)} is not a valid name`)
   return {
@@ -83,15 +84,11 @@ function fromJson(path: string, text: string): ImportedVal {
 function parseObject(path: string, text: string): Fields {
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""))
-    if (isFields(value)) return value
+    if (isRecord(value)) return value
   } catch {
     throw refuse(path, "it is not JSON")
   }
   throw refuse(path, "it is not a JSON object")
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function pick<Name extends string, Value>(
@@ -149,14 +146,14 @@ function toVersions(path: string, fields: Fields): ImportedVal["versions"] {
   // and the files replace it.
   const versions =
     Array.isArray(fields.files) || Array.isArray(fields.branches)
-      ? fields.versions.filter((one: unknown) => isFields(one) && one.code !== "")
+      ? fields.versions.filter((one: unknown) => isRecord(one) && one.code !== "")
       : fields.versions
   if (versions.length === 0) return [{ code: "\n" }]
   return versions.map((version: unknown) => toVersion(path, version))
 }
 
 function toVersion(path: string, value: unknown): ImportedVal["versions"][number] {
-  if (!isFields(value) || typeof value.code !== "string" || value.code === "")
+  if (!isRecord(value) || typeof value.code !== "string" || value.code === "")
     throw refuse(path, "it has no code")
   const { version, code } = value
   // Other services count from 0.
@@ -168,7 +165,7 @@ function toComments(path: string, value: unknown): ImportedVal["comments"] {
   if (value === undefined || value === null) return undefined
   if (!Array.isArray(value)) throw refuse(path, 'its "comments" is not a list')
   return value.map((one: unknown) => {
-    if (!isFields(one) || typeof one.author !== "string" || typeof one.comment !== "string")
+    if (!isRecord(one) || typeof one.author !== "string" || typeof one.comment !== "string")
       throw refuse(path, "it contains an invalid comment")
     return { author: one.author, comment: one.comment, ...pick("createdAt", toTime(one.createdAt)) }
   })

@@ -1,6 +1,6 @@
 import { ApiError, type Client, type Input } from "@hamlet/contract/client"
 import type { FileType } from "../checkout/checkout-state.ts"
-import { limits } from "../limits.ts"
+import { listTree } from "../checkout/remote-tree.ts"
 import { findBranch } from "../names/find-branch.ts"
 
 /** A file that is imported. */
@@ -32,9 +32,7 @@ export async function writeBranch(
           throw error
         })
   const query = { val_id: id, branch_id: branch.id }
-  const present = await Array.fromAsync(
-    client.items("listFiles", { ...query, path: "", recursive: true, limit: limits.pageItemsMax }),
-  )
+  const present = await Array.fromAsync(listTree(client, { val: { id }, branch }))
   const wanted = new Set(files.map(({ path }) => path))
   const gone = present.filter(({ path, type }) => type !== "directory" && !wanted.has(path))
   const changes: Input<"changeFiles">["changes"] = [

@@ -1,19 +1,14 @@
+import { isVersionConflict } from "../failure.ts"
 import { limits } from "../limits.ts"
-import type { SyncEvent } from "../watch/sync-event.ts"
+import { startRound } from "../watch/perform-steps.ts"
+import { stepActions } from "../watch/sync-event.ts"
 import type { SyncResult } from "../watch/sync-result.ts"
-import type { MarkedScan, SyncedFolder } from "../watch/watcher.ts"
+import type { SyncedFolder } from "../watch/watcher.ts"
 import { loadCheckout } from "./checkout-state.ts"
 import { isFolderStep, type Step } from "./plan-tree.ts"
 import { getBranch } from "./remote-tree.ts"
 import { createTreeScanner, type TreeScan } from "./scan-tree.ts"
-import {
-  type ComparedTree,
-  compareTree,
-  isVersionConflict,
-  pullTree,
-  pushTree,
-  type TreeDeps,
-} from "./sync-tree.ts"
+import { type ComparedTree, compareTree, pullTree, pushTree, type TreeDeps } from "./sync-tree.ts"
 
 /** Dependencies of the folder of one val. */
 export interface CheckoutFolderDeps extends Omit<TreeDeps, "isStopping"> {
@@ -24,11 +19,8 @@ export interface CheckoutFolderDeps extends Omit<TreeDeps, "isStopping"> {
   note(text: string): void
 }
 
-/** A scan of the folder of one val. */
-export type MarkedTreeScan = MarkedScan & { readonly tree: TreeScan }
-
 /** The folder of one val. A round first applies the changes of the val, and then saves the others. */
-export function createCheckoutFolder(deps: CheckoutFolderDeps): SyncedFolder<MarkedTreeScan> {
+export function createCheckoutFolder(deps: CheckoutFolderDeps): SyncedFolder<TreeScan> {
   const { client, folder } = deps
   const scanner = createTreeScanner(folder, limits.watchSettleMs)
   let version: number | undefined
@@ -41,17 +33,14 @@ export function createCheckoutFolder(deps: CheckoutFolderDeps): SyncedFolder<Mar
       version = (await getBranch(client, loadCheckout(folder))).version
       return before !== version
     },
-    scan() {
-      const tree = scanner.scan(loadCheckout(folder).files.keys())
-      return { tree, mark: toMark(tree), isUnsettled: tree.isUnsettled }
-    },
-    sync: ({ tree }, isStopping) => syncTree({ ...deps, isStopping }, tree),
+    scan: () => scanner.scan(loadCheckout(folder).files.keys()),
+    sync: (scan, isStopping) => syncTree({ ...deps, isStopping }, scan),
   }
 }
 
 async function syncTree(deps: CheckoutFolderDeps & TreeDeps, scan: TreeScan): Promise<SyncResult> {
   const compared = await compareTree(deps, scan)
-  reportProblems(deps, compared)
+  for (const [file, text] of compared.problems) deps.report({ action: "problem", file, text })
   const steps = deps.isDeleting ? compared.steps : keepWhenMany(deps, compared.steps)
   if (deps.isDry) return reportPlan(deps, { ...compared, steps })
   const { checkout, ...pulled } = await pullTree(deps, { ...compared, steps }, false)
@@ -66,14 +55,6 @@ async function syncTree(deps: CheckoutFolderDeps & TreeDeps, scan: TreeScan): Pr
   }
 }
 
-/** Reports what keeps files from being synchronised. */
-function reportProblems(
-  { report }: Pick<TreeDeps, "report">,
-  { problems }: Pick<ComparedTree, "problems">,
-): void {
-  for (const [file, text] of problems) report({ action: "problem", file, text })
-}
-
 /** When many files disappear at once, it was probably a mistake. */
 function keepWhenMany({ report }: TreeDeps, steps: readonly Step[]): readonly Step[] {
   const deletions = steps.filter(({ kind }) => kind === "delete")
@@ -86,37 +67,19 @@ function keepWhenMany({ report }: TreeDeps, steps: readonly Step[]): readonly St
   return steps.filter(({ kind }) => kind !== "delete")
 }
 
-/** The words for steps that were not done. */
-export const plannedActions: Readonly<Partial<Record<Step["kind"], SyncEvent["action"]>>> = {
-  write: "wrote",
-  carry: "moved",
-  trash: "trashed",
-  conflict: "conflict",
-  rescue: "conflict",
-  create: "created",
-  save: "saved",
-  delete: "deleted",
-  move: "moved",
-}
-
 function reportPlan(
-  { report }: TreeDeps,
+  given: TreeDeps,
   { checkout, remote, steps }: Pick<ComparedTree, "checkout" | "remote" | "steps">,
 ): SyncResult {
+  const { deps, tally } = startRound(given)
   const { id, name } = checkout.val
   for (const step of steps) {
-    const action = plannedActions[step.kind]
+    const action = stepActions[step.kind]
     if (action === undefined) continue
     const other = "newPath" in step ? step.path : isFolderStep(step) ? step.before : undefined
     const file = "newPath" in step ? (step.newPath ?? step.path) : step.path
-    report({ action, file, other, val: { id, name, version: remote.version }, isPlanned: true })
+    const val = { id, name, version: remote.version }
+    deps.report({ action, file, other, val, isPlanned: true })
   }
-  const hasConflict = steps.some(({ kind }) => kind === "conflict" || kind === "rescue")
-  return { hasActed: false, isRaced: false, hasConflict, exit: undefined }
-}
-
-function toMark({ files, blocked, missing }: TreeScan): string {
-  return Bun.hash(
-    [...[...files].flat(), "blocked", ...[...blocked].flat(), "missing", ...missing].join("\n"),
-  ).toString(36)
+  return tally
 }

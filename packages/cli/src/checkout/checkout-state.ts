@@ -1,9 +1,8 @@
-import { existsSync, lstatSync, readFileSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 import type { Output } from "@hamlet/contract/client"
 import { fileTypes } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
-import { writeFileWhole } from "../files/write-file.ts"
+import { findState, isId, isRecord, toStatePath, writeState } from "../files/state-file.ts"
 import { findLocalPathProblem } from "./local-paths.ts"
 
 /** What a file of a val is for. */
@@ -43,16 +42,15 @@ export function findCheckoutFolder(path: string): string | undefined {
 
 /** Whether a folder contains the files of one val. */
 export function isCheckoutFolder(folder: string): boolean {
-  const path = toStatePath(folder)
-  return existsSync(path) && "val" in parse(path)
+  return "val" in (findState(toStatePath(folder), isRecord, advice) ?? {})
 }
 
 /** Reads the state of a folder of one val. */
 export function loadCheckout(folder: string): Checkout {
   const path = toStatePath(folder)
-  const { val: stored } = parse(path)
-  if (!isStored(stored)) throw refuse(path)
-  const { files, pending = {}, ...rest } = stored
+  const found = findState(path, isState, advice)
+  if (!found) throw new CliError("failed", `Cannot read "${path}": there is no such file`)
+  const { files, pending = {}, ...rest } = found.val
   return {
     ...rest,
     files: new Map(Object.entries(files)),
@@ -60,20 +58,15 @@ export function loadCheckout(folder: string): Checkout {
   }
 }
 
-/** Writes the state of a folder of one val. It is local, so `.hamlet` excludes itself from Git. */
+/** Writes the state of a folder of one val. */
 export function saveCheckout(folder: string, checkout: Checkout): void {
-  const inner = join(folder, ".hamlet")
-  if (lstatSync(inner, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new CliError("failed", `Cannot write "${inner}": it is a link`)
-  const ignored = join(inner, ".gitignore")
-  if (!existsSync(ignored)) writeFileWhole(ignored, "*\n")
   const { files, pending, ...rest } = checkout
   const stored = {
     ...rest,
     files: Object.fromEntries(files),
     ...(pending && pending.size > 0 && { pending: Object.fromEntries(pending) }),
   }
-  writeFileWhole(toStatePath(folder), `${JSON.stringify({ val: stored }, undefined, 2)}\n`)
+  writeState(folder, toStatePath(folder), { val: stored })
 }
 
 /** The val of a folder as events and messages name it. */
@@ -82,31 +75,16 @@ export function toCheckoutName({ val, branch }: Checkout): string {
   return branch.name === "main" ? name : `${name} on ${branch.name}`
 }
 
-function toStatePath(folder: string): string {
-  return join(folder, ".hamlet", "state.json")
-}
-
-function parse(path: string): { readonly val?: unknown } {
-  try {
-    const stored: unknown = JSON.parse(readFileSync(path, "utf8"))
-    if (isRecord(stored)) return stored
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError))
-      throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
-  }
-  throw refuse(path)
-}
-
-function refuse(path: string): CliError {
-  return new CliError("failed", `Cannot read "${path}": its content is not valid`, {
-    advice: "delete it, and clone the val again",
-  })
-}
+const advice = "delete it, and clone the val again"
 
 type Files = Readonly<Record<string, BaseFile>>
 type Stored = Omit<Checkout, "files" | "pending"> & {
   readonly files: Files
   readonly pending?: Files
+}
+
+function isState(value: unknown): value is { readonly val: Stored } {
+  return isRecord(value) && isStored(value.val)
 }
 
 /** The folder may come from someone else: its state must not lead to files elsewhere. */
@@ -140,14 +118,6 @@ function isBaseFile(value: unknown): value is BaseFile {
   )
 }
 
-function isId(value: unknown): boolean {
-  return typeof value === "string" && /^[0-9a-f-]{36}$/.test(value)
-}
-
 function isVersion(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -2,24 +2,24 @@ import { renameSync } from "node:fs"
 import { join } from "node:path"
 import { mergeLines } from "@hamlet/contract/merge-lines"
 import { hashText } from "../files/val-file.ts"
-import { readFound } from "../watch/actions/action.ts"
-import { reportConflict } from "../watch/actions/file-actions.ts"
+import { limits } from "../limits.ts"
+import { toNow } from "../watch/actions/file-actions.ts"
 import {
-  makeFile,
-  moveFile,
-  moveToTrash,
-  replaceFile,
-  writeConflictFile,
-  writeToTrash,
-} from "../watch/actions/replace-file.ts"
+  discardFile,
+  type KeepDeps,
+  overwriteFile,
+  readFound,
+  reportConflict,
+} from "../watch/actions/keep-texts.ts"
+import { makeFile, moveFile, writeToTrash } from "../watch/actions/replace-file.ts"
+import type { StepResult } from "../watch/perform-steps.ts"
 import type { SyncEvent } from "../watch/sync-event.ts"
 import type { BaseFile, Checkout } from "./checkout-state.ts"
 import { assertPlainParents, removeEmptyParents } from "./local-paths.ts"
 import type { FolderStep } from "./plan-tree.ts"
 
 /** Dependencies of the steps in a folder. */
-export interface FolderStepDeps {
-  readonly folder: string
+export interface FolderStepDeps extends KeepDeps {
   readonly checkout: Checkout
   /** The version that the folder gets. */
   readonly version: number
@@ -31,17 +31,13 @@ export interface FolderStepDeps {
   getText(path: string): Promise<string>
   /** The recorded text of a file; undefined if there is none, or it is gone. */
   findBaseText(path: string): Promise<string | undefined>
-  report(event: SyncEvent): void
 }
-
-/** The result of a step: `raced` if the file has changed meanwhile, and nothing was done. */
-export type FolderStepResult = "done" | "conflict" | "raced"
 
 /** Performs a step. */
 export async function performFolderStep(
   deps: FolderStepDeps,
   step: FolderStep,
-): Promise<FolderStepResult> {
+): Promise<StepResult> {
   const { folder, files } = deps
   const { path, here, hash, before, theirs } = step
   const val = { ...deps.checkout.val, version: deps.version }
@@ -52,7 +48,7 @@ export async function performFolderStep(
   const text = step.kind === "carry" ? undefined : await deps.getText(path)
   const isMoved = here !== undefined && here !== path && here === before
   const target = isMoved || here === undefined ? path : here
-  let result: FolderStepResult = "done"
+  let isConflict = false
   let action: SyncEvent["action"] = isMoved ? (text === undefined ? "moved" : "renamed") : "wrote"
   if (here !== undefined && hash !== undefined) {
     const found = readFound(folder, { path: here, hash })
@@ -64,24 +60,22 @@ export async function performFolderStep(
       if (deps.isForced || merged !== undefined)
         writeToTrash(folder, target.replaceAll("/", "-"), found)
       else {
-        reportConflict(deps, target, found, val)
-        result = "conflict"
+        reportConflict(deps, target, found, val, toNow(val))
+        isConflict = true
       }
     }
     if (merged !== undefined) action = "merged"
     const next = merged ?? text
-    if (next !== undefined && !replace(deps, target, hash, next, val)) return "raced"
+    const isNew = next !== undefined && hashText(next) !== hash
+    const seen = { path: target, hash }
+    if (isNew && overwriteFile(deps, seen, next, val, toNow(val)) === "raced") return "raced"
   } else if (text !== undefined && makeFile(folder, path, text) === "raced") return "raced"
   if (before !== undefined) files.delete(before)
   // A file that was moved here is still recorded at their path: the next round sees the move.
   files.set(path, theirs)
-  if (result === "done")
-    deps.report({ action, file: target, other: isMoved ? here : undefined, val })
-  return result
+  if (!isConflict) deps.report({ action, file: target, other: isMoved ? here : undefined, val })
+  return "done"
 }
-
-/** Lines that a side may add and remove; a side with more is one change. */
-const editsMax = 2_000
 
 /** The text with the changes of both sides; undefined if they are about the same lines. */
 function merge(
@@ -90,44 +84,21 @@ function merge(
   theirs: string | undefined,
 ): string | undefined {
   if (base === undefined || theirs === undefined) return undefined
-  return mergeLines({ base, ours, theirs }, editsMax).text
+  return mergeLines({ base, ours, theirs }, limits.mergeEditsMax).text
 }
 
 function discard(
   { folder, files, checkout, isForced, report }: FolderStepDeps,
   { kind, path, here = path, hash = "" }: FolderStep,
-): FolderStepResult {
-  const text = readFound(folder, { path: here, hash })
-  if (text === undefined) return "raced"
+): StepResult {
   const { id, name } = checkout.val
-  const isKept = kind === "rescue" && !isForced
-  const conflict = isKept ? writeConflictFile(folder, here, text) : undefined
-  const trash = moveToTrash(folder, here)
+  const reason = kind === "rescue" && !isForced ? `the file was deleted from ${name}` : undefined
+  const event = discardFile(folder, { path: here, hash }, { id, name }, reason)
+  if (!event) return "raced"
   removeEmptyParents(folder, here)
   files.delete(path)
-  if (conflict === undefined)
-    report({ action: "trashed", file: here, val: { id, name }, other: trash })
-  else
-    report({
-      action: "conflict",
-      file: here,
-      val: { id, name },
-      other: conflict,
-      text: `Cannot save "${here}": the file was deleted from ${name}; its text is in "${conflict}"`,
-    })
-  return isKept ? "conflict" : "done"
-}
-
-function replace(
-  deps: FolderStepDeps,
-  path: string,
-  hash: string,
-  text: string,
-  val: { readonly id: string; readonly name: string; readonly version: number },
-): boolean {
-  if (hashText(text) === hash) return true
-  const onLate = (late: string) => reportConflict(deps, path, late, val)
-  return replaceFile(deps.folder, path, hash, text, onLate) === "done"
+  report(event)
+  return "done"
 }
 
 function moveHere(folder: string, from: string, to: string, hash: string): boolean {

@@ -14,8 +14,7 @@ import {
   saveCheckout,
 } from "./checkout-state.ts"
 import type { OnFetch } from "./remote-tree.ts"
-import { createTreeScanner } from "./scan-tree.ts"
-import { compareTree, type PulledTree, pullTree, type TreeDeps } from "./sync-tree.ts"
+import { compareFolder, type PulledTree, pullTree, type TreeDeps } from "./sync-tree.ts"
 
 /** The folder of one val, and what its commands need. */
 export interface OpenCheckout {
@@ -113,8 +112,7 @@ export async function cloneInto(
       })
     saveCheckout(folder, { ...source, version: null, files: new Map() })
   }
-  const scan = createTreeScanner(folder, 0).scan(loadCheckout(folder).files.keys())
-  const compared = await compareTree(deps, scan)
+  const compared = await compareFolder(deps)
   for (const [file, text] of compared.remote.refused) deps.report({ action: "problem", file, text })
   return pullTree(deps, compared, isForced)
 }

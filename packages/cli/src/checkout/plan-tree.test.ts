@@ -19,7 +19,7 @@ function plan({ base = {}, here = {}, theirs = {}, blocked = [] }: Sides) {
   const { steps, problems } = planTree({
     base: new Map(Object.entries(base)),
     scan: {
-      files: new Map(Object.entries(here)),
+      files: new Map(Object.entries(here).map(([path, hash]) => [path, { hash }])),
       blocked: new Map(blocked.map((path) => [path, undefined])),
       missing: new Set(missing),
     },

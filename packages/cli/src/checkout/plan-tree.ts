@@ -96,7 +96,7 @@ export function planTree({ base, scan, remote }: TreeSides): TreePlan {
     const here = scan.files.has(path)
       ? path
       : (moves.get(path) ?? takeMoved(fresh, path, theirPath, scan))
-    const known = { path, file, here, hash: here === undefined ? undefined : scan.files.get(here) }
+    const known = { path, file, here, hash: scan.files.get(here ?? "")?.hash }
     const theirs = theirPath === undefined ? undefined : remote.files.get(theirPath)
     if (theirPath === undefined || !theirs) steps.push(decideDeleted(known))
     else if (theirPath !== path && (fresh.has(theirPath) || scan.blocked.has(theirPath)))
@@ -105,7 +105,7 @@ export function planTree({ base, scan, remote }: TreeSides): TreePlan {
   }
   for (const [path, theirs] of remote.files) {
     if (done.has(path) || scan.blocked.has(path)) continue
-    const hash = fresh.get(path)
+    const hash = fresh.get(path)?.hash
     const other = freshKeys.get(path.toLowerCase())
     if (hash === undefined && other !== undefined) problems.set(path, toTaken(path, other))
     else if (hash === undefined) steps.push({ kind: "write", path, theirs })
@@ -113,7 +113,7 @@ export function planTree({ base, scan, remote }: TreeSides): TreePlan {
     else steps.push({ kind: "conflict", path, here: path, hash, theirs })
     if (other !== undefined) fresh.delete(other)
   }
-  for (const [path, hash] of fresh)
+  for (const [path, { hash }] of fresh)
     if (!problems.has(path)) steps.push({ kind: "create", path, hash })
   return { steps, problems }
 }
@@ -174,7 +174,7 @@ function decideKnown(
 
 /** A new file at the path that they have moved it to: it was moved here too, and then changed. */
 function takeMoved(
-  fresh: Map<string, string>,
+  fresh: Map<string, unknown>,
   path: string,
   theirPath: string | undefined,
   { missing }: TreeSides["scan"],
@@ -190,21 +190,14 @@ function findMoves(
 ): ReadonlyMap<string, string> {
   const gone = [...base].filter(([path]) => scan.missing.has(path))
   const fresh = [...scan.files].filter(([path]) => !base.has(path))
-  const byHash = groupBy(fresh, ([, hash]) => hash)
-  const goneByHash = groupBy(gone, ([, file]) => file.hash)
+  const byHash = Map.groupBy(fresh, ([, { hash }]) => hash)
+  const goneByHash = Map.groupBy(gone, ([, file]) => file.hash)
   const moves = new Map<string, string>()
   for (const [path, { hash }] of gone) {
     const [only, ...others] = byHash.get(hash) ?? []
     if (only && others.length === 0 && goneByHash.get(hash)?.length === 1) moves.set(path, only[0])
   }
   return moves
-}
-
-function groupBy<Item>(
-  items: readonly Item[],
-  toKey: (item: Item) => string,
-): ReadonlyMap<string, readonly Item[]> {
-  return Map.groupBy(items, toKey)
 }
 
 function toTaken(path: string, other: string): string {

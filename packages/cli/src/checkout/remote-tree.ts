@@ -1,8 +1,14 @@
-import { ApiError, type Client, ConnectionError, type Output } from "@hamlet/contract/client"
+import {
+  ApiError,
+  type Client,
+  ConnectionError,
+  type Item,
+  type Output,
+} from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
 import { hashText } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
-import { toText } from "../terminal/read-input.ts"
+import { collectBytes, toText } from "../terminal/read-input.ts"
 import { type BaseFile, type Checkout, toCheckoutName } from "./checkout-state.ts"
 import { findLocalPathProblem } from "./local-paths.ts"
 
@@ -61,16 +67,11 @@ export async function fetchTree(
   onFetch: OnFetch,
 ): Promise<RemoteTree & { readonly texts: ReadonlyMap<string, string> }> {
   const texts = new Map<string, string>()
-  const { val, branch } = checkout
   const refused = new Map<string, string>()
   const directories = new Set<string>()
   const listed = new Map<string, Omit<BaseFile, "hash">>()
   const keys = new Map<string, string>()
-  const input = { val_id: val.id, branch_id: branch.id, version, path: "", recursive: true }
-  for await (const { path, id, type, version: since } of client.items("listFiles", {
-    ...input,
-    limit: limits.pageItemsMax,
-  })) {
+  for await (const { path, id, type, version: since } of listTree(client, checkout, version)) {
     const other = keys.get(path.toLowerCase())
     const problem =
       findLocalPathProblem(path) ??
@@ -104,10 +105,23 @@ export async function fetchTree(
   return { version, files: new Map(files), directories, refused, texts }
 }
 
+/** A val and one of its branches. */
+type Place = Readonly<Record<"val" | "branch", { readonly id: string }>>
+
+/** Lists all files and folders of a branch; of its newest version if none is named. */
+export function listTree(
+  client: Client,
+  { val, branch }: Place,
+  version?: number,
+): AsyncIterable<Item<"listFiles">> {
+  const query = { val_id: val.id, branch_id: branch.id, version, path: "", recursive: true }
+  return client.items("listFiles", { ...query, limit: limits.pageItemsMax })
+}
+
 /** Fetches contents of one version, which never change. */
 export function createFetchText(
   client: Client,
-  { val, branch }: Readonly<Record<"val" | "branch", { readonly id: string }>>,
+  { val, branch }: Place,
   version: number,
 ): FetchText {
   return async (path) => {
@@ -119,24 +133,14 @@ export function createFetchText(
   }
 }
 
-async function readBody(response: Response, path: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
+async function readBody({ body }: Response, path: string): Promise<Uint8Array> {
+  const failure = `Cannot download "${path}"`
   try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length
-      if (bytes > limits.inputBytesMax)
-        throw new CliError(
-          "failed",
-          `Cannot download "${path}": it is larger than ${limits.inputBytesMax} bytes`,
-        )
-      chunks.push(chunk)
-    }
+    return await collectBytes(body, limits.inputBytesMax, failure)
   } catch (cause) {
     if (cause instanceof CliError) throw cause
-    throw new ConnectionError(`Cannot download "${path}": ${(cause as Error).message}`, { cause })
+    throw new ConnectionError(`${failure}: ${(cause as Error).message}`, { cause })
   }
-  return Buffer.concat(chunks)
 }
 
 /** Works on several items at once. */

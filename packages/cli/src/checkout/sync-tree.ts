@@ -1,8 +1,10 @@
-import { ApiError, type Client } from "@hamlet/contract/client"
+import { type Client, unlessMissing } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
 import { hashText } from "../files/val-file.ts"
-import type { SyncEvent } from "../watch/sync-event.ts"
-import { type SyncResult, toSyncFailure } from "../watch/sync-result.ts"
+import { toParents } from "../watch/paths.ts"
+import { performSteps, type RoundDeps, startRound } from "../watch/perform-steps.ts"
+import { stepActions } from "../watch/sync-event.ts"
+import type { SyncResult } from "../watch/sync-result.ts"
 import {
   type BaseFile,
   type Checkout,
@@ -27,16 +29,14 @@ import {
   type OnFetch,
   type RemoteTree,
 } from "./remote-tree.ts"
-import type { TreeScan } from "./scan-tree.ts"
+import { createTreeScanner, type TreeScan } from "./scan-tree.ts"
 import { saveTree } from "./val-steps.ts"
 
 /** Dependencies of the synchronisation of a folder with its val. */
-export interface TreeDeps {
+export interface TreeDeps extends RoundDeps {
   readonly client: Client
   readonly folder: string
   readonly onFetch: OnFetch
-  report(event: SyncEvent): void
-  isStopping(): boolean
 }
 
 /** What is known of a folder and its val at one moment. */
@@ -59,10 +59,18 @@ export async function compareTree(deps: TreeDeps, scan: TreeScan): Promise<Compa
   return { checkout, remote, steps: plan.steps, problems }
 }
 
+/** Scans a folder once, and compares it with its val. */
+export async function compareFolder(
+  deps: TreeDeps,
+): Promise<ComparedTree & { readonly scan: TreeScan }> {
+  const scan = createTreeScanner(deps.folder, 0).scan(loadCheckout(deps.folder).files.keys())
+  return { ...(await compareTree(deps, scan)), scan }
+}
+
 /** After an interruption: files that were written, but not recorded. */
 function adoptPending(checkout: Checkout, scan: TreeScan): Checkout {
   const { pending = new Map<string, BaseFile>(), ...rest } = checkout
-  const written = [...pending].filter(([path, { hash }]) => scan.files.get(path) === hash)
+  const written = [...pending].filter(([path, { hash }]) => scan.files.get(path)?.hash === hash)
   const files = new Map(checkout.files)
   const ids = new Set(written.map(([, { id }]) => id))
   for (const [path, { id }] of checkout.files)
@@ -72,10 +80,7 @@ function adoptPending(checkout: Checkout, scan: TreeScan): Checkout {
 }
 
 function toRecordedTree({ files }: Checkout, version: number): ComparedTree["remote"] {
-  const directories = new Set<string>()
-  for (const path of files.keys())
-    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
-      directories.add(path.slice(0, end))
+  const directories = new Set([...files.keys()].flatMap(toParents))
   return { version, files, directories, refused: new Map(), texts: new Map() }
 }
 
@@ -89,12 +94,12 @@ export interface PulledTree extends SyncResult {
  * and their own goes to a conflict file. `isForced` discards the changes of the folder, to the trash.
  */
 export async function pullTree(
-  deps: TreeDeps,
+  given: TreeDeps,
   { checkout, remote, steps }: ComparedTree,
   isForced: boolean,
 ): Promise<PulledTree> {
+  const { deps, tally } = startRound(given)
   const files = new Map<string, BaseFile>(checkout.files)
-  const tally = createTally()
   const fetchText = createFetchText(deps.client, checkout, remote.version)
   const stepDeps = {
     ...deps,
@@ -109,27 +114,25 @@ export async function pullTree(
   if (pending.length > 0)
     saveCheckout(deps.folder, { ...checkout, version: null, pending: new Map(pending) })
   const toDo = isForced ? steps.map((step) => toForcedStep(step, remote)) : steps
-  // A file that moves away makes room for another.
-  for (const step of sortSteps(toDo)) {
-    if (deps.isStopping()) break
-    if (step.kind === "forget") files.delete(step.path)
-    if (step.kind === "note" && step.theirs) {
-      if (step.before !== undefined) files.delete(step.before)
-      files.set(step.path, step.theirs)
-    }
-    if (!isFolderStep(step)) continue
-    try {
-      const result = await performFolderStep(stepDeps, step)
-      tally.hasActed ||= result !== "raced"
-      tally.isRaced ||= result === "raced"
-      tally.hasConflict ||= result === "conflict"
-    } catch (error) {
-      addProblem(deps, tally, error, step.path)
-    }
-  }
+  const performed = sortSteps(toDo).map((step) => ({
+    file: step.path,
+    perform: () =>
+      isFolderStep(step) ? performFolderStep(stepDeps, step) : recordStep(files, step),
+  }))
+  await performSteps(deps, tally, performed)
   const next = { ...checkout, version: toRecordedVersion(files, remote), files }
   if (pending.length > 0 || isChanged(checkout, next)) saveCheckout(deps.folder, next)
   return { ...tally, checkout: next }
+}
+
+/** Records what both sides have in common. */
+function recordStep(files: Map<string, BaseFile>, step: Exclude<Step, FolderStep>): "noted" {
+  if (step.kind === "forget") files.delete(step.path)
+  if (step.kind === "note" && step.theirs) {
+    if (step.before !== undefined) files.delete(step.before)
+    files.set(step.path, step.theirs)
+  }
+  return "noted"
 }
 
 /** The recorded text of a file, if its version still exists. */
@@ -140,14 +143,9 @@ async function findBaseText(
 ): Promise<string | undefined> {
   const file = checkout.files.get(path)
   if (!file) return undefined
-  try {
-    const text = await createFetchText(client, checkout, file.version)(path)
-    // Of another branch, if the folder has just changed to this one.
-    return hashText(text) === file.hash ? text : undefined
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
-  }
+  const text = await unlessMissing(createFetchText(client, checkout, file.version)(path))
+  // Of another branch, if the folder has just changed to this one.
+  return text !== undefined && hashText(text) === file.hash ? text : undefined
 }
 
 /** The version of a tree, if all its files are recorded. */
@@ -210,20 +208,13 @@ export async function pushTree(
   saveCheckout(folder, next)
   for (const { kind, path, newPath } of changes)
     deps.report({
-      action: events[kind],
+      action: stepActions[kind],
       file: newPath ?? path,
       other: newPath === undefined ? undefined : path,
       val: { id: checkout.val.id, name: checkout.val.name, version },
     })
   return { checkout: next, steps: changes, isNewVersion }
 }
-
-const events = {
-  create: "created",
-  save: "saved",
-  delete: "deleted",
-  move: "moved",
-} as const satisfies Record<ValStep["kind"], SyncEvent["action"]>
 
 /** Makes the val equal to the folder, whatever it has now; its versions are kept. */
 export function toForcedPush(compared: ComparedTree, scan: TreeScan): ComparedTree {
@@ -247,24 +238,4 @@ export function assertCurrent({ checkout, steps }: ComparedTree): void {
         'fetch it with "hamlet val pull", or save over it with "--force"; old versions are kept',
     },
   )
-}
-
-/** Whether a save failed because the branch has changed meanwhile. */
-export function isVersionConflict(error: unknown): boolean {
-  return error instanceof ApiError && error.code === "version_conflict"
-}
-
-type Tally = { -readonly [Field in keyof SyncResult]: SyncResult[Field] }
-
-function createTally(): Tally {
-  return { hasActed: false, isRaced: false, hasConflict: false, exit: undefined }
-}
-
-function addProblem(deps: TreeDeps, tally: Tally, error: unknown, file: string): void {
-  const failure = toSyncFailure(error)
-  if (failure.isRaced) tally.isRaced = true
-  else {
-    tally.exit ??= failure.exit
-    deps.report({ action: "problem", file, text: failure.text })
-  }
 }

@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from "commander"
 import { transferLimits } from "../archive/archive-limits.ts"
 import { createReport } from "../archive/import-report.ts"
 import { type ImportSource, openImportSource } from "../archive/import-source.ts"
@@ -13,9 +12,10 @@ import {
 import { writeBranch } from "../archive/write-branch.ts"
 import { hasMoreFiles } from "../checkout/account-trees.ts"
 import { CliError } from "../cli-error.ts"
-import { defineCommand } from "../command.ts"
+import { defineCommand, wholeNumber } from "../command.ts"
 import { toFailure } from "../failure.ts"
 import { replayHistory } from "../history/replay-history.ts"
+import { limits } from "../limits.ts"
 import { type Connection, connectTo } from "../servers/connection.ts"
 import { createProgress } from "../terminal/progress.ts"
 import { importFromValTown } from "../valtown/import-vals.ts"
@@ -56,7 +56,7 @@ branches. Values of environment variables and schedules cannot be read; it lists
     },
     "--versions <number>": {
       help: "import only the newest versions of each val",
-      parse: toCount,
+      parse: wholeNumber(1, limits.countMax),
     },
   },
   async run(context, options) {
@@ -204,10 +204,4 @@ function toOwnComments(
   return {
     comments: comments.map((one) => (one.author === user ? { ...one, author: username } : one)),
   }
-}
-
-function toCount(text: string): number {
-  const count = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
-  if (count === undefined) throw new InvalidArgumentError("It must be a positive number.")
-  return count
 }

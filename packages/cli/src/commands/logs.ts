@@ -1,7 +1,6 @@
-import { InvalidArgumentError } from "commander"
 import { findCheckoutFolder } from "../checkout/checkout-state.ts"
 import { findTarget } from "../checkout/find-target.ts"
-import { defineCommand } from "../command.ts"
+import { defineCommand, wholeNumber } from "../command.ts"
 import { limits } from "../limits.ts"
 import type { Output } from "../output/output.ts"
 import { type LogLine, toClock, toPainted } from "../runs/log-lines.ts"
@@ -27,7 +26,7 @@ every new run until Ctrl-C. In the folder of one val, those of that val.`,
     "-f, --follow": "follow new runs",
     "-n, --runs <count>": {
       help: "number of latest runs to show first",
-      parse: toRunCount,
+      parse: wholeNumber(0, 999),
       default: limits.latestRunsDefault,
     },
   },
@@ -105,9 +104,4 @@ function writeFailure(output: Output, run: Run): void {
       `${dim(toClock(at))}  ${cyan(toRunVal(run))}  ${red(output.toVisible(`${run.status} ${error}`))}  ${dim(run.id)}`,
     )
   }
-}
-
-function toRunCount(text: string): number {
-  if (/^\d{1,3}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError("It must be a number from 0 to 999.")
 }

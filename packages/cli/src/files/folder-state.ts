@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from "node:fs"
-import { dirname, isAbsolute, join, relative, resolve } from "node:path"
+import { isAbsolute, relative, resolve } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { Val } from "../names/find-val.ts"
 import type { Privacy, ValType } from "../vals.ts"
+import { findState, isRecord, toStatePath, writeState } from "./state-file.ts"
 import { hashText } from "./val-file.ts"
-import { writeFileWhole } from "./write-file.ts"
 
 /**
  * What a folder records of one of its files: which val it is, and the state in which both last
@@ -54,13 +53,13 @@ export interface FolderState {
 type StoredState = Record<string, Record<string, FileState>>
 
 /**
- * Opens `.hamlet/state.json` of a folder. The state is local, so `.hamlet` excludes itself from
- * Git. Without it, a push creates or updates the val of that name; with it, a push that would
- * overwrite newer changes is refused.
+ * Opens `.hamlet/state.json` of a folder. Without it, a push creates or updates the val of that
+ * name; with it, a push that would overwrite newer changes is refused.
  */
 export function openFolderState(folder: string, serverUrl: string): FolderState {
-  const path = join(folder, ".hamlet", "state.json")
-  const stored = load(path)
+  const path = toStatePath(folder)
+  const load = () => loadState(folder, path)
+  const stored = load()
   const files = new Map(Object.entries(stored[serverUrl] ?? {}))
   const toKey = (file: string) => relative(resolve(folder), resolve(file))
   return {
@@ -69,14 +68,7 @@ export function openFolderState(folder: string, serverUrl: string): FolderState 
     get: (file) => files.get(toKey(file)),
     set: (file, state) => files.set(toKey(file), state),
     delete: (file) => files.delete(toKey(file)),
-    save() {
-      const ignored = join(folder, ".hamlet", ".gitignore")
-      if (!existsSync(ignored)) writeFileWhole(ignored, "*\n")
-      writeFileWhole(
-        path,
-        `${JSON.stringify({ ...load(path), [serverUrl]: Object.fromEntries(files) }, undefined, 2)}\n`,
-      )
-    },
+    save: () => writeState(folder, path, { ...load(), [serverUrl]: Object.fromEntries(files) }),
   }
 }
 
@@ -96,33 +88,20 @@ export function toFileState(val: Val, hash: string, readmeHash?: string): FileSt
   return readmeHash === undefined ? state : { ...state, readmeHash }
 }
 
-function load(path: string): StoredState {
-  if (!existsSync(path)) return {}
-  try {
-    const stored = JSON.parse(readFileSync(path, "utf8"))
-    if (stored?.val !== undefined)
-      throw new CliError(
-        "usage",
-        `Cannot use "${dirname(dirname(path))}": it is the folder of one val`,
-        {
-          advice: "name another folder",
-        },
-      )
-    if (isStoredState(stored)) return stored
-  } catch (cause) {
-    if (cause instanceof CliError) throw cause
-    if (!(cause instanceof SyntaxError))
-      throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
-  }
-  throw new CliError("failed", `Cannot read "${path}": its content is not valid`, {
-    advice: "delete it, and pull the vals again",
+function loadState(folder: string, path: string): StoredState {
+  const stored = findState(path, isKnownState, "delete it, and pull the vals again") ?? {}
+  if (isStoredState(stored)) return stored
+  throw new CliError("usage", `Cannot use "${folder}": it is the folder of one val`, {
+    advice: "name another folder",
   })
 }
 
+function isKnownState(value: unknown): value is StoredState | { readonly val: unknown } {
+  return isRecord(value) && ("val" in value || isStoredState(value))
+}
+
 function isStoredState(value: unknown): value is StoredState {
-  const isRecord = (one: unknown): one is Record<string, unknown> =>
-    typeof one === "object" && one !== null
-  if (!isRecord(value)) return false
+  if (!isRecord(value) || "val" in value) return false
   return Object.values(value).every(
     (files) =>
       isRecord(files) &&

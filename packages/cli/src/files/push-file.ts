@@ -1,5 +1,6 @@
-import { ApiError, type Client, type Input } from "@hamlet/contract/client"
+import { ApiError, type Client, type Input, unlessMissing } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
+import { isVersionConflict } from "../failure.ts"
 import type { Val } from "../names/find-val.ts"
 import { type FileState, type FolderState, toFileState } from "./folder-state.ts"
 import { findReadme, hashReadme, toReadmeField, toReadmePath } from "./readme-file.ts"
@@ -49,11 +50,8 @@ async function assertReadmeSeen(
   base: FileState,
   readme: string,
 ): Promise<void> {
-  const found = await client.getVal({ val_id: base.id }).catch((error: unknown) => {
-    // Saving reports that the val is gone.
-    if (error instanceof ApiError && error.code === "val_not_found") return undefined
-    throw error
-  })
+  // Saving reports that the val is gone.
+  const found = await unlessMissing(client.getVal({ val_id: base.id }), "val_not_found")
   const hash = hashReadme(found?.readme)
   // If the folder recorded no readme, only an existing one can be overwritten.
   if (!found?.readme || hash === base.readmeHash || hash === hashReadme(readme)) return
@@ -103,7 +101,7 @@ async function findSameCode(
   { id, version }: FileState,
   error: unknown,
 ): Promise<number | undefined> {
-  if (!(error instanceof ApiError && error.code === "version_conflict")) return undefined
+  if (!isVersionConflict(error)) return undefined
   const seen = await client.getVersion({ val_id: id, version }).catch(() => undefined)
   const current = await client.getVal({ val_id: id })
   const isSame = seen?.code === current.code && seen.type === current.type

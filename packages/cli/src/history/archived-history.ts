@@ -1,5 +1,6 @@
 import type { Input } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
+import { isRecord } from "../files/state-file.ts"
 
 /** A change of a version, as the API takes it. */
 export type ArchivedChange = Input<"changeFiles">["changes"][number]
@@ -72,8 +73,4 @@ function isVersion(value: unknown): value is ArchivedVersion {
     Array.isArray(value.changes) &&
     value.changes.every((one: unknown) => isRecord(one) && typeof one.path === "string")
   )
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

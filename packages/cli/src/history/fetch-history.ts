@@ -1,6 +1,6 @@
 import type { Client, Output } from "@hamlet/contract/client"
 import { archiveLimits } from "../archive/archive-limits.ts"
-import { createFetchText, forEachAtOnce } from "../checkout/remote-tree.ts"
+import { createFetchText, forEachAtOnce, listTree } from "../checkout/remote-tree.ts"
 import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
 import type { Val } from "../names/find-val.ts"
@@ -44,10 +44,9 @@ async function fetchVersions(
   const versions: ArchivedVersion[] = []
   let before: Files = new Map()
   for (const { version, createdAt, note } of branch.name === "main" ? rest : [first, ...rest]) {
-    const query = { ...ids, version, path: "", recursive: true }
-    const after: Files = new Map(
-      (await Array.fromAsync(client.items("listFiles", query))).map((file) => [file.id, file]),
-    )
+    const place = { val: { id: valId }, branch }
+    const files = await Array.fromAsync(listTree(client, place, version))
+    const after: Files = new Map(files.map((file) => [file.id, file]))
     const texts = await fetchTexts(client, valId, branch, version, before, after)
     for (const text of texts.values()) addChars(text.length)
     versions.push({ version, createdAt, note, changes: toChanges(before, after, texts) })

@@ -1,4 +1,4 @@
-import { ApiError, type Client } from "@hamlet/contract/client"
+import { type Client, unlessMissing } from "@hamlet/contract/client"
 import { fetchBranchFiles } from "../archive/fetch-files.ts"
 import type { ImportedVal } from "../archive/read-val.ts"
 import type { ImportResult, SendOptions } from "../archive/send-vals.ts"
@@ -21,7 +21,7 @@ export async function replayHistory(
 ): Promise<ImportResult> {
   const { name, privacy = "private" } = val
   const { username } = await me()
-  const found = await findFolder(client, username, name)
+  const found = await unlessMissing(client.getFolderByName({ username, val_name: name }))
   if (dryRun && !found) return { name, status: "created" }
   const { id } = found ?? (await client.createFolder({ name, privacy }))
   const done = await findDone(client, id, branches)
@@ -34,15 +34,6 @@ export async function replayHistory(
   if (!dryRun) await addComments(client, id, username, val.comments ?? [])
   const { version } = await client.getBranch({ val_id: id, branch_id: id })
   return { name, status: found ? (isComplete ? "unchanged" : "updated") : "created", id, version }
-}
-
-async function findFolder(client: Client, username: string, name: string) {
-  try {
-    return await client.getFolderByName({ username, val_name: name })
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { mergeParts } from "@hamlet/contract/merge-lines"
+import { limits } from "../limits.ts"
 
 /** What both branches have made of a file; null where it does not exist. */
 export interface ConflictTexts {
@@ -13,9 +14,6 @@ export interface SideNames {
   readonly theirs: string
 }
 
-/** Lines that a side may add and remove; a side with more is one conflict. */
-const editsMax = 2_000
-
 /**
  * The text with the changes of both sides, and where they conflict, both of them between the markers
  * that Git writes.
@@ -26,7 +24,7 @@ export function toMarkedText({ base, ours, theirs }: ConflictTexts, names: SideN
   const mark = (one: string, other: string) =>
     [first, end, close(one, end), middle, end, close(other, end), last, end].join("")
   if (ours === null || theirs === null) return mark(ours ?? "", theirs ?? "")
-  const { parts } = mergeParts({ base: base ?? "", ours, theirs }, editsMax)
+  const { parts } = mergeParts({ base: base ?? "", ours, theirs }, limits.mergeEditsMax)
   const marked = parts.map((part) => (part.isConflict ? mark(part.ours, part.theirs) : part.text))
   // The files conflict in more than their lines: one was moved, or there was none before.
   return parts.some(({ isConflict }) => isConflict) ? marked.join("") : mark(ours, theirs)

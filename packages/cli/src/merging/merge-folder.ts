@@ -1,31 +1,29 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { ApiError, type Input, type Output } from "@hamlet/contract/client"
+import { ApiError, type Input, type Output, unlessMissing } from "@hamlet/contract/client"
 import type { Checkout } from "../checkout/checkout-state.ts"
 import { assertPlainParents, removeEmptyParents } from "../checkout/local-paths.ts"
 import { createTreeDeps, type OpenCheckout } from "../checkout/open-checkout.ts"
 import { isValStep } from "../checkout/plan-tree.ts"
 import { createFetchText } from "../checkout/remote-tree.ts"
-import { createTreeScanner } from "../checkout/scan-tree.ts"
 import {
   type ComparedTree,
-  compareTree,
-  isVersionConflict,
+  compareFolder,
   type PulledTree,
   pullTree,
   type TreeDeps,
 } from "../checkout/sync-tree.ts"
 import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
+import { isVersionConflict } from "../failure.ts"
 import { hashText, readText } from "../files/val-file.ts"
 import {
   makeFile,
   moveToTrash,
   replaceFile,
-  sweepFolder,
   writeConflictFile,
 } from "../watch/actions/replace-file.ts"
-import { lockFolder } from "../watch/lock-folder.ts"
+import { withLockedFolder } from "../watch/lock-folder.ts"
 import {
   type Conflict,
   fetchConflicts,
@@ -63,7 +61,7 @@ export async function mergeIntoFolder(
 ): Promise<MergedFolder> {
   return withFolder(context, open, async (deps) => {
     assertNotMerging(open.folder)
-    const compared = await compare(deps, open)
+    const compared = await compareFolder(deps)
     assertSaved(compared)
     const { checkout } = await pullTree(deps, compared, false)
     const input = toInput(checkout, merge)
@@ -169,24 +167,12 @@ async function withFolder<Result>(
   open: OpenCheckout,
   work: (deps: TreeDeps) => Promise<Result>,
 ): Promise<Result> {
-  const unlock = lockFolder(open.folder)
-  try {
-    sweepFolder(open.folder)
-    const { report, ...deps } = createTreeDeps(context, open)
-    // The result is one line; only what needs attention is reported.
-    return await work({
-      ...deps,
-      report: (event) => {
-        if (event.action === "problem" || event.action === "conflict") report(event)
-      },
-    })
-  } finally {
-    unlock()
+  const { report, ...deps } = createTreeDeps(context, open)
+  // The result is one line; only what needs attention is reported.
+  const reportSome: TreeDeps["report"] = (event) => {
+    if (event.action === "problem" || event.action === "conflict") report(event)
   }
-}
-
-function compare(deps: TreeDeps, { folder, checkout }: OpenCheckout): Promise<ComparedTree> {
-  return compareTree(deps, createTreeScanner(folder, 0).scan(checkout.files.keys()))
+  return withLockedFolder(open.folder, () => work({ ...deps, report: reportSome }))
 }
 
 function assertSaved({ steps }: ComparedTree): void {
@@ -205,7 +191,7 @@ async function finishMerge(
 ): Promise<MergedFolder> {
   const merged = await merge()
   removeMerge(open.folder)
-  return { merged, pulled: await pullTree(deps, await compare(deps, open), false) }
+  return { merged, pulled: await pullTree(deps, await compareFolder(deps), false) }
 }
 
 /**
@@ -222,11 +208,7 @@ async function findSameVersion(
   if (version === state.version) return version
   const fetchText = createFetchText(client, checkout, version)
   for (const [path, text] of texts) {
-    const saved = await fetchText(path).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return undefined
-      throw error
-    })
-    if (saved !== text) return state.version
+    if ((await unlessMissing(fetchText(path))) !== text) return state.version
   }
   return version
 }

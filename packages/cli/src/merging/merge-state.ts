@@ -1,8 +1,7 @@
-import { existsSync, readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { rmSync } from "node:fs"
 import { findLocalPathProblem } from "../checkout/local-paths.ts"
 import { CliError } from "../cli-error.ts"
-import { writeFileWhole } from "../files/write-file.ts"
+import { findState, isId, isRecord, toStatePath, writeState } from "../files/state-file.ts"
 
 /** A merge into the branch of a folder that waits for decisions about files. */
 export interface MergeState {
@@ -24,22 +23,12 @@ export interface MergeState {
 
 /** The merge that waits in a folder, if any. */
 export function findMerge(folder: string): MergeState | undefined {
-  const path = toPath(folder)
-  if (!existsSync(path)) return undefined
-  try {
-    const state: unknown = JSON.parse(readFileSync(path, "utf8"))
-    if (isMergeState(state)) return state
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
-  }
-  throw new CliError("failed", `Cannot read "${path}": its content is not valid`, {
-    advice: "delete it, and merge again",
-  })
+  return findState(toPath(folder), isMergeState, "delete it, and merge again")
 }
 
 /** Records a merge. */
 export function saveMerge(folder: string, state: MergeState): void {
-  writeFileWhole(toPath(folder), `${JSON.stringify(state, undefined, 2)}\n`)
+  writeState(folder, toPath(folder), state)
 }
 
 /** Forgets a merge that has ended. */
@@ -62,7 +51,7 @@ export function assertNotMerging(folder: string): void {
 }
 
 function toPath(folder: string): string {
-  return join(folder, ".hamlet", "merge.json")
+  return toStatePath(folder, "merge.json")
 }
 
 /** The folder may come from someone else: its state must not lead to files elsewhere. */
@@ -70,8 +59,8 @@ function isMergeState(value: unknown): value is MergeState {
   if (!isRecord(value)) return false
   const { branchId, into, ours, theirs, note, version, sourceVersion, files, isWritten } = value
   return (
-    [branchId, ours, theirs].every((one) => typeof one === "string") &&
-    /^[0-9a-f-]{36}$/.test(branchId as string) &&
+    [ours, theirs].every((one) => typeof one === "string") &&
+    isId(branchId) &&
     (into === "parent" || into === "branch") &&
     (note === undefined || typeof note === "string") &&
     [version, sourceVersion].every(Number.isSafeInteger) &&
@@ -85,8 +74,4 @@ function isMergeState(value: unknown): value is MergeState {
         typeof one.hasOurs === "boolean",
     )
   )
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -48,6 +48,10 @@ export function connectTo(server: SelectedServer, requestLimits: RequestLimits =
     server,
     me() {
       user ??= server.user ? Promise.resolve(server.user) : client.getMe()
+      // The server may be unavailable at first.
+      user.catch(() => {
+        user = undefined
+      })
       return user
     },
   }

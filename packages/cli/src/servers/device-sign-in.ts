@@ -1,5 +1,6 @@
 import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
+import { collectBytes } from "../terminal/read-input.ts"
 
 /** A sign-in that its user completes in a browser (RFC 8628). */
 export interface DeviceSignIn {
@@ -77,23 +78,13 @@ async function post(
       redirect: "error",
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
-    const value: unknown = JSON.parse(await readText(response))
+    const bytes = await collectBytes(response.body, limits.deviceBytesMax, "Cannot sign in")
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString())
     return typeof value === "object" && value !== null ? { ...value } : undefined
   } catch {
     signal?.throwIfAborted()
     return undefined
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > limits.deviceBytesMax) throw new Error("the response is too large")
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function toMs(seconds: unknown, msMax: number): number {

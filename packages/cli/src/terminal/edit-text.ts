@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
+import { readInput } from "./read-input.ts"
 
 /** An edited text and the file that still contains it. */
 export interface EditedText {
@@ -40,6 +41,41 @@ export async function editText(
   } finally {
     listenAgain()
   }
+}
+
+/** A text of the user, and the file that it was edited in, if any. */
+export interface Draft {
+  readonly text: string
+  /** How error messages name where it comes from. */
+  readonly source: string
+  readonly edited?: EditedText
+}
+
+/** Reads a text from standard input, or from the editor, which begins with `text`. */
+export async function readDraft(
+  context: Pick<Context, "env" | "interruption">,
+  text: string,
+  fileName: string,
+): Promise<Draft> {
+  if (!process.stdin.isTTY) return { text: await readInput(), source: "standard input" }
+  const edited = await editText(context, text, fileName)
+  return { text: edited.text, source: edited.path, edited }
+}
+
+/** Saves a text. If that fails, the file that it was edited in stays, unless it is empty. */
+export async function saveDraft(
+  { output }: Pick<Context, "output">,
+  edited: EditedText | undefined,
+  save: () => Promise<void>,
+): Promise<void> {
+  try {
+    await save()
+  } catch (error) {
+    if (edited?.text.trim() === "") edited.discard()
+    else if (edited) output.note(`Your text is in "${edited.path}"`)
+    throw error
+  }
+  edited?.discard()
 }
 
 /** Through a shell, because the variable may contain arguments, as in `code --wait`. */

@@ -1,4 +1,4 @@
-import { ApiError, type Client, createClient } from "@hamlet/contract/client"
+import { createClient, unlessMissing } from "@hamlet/contract/client"
 import type { ImportReport } from "../archive/import-report.ts"
 import type { ImportResult } from "../archive/send-vals.ts"
 import { writeBranch } from "../archive/write-branch.ts"
@@ -113,7 +113,9 @@ async function importVal(
   { ifExists, isDry }: ValTownOptions,
 ): Promise<ImportResult> {
   const { name, privacy, description } = val
-  const found = await findOwn(client, (await me()).username, name)
+  const { username } = await me()
+  const own = client.getValByName({ username, val_name: name })
+  const found = await unlessMissing(own, "val_not_found")
   // An import that was interrupted has left an empty val.
   const isNew = found === undefined || found.version === 0
   if (!isNew && ifExists !== "version")
@@ -132,15 +134,6 @@ async function importVal(
   }
   const status = isNew ? "created" : isChanged ? "updated" : "unchanged"
   return { name, status, id, ...(version > 0 && { version }) }
-}
-
-async function findOwn(client: Client, username: string, name: string) {
-  try {
-    return await client.getValByName({ username, val_name: name })
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "val_not_found") return undefined
-    throw error
-  }
 }
 
 /** What the user has to do, because it cannot be read. */

@@ -1,24 +1,21 @@
 import { basename, join } from "node:path"
 import { listNested } from "../checkout/account-trees.ts"
-import {
-  type CheckoutFolderDeps,
-  createCheckoutFolder,
-  type MarkedTreeScan,
-} from "../checkout/checkout-folder.ts"
+import { type CheckoutFolderDeps, createCheckoutFolder } from "../checkout/checkout-folder.ts"
 import { loadCheckout } from "../checkout/checkout-state.ts"
+import type { TreeScan } from "../checkout/scan-tree.ts"
 import { limits } from "../limits.ts"
 import { createRemoteVals } from "./remote-vals.ts"
 import { createScanner, type Scan } from "./scan-folder.ts"
 import { listKnownPaths, type SyncDeps, syncFolder } from "./sync-folder.ts"
-import { nothingDone, type SyncResult, toSyncFailure } from "./sync-result.ts"
+import { addResults, nothingDone, type SyncResult, toSyncFailure } from "./sync-result.ts"
 import type { MarkedScan, SyncedFolder } from "./watcher.ts"
 
 /** Dependencies of the folder of an account. */
 export interface AccountFolderDeps
   extends Omit<SyncDeps, "owner" | "isStopping">,
     CheckoutFolderDeps {
-  /** Gets the id of the signed-in user. */
-  getOwner(): Promise<string>
+  /** The signed-in user. */
+  me(): Promise<{ readonly id: string }>
   readonly settleMs?: number
 }
 
@@ -26,7 +23,7 @@ export interface AccountFolderDeps
 export interface AccountScan extends MarkedScan {
   readonly files: Scan
   /** By the id of the val. */
-  readonly trees: ReadonlyMap<string, MarkedTreeScan>
+  readonly trees: ReadonlyMap<string, TreeScan>
 }
 
 /** A folder with all vals of a user. Vals with several files have folders of their own in it. */
@@ -43,12 +40,12 @@ export function createAccountFolder(deps: AccountFolderDeps): SyncedFolder<Accou
     scan() {
       const files = scanner.scan(listKnownPaths(deps))
       const trees = nested.scan()
-      const all = [...trees.values()]
-      const mark = [toMark(files), ...all.map((tree) => tree.mark)].join(" ")
-      return { files, trees, mark, isUnsettled: [files, ...all].some((one) => one.isUnsettled) }
+      const all = [files, ...trees.values()]
+      const mark = all.map((one) => one.mark).join(" ")
+      return { files, trees, mark, isUnsettled: all.some((one) => one.isUnsettled) }
     },
     async sync({ files, trees }, isStopping) {
-      const owner = await deps.getOwner()
+      const { id: owner } = await deps.me()
       const listed = await remote.list()
       const vals = listed.vals.filter(({ id }) => !trees.has(id))
       let result = await syncFolder({ ...deps, owner, isStopping }, files, { ...listed, vals })
@@ -64,7 +61,7 @@ export function createAccountFolder(deps: AccountFolderDeps): SyncedFolder<Accou
 
 /** The folders of vals in the folder of an account. */
 function createNestedFolders(deps: AccountFolderDeps) {
-  const opened = new Map<string, SyncedFolder<MarkedTreeScan>>()
+  const opened = new Map<string, SyncedFolder<TreeScan>>()
   const settled = new Map<string, string>()
   const open = (folder: string) => {
     const name = basename(folder)
@@ -73,7 +70,7 @@ function createNestedFolders(deps: AccountFolderDeps) {
     return createCheckoutFolder({ ...deps, folder, report })
   }
   return {
-    scan(): ReadonlyMap<string, MarkedTreeScan> {
+    scan(): ReadonlyMap<string, TreeScan> {
       const found = listNested(deps.folder)
       for (const [id, { folder }] of opened) if (found.get(id) !== folder) opened.delete(id)
       for (const [id, folder] of found) if (!opened.has(id)) opened.set(id, open(folder))
@@ -81,7 +78,7 @@ function createNestedFolders(deps: AccountFolderDeps) {
     },
     async sync(
       id: string,
-      scan: MarkedTreeScan,
+      scan: TreeScan,
       version: number | undefined,
       isStopping: () => boolean,
     ): Promise<SyncResult> {
@@ -104,24 +101,4 @@ function createNestedFolders(deps: AccountFolderDeps) {
       }
     },
   }
-}
-
-function addResults(one: SyncResult, other: SyncResult): SyncResult {
-  return {
-    hasActed: one.hasActed || other.hasActed,
-    isRaced: one.isRaced || other.isRaced,
-    hasConflict: one.hasConflict || other.hasConflict,
-    exit: one.exit ?? other.exit,
-  }
-}
-
-/** A hash of the scan that changes when anything in the folder does. */
-function toMark({ files, blocked, missing, readmes }: Scan): string {
-  const seen = [...files.values()].map(({ path, hash }) => `${path} ${hash}`)
-  const texts = [...readmes].map(([path, { hash, problem }]) => `${path} ${hash} ${problem}`)
-  return Bun.hash(
-    [...seen, "blocked", ...[...blocked].flat(), "missing", ...missing, "readmes", ...texts].join(
-      "\n",
-    ),
-  ).toString(36)
 }

@@ -2,12 +2,27 @@ import { Database } from "bun:sqlite"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { CliError } from "../cli-error.ts"
+import { sweepFolder } from "./actions/replace-file.ts"
+
+/** Works in a folder that no other watcher uses, after what a killed one has left is cleaned up. */
+export async function withLockedFolder<Result>(
+  folder: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const unlock = lockFolder(folder)
+  try {
+    sweepFolder(folder)
+    return await work()
+  } finally {
+    unlock()
+  }
+}
 
 /**
- * Locks a folder against a second watcher, until the returned function is called. SQLite takes an
- * operating system lock portably; it ends with the process, so there is never a stale one.
+ * Locks a folder until the returned function is called. SQLite takes an operating system lock
+ * portably; it ends with the process, so there is never a stale one.
  */
-export function lockFolder(folder: string): () => void {
+function lockFolder(folder: string): () => void {
   const path = join(folder, ".hamlet", "watch.lock")
   try {
     mkdirSync(join(folder, ".hamlet"), { recursive: true })

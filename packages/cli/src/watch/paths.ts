@@ -15,6 +15,11 @@ export function toConflictPath(path: string, n: number): string {
   return `${path.slice(0, path.length - extension.length)}.conflict-${n}${extension}`
 }
 
+/** The folders that a path with slashes is in, outermost first. */
+export function toParents(path: string): readonly string[] {
+  return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index))
+}
+
 /** The file name without its extension. */
 export function toStem(path: string): string {
   return basename(path, extname(path))

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   renameSync,
@@ -17,6 +18,8 @@ let folder: string
 const put = (path: string, text: string | Uint8Array) => writeFileSync(join(folder, path), text)
 /** So long that nothing comes to rest while the test lasts. */
 const restlessMs = 3_600_000
+/** A user without rights. */
+const nobody = 65_534
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "hamlet-scan-"))
@@ -89,7 +92,10 @@ describe("createScanner", () => {
     const scan = createScanner(folder, restlessMs).scan(["gone.ts"])
     expect([names(scan), [...scan.blocked], [...scan.missing], scan.isUnsettled]).toEqual([
       [],
-      [["a.ts", undefined]],
+      [
+        ["a.ts", undefined],
+        ["gone.ts", undefined],
+      ],
       [],
       true,
     ])
@@ -126,20 +132,39 @@ describe("createScanner", () => {
     const first = scanner.scan([])
     expect([names(first), [...first.blocked], [...first.readmes]]).toEqual([
       ["a.ts"],
-      [],
-      [
-        ["a.ts.README.md", { hash: expect.any(String) }],
-        ["b.ts.README.md", { problem: expect.stringContaining("not UTF-8 text") }],
-      ],
+      [["b.ts.README.md", expect.stringContaining("not UTF-8 text")]],
+      [["a.ts.README.md", expect.any(String)]],
     ])
     for (const path of ["a.ts.README.md", "b.ts.README.md"]) rmSync(join(folder, path))
     const second = scanner.scan([])
-    expect([second.readmes.get("a.ts.README.md"), second.isUnsettled]).toEqual([{}, true])
+    expect([[...second.blocked], second.isUnsettled]).toEqual([
+      [
+        ["a.ts.README.md", undefined],
+        ["b.ts.README.md", undefined],
+      ],
+      true,
+    ])
     const third = scanner.scan([])
-    expect([third.readmes.size, third.isUnsettled]).toEqual([0, false])
+    expect([third.blocked.size, third.readmes.size, third.isUnsettled]).toEqual([0, 0, false])
   })
 
   test("fails for a missing folder instead of reporting all files as deleted", () => {
     expect(() => createScanner(join(folder, "gone"), 0).scan(["a.ts"])).toThrow(CliError)
+  })
+
+  test("fails for a subfolder that may not be read: its files are not deleted", () => {
+    mkdirSync(join(folder, "in"))
+    put("in/a.ts", "1")
+    chmodSync(folder, 0o755)
+    chmodSync(join(folder, "in"), 0)
+    // Root may read everything.
+    const isRoot = process.geteuid?.() === 0
+    if (isRoot) process.seteuid?.(nobody)
+    try {
+      expect(() => createScanner(folder, 0).scan(["in/a.ts"])).toThrow(CliError)
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+      chmodSync(join(folder, "in"), 0o755)
+    }
   })
 })

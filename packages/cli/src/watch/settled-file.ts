@@ -9,15 +9,18 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { CliError } from "../cli-error.ts"
+import { toFailure } from "../failure.ts"
 import { limits } from "../limits.ts"
 import { toText } from "../terminal/read-input.ts"
 
 /** What a file was when it was last examined. */
-export interface SeenFile {
+export interface SeenFile<File> {
   /** Differs whenever the file has changed; empty if it must be read again. */
   readonly mark: string
   /** Survives renames; empty where the file system has none. */
   readonly identity: string
+  /** What it contains, if it can be used. */
+  readonly file?: File
   /** Why it is ignored, if the user should know. */
   readonly problem?: string
 }
@@ -27,26 +30,25 @@ export interface SeenFile {
  * `settleMs` ago may be half written: it has neither content nor problem. `parse` may refuse the
  * text.
  */
-export function lookAtFile<Content extends object>(
+export function lookAtFile<File>(
   folder: string,
   path: string,
-  before: (SeenFile & Partial<Content>) | undefined,
+  before: SeenFile<File> | undefined,
   settleMs: number,
-  parse: (text: string) => Content,
-): (SeenFile & Partial<Content>) | undefined {
+  parse: (text: string, path: string) => File,
+): SeenFile<File> | undefined {
   const stats = lstatSync(join(folder, path), { throwIfNoEntry: false })
   if (!stats) return undefined
   const mark = toMark(stats)
   if (before?.mark === mark) return before
   // An inode number may be reused later, but with another birth time.
   const identity = stats.birthtimeMs > 0 ? `${stats.ino} ${stats.birthtimeMs}` : ""
-  const unread = { mark: "", identity } as SeenFile & Partial<Content>
-  if (isRecent(stats, settleMs)) return unread
+  if (isRecent(stats, settleMs)) return { mark: "", identity }
   if (stats.isSymbolicLink())
-    return { ...unread, mark, problem: `Cannot watch "${path}": it is a link` }
+    return { mark, identity, problem: `Cannot save "${path}": it is a link` }
   if (!stats.isFile())
-    return { ...unread, mark, problem: `Cannot watch "${path}": it is not a regular file` }
-  return { ...unread, ...read(folder, path, mark, parse) }
+    return { mark, identity, problem: `Cannot save "${path}": it is not a regular file` }
+  return { identity, ...read(folder, path, mark, parse) }
 }
 
 /** Judged by ctime, which programs cannot set; a ctime in the future comes from another clock. */
@@ -60,31 +62,25 @@ function isRecent({ ctimeMs, size }: Stats, settleMs: number): boolean {
 const futureMsMin = 1_000
 const emptyFactor = 10
 
-function read<Content extends object>(
+function read<File>(
   folder: string,
   path: string,
   mark: string,
-  parse: (text: string) => Content,
-): { readonly mark: string; readonly problem?: string } & Partial<Content> {
-  type Result = { readonly mark: string; readonly problem?: string } & Partial<Content>
+  parse: (text: string, path: string) => File,
+): Omit<SeenFile<File>, "identity"> {
   try {
     const text = readWhole(join(folder, path), path, mark)
-    return (text === undefined ? { mark: "" } : { mark, ...parse(text) }) as Result
+    return text === undefined ? { mark: "" } : { mark, file: parse(text, path) }
   } catch (error) {
-    if (error instanceof CliError)
-      return {
-        mark,
-        problem: error.advice === undefined ? error.message : `${error.message}; ${error.advice}`,
-      } as Result
+    if (error instanceof CliError) return { mark, problem: toFailure(error)?.text ?? error.message }
     // It was deleted, or may not be read.
-    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT"
-    return (
-      isGone
-        ? { mark: "" }
-        : { mark: "", problem: `Cannot read "${path}": ${(error as Error).message}` }
-    ) as Result
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === "ENOENT"
+      ? { mark: "" }
+      : { mark: "", problem: `Cannot save "${path}": ${message}` }
   }
 }
+
 /** The text of exactly the file that was examined, or undefined if it has changed. */
 function readWhole(fullPath: string, path: string, mark: string): string | undefined {
   const file = openSync(fullPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -94,10 +90,10 @@ function readWhole(fullPath: string, path: string, mark: string): string | undef
     if (stats.size > limits.inputBytesMax)
       throw new CliError(
         "failed",
-        `Cannot read "${path}": it is larger than ${limits.inputBytesMax} bytes`,
+        `Cannot save "${path}": it is larger than ${limits.inputBytesMax} bytes`,
       )
     const bytes = readFileSync(file)
-    return toMark(fstatSync(file)) === mark ? toText(bytes, `"${path}"`) : undefined
+    return toMark(fstatSync(file)) === mark ? toText(bytes, `"${path}"`, "save") : undefined
   } finally {
     closeSync(file)
   }

@@ -23,3 +23,20 @@ export interface SyncEvent {
   /** A message for the user. */
   readonly text?: string | undefined
 }
+
+/** The word for each kind of step; those without one change only the record of the folder. */
+export const stepActions = {
+  nothing: undefined,
+  note: undefined,
+  forget: undefined,
+  write: "wrote",
+  carry: "moved",
+  trash: "trashed",
+  conflict: "conflict",
+  rescue: "conflict",
+  create: "created",
+  save: "saved",
+  move: "moved",
+  delete: "deleted",
+  leave: "left",
+} as const satisfies Readonly<Record<string, SyncEvent["action"] | undefined>>

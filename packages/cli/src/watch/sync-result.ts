@@ -22,6 +22,27 @@ export const nothingDone: SyncResult = {
   exit: undefined,
 }
 
+/** Both results together. */
+export function addResults(one: SyncResult, other: SyncResult): SyncResult {
+  return {
+    hasActed: one.hasActed || other.hasActed,
+    isRaced: one.isRaced || other.isRaced,
+    hasConflict: one.hasConflict || other.hasConflict,
+    exit: one.exit ?? other.exit,
+  }
+}
+
+/** Scripts must notice conflicts and problems. */
+export function toSyncExit(
+  { hasConflict, isRaced, exit }: SyncResult,
+  hasProblem = false,
+): ExitName | undefined {
+  return hasConflict || isRaced ? "conflict" : (exit ?? (hasProblem ? "failed" : undefined))
+}
+
+/** A result that grows. */
+export type Tally = { -readonly [Field in keyof SyncResult]: SyncResult[Field] }
+
 /** Classifies the failure of one action; throws those that affect all of them. */
 export function toSyncFailure(error: unknown) {
   const failure = toFailure(error)

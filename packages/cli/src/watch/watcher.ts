@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from "node:fs"
 import { limits } from "../limits.ts"
 import { isTemporary } from "../runs/run-watcher.ts"
-import type { SyncResult } from "./sync-result.ts"
+import { addResults, nothingDone, type SyncResult } from "./sync-result.ts"
 
 /** How many races in a row before the watcher pauses. */
 const racesMax = 3
@@ -60,17 +60,11 @@ export class FolderWatcher<Scan extends MarkedScan = MarkedScan> {
   }
 
   async #syncOnce(): Promise<SyncResult> {
-    let total: SyncResult = { hasActed: false, isRaced: false, hasConflict: false, exit: undefined }
+    let total = nothingDone
     for (let round = 1; ; round++) {
-      const { hasActed, isRaced, hasConflict, exit } = await this.#sync(
-        await this.#scanAtRest(round === 1 || total.isRaced),
-      )
-      total = {
-        hasActed: total.hasActed || hasActed,
-        isRaced,
-        hasConflict: total.hasConflict || hasConflict,
-        exit: total.exit ?? exit,
-      }
+      const result = await this.#sync(await this.#scanAtRest(round === 1 || total.isRaced))
+      const { hasActed, isRaced } = result
+      total = { ...addResults(total, result), isRaced }
       if (!(hasActed || isRaced) || round === limits.watchRoundsMax || this.#isStopping)
         return total
     }

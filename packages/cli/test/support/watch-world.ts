@@ -72,7 +72,6 @@ export async function createWatchWorld(
       problems,
       async sync() {
         problems.clear()
-        const getOwner = async () => owner
         const watcher = new FolderWatcher(
           createAccountFolder({
             client,
@@ -81,7 +80,7 @@ export async function createWatchWorld(
             isDeleting,
             isDry: false,
             report: tell,
-            getOwner,
+            me: async () => ({ id: owner }),
             onFetch: { begin() {}, add() {}, end() {} },
             note: () => {},
             settleMs: 0,

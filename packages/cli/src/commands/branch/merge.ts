@@ -11,7 +11,7 @@ import { mergeTaking, type Side, sides } from "../../merging/conflicts.ts"
 import { abortMerge, continueMerge, mergeIntoFolder } from "../../merging/merge-folder.ts"
 import { findBranch } from "../../names/find-branch.ts"
 import { toFullName } from "../../names/find-val.ts"
-import { toPullExit } from "../val/trees.ts"
+import { toSyncExit } from "../../watch/sync-result.ts"
 
 export const command = defineCommand({
   description: `Takes what has changed on a branch into the branch that it was made from, in one version. Changes of
@@ -80,7 +80,7 @@ async function merge(context: Context, options: Options): Promise<ExitName | und
     const input = { branchId: branch.id, into, note: message, ...names }
     const { merged, pulled } = await mergeIntoFolder(context, open, input, take)
     print(context, what, name, merged)
-    return toPullExit(pulled)
+    return toSyncExit(pulled)
   }
   const input = { val_id: val.id, branch_id: branch.id, into, note: message }
   const place = to ? `the folder of ${to.name}` : "its folder"
@@ -115,7 +115,7 @@ async function finish(
   const { merged, pulled, state } = await continueMerge(context, open, message)
   const { username, name } = open.checkout.val
   print(context, `${state.theirs} into ${state.ours}`, `${username}/${name}`, merged)
-  return toPullExit(pulled)
+  return toSyncExit(pulled)
 }
 
 async function abort(context: Context): Promise<ExitName | undefined> {

@@ -1,15 +1,14 @@
 import { saveCheckout } from "../../checkout/checkout-state.ts"
 import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
 import { isValStep } from "../../checkout/plan-tree.ts"
-import { createTreeScanner } from "../../checkout/scan-tree.ts"
-import { compareTree, pullTree } from "../../checkout/sync-tree.ts"
+import { compareFolder, pullTree } from "../../checkout/sync-tree.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import { assertNotMerging } from "../../merging/merge-state.ts"
 import { findBranch } from "../../names/find-branch.ts"
-import { sweepFolder } from "../../watch/actions/replace-file.ts"
-import { lockFolder } from "../../watch/lock-folder.ts"
-import { printTree, toPullExit, withoutWrites } from "../val/trees.ts"
+import { withLockedFolder } from "../../watch/lock-folder.ts"
+import { toSyncExit } from "../../watch/sync-result.ts"
+import { printTree, withoutWrites } from "../val/trees.ts"
 
 export const command = defineCommand({
   description: `Writes the files of another branch of the val to its folder; from then on "hamlet val pull", "push" and
@@ -29,27 +28,20 @@ not have move to .hamlet/trash.`,
   async run(context, { branch: name, create = false, dir, force = false }) {
     const open = await openCheckout(context, dir)
     const { folder, checkout, client } = open
-    const unlock = lockFolder(folder)
-    try {
-      sweepFolder(folder)
+    return withLockedFolder(folder, async () => {
       assertNotMerging(folder)
       const { val, branch } = checkout
       const { id } = create
         ? await client.createBranch({ val_id: val.id, name, branchId: branch.id })
         : await findBranch(client, val.id, name)
       const deps = withoutWrites(createTreeDeps(context, open))
-      const scanner = createTreeScanner(folder, 0)
-      if (!force && !create)
-        assertSaved((await compareTree(deps, scanner.scan(checkout.files.keys()))).steps)
+      if (!force && !create) assertSaved((await compareFolder(deps)).steps)
       // First: if this is interrupted, the files must not be saved to the branch that they left.
       saveCheckout(folder, { ...checkout, branch: { id, name }, version: null })
-      const compared = await compareTree(deps, scanner.scan(checkout.files.keys()))
-      const pulled = await pullTree(deps, compared, force)
+      const pulled = await pullTree(deps, await compareFolder(deps), force)
       printTree(context.output, folder, pulled)
-      return toPullExit(pulled)
-    } finally {
-      unlock()
-    }
+      return toSyncExit(pulled)
+    })
   },
 })
 

@@ -1,10 +1,8 @@
-import { ApiError } from "@hamlet/contract/client"
+import { unlessMissing } from "@hamlet/contract/client"
 import { findTarget, ownVal } from "../../checkout/find-target.ts"
-import { CliError } from "../../cli-error.ts"
 import type { Verbs } from "../../command.ts"
 import { confirm, confirmOption, defineCall, defineList, listOptions } from "../../shapes.ts"
-import { askHidden, canAsk } from "../../terminal/ask.ts"
-import { readInput } from "../../terminal/read-input.ts"
+import { readSecret } from "../../terminal/read-input.ts"
 
 const takesVal = { "<val>": ownVal } as const
 
@@ -46,18 +44,12 @@ argument, because other users of this machine can read those. All branches of th
     async call(session, { val: text, key, description }) {
       const { client } = session
       const { val } = await findTarget(session, text)
-      const value = canAsk()
-        ? await askHidden(`Value of ${key}: `)
-        : (await readInput()).replace(/\r?\n$/, "")
-      if (value === "") throw new CliError("usage", `Cannot set ${key}: the value is empty`)
+      const value = await readSecret(key)
       const input = { val_id: val.id, value, description }
-      const variable = await client
-        .putEnvironmentVariable({ ...input, variable: key })
-        .catch((error: unknown) => {
-          const isNew = error instanceof ApiError && error.code === "secret_not_found"
-          if (!isNew) throw error
-          return client.createEnvironmentVariable({ ...input, key })
-        })
+      const put = client.putEnvironmentVariable({ ...input, variable: key })
+      const variable =
+        (await unlessMissing(put, "secret_not_found")) ??
+        (await client.createEnvironmentVariable({ ...input, key }))
       return { json: variable, plain: key, human: `Set ${key}` }
     },
   }),

@@ -1,5 +1,4 @@
-import { InvalidArgumentError } from "commander"
-import type { Verbs } from "../../command.ts"
+import { type Verbs, wholeNumber } from "../../command.ts"
 import { defineCall, defineList, listOptions } from "../../shapes.ts"
 
 export const verbs: Verbs = {
@@ -14,7 +13,10 @@ works once, for 72 hours unless you set --hours.`,
     takes: {
       "--note <text>": "note for administrators",
       "--email <address>": "email address that the account gets",
-      "--hours <count>": { help: "hours until it expires, at most 720", parse: toHours },
+      "--hours <count>": {
+        help: "hours until it expires, at most 720",
+        parse: wholeNumber(1, 720),
+      },
     },
     async call({ client }, { note, hours, email }) {
       const created = await client.createInvitation({ note, hours, email })
@@ -50,10 +52,4 @@ works once, for 72 hours unless you set --hours.`,
       return { json: { id, revoked: true }, plain: id, human: `Revoked ${id}` }
     },
   }),
-}
-
-function toHours(text: string): number {
-  const hours = Number(text)
-  if (/^\d{1,3}$/.test(text) && hours >= 1 && hours <= 720) return hours
-  throw new InvalidArgumentError("It must be a whole number from 1 to 720.")
 }

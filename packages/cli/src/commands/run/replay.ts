@@ -1,6 +1,7 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import { InvalidArgumentError } from "commander"
 import { defineCommand } from "../../command.ts"
+import { toVersionNumber } from "../../names/version-number.ts"
 import { waitForRun } from "../../runs/wait-for-run.ts"
 import { readInput } from "../../terminal/read-input.ts"
 
@@ -25,7 +26,7 @@ the run; the options change parts of its input. --header replaces all headers of
     "--header <name: value>": { help: "a header of the request", parse: toHeader },
     "--body <text>": "body of the request; - reads standard input",
     "--args <json>": { help: "arguments of the call: a JSON array", parse: toArgs },
-    "--version <number>": { help: "version to run", parse: toVersion },
+    "--version <number>": { help: "version to run", parse: toVersionNumber },
   },
   async run(context, options) {
     const connection = await context.connect()
@@ -58,9 +59,4 @@ function toArgs(text: string): unknown[] {
     // Reported below.
   }
   throw new InvalidArgumentError("It must be a JSON array.")
-}
-
-function toVersion(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError("It must be the number of a version.")
 }

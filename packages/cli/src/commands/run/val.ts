@@ -1,6 +1,5 @@
-import { InvalidArgumentError } from "commander"
 import { findTarget, ownVal } from "../../checkout/find-target.ts"
-import { defineCommand } from "../../command.ts"
+import { defineCommand, wholeNumber } from "../../command.ts"
 import { findVal } from "../../names/find-val.ts"
 import { toArguments } from "../../runs/arguments.ts"
 import { startRun, waitForRun } from "../../runs/wait-for-run.ts"
@@ -34,7 +33,7 @@ val, "." is that val, as it is saved, on the branch of the folder; without argum
     "--branch <branch>": "branch of the val (default: main, or that of the folder)",
     "--retries <count>": {
       help: "attempts that follow a failed one, at most 10",
-      parse: toRetries,
+      parse: wholeNumber(0, retriesMax),
     },
   },
   async run(context, { val: text, args: words, detach, retries, file, branch }) {
@@ -49,9 +48,3 @@ val, "." is that val, as it is saved, on the branch of the folder; without argum
     return detach ? startRun(context, start) : waitForRun(context, connection, start)
   },
 })
-
-function toRetries(text: string): number {
-  const count = Number(text)
-  if (/^\d{1,2}$/.test(text) && count <= retriesMax) return count
-  throw new InvalidArgumentError(`It must be a whole number of at most ${retriesMax}.`)
-}

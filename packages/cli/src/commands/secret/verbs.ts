@@ -1,10 +1,8 @@
-import { CliError } from "../../cli-error.ts"
 import type { Verbs } from "../../command.ts"
 import { findWholeVal, type Val } from "../../names/find-val.ts"
 import type { Connection } from "../../servers/connection.ts"
 import { confirm, confirmOption, defineCall, defineList, listOptions } from "../../shapes.ts"
-import { askHidden, canAsk } from "../../terminal/ask.ts"
-import { readInput } from "../../terminal/read-input.ts"
+import { readSecret } from "../../terminal/read-input.ts"
 
 export const verbs: Verbs = {
   set: defineCall({
@@ -26,10 +24,7 @@ it is inserted into requests to those hosts only.`,
     async call(session, { secret: name, host: hosts, val: valName }) {
       const { client } = session
       const val = await findOptionalVal(session, valName)
-      const value = canAsk()
-        ? await askHidden(`Value of ${name}: `)
-        : (await readInput()).replace(/\r?\n$/, "")
-      if (value === "") throw new CliError("usage", `Cannot set ${name}: the value is empty`)
+      const value = await readSecret(name)
       if (val) await client.putValSecret({ val_id: val.id, name, value, hosts })
       else await client.putSecret({ name, value, hosts })
       return { json: { name, hosts: hosts ?? null }, plain: name, human: `Set ${name}` }

@@ -14,8 +14,9 @@ import { findBranch } from "../../names/find-branch.ts"
 import { findWholeVal } from "../../names/find-val.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
 import type { Connection } from "../../servers/connection.ts"
+import { toSyncExit } from "../../watch/sync-result.ts"
 import { printPulled } from "./pull.ts"
-import { printTree, toPullExit, withoutWrites } from "./trees.ts"
+import { printTree, withoutWrites } from "./trees.ts"
 
 export const command = defineCommand({
   description: `With USER/VAL, writes the files of one val to a folder that is named after it; "hamlet val pull", "push",
@@ -69,7 +70,7 @@ async function cloneOne(
   // The files are counted below, instead of a line for each.
   const pulled = await cloneInto(withoutWrites(deps), source, options.force)
   printTree(context.output, folder, pulled)
-  return toPullExit(pulled)
+  return toSyncExit(pulled)
 }
 
 async function cloneAccount(

@@ -1,9 +1,7 @@
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
 import { findWholeVal, toFullName } from "../../names/find-val.ts"
-import { editText } from "../../terminal/edit-text.ts"
-import { readInput } from "../../terminal/read-input.ts"
+import { type Draft, readDraft, saveDraft } from "../../terminal/edit-text.ts"
 
 export const command = defineCommand({
   description: `The comment is Markdown: the words after the name, or else standard input or your editor. --undo deletes
@@ -36,35 +34,16 @@ a comment that you wrote, or that is on one of your vals.`,
       })
       return
     }
-    const draft = await readDraft(context, words, name)
-    let isSaved = false
-    try {
+    const draft: Pick<Draft, "text" | "edited"> =
+      words.length > 0
+        ? { text: words.join(" ") }
+        : await readDraft(context, "", `${name.replace("/", "-")}.md`)
+    await saveDraft(context, draft.edited, async () => {
       const comment = await client.createComment({ val_id: val.id, comment: toComment(draft.text) })
-      isSaved = true
       output.print({ json: comment, plain: comment.id, human: `Commented on ${name}` })
-    } finally {
-      draft.done?.(isSaved)
-    }
+    })
   },
 })
-
-interface Draft {
-  readonly text: string
-  /** Called when the comment is saved, or could not be. */
-  readonly done?: (isSaved: boolean) => void
-}
-
-async function readDraft(context: Context, words: readonly string[], name: string): Promise<Draft> {
-  if (words.length > 0) return { text: words.join(" ") }
-  if (!process.stdin.isTTY) return { text: await readInput() }
-  const { text, path, discard } = await editText(context, "", `${name.replace("/", "-")}.md`)
-  const isKept = text.trim() !== ""
-  return {
-    text,
-    done: (isSaved) =>
-      isSaved || !isKept ? discard() : context.output.note(`Your text is in "${path}"`),
-  }
-}
 
 function toComment(text: string): string {
   const comment = text.trim()

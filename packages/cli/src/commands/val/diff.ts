@@ -3,8 +3,7 @@ import { join, relative, resolve } from "node:path"
 import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
 import { isValStep, planTree } from "../../checkout/plan-tree.ts"
 import { createFetchText } from "../../checkout/remote-tree.ts"
-import { createTreeScanner } from "../../checkout/scan-tree.ts"
-import { compareTree } from "../../checkout/sync-tree.ts"
+import { compareFolder } from "../../checkout/sync-tree.ts"
 import { defineCommand } from "../../command.ts"
 import { printDiff } from "../../output/print-diff.ts"
 
@@ -23,12 +22,11 @@ export const command = defineCommand({
   async run(context, { paths, dir, remote: isRemote }) {
     const open = await openCheckout(context, dir)
     const { client, folder, checkout } = open
-    const scan = createTreeScanner(folder, 0).scan(checkout.files.keys())
-    const compared = await compareTree(createTreeDeps(context, open), scan)
-    const base = isRemote ? compared.remote.files : checkout.files
+    const { remote, scan } = await compareFolder(createTreeDeps(context, open))
+    const base = isRemote ? remote.files : checkout.files
     const missing = new Set([...base.keys()].filter((path) => !scan.files.has(path)))
     const sides = { base, scan: { ...scan, missing }, remote: { files: base } }
-    const { version } = compared.remote
+    const { version } = remote
     // Paths of the val, or as seen from here.
     const wanted = paths.flatMap((path) => [path, relative(folder, resolve(path))])
     // Files of the recorded state may be of different versions, each of which still exists.

@@ -1,9 +1,10 @@
-import { ApiError, type Client, type Input } from "@hamlet/contract/client"
+import type { Client, Input } from "@hamlet/contract/client"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
+import { isVersionConflict } from "../../failure.ts"
 import { findWholeVal, toFullName, type Val } from "../../names/find-val.ts"
-import { editText } from "../../terminal/edit-text.ts"
+import { editText, saveDraft } from "../../terminal/edit-text.ts"
 import { settingOptions, toSaved } from "../../vals.ts"
 
 export const command = defineCommand({
@@ -41,8 +42,7 @@ async function changeSettings(client: Client, val: Val, changes: Changes): Promi
     try {
       return await change(client, current, changes)
     } catch (error) {
-      const isConflict = error instanceof ApiError && error.code === "version_conflict"
-      if (!isConflict || attempt === attemptsMax) throw error
+      if (!isVersionConflict(error) || attempt === attemptsMax) throw error
     }
     current = await client.getVal({ val_id: val.id })
   }
@@ -84,7 +84,6 @@ async function editReadme(context: Context, client: Client, val: Val): Promise<v
   )
 }
 
-/** Deletes the file only when its text is saved or unchanged. */
 async function editAndSave(
   context: Context,
   {
@@ -99,11 +98,5 @@ async function editAndSave(
     edited.discard()
     throw new CliError("failed", `No changes to ${what}`)
   }
-  try {
-    await save(edited.text)
-  } catch (error) {
-    context.output.note(`Your text is in "${edited.path}"`)
-    throw error
-  }
-  edited.discard()
+  await saveDraft(context, edited, () => save(edited.text))
 }

@@ -3,17 +3,9 @@ import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { parseFile } from "../../files/front-matter.ts"
 import { readText } from "../../files/val-file.ts"
-import { editText } from "../../terminal/edit-text.ts"
+import { type Draft, readDraft, saveDraft } from "../../terminal/edit-text.ts"
 import { readInput } from "../../terminal/read-input.ts"
 import { settingOptions, toSaved, type ValType } from "../../vals.ts"
-
-interface Source {
-  readonly text: string
-  /** How error messages name it. */
-  readonly name: string
-  /** Called when the val is saved, or could not be. */
-  readonly done?: (isSaved: boolean) => void
-}
 
 export const command = defineCommand({
   description: `Reads the code from a file, from standard input or from your editor. A name is generated if you pass none.
@@ -32,10 +24,11 @@ Vals are private scripts unless options or the first line of the file say otherw
   async run(context, options) {
     const { client } = await context.connect()
     const readme = options.readme === undefined ? undefined : readText(options.readme)
-    const source = await readSource(context, options)
-    let isSaved = false
-    try {
-      const { front, code } = parseFile(source.text, source.name)
+    const draft = await readCode(context, options)
+    await saveDraft(context, draft.edited, async () => {
+      if (draft.edited && draft.text.trim() === "")
+        throw new CliError("failed", "No val created: the code is empty")
+      const { front, code } = parseFile(draft.text, draft.source)
       const val = await client.createVal({
         code,
         name: options.name ?? front.name,
@@ -43,38 +36,21 @@ Vals are private scripts unless options or the first line of the file say otherw
         type: options.type ?? front.type,
         readme,
       })
-      isSaved = true
       context.output.print(toSaved(val, "Created"))
-    } finally {
-      source.done?.(isSaved)
-    }
+    })
   },
 })
 
-interface SourceOptions {
+interface CodeOptions {
   readonly file: string | undefined
   readonly name: string | undefined
   readonly type: ValType | undefined
 }
 
-async function readSource(context: Context, { file, name, type }: SourceOptions): Promise<Source> {
-  if (file !== undefined && file !== "-") return { text: readText(file), name: file }
-  if (file === "-" || !process.stdin.isTTY)
-    return { text: await readInput(), name: "standard input" }
-  const { text, path, discard } = await editText(
-    context,
-    templates[type ?? "script"],
-    `${name ?? "val"}.tsx`,
-  )
-  if (text.trim() === "") {
-    discard()
-    throw new CliError("failed", "No val created: the code is empty")
-  }
-  return {
-    text,
-    name: path,
-    done: (isSaved) => (isSaved ? discard() : context.output.note(`Your text is in "${path}"`)),
-  }
+async function readCode(context: Context, { file, name, type }: CodeOptions): Promise<Draft> {
+  if (file === "-") return { text: await readInput(), source: "standard input" }
+  if (file !== undefined) return { text: readText(file), source: file }
+  return readDraft(context, templates[type ?? "script"], `${name ?? "val"}.tsx`)
 }
 
 const templates: Readonly<Record<ValType, string>> = {

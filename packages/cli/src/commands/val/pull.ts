@@ -2,8 +2,7 @@ import { relative } from "node:path"
 import { hasMoreFiles, listNested, pullNested } from "../../checkout/account-trees.ts"
 import { findCheckoutFolder } from "../../checkout/checkout-state.ts"
 import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
-import { createTreeScanner } from "../../checkout/scan-tree.ts"
-import { compareTree, pullTree } from "../../checkout/sync-tree.ts"
+import { compareFolder, pullTree } from "../../checkout/sync-tree.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
@@ -14,9 +13,9 @@ import { assertNotMerging } from "../../merging/merge-state.ts"
 import { findVal } from "../../names/find-val.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
 import type { Output } from "../../output/output.ts"
-import { sweepFolder } from "../../watch/actions/replace-file.ts"
-import { lockFolder } from "../../watch/lock-folder.ts"
-import { printTree, toPullExit, withoutWrites } from "./trees.ts"
+import { withLockedFolder } from "../../watch/lock-folder.ts"
+import { toSyncExit } from "../../watch/sync-result.ts"
+import { printTree, withoutWrites } from "./trees.ts"
 
 export const command = defineCommand({
   description: `Writes each val to a file named after it, with its name, privacy and type in the first line. Without names,
@@ -71,21 +70,16 @@ async function pullCheckout(
   force: boolean,
 ): Promise<ExitName | undefined> {
   const open = await openCheckout(context, dir)
-  const unlock = lockFolder(open.folder)
-  try {
-    sweepFolder(open.folder)
+  return withLockedFolder(open.folder, async () => {
     assertNotMerging(open.folder)
     const deps = createTreeDeps(context, open)
-    const scan = createTreeScanner(open.folder, 0).scan(open.checkout.files.keys())
-    const compared = await compareTree(deps, scan)
+    const compared = await compareFolder(deps)
     for (const [file, text] of compared.remote.refused)
       deps.report({ action: "problem", file, text })
     const pulled = await pullTree(deps, compared, force)
     if (context.output.mode === "human") printTree(context.output, open.folder, pulled)
-    return toPullExit(pulled) ?? (compared.remote.refused.size > 0 ? "failed" : undefined)
-  } finally {
-    unlock()
-  }
+    return toSyncExit(pulled, compared.remote.refused.size > 0)
+  })
 }
 
 function listKnown(state: FolderState, nested: ReadonlyMap<string, string>): readonly string[] {

@@ -8,11 +8,9 @@ import {
   toCheckoutName,
 } from "../../checkout/checkout-state.ts"
 import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
-import { createTreeScanner } from "../../checkout/scan-tree.ts"
 import {
   assertCurrent,
-  compareTree,
-  isVersionConflict,
+  compareFolder,
   type PushedTree,
   pullTree,
   pushTree,
@@ -23,19 +21,20 @@ import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
+import { isVersionConflict } from "../../failure.ts"
 import { type FolderState, openFolderState } from "../../files/folder-state.ts"
 import { pushFile } from "../../files/push-file.ts"
 import { limits } from "../../limits.ts"
 import { assertNotMerging } from "../../merging/merge-state.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
 import { type Privacy, toSaved } from "../../vals.ts"
-import { sweepFolder } from "../../watch/actions/replace-file.ts"
-import { lockFolder } from "../../watch/lock-folder.ts"
+import { withLockedFolder } from "../../watch/lock-folder.ts"
 
 export const command = defineCommand({
   description: `Without files, saves the folder of one val: all changes are one version, or nothing is saved. Files that
 .hamletignore lists are left out; its syntax is that of .gitignore. If the val has changed since the folder was
-written, it is not overwritten.
+written, it is not overwritten. The name of a new file gives it its type: main.http.ts, nightly.cron.ts,
+inbox.email.ts; "hamlet file type" changes it.
 
 With files, each of them is a val. The file name is the name of the val. A first line such as
 "// hamlet: name=hello privacy=public type=http" overrides it and is not part of the code. Vals that do not exist
@@ -136,9 +135,7 @@ async function pushCheckout(
   options: PushOptions,
 ): Promise<ExitName | undefined> {
   const open = await openCheckout(context, dir)
-  const unlock = lockFolder(open.folder)
-  try {
-    sweepFolder(open.folder)
+  return withLockedFolder(open.folder, async () => {
     assertNotMerging(open.folder)
     const changes: object[] = []
     let hasProblem = false
@@ -158,16 +155,13 @@ async function pushCheckout(
     )
     printPushed(context, open.folder, pushed, changes)
     return hasProblem ? "failed" : undefined
-  } finally {
-    unlock()
-  }
+  })
 }
 
 /** Again if the folder or the val changes meanwhile, which may have been this very save. */
 async function push(deps: TreeDeps, { message, force }: PushOptions): Promise<PushedTree> {
   for (let round = 1; ; round++) {
-    const scan = createTreeScanner(deps.folder, 0).scan(loadCheckout(deps.folder).files.keys())
-    const compared = await compareTree(deps, scan)
+    const { scan, ...compared } = await compareFolder(deps)
     if (!force) assertCurrent(compared)
     if (round === 1)
       for (const [file, text] of compared.problems) deps.report({ action: "problem", file, text })

@@ -1,11 +1,10 @@
-import { plannedActions } from "../../checkout/checkout-folder.ts"
 import { toCheckoutName } from "../../checkout/checkout-state.ts"
 import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
 import { isValStep, type Step } from "../../checkout/plan-tree.ts"
-import { createTreeScanner } from "../../checkout/scan-tree.ts"
-import { compareTree } from "../../checkout/sync-tree.ts"
+import { compareFolder } from "../../checkout/sync-tree.ts"
 import { defineCommand } from "../../command.ts"
 import { findMerge } from "../../merging/merge-state.ts"
+import { stepActions } from "../../watch/sync-event.ts"
 
 export const command = defineCommand({
   description: `Compares the folder of one val with its branch: what "hamlet val push" would save, what "hamlet val pull"
@@ -19,8 +18,7 @@ would write, and what cannot be saved.`,
     const { output } = context
     const open = await openCheckout(context, dir)
     const deps = createTreeDeps(context, open)
-    const scan = createTreeScanner(open.folder, 0).scan(open.checkout.files.keys())
-    const { checkout, remote, steps, problems } = await compareTree(deps, scan)
+    const { checkout, remote, steps, problems } = await compareFolder(deps)
     const merge = findMerge(open.folder)
     if (merge)
       output.note(
@@ -54,7 +52,7 @@ interface Row {
 }
 
 function toRow(step: Step): readonly Row[] {
-  const action = plannedActions[step.kind]
+  const action = stepActions[step.kind]
   if (action === undefined) return []
   const side = isValStep(step) ? "folder" : "val"
   const word = words[step.kind] ?? action

@@ -1,7 +1,6 @@
 import { relative } from "node:path"
 import { toCheckoutName } from "../../checkout/checkout-state.ts"
 import type { PulledTree, TreeDeps } from "../../checkout/sync-tree.ts"
-import type { ExitName } from "../../exit-codes.ts"
 import type { Output } from "../../output/output.ts"
 
 /** Reports everything but files that were written. */
@@ -22,9 +21,4 @@ export function printTree(
     plain: path,
     human: `${hasActed ? "Wrote" : "Unchanged:"} ${path}  ${output.colour.dim(`${toCheckoutName(checkout)}@${version ?? "?"}, ${files.size} files`)}`,
   })
-}
-
-/** Scripts must notice conflicts and problems. */
-export function toPullExit({ hasConflict, isRaced, exit }: PulledTree): ExitName | undefined {
-  return hasConflict || isRaced ? "conflict" : exit
 }

@@ -5,15 +5,13 @@ import { isCheckoutFolder, loadCheckout } from "../../checkout/checkout-state.ts
 import { assertServer, createOnFetch } from "../../checkout/open-checkout.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { ExitName } from "../../exit-codes.ts"
 import { assertNotMerging } from "../../merging/merge-state.ts"
 import type { Connection } from "../../servers/connection.ts"
 import { createAccountFolder } from "../../watch/account-folder.ts"
-import { sweepFolder } from "../../watch/actions/replace-file.ts"
-import { lockFolder } from "../../watch/lock-folder.ts"
+import { withLockedFolder } from "../../watch/lock-folder.ts"
 import { createEventPrinter } from "../../watch/print-event.ts"
 import type { SyncEvent } from "../../watch/sync-event.ts"
-import type { SyncResult } from "../../watch/sync-result.ts"
+import { toSyncExit } from "../../watch/sync-result.ts"
 import { FolderWatcher } from "../../watch/watcher.ts"
 
 export const command = defineCommand({
@@ -55,40 +53,26 @@ delete is deleted from the val too, which keeps it in its older versions.`,
       },
     }
     const watcher = createWatcher(deps, connection)
-    if (options.dryRun) return toExit(await watcher.once(), hasProblem)
-    const unlock = lockFolder(folder)
-    interruption.onEnd(() => watcher.stop())
-    try {
-      sweepFolder(folder)
-      if (options.once) return toExit(await watcher.once(), hasProblem)
+    if (options.dryRun) return toSyncExit(await watcher.once(), hasProblem)
+    return withLockedFolder(folder, async () => {
+      interruption.onEnd(() => watcher.stop())
+      if (options.once) return toSyncExit(await watcher.once(), hasProblem)
       output.note(`Watching "${options.folder}" until Ctrl-C`)
       await watcher.run()
       // A signal has stopped the watcher; its handler sets the exit code.
       return await new Promise<never>(() => {})
-    } finally {
-      unlock()
-    }
+    })
   },
 })
 
 function createWatcher(deps: CheckoutFolderDeps, connection: Connection) {
-  const { client, server } = connection
+  const { me, server } = connection
   if (isCheckoutFolder(deps.folder)) {
     assertServer(deps.folder, loadCheckout(deps.folder), connection)
     assertNotMerging(deps.folder)
     return new FolderWatcher(createCheckoutFolder(deps))
   }
-  const getOwner = createOwnerLookup(async () => server.user ?? (await client.getMe()))
-  return new FolderWatcher(createAccountFolder({ ...deps, serverUrl: server.url, getOwner }))
-}
-
-/** Caches the id of the user; the server may be unavailable at first. */
-function createOwnerLookup(getUser: () => Promise<{ readonly id: string }>): () => Promise<string> {
-  let owner: string | undefined
-  return async () => {
-    owner ??= (await getUser()).id
-    return owner
-  }
+  return new FolderWatcher(createAccountFolder({ ...deps, serverUrl: server.url, me }))
 }
 
 function openFolder(path: string, isDry: boolean): string {
@@ -98,12 +82,4 @@ function openFolder(path: string, isDry: boolean): string {
   } catch (cause) {
     throw new CliError("failed", `Cannot watch "${path}": ${(cause as Error).message}`, { cause })
   }
-}
-
-/** In CI, conflicts and problems must fail the job. */
-function toExit(
-  { hasConflict, isRaced, exit }: SyncResult,
-  hasProblem: boolean,
-): ExitName | undefined {
-  return hasConflict || isRaced ? "conflict" : (exit ?? (hasProblem ? "failed" : undefined))
 }

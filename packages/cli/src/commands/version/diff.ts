@@ -1,8 +1,7 @@
 import type { Client, Item } from "@hamlet/contract/client"
-import { createFetchText } from "../../checkout/remote-tree.ts"
+import { createFetchText, listTree } from "../../checkout/remote-tree.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import { limits } from "../../limits.ts"
 import { findVal, toFullName, type Val } from "../../names/find-val.ts"
 import { toVersionNumber } from "../../names/version-number.ts"
 import { type FileChange, printDiff, toFileDiff } from "../../output/print-diff.ts"
@@ -93,9 +92,6 @@ async function listFiles(
   val: Val,
   version: number,
 ): Promise<ReadonlyMap<string, ListedFile>> {
-  const files = new Map<string, ListedFile>()
-  const input = { val_id: val.id, branch_id: val.id, version, path: "", recursive: true }
-  for await (const file of client.items("listFiles", { ...input, limit: limits.pageItemsMax }))
-    if (file.type !== "directory") files.set(file.id, file)
-  return files
+  const listed = await Array.fromAsync(listTree(client, { val, branch: val }, version))
+  return new Map(listed.filter(({ type }) => type !== "directory").map((file) => [file.id, file]))
 }

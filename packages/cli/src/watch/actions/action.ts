@@ -1,14 +1,13 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Client } from "@hamlet/contract/client"
 import { type FileState, type FolderState, toFileState } from "../../files/folder-state.ts"
 import { hashReadme, toReadmePath } from "../../files/readme-file.ts"
-import { hashText } from "../../files/val-file.ts"
 import type { Val } from "../../names/find-val.ts"
+import type { StepResult } from "../perform-steps.ts"
 import type { Decision } from "../plan/decide.ts"
 import type { Match } from "../plan/match-sides.ts"
-import type { FoundFile } from "../scan-folder.ts"
-import type { SyncEvent } from "../sync-event.ts"
+import type { KeepDeps } from "./keep-texts.ts"
 import { moveIfPresent } from "./replace-file.ts"
 
 /** An action to take for one val. */
@@ -20,28 +19,17 @@ export interface Action {
 }
 
 /** Dependencies of the actions. */
-export interface ActionDeps {
+export interface ActionDeps extends KeepDeps {
   readonly client: Client
-  readonly folder: string
   readonly state: FolderState
   /** The id of the vals' owner. */
   readonly owner: string
   /** Whether a path in the folder is taken, ignoring case. */
   isTaken(path: string): boolean
-  report(event: SyncEvent): void
 }
 
-/**
- * `raced` when the file or the val has changed meanwhile: nothing was lost, and the next round
- * decides again.
- */
-export type ActionResult = "done" | "raced"
-
 /** Performs one kind of action. */
-export type ActionHandler = (
-  deps: ActionDeps,
-  action: Action,
-) => ActionResult | Promise<ActionResult>
+export type ActionHandler = (deps: ActionDeps, action: Action) => StepResult | Promise<StepResult>
 
 /**
  * Records the state in which file and val agree. `before` is the path under which the file was
@@ -90,17 +78,4 @@ export function moveReadme(folder: string, before: string, path: string): void {
   // Another file may be there now, and own the readme.
   if (!existsSync(join(folder, before)))
     moveIfPresent(folder, toReadmePath(before), toReadmePath(path))
-}
-
-/** The text of a file, if it still has the hash that was found. */
-export function readFound(
-  folder: string,
-  { path, hash }: Pick<FoundFile, "path" | "hash">,
-): string | undefined {
-  try {
-    const text = readFileSync(join(folder, path), "utf8")
-    return hashText(text) === hash ? text : undefined
-  } catch {
-    return undefined
-  }
 }

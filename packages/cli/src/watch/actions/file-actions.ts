@@ -3,25 +3,12 @@ import { type FrontMatter, formatFile } from "../../files/front-matter.ts"
 import { hashText } from "../../files/val-file.ts"
 import type { Val } from "../../names/find-val.ts"
 import { findFreePath, toRenamedPath, toStem } from "../paths.ts"
+import type { StepResult } from "../perform-steps.ts"
 import type { Match } from "../plan/match-sides.ts"
 import type { FoundFile } from "../scan-folder.ts"
-import {
-  type ActionDeps,
-  type ActionHandler,
-  type ActionResult,
-  moveReadme,
-  readFound,
-  setBase,
-  toBase,
-} from "./action.ts"
-import {
-  makeFile,
-  moveFile,
-  moveReadmeToTrash,
-  moveToTrash,
-  replaceFile,
-  writeConflictFile,
-} from "./replace-file.ts"
+import { type ActionDeps, type ActionHandler, moveReadme, setBase, toBase } from "./action.ts"
+import { discardFile, overwriteFile, readFound, reportConflict } from "./keep-texts.ts"
+import { makeFile, moveFile, moveReadmeToTrash } from "./replace-file.ts"
 
 /** Writes the val to its file. */
 export const write: ActionHandler = (deps, { match, val }) => {
@@ -34,57 +21,38 @@ export const conflict: ActionHandler = (deps, { match, val }) => {
   const { file } = match
   const text = file && readFound(deps.folder, file)
   if (!file || text === undefined || !val) return "raced"
-  reportConflict(deps, file.path, text, val)
+  reportConflict(deps, file.path, text, val, toNow(val))
   return overwrite(deps, match, file, val, false)
 }
 
 /** Moves the file of a deleted val to the trash, from where it can be restored. */
-export const trash: ActionHandler = (
-  { folder, state, report },
-  { match: { path, base, movedFrom, file } },
-) => {
-  if (path === undefined || !base || !file || readFound(folder, file) === undefined) return "raced"
-  const other = moveToTrash(folder, path)
-  moveReadmeToTrash(folder, path)
-  state.delete(join(folder, movedFrom ?? path))
-  const name = base.name ?? file.name
-  report({ action: "trashed", file: path, val: { id: base.id, name }, other })
-  return "done"
-}
+export const trash: ActionHandler = (deps, { match }) => discard(deps, match)
 
 /** Moves a changed file of a deleted val to a conflict file: in place it would become a new val. */
-export const rescue: ActionHandler = (
-  { folder, state, report },
-  { match: { path, base, movedFrom, file } },
-) => {
-  const whole = file && readFound(folder, file)
-  if (path === undefined || !base || !file || whole === undefined) return "raced"
-  const other = writeConflictFile(folder, path, whole)
-  moveToTrash(folder, path)
+export const rescue: ActionHandler = (deps, { match }) =>
+  discard(deps, match, "the val was deleted")
+
+function discard(
+  { folder, state, report }: ActionDeps,
+  { path, base, movedFrom, file }: Match,
+  reason?: string,
+): StepResult {
+  if (path === undefined || !base || !file) return "raced"
+  const val = { id: base.id, name: base.name ?? file.name }
+  const event = discardFile(folder, file, val, reason)
+  if (!event) return "raced"
   moveReadmeToTrash(folder, path)
   state.delete(join(folder, movedFrom ?? path))
-  const name = base.name ?? file.name
-  const text = `Cannot save "${path}" as ${name}: the val was deleted; the file's text is in "${other}"`
-  report({ action: "conflict", file: path, val: { id: base.id, name }, other, text })
+  report(event)
   return "done"
 }
 
-/** Saves the previous text of a file to a conflict file, and reports it. */
-export function reportConflict(
-  deps: Pick<ActionDeps, "folder" | "report">,
-  path: string,
-  text: string,
-  val: { readonly id: string; readonly name: string; readonly version: number } | undefined,
-): void {
-  const other = writeConflictFile(deps.folder, path, text)
-  const now = val
-    ? `the file now has version ${val.version} of ${val.name}`
-    : "the file was replaced while it was being saved"
-  const sentence = `Cannot save "${path}": both the file and the val have changed; ${now}, and its previous text is in "${other}"`
-  deps.report({ action: "conflict", file: path, val, other, text: sentence })
+/** What a file has that was replaced by its val. */
+export function toNow({ name, version }: Pick<Val, "name" | "version">): string {
+  return `the file now has version ${version} of ${name}`
 }
 
-function writeNew(deps: ActionDeps, { path: before }: Match, val: Val): ActionResult {
+function writeNew(deps: ActionDeps, { path: before }: Match, val: Val): StepResult {
   // A deleted file is restored to its old path, if it was named after its val.
   const isOld = before !== undefined && toStem(before) === val.name && !deps.isTaken(before)
   const path = isOld ? before : findFreePath(val.name, val.code, deps.isTaken)
@@ -101,15 +69,11 @@ function overwrite(
   file: FoundFile,
   val: Val,
   isReported: boolean,
-): ActionResult {
+): StepResult {
   const { folder } = deps
   const targetPath = findTargetPath(deps, match, file, val)
   const text = toText(val, file.front, targetPath)
-  const isReplaced =
-    replaceFile(folder, file.path, file.hash, text, (late) =>
-      reportConflict(deps, file.path, late, val),
-    ) === "done"
-  if (!isReplaced) return "raced"
+  if (overwriteFile(deps, file, text, val, toNow(val)) === "raced") return "raced"
   const isMoved =
     targetPath !== file.path && moveFile(folder, file.path, targetPath, hashText(text)) === "done"
   const path = isMoved ? targetPath : file.path

@@ -1,15 +1,17 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { ApiError } from "@hamlet/contract/client"
+import { unlessMissing } from "@hamlet/contract/client"
 import type { FileState, FolderState } from "../../files/folder-state.ts"
 import { hashReadme, toReadmeField, toReadmePath } from "../../files/readme-file.ts"
 import type { Val } from "../../names/find-val.ts"
+import type { RoundStep, StepResult } from "../perform-steps.ts"
 import { decideReadme, type ReadmeDecision } from "../plan/decide-readme.ts"
 import type { ValState } from "../remote-vals.ts"
 import type { Scan } from "../scan-folder.ts"
-import type { SyncEvent } from "../sync-event.ts"
-import { type ActionDeps, type ActionResult, readFound } from "./action.ts"
-import { makeFile, moveToTrash, replaceFile, writeConflictFile } from "./replace-file.ts"
+import { stepActions } from "../sync-event.ts"
+import type { ActionDeps } from "./action.ts"
+import { discardFile, overwriteFile, readFound, reportConflict } from "./keep-texts.ts"
+import { makeFile } from "./replace-file.ts"
 
 /** Dependencies of readme actions. */
 export type ReadmeDeps = Pick<ActionDeps, "client" | "folder" | "owner" | "report"> & {
@@ -25,8 +27,7 @@ export interface ReadmeTask {
   readonly hash: string | undefined
 }
 
-/** The action to take for a readme, with the current val. */
-export interface ReadmeAction extends ReadmeTask {
+interface ReadmeAction extends ReadmeTask {
   readonly kind: ReadmeDecision
   readonly val: Val
 }
@@ -44,74 +45,67 @@ export function listReadmeTasks(
   const byId = new Map(vals.map((val) => [val.id, val]))
   return [...state.files].flatMap(([path, base]): readonly ReadmeTask[] => {
     const val = byId.get(base.id)
-    const found = scan.readmes.get(toReadmePath(path))
-    if (!val || base.isLeft || path.startsWith("..") || scan.blocked.has(path)) return []
-    if (found && found.hash === undefined) return []
+    const isBlocked = [path, toReadmePath(path)].some((one) => scan.blocked.has(one))
+    if (!val || base.isLeft || path.startsWith("..") || isBlocked) return []
+    const hash = scan.readmes.get(toReadmePath(path))
     const isSame =
-      base.readmeAt === val.updatedAt && (found === undefined || found.hash === base.readmeHash)
-    return isSame || !existsSync(join(folder, path)) ? [] : [{ path, base, hash: found?.hash }]
+      base.readmeAt === val.updatedAt && (hash === undefined || hash === base.readmeHash)
+    return isSame || !existsSync(join(folder, path)) ? [] : [{ path, base, hash }]
   })
 }
 
-/** Decides what to do about a readme. Nothing if the val is deleted or belongs to another user. */
-export async function planReadme(
-  { client, owner }: ReadmeDeps,
-  task: ReadmeTask,
-): Promise<ReadmeAction | undefined> {
-  try {
-    const val = await client.getVal({ val_id: task.base.id })
-    const kind = decideReadme({
-      base: task.base.readmeHash,
-      file: task.hash,
-      val: hashReadme(val.readme),
-    })
-    return val.author.id === owner ? { ...task, val, kind } : undefined
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
+/**
+ * One by one: each val is fetched right before its readme is saved, because no version protects a
+ * readme.
+ */
+export async function* toReadmeSteps(
+  deps: ReadmeDeps,
+  tasks: readonly ReadmeTask[],
+): AsyncGenerator<RoundStep> {
+  for (const task of tasks) {
+    const val = await unlessMissing(deps.client.getVal({ val_id: task.base.id }))
+    // Deleted, or of another user.
+    if (val?.author.id !== deps.owner) continue
+    const hashes = { base: task.base.readmeHash, file: task.hash, val: hashReadme(val.readme) }
+    const action = { ...task, val, kind: decideReadme(hashes) }
+    const file = toReadmePath(task.path)
+    const word = stepActions[action.kind]
+    yield {
+      file,
+      planned: word && { action: word, file, val },
+      perform: () => performReadme(deps, action),
+    }
   }
 }
 
-/** Performs a readme action. */
-export async function performReadme(deps: ReadmeDeps, action: ReadmeAction): Promise<ActionResult> {
+async function performReadme(deps: ReadmeDeps, action: ReadmeAction): Promise<StepResult> {
   const { kind, path, val } = action
-  const result = kind === "note" ? "done" : await handlers[kind](deps, action)
+  const result = kind === "note" ? "noted" : await handlers[kind](deps, action)
   if (result === "raced") return result
-  const isSaved = kind === "save"
   const { readmeAt: _readmeAt, ...rest } = action.base
   // The val's new `updatedAt` is known only in the next round.
-  const recorded = isSaved
-    ? { readmeHash: action.hash ?? "" }
-    : { readmeHash: hashReadme(val.readme), readmeAt: val.updatedAt }
+  const recorded =
+    kind === "save"
+      ? { readmeHash: action.hash ?? "" }
+      : { readmeHash: hashReadme(val.readme), readmeAt: val.updatedAt }
   deps.state.set(join(deps.folder, path), { ...rest, ...recorded })
-  const reported = reportedAs[kind]
-  if (reported !== undefined) deps.report({ action: reported, file: toReadmePath(path), val })
+  // The others report themselves, with the other file.
+  const reported = kind === "write" || kind === "save" ? stepActions[kind] : undefined
+  if (reported) deps.report({ action: reported, file: toReadmePath(path), val })
   return result
 }
 
-/**
- * How actions are reported. Conflicts and moves to the trash report themselves, with the other
- * file.
- */
-const reportedAs: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"]>>> = {
-  write: "wrote",
-  save: "saved",
-}
-
-type ReadmeHandler = (
-  deps: ReadmeDeps,
-  action: ReadmeAction,
-) => ActionResult | Promise<ActionResult>
+type ReadmeHandler = (deps: ReadmeDeps, action: ReadmeAction) => StepResult | Promise<StepResult>
 
 const handlers: Readonly<Record<Exclude<ReadmeDecision, "note">, ReadmeHandler>> = {
   write(deps, { path, hash, val }) {
     const readme = val.readme ?? ""
     return hash === undefined
       ? makeFile(deps.folder, toReadmePath(path), readme)
-      : overwrite(deps, path, hash, val)
+      : overwriteFile(deps, { path: toReadmePath(path), hash }, readme, val, toNow(val))
   },
-  async save({ client, folder }, { path, hash, val }) {
-    const text = readText(folder, path, hash)
+  async save({ client, folder }, { path, hash = "", val }) {
+    const text = readFound(folder, { path: toReadmePath(path), hash })
     if (text === undefined) return "raced"
     await client.updateVal(
       { val_id: val.id, readme: toReadmeField(text) },
@@ -119,38 +113,21 @@ const handlers: Readonly<Record<Exclude<ReadmeDecision, "note">, ReadmeHandler>>
     )
     return "done"
   },
-  trash({ folder, report }, { path, hash, val }) {
-    if (readText(folder, path, hash) === undefined) return "raced"
-    const file = toReadmePath(path)
-    report({ action: "trashed", file, val, other: moveToTrash(folder, file) })
+  trash({ folder, report }, { path, hash = "", val }) {
+    const event = discardFile(folder, { path: toReadmePath(path), hash }, val)
+    if (!event) return "raced"
+    report(event)
     return "done"
   },
-  conflict(deps, { path, hash, val }) {
-    const text = readText(deps.folder, path, hash)
-    if (text === undefined || hash === undefined) return "raced"
-    reportReadmeConflict(deps, path, text, val)
-    return overwrite(deps, path, hash, val)
+  conflict(deps, { path, hash = "", val }) {
+    const found = { path: toReadmePath(path), hash }
+    const text = readFound(deps.folder, found)
+    if (text === undefined) return "raced"
+    reportConflict(deps, found.path, text, val, toNow(val))
+    return overwriteFile(deps, found, val.readme ?? "", val, toNow(val))
   },
 }
 
-function overwrite(deps: ReadmeDeps, path: string, hash: string, val: Val): ActionResult {
-  return replaceFile(deps.folder, toReadmePath(path), hash, val.readme ?? "", (late) =>
-    reportReadmeConflict(deps, path, late, val),
-  )
-}
-
-function reportReadmeConflict(
-  { folder, report }: ReadmeDeps,
-  path: string,
-  text: string,
-  val: Val,
-): void {
-  const file = toReadmePath(path)
-  const other = writeConflictFile(folder, file, text)
-  const sentence = `Cannot save "${file}": both the file and the val have changed; the file now has the readme of ${val.name}, and its previous text is in "${other}"`
-  report({ action: "conflict", file, val, other, text: sentence })
-}
-
-function readText(folder: string, path: string, hash: string | undefined): string | undefined {
-  return hash === undefined ? undefined : readFound(folder, { path: toReadmePath(path), hash })
+function toNow({ name }: Val): string {
+  return `the file now has the readme of ${name}`
 }

@@ -4,16 +4,9 @@ import { hashText } from "../../files/val-file.ts"
 import { limits } from "../../limits.ts"
 import type { ValField } from "../plan/decide.ts"
 import type { FoundFile } from "../scan-folder.ts"
-import {
-  type ActionDeps,
-  type ActionHandler,
-  readFound,
-  setBase,
-  toBase,
-  toReadmeState,
-} from "./action.ts"
-import { reportConflict } from "./file-actions.ts"
-import { moveReadmeToTrash, replaceFile, writeToTrash } from "./replace-file.ts"
+import { type ActionDeps, type ActionHandler, setBase, toBase, toReadmeState } from "./action.ts"
+import { overwriteFile, readFound } from "./keep-texts.ts"
+import { moveReadmeToTrash, writeToTrash } from "./replace-file.ts"
 
 /** Creates a val from a new file. */
 export const create: ActionHandler = async (deps, { match: { file } }) => {
@@ -83,7 +76,7 @@ export const note: ActionHandler = (deps, { match: { path, base, movedFrom, file
   }
   if (!Bun.deepEquals(base, now) || movedFrom !== undefined) setBase(deps, path, movedFrom, now)
   if (movedFrom !== undefined) deps.report({ action: "moved", file: path, other: movedFrom, val })
-  return "done"
+  return "noted"
 }
 
 /** Reports that a file was deleted and keeps its val. */
@@ -160,11 +153,9 @@ function updateNameLine(
 ): string | undefined {
   if (front.name === undefined || front.name === file.name) return file.hash
   const text = formatFile({ front: { ...front, name: file.name }, code })
-  const isDone =
-    replaceFile(deps.folder, file.path, file.hash, text, (late) =>
-      reportConflict(deps, file.path, late, undefined),
-    ) === "done"
-  return isDone ? hashText(text) : undefined
+  const now = "the file was replaced while it was being saved"
+  const result = overwriteFile(deps, file, text, undefined, now)
+  return result === "done" ? hashText(text) : undefined
 }
 
 function readParts(folder: string, file: FoundFile): FileParts | undefined {

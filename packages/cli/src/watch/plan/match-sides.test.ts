@@ -64,6 +64,7 @@ function match({
     missing: new Set(missing),
     identities: new Map(Object.entries(identities)),
     readmes: new Map(),
+    mark: "",
     isUnsettled: false,
   }
   const { matches, problems, stale } = matchSides({

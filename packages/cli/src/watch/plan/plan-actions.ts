@@ -1,22 +1,19 @@
-import { ApiError, type Client } from "@hamlet/contract/client"
+import { type Client, unlessMissing } from "@hamlet/contract/client"
 import { isValName } from "../../files/front-matter.ts"
 import { hashText } from "../../files/val-file.ts"
 import { limits } from "../../limits.ts"
 import type { Val } from "../../names/find-val.ts"
 import type { Action } from "../actions/action.ts"
-import type { SyncEvent } from "../sync-event.ts"
+import type { RoundDeps } from "../perform-steps.ts"
 import { type Decision, decide, isMoved } from "./decide.ts"
 import type { Match } from "./match-sides.ts"
 
 /** Dependencies of planning. */
-export interface PlanDeps {
+export interface PlanDeps extends RoundDeps {
   readonly client: Client
   /** The id of the vals' owner. */
   readonly owner: string
   readonly isDeleting: boolean
-  report(event: SyncEvent): void
-  /** Whether the watcher is stopping. */
-  isStopping(): boolean
 }
 
 /** Decides what to do about every match, fetching the vals it needs, and sorts the actions. */
@@ -116,12 +113,7 @@ async function findOwnVal(
   { client, owner }: PlanDeps,
   id: string,
 ): Promise<Val | "foreign" | undefined> {
-  try {
-    const val = await client.getVal({ val_id: id })
-    // The name comes from the server and becomes a path: it must not lead outside the folder.
-    return val.author.id === owner && isValName(val.name) ? val : "foreign"
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
-  }
+  const val = await unlessMissing(client.getVal({ val_id: id }))
+  // The name comes from the server and becomes a path: it must not lead outside the folder.
+  return !val || (val.author.id === owner && isValName(val.name)) ? val : "foreign"
 }
