@@ -156,10 +156,14 @@ export async function endRoutes(context: BrowserContext): Promise<void> {
 export async function enterAs(tab: Pick<OpenTab, "context" | "page">, who?: Person): Promise<void> {
   await tab.context.clearCookies()
   await tab.context.clearPermissions()
-  // A document of the app's origin without scripts.
-  await tab.page.goto("/healthz")
+  await showNothing(tab.page)
   await tab.page.evaluate(() => localStorage.clear())
   if (who) await signIn(tab, who)
+}
+
+/** Shows a document of the app's origin without scripts. */
+export async function showNothing(page: Page): Promise<void> {
+  if (!page.url().endsWith("/healthz")) await page.goto("/healthz")
 }
 
 /** Does what the sign-in page does, without loading it: that takes a second of CPU time. */
@@ -174,7 +178,7 @@ async function signIn(
   })
   if (!response.ok()) throw new Error(`cannot sign in: ${await response.text()}`)
   const { pageKey } = (await response.json()) as { pageKey: string }
-  if (!page.url().endsWith("/healthz")) await page.goto("/healthz")
+  await showNothing(page)
   await page.evaluate(([name, key]) => localStorage.setItem(name, key), [
     pageKeyName,
     pageKey,

@@ -1,4 +1,4 @@
-import { buildDocsPage, type DocsPage } from "../src/index.ts"
+import type { DocsPage } from "../src/index.ts"
 
 // The CSP of the real server: nothing is loaded from other origins, and inline scripts and styles
 // are blocked.
@@ -8,8 +8,7 @@ const policy =
 /** The options of the docs server. */
 export interface DocsServerOptions {
   readonly port: number
-  /** Without it, the page is built for each request, so that a change shows on reload. */
-  readonly page?: DocsPage
+  readonly page: DocsPage
   /** Handles all other requests. */
   readonly respond: (request: Request) => Response | Promise<Response>
 }
@@ -23,7 +22,7 @@ export function startDocsServer(options: DocsServerOptions): Bun.Server<undefine
     async fetch(request) {
       const { pathname } = new URL(request.url)
       if (!/^\/docs(\/|$)/.test(pathname)) return await options.respond(request)
-      const { html, assets } = options.page ?? (await buildDocsPage())
+      const { html, assets } = options.page
       const asset = assets.get(pathname)
       if (asset)
         return new Response(new Uint8Array(asset.body), {

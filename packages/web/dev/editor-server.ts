@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type TypeLibs, writeTypeLibs } from "../src/editor/type-service/build-libs.ts"
+import type { AppManifest } from "../src/build/app-manifest.ts"
+import { findBuiltApp } from "../src/open-app.ts"
 
 /** The options of the editor's page. */
 export interface EditorServerOptions {
@@ -27,16 +28,15 @@ export async function startEditorServer({
   api = {},
 }: EditorServerOptions): Promise<EditorServer> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-editor-"))
-  const [page, worker, { libs, nodeTypes }] = await Promise.all([
+  const [page, app] = await Promise.all([
     bundle(folder, ["./editor-page.tsx", "./editor-page.css"]),
-    bundle(folder, ["../src/editor/type-service/worker.ts"]),
-    writeTypeLibs(folder),
+    // Its type service takes seconds to build.
+    findBuiltApp(folder),
   ])
   const html = toHtml(
     page.find((name) => name.endsWith(".js")),
     page.find((name) => name.endsWith(".css")),
-    worker[0],
-    { libs, nodeTypes },
+    app.entries,
   )
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -45,9 +45,11 @@ export async function startEditorServer({
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       if (pathname === "/")
-        return servePage(search === "?libs=none" ? html.replace(libs, "none") : html)
+        return servePage(
+          search === "?libs=none" ? html.replace(app.entries.typeLibs, "none") : html,
+        )
       if (pathname.startsWith("/assets/"))
-        return serveFile(join(folder, pathname.slice("/assets/".length).replaceAll("/", "")))
+        return serveFile([folder, app.folder], pathname.slice("/assets/".length))
       if (Object.hasOwn(api, pathname)) return Response.json(api[pathname])
       return await serveModule(pathname, vals, request)
     },
@@ -102,9 +104,12 @@ function servePage(html: string): Response {
   return new Response(html.replaceAll("NONCE", nonce), { headers })
 }
 
-async function serveFile(path: string): Promise<Response> {
-  const file = Bun.file(path)
-  return (await file.exists()) ? new Response(file) : new Response("Not Found", { status: 404 })
+async function serveFile(folders: readonly string[], name: string): Promise<Response> {
+  for (const folder of folders) {
+    const file = Bun.file(join(folder, name.replaceAll("/", "")))
+    if (await file.exists()) return new Response(file)
+  }
+  return new Response("Not Found", { status: 404 })
 }
 
 /** Like the server: TypeScript for clients that accept it, JavaScript for other browsers. */
@@ -131,7 +136,11 @@ async function readStandard(name: string): Promise<string | undefined> {
   return /^[a-z-]+$/.test(file) ? await readFile(path, "utf8").catch(() => undefined) : undefined
 }
 
-function toHtml(main = "", style = "", worker = "", { libs, nodeTypes }: TypeLibs): string {
+function toHtml(
+  main: string | undefined,
+  style: string | undefined,
+  { typeWorker, typeLibs, nodeTypes }: AppManifest["entries"],
+): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -142,7 +151,7 @@ function toHtml(main = "", style = "", worker = "", { libs, nodeTypes }: TypeLib
 <link rel="stylesheet" href="/assets/${style}">
 <script type="module" src="/assets/${main}"></script>
 </head>
-<body><div id="app" data-worker="/assets/${worker}" data-libs="/assets/${libs}" data-node-types="/assets/${nodeTypes}"></div></body>
+<body><div id="app" data-worker="/assets/${typeWorker}" data-libs="/assets/${typeLibs}" data-node-types="/assets/${nodeTypes}"></div></body>
 </html>
 `
 }

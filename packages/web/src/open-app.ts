@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type AppManifest, type BuiltFile, manifestName } from "./build/app-manifest.ts"
+import { toDocument } from "./build/to-document.ts"
 import { toPreloadTags } from "./build/typeface.ts"
 
 /** The web app, built and ready to be served. */
@@ -31,8 +32,22 @@ export interface PageOptions {
 /** The path of the files of the app. */
 export const assetsPath = "/assets/"
 
-/** Opens the app, and builds it if needed: in `otherFolder` when the sources are read-only. */
+/** Opens the app. */
 export async function openApp(otherFolder: string): Promise<WebApp> {
+  const { folder, entries, files } = await findBuiltApp(otherFolder)
+  return {
+    html: (options) => toHtml(entries, options),
+    findFile(name) {
+      const file = Object.hasOwn(files, name) ? files[name] : undefined
+      return file && { ...file, path: join(folder, name) }
+    },
+  }
+}
+
+/** The built app. It is built if needed: in `otherFolder` when the sources are read-only. */
+export async function findBuiltApp(
+  otherFolder: string,
+): Promise<AppManifest & { readonly folder: string }> {
   const child = Bun.spawn(
     [process.execPath, fileURLToPath(new URL("./build/main.ts", import.meta.url)), otherFolder],
     {
@@ -47,19 +62,9 @@ export async function openApp(otherFolder: string): Promise<WebApp> {
     child.exited,
   ])
   if (code !== 0) throw new Error(`Cannot build the web app: ${stderr.trim()}`)
-  const { entries, files } = JSON.parse(
-    await readFile(join(folder, manifestName), "utf8"),
-  ) as AppManifest
-  return {
-    html: (options) => toHtml(entries, options),
-    findFile(name) {
-      const file = Object.hasOwn(files, name) ? files[name] : undefined
-      return file && { ...file, path: join(folder, name) }
-    },
-  }
+  const manifest = JSON.parse(await readFile(join(folder, manifestName), "utf8")) as AppManifest
+  return { folder, ...manifest }
 }
-
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
 
 function toHtml(
   { main, style, theme, typeWorker, typeLibs, nodeTypes, fonts }: AppManifest["entries"],
@@ -71,26 +76,16 @@ function toHtml(
     typeLibs: assetsPath + typeLibs,
     nodeTypes: assetsPath + nodeTypes,
   }
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="csp-nonce" content="${nonce}">
+  return toDocument({
+    title: `${facts ? `${escapeAttribute(facts.title)} · ` : ""}Hamlet`,
+    metaTags: `<meta name="csp-nonce" content="${nonce}">
 <meta name="hamlet" content="${escapeAttribute(JSON.stringify(settings))}">
-<title>${facts ? `${escapeAttribute(facts.title)} · ` : ""}Hamlet</title>
-${facts ? toShareTags(facts) : ""}<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
-<link rel="stylesheet" href="${assetsPath}${style}">
+${facts ? toShareTags(facts) : ""}`,
+    assetTags: `<link rel="stylesheet" href="${assetsPath}${style}">
 ${toPreloadTags(fonts.map((name) => assetsPath + name))}<script src="${assetsPath}${theme}"></script>
-<script type="module" src="${assetsPath}${main}"></script>
-</head>
-<body>
-<div id="app"></div>
-<noscript><p class="noscript">Hamlet needs JavaScript. You can also use the <a href="/docs">API</a> or the command line.</p></noscript>
-</body>
-</html>
-`
+<script type="module" src="${assetsPath}${main}"></script>`,
+    noScript: `Hamlet needs JavaScript. You can also use the <a href="/docs">API</a> or the command line.`,
+  })
 }
 
 function toShareTags({ title, description, url }: NonNullable<PageOptions["facts"]>): string {

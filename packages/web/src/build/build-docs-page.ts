@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { errorCodes } from "@hamlet/contract"
+import { toDocument } from "./to-document.ts"
 import {
   createTypeface,
   findPreloaded,
@@ -77,24 +78,12 @@ function toHtml(
   stylePath: string,
   fontPaths: readonly string[],
 ): string {
-  const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>Hamlet API</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
-<link rel="stylesheet" href="${stylePath}">
+  return toDocument({
+    title: "Hamlet API",
+    metaTags: `<meta name="referrer" content="no-referrer">`,
+    assetTags: `<link rel="stylesheet" href="${stylePath}">
 ${toPreloadTags(fontPaths)}<script src="${themePath}"></script>
-<script src="${mainPath}" defer></script>
-</head>
-<body>
-<div id="app"></div>
-<noscript><p class="noscript">This page needs JavaScript. The same description is at <a href="/openapi.json">/openapi.json</a>.</p></noscript>
-</body>
-</html>
-`
+<script src="${mainPath}" defer></script>`,
+    noScript: `This page needs JavaScript. The same description is at <a href="/openapi.json">/openapi.json</a>.`,
+  })
 }

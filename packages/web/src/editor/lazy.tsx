@@ -1,16 +1,19 @@
-/** Loads the editor and the diff view when they are first shown; until then, plain text. */
+/**
+ * Loads the editor and the diff view when they are first shown; until then, and when they cannot be
+ * loaded, plain text.
+ */
 
 import { useLoaded } from "../ui/use-loaded.ts"
 import type { CodeEditorProps, EditorLanguage } from "./code-editor-props.ts"
 import type { DiffViewProps } from "./diff-view-props.ts"
 
 export function LazyCodeEditor(props: CodeEditorProps) {
-  const Editor = useLoaded(loadCodeEditor)
+  const { component: Editor } = useLoaded(loadCodeEditor)
   return Editor ? <Editor {...props} /> : <Plain {...props} text={props.value} />
 }
 
 export function LazyDiffView(props: DiffViewProps) {
-  const View = useLoaded(loadDiffView)
+  const { component: View } = useLoaded(loadDiffView)
   return View ? (
     <View {...props} />
   ) : (

@@ -24,7 +24,7 @@ export function CopyChip(props: { text: string; label: string; class?: string })
   return (
     <button
       type="button"
-      class={`bare copy-chip ${props.class ?? ""}`}
+      class={`boxed tiny copy-chip ${props.class ?? ""}`}
       aria-label={`${label}: ${text}`}
       title={`${label}: ${text}`}
       onClick={copy}

@@ -66,6 +66,12 @@ export function FailureState(props: {
   )
 }
 
+/** A script could not be loaded. Browsers do not fetch it again, so the page is loaded anew. */
+export function LoadFailure({ part, ...page }: { part: string; isWholePage?: boolean }) {
+  const message = `Cannot load ${part}: the server does not respond, or has a newer version of the app`
+  return <FailureState message={message} onRetry={() => location.reload()} {...page} />
+}
+
 /** Sets the title of the browser tab. */
 export function useTitle(title: string | undefined, site = "Hamlet"): void {
   useEffect(() => {

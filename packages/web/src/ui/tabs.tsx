@@ -45,7 +45,7 @@ export function Tabs<Id extends string>({ label, tabs, current, panelId, onPick 
           onClick={() => onPick(tab.id)}
         >
           {tab.label}
-          {tab.isMarked ? <span class="tab-mark" aria-hidden="true" /> : null}
+          {tab.isMarked ? <span class="dot tab-mark" aria-hidden="true" /> : null}
         </button>
       ))}
     </div>

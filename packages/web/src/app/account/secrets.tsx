@@ -87,7 +87,7 @@ export function SecretList(props: {
         empty={empty}
         toKey={({ name }) => name}
         columns={[
-          ["Name", "token-name", ({ name }) => <code>{name}</code>],
+          ["Name", "token-name breaks", ({ name }) => <code>{name}</code>],
           [
             "Only for hosts",
             "table-wide quiet",

@@ -62,7 +62,7 @@ export function Tokens() {
           </EmptyState>
         }
         columns={[
-          ["Name", "token-name", ({ name }) => name],
+          ["Name", "token-name breaks", ({ name }) => name],
           [
             "Scopes",
             "only-wide table-wide quiet",

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
 import { Icon } from "../../ui/icon.tsx"
-import { Button } from "../parts/buttons/button.tsx"
+import { FileButton } from "../parts/buttons/file-button.tsx"
 import { useAction } from "../parts/buttons/use-action.ts"
 import { type Dropped, hasFiles, readDropped, takeChosen, takeDropped } from "./dropped.ts"
 import type { SelectedFiles } from "./select-files.ts"
@@ -17,12 +17,18 @@ export function DropZone() {
     })
   const isOver = useDrop(open)
   const Dialog = opened.value?.ImportDialog
+  const pick = (files: readonly File[]) => open(takeChosen(files))
+  const shared = { kind: "quiet", disabled: isBusy, onPick: pick }
   return (
-    <div class={isOver ? "drop-zone drop-zone-over" : "drop-zone"}>
+    <div class={`row wrap drop-zone ${isOver ? "drop-zone-over" : ""}`}>
       <Icon name="upload" />
       <p role="status">{isBusy ? "Reading…" : "Drop a folder or a .zip here"}</p>
-      <FileButton label="Choose a folder" isFolder disabled={isBusy} onPick={open} />
-      <FileButton label="Choose a .zip" disabled={isBusy} onPick={open} />
+      <FileButton {...shared} label="Folder to import" takes={{ webkitdirectory: true }}>
+        Choose a folder
+      </FileButton>
+      <FileButton {...shared} label="Archive to import" takes={{ accept: ".zip,application/zip" }}>
+        Choose a .zip
+      </FileButton>
       {Dialog && opened.value ? (
         <Dialog {...opened.value} onClose={setTo(opened, undefined)} />
       ) : null}
@@ -71,34 +77,4 @@ function useDrop(onDrop: (dropped: Dropped) => void): boolean {
     }
   }, [])
   return isOver.value
-}
-
-function FileButton(props: {
-  readonly label: string
-  readonly isFolder?: boolean
-  readonly disabled: boolean
-  readonly onPick: (dropped: Dropped) => void
-}) {
-  const { label, isFolder = false, disabled, onPick } = props
-  const input = useRef<HTMLInputElement>(null)
-  return (
-    <>
-      <input
-        ref={input}
-        class="visually-hidden"
-        type="file"
-        tabIndex={-1}
-        aria-label={isFolder ? "Folder to import" : "Archive to import"}
-        {...(isFolder ? { webkitdirectory: true } : { accept: ".zip,application/zip" })}
-        onChange={(event) => {
-          const files = [...(event.currentTarget.files ?? [])]
-          event.currentTarget.value = ""
-          if (files.length > 0) onPick(takeChosen(files))
-        }}
-      />
-      <Button kind="quiet" disabled={disabled} onClick={() => input.current?.click()}>
-        {label}
-      </Button>
-    </>
-  )
 }

@@ -72,7 +72,7 @@ function ImportedFiles(props: {
         rows={props.files}
         toKey={({ path }) => path}
         columns={[
-          ["File", "table-wide", ({ path }) => <span class="import-path">{path}</span>],
+          ["File", "table-wide", ({ path }) => <span class="mono breaks">{path}</span>],
           [
             "Type",
             "",

@@ -1,3 +1,5 @@
+import { type Signal, signal } from "@preact/signals"
+
 /** The text that this browser has stored; null for none, and where it has no storage. */
 export function readStored(key: string): string | null {
   try {
@@ -15,4 +17,11 @@ export function writeStored(key: string, text: string | null): void {
   } catch {
     // The page goes on without it.
   }
+}
+
+/** A setting of this browser that is on or off; off at first. */
+export function createStoredFlag(key: string): Signal<boolean> {
+  const isOn = signal(readStored(key) === "yes")
+  isOn.subscribe((value) => writeStored(key, value ? "yes" : null))
+  return isOn
 }

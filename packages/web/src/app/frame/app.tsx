@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Icon, IconButton } from "../../ui/icon.tsx"
-import { FailureState, PageSkeleton } from "../../ui/page-states.tsx"
+import { FailureState, LoadFailure, PageSkeleton } from "../../ui/page-states.tsx"
 import { comebacks, isServerLost, noteNoResponse } from "../data/connection.ts"
 import { NotFound } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
@@ -19,14 +19,7 @@ import { Shell } from "./shell.tsx"
 import { ShortcutKeys } from "./shortcut-keys.tsx"
 import { dismiss, showDone, toasts } from "./toast-list.ts"
 
-// Parts of nearly every page. In the first script they are compressed with everything else; small
-// scripts of their own would not be compressed at all.
-import "../data/poll.ts"
-import "../parts/badges.tsx"
-import "../parts/forms/query-choice.tsx"
-import "../parts/lists/data-table.tsx"
-import "../parts/section.tsx"
-import "../parts/time-ago.tsx"
+import "./common-parts.ts"
 
 /** The whole app: the frame, and the page at the current address. */
 export function App() {
@@ -55,11 +48,11 @@ export function App() {
 const loaded = new Map<PageRow["load"], ComponentType<PageProps>>()
 
 function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
-  const failure = useSignal<string | undefined>(undefined)
+  const hasFailed = useSignal(false)
   const count = useSignal(0)
   const Page = loaded.get(row.load)
   useEffect(() => {
-    failure.value = undefined
+    hasFailed.value = false
     if (Page) return
     row.load().then(
       (module) => {
@@ -68,8 +61,7 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
       },
       () => {
         void noteNoResponse()
-        failure.value =
-          "Cannot load this page: the server does not respond, or has a newer version of the app"
+        hasFailed.value = true
       },
     )
   }, [row, Page, count.value])
@@ -77,11 +69,10 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
   useEffect(() => {
     if (viewer.kind === "unreachable") void loadSession()
     // Browsers do not fetch a script again that failed.
-    if (failure.value !== undefined) location.reload()
+    if (hasFailed.value) location.reload()
   }, [comebacks.value])
   if (row.isPersonal && viewer.kind === "signed-out") return <SignInFirst />
-  if (failure.value !== undefined && !isServerLost.value)
-    return <FailureState message={failure.value} onRetry={() => location.reload()} isWholePage />
+  if (hasFailed.value && !isServerLost.value) return <LoadFailure part="this page" isWholePage />
   if (viewer.kind === "unreachable" && !row.isBare && !isServerLost.value)
     return <FailureState message={viewer.message} onRetry={() => void loadSession()} isWholePage />
   // The content depends on the viewer: it is not loaded before the session is known.

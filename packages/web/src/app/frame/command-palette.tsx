@@ -81,7 +81,7 @@ function Palette({ ofFiles }: { ofFiles: boolean }) {
       <div class="row palette-box">
         <Icon name="search" />
         <input
-          class="bare palette-input"
+          class="palette-input"
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-list"

@@ -5,7 +5,7 @@ import { setTheme, theme, themeLabels } from "../../ui/theme/theme.ts"
 import { themes } from "../../ui/theme/theme-storage.ts"
 import { isServerLost } from "../data/connection.ts"
 import { Avatar } from "../parts/avatar.tsx"
-import { Menu, MenuItem } from "../parts/buttons/menu.tsx"
+import { Menu, MenuChoice, MenuItem } from "../parts/buttons/menu.tsx"
 import { isAdministrator, type Me, session } from "../session/session.ts"
 import { leave } from "../session/sign-in.ts"
 import { settings } from "../settings.ts"
@@ -39,7 +39,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </nav>
         <button
           type="button"
-          class="row boxed top-search"
+          class="row boxed small top-search"
           onClick={openPalette}
           aria-haspopup="dialog"
         >
@@ -55,7 +55,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           : null}
       </p>
       {settings.notice === null ? null : (
-        <aside class="row wrap notice" aria-label="About this server">
+        <aside class="row wrap small notice" aria-label="About this server">
           {settings.notice}
         </aside>
       )}
@@ -126,16 +126,13 @@ function AccountMenu({ me }: { me: Me }) {
       <MenuItem icon="keyboard" label="Shortcuts" onClick={openShortcuts} />
       <hr />
       {themes.map((name) => (
-        <button
+        <MenuChoice
           key={name}
-          type="button"
-          role="menuitemradio"
-          aria-checked={theme.value === name}
+          icon={name}
+          label={themeLabels[name]}
+          isChosen={theme.value === name}
           onClick={() => setTheme(name)}
-        >
-          <Icon name={name} /> {themeLabels[name]}
-          {theme.value === name ? <Icon name="check" /> : null}
-        </button>
+        />
       ))}
       <hr />
       <MenuItem icon="signOut" label="Sign out" onClick={leave} />

@@ -42,7 +42,7 @@ export function MyHome({ me }: { me: Me }) {
   return (
     <div class="home">
       <section class="home-main" aria-labelledby="vals-title">
-        <div class="page-head">
+        <div class="row wrap page-head">
           <h1 id="vals-title">Your vals</h1>
         </div>
         {isFiltered || vals.state.kind !== "ready" || vals.state.data.items.length > 0 ? (

@@ -38,7 +38,7 @@ export function MyVals({ vals, news }: { vals: readonly Val[]; news: ValNews }) 
         ],
         [
           "Last run",
-          "my-val-last",
+          "nowrap",
           ({ id, runStartAt }) => (
             <LastRun activity={news.activity?.get(id)} runStartAt={runStartAt} />
           ),
@@ -68,7 +68,7 @@ function NameAndPlace({ val, news }: { val: Val; news: ValNews }) {
     <>
       <span class="row my-val-name">
         <ValPicture url={val.imageUrl} />
-        <a class="table-name row-link" href={path}>
+        <a class="table-name row-link ellipsis" href={path}>
           {val.name}
         </a>
         <Facts val={val} path={path} comments={news.comments?.get(val.id) ?? 0} />
@@ -84,13 +84,13 @@ function Facts(props: { readonly val: Val; readonly path: string; readonly comme
   return (
     <>
       {val.likeCount > 0 ? (
-        <span class="fact" title="Likes">
+        <span class="tiny fact" title="Likes">
           <Icon name="heart" /> <span>{val.likeCount}</span>
           <span class="visually-hidden"> likes</span>
         </span>
       ) : null}
       {comments > 0 ? (
-        <a class="fact fact-new" href={`${path}/discussion`}>
+        <a class="tiny fact fact-new" href={`${path}/discussion`}>
           <Icon name="comment" /> {comments} new
           <span class="visually-hidden"> comments since yesterday</span>
         </a>
@@ -137,7 +137,7 @@ function Host({ name }: { name: string }) {
   return (
     <>
       {name.slice(0, end)}
-      <span class="my-val-port">{name.slice(end)}</span>
+      <span class="nowrap">{name.slice(end)}</span>
     </>
   )
 }
@@ -152,7 +152,7 @@ function Runs({ activity }: { activity: Activity | undefined }) {
     <>
       <SparkLine runs={runs} errors={errors} label={label} />
       {failed > 0 ? (
-        <span class="spark-failed">
+        <span class="bad tiny">
           {failed} {failed === 1 ? "error" : "errors"}
         </span>
       ) : null}
@@ -183,7 +183,7 @@ function LastRun(props: {
         <StatusBadge status={lastStatus} />
       )}
       {request ? (
-        <code class="ellipsis last-request" title={`${request.method} ${request.url}`}>
+        <code class="ellipsis tiny last-request" title={`${request.method} ${request.url}`}>
           {request.method} {toPath(request.url)}
         </code>
       ) : null}

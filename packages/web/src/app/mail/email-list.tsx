@@ -57,7 +57,7 @@ function Receiver({ email: { from, to, subject, error, attempts } }: { email: Em
     <span title={`From ${from} to ${to.join(", ")}`}>
       <strong>{subject || "(no subject)"}</strong> <span class="quiet">to {to.join(", ")}</span>
       {error === null ? null : (
-        <span class="run-reason">
+        <span class="small run-reason">
           {error} ({attempts === 1 ? "1 attempt" : `${attempts} attempts`})
         </span>
       )}

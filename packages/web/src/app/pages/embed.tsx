@@ -26,7 +26,7 @@ export function Page({ username = "", valName = "" }: PageProps) {
               <span class="quiet">v{version}</span>
               {links.endpoint ? (
                 <a
-                  class="embed-address"
+                  class="push small"
                   href={links.endpoint}
                   target="_blank"
                   rel="noopener noreferrer"

@@ -46,16 +46,12 @@ export function Page() {
                   </span>
                 )}
                 <span class="my-val-place my-val-time">{description}</span>
-                {pausedReason ? <span class="run-reason">{pausedReason}</span> : null}
+                {pausedReason ? <span class="small run-reason">{pausedReason}</span> : null}
               </>
             ),
           ],
           ["Next", "quiet", ({ nextAt: [next] }) => (next ? <TimeAgo at={next} /> : "—")],
-          [
-            "Last run",
-            "only-wide schedule-last",
-            (schedule) => <LastOutcome schedule={schedule} />,
-          ],
+          ["Last run", "only-wide nowrap", (schedule) => <LastOutcome schedule={schedule} />],
         ]}
       />
     </>

@@ -26,7 +26,7 @@ export function Page() {
   useTitle(query === "" ? "Explore" : `“${query}”`)
   return (
     <>
-      <div class="page-head">
+      <div class="row wrap page-head">
         <h1>Explore</h1>
       </div>
       <search class="row wrap toolbar">
@@ -89,7 +89,7 @@ function SearchHits(props: { vals: readonly Item<"searchVals">[]; query: string 
         const inReadme = findHitLines(val.readme ?? "", query)
         const inCode = findHitLines(val.code, query)
         return (
-          <li key={val.id} class="val-item">
+          <li key={val.id} class="ruled val-item">
             <div class="row wrap val-item-head">
               <ValPicture url={val.imageUrl} />
               <a class="table-name" href={`/u/${val.author.username}/${val.name}`}>
@@ -100,13 +100,13 @@ function SearchHits(props: { vals: readonly Item<"searchVals">[]; query: string 
               {val.file !== null && val.files > 1 ? <code class="quiet">{val.file}</code> : null}
             </div>
             {inReadme.map((line) => (
-              <p key={line.number} class="ellipsis val-item-text">
+              <p key={line.number} class="breaks val-item-text">
                 <Marked parts={line.parts} />
               </p>
             ))}
             {inCode.length > 0 ? (
               // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area needs keyboard access
-              <pre class="boxed hit-code" tabIndex={0}>
+              <pre class="boxed small hit-code" tabIndex={0}>
                 {inCode.map((line) => (
                   <div key={line.number}>
                     <span class="hit-number">{line.number}</span>

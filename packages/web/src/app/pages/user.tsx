@@ -21,7 +21,7 @@ export function Page({ username = "" }: PageProps) {
             <Avatar name={username} size="large" />
             <div>
               <h1>{username}</h1>
-              {bio ? <p class="user-bio">{bio}</p> : null}
+              {bio ? <p class="breaks user-bio">{bio}</p> : null}
               <p class="quiet">
                 Joined <TimeAgo at={createdAt} />
               </p>

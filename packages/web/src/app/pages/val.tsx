@@ -2,7 +2,7 @@ import { ApiError } from "@hamlet/contract/client"
 import { useComputed } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect, useMemo } from "preact/hooks"
-import { Bars, useTitle } from "../../ui/page-states.tsx"
+import { Bars, LoadFailure, useTitle } from "../../ui/page-states.tsx"
 import { useLoaded } from "../../ui/use-loaded.ts"
 import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
@@ -62,8 +62,9 @@ const tabs = {
 /** A tab that is loaded when it is first shown: most visits are about the code. */
 function lazy(load: () => Promise<ComponentType<ValTabProps>>): ComponentType<ValTabProps> {
   return (props) => {
-    const Tab = useLoaded(load)
-    return Tab ? <Tab {...props} /> : <Bars count={6} />
+    const { component: Tab, hasFailed } = useLoaded(load)
+    if (Tab) return <Tab {...props} />
+    return hasFailed ? <LoadFailure part="this part of the page" /> : <Bars count={6} />
   }
 }
 

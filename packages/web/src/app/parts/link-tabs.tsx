@@ -37,7 +37,7 @@ export function LinkTabs(props: {
         >
           {icon ? <Icon name={icon} /> : null}
           {label}
-          {count ? <span class="count">{count}</span> : null}
+          {count ? <span class="tiny count">{count}</span> : null}
         </a>
       ))}
     </nav>

@@ -1,22 +1,17 @@
-import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
-import { Bars } from "../../ui/page-states.tsx"
-
-type Render = (text: string) => unknown
-
-let render: Render | undefined
+import { Bars, LoadFailure } from "../../ui/page-states.tsx"
+import { useLoaded } from "../../ui/use-loaded.ts"
 
 /** Sanitized Markdown. The renderer is loaded on first use. */
 export function Markdown({ text }: { text: string }) {
-  const isReady = useSignal(render !== undefined)
-  useEffect(() => {
-    if (render) return
-    void import("./render-markdown.ts").then((module) => {
-      render = module.renderMarkdown
-      isReady.value = true
-    })
-  }, [])
-  if (!isReady.value || !render) return <Bars count={3} />
+  const { component: Rendered, hasFailed } = useLoaded(loadRendered)
+  if (Rendered) return <Rendered text={text} />
+  return hasFailed ? <LoadFailure part="this text" /> : <Bars count={3} />
+}
+
+async function loadRendered() {
+  const { renderMarkdown } = await import("./render-markdown.ts")
   // DOMPurify removed active content, and the CSP of the page would block the rest.
-  return <div class="markdown" dangerouslySetInnerHTML={{ __html: render(text) as string }} />
+  return ({ text }: { text: string }) => (
+    <div class="markdown" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) as string }} />
+  )
 }

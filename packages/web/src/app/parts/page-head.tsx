@@ -11,7 +11,7 @@ export function PageHead(props: {
 }) {
   useTitle(props.title)
   return (
-    <div class="page-head">
+    <div class="row wrap page-head">
       <h1>{props.title}</h1>
       {props.end ? <div class="row wrap page-head-end">{props.end}</div> : null}
       {props.lead ? <p class="page-lead">{props.lead}</p> : null}

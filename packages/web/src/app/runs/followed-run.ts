@@ -4,27 +4,47 @@ import { useEffect } from "preact/hooks"
 import { api } from "../api.ts"
 import { pause } from "../data/pause.ts"
 import { type UsedResource, useResource } from "../data/resource.ts"
-import { getEndedRun, type LogLine } from "../val/code/val-run.ts"
 import { isGoingOn } from "./list/run-kinds.ts"
 
 /** A run with all recorded details. */
 export type RunDetail = Output<"getRun">
 
-const limits = { retryMs: 2_000, startMs: 500 }
+/** A log line as the API returns it. */
+export type LogLine = RunDetail["logs"][number]
 
-/** A run and, while it is running, its new log lines. */
-export function useFollowedRun(runId: string): UsedResource<RunDetail> {
-  const run = useResource(runId, (signal) => api.getRun({ run_id: runId }, { signal }))
+/** A run that is followed. */
+export interface FollowedRun extends UsedResource<RunDetail> {
+  /** The server does not respond; it is tried again. */
+  readonly isLost: boolean
+}
+
+const limits = { retryMs: 1_000, startMs: 500, recordMs: 200, recordTriesMax: 100 }
+
+/**
+ * A run and, while it is running, its new log lines, also across a restart of the server. Without an
+ * id nothing is fetched yet.
+ */
+export function useFollowedRun(runId: string | undefined): FollowedRun {
+  const run = useResource(runId, (signal) => api.getRun({ run_id: runId ?? "" }, { signal }))
   const { state } = run
+  const isLost = useSignal(false)
   const isRunning = state.kind === "ready" && isGoingOn(state.data)
   const attempt = useSignal(0)
+  useEffect(() => {
+    isLost.value = false
+  }, [runId])
   useEffect(() => {
     if (!isRunning || state.kind !== "ready") return
     const controller = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    follow(run, state.data, controller.signal).catch(() => {
+    const show = (data: RunDetail) => {
+      isLost.value = false
+      run.set(data)
+    }
+    follow(show, state.data, controller.signal).catch(() => {
       // The connection was lost: the data stays, and a restarted server knows how the run ended.
       if (controller.signal.aborted) return
+      isLost.value = true
       timer = setTimeout(() => {
         run.poll()
         attempt.value += 1
@@ -35,11 +55,11 @@ export function useFollowedRun(runId: string): UsedResource<RunDetail> {
       controller.abort()
     }
   }, [isRunning, runId, attempt.value])
-  return run
+  return { ...run, isLost: isLost.value }
 }
 
 async function follow(
-  run: UsedResource<RunDetail>,
+  show: (run: RunDetail) => void,
   loaded: RunDetail,
   signal: AbortSignal,
 ): Promise<void> {
@@ -51,7 +71,7 @@ async function follow(
     if (isEnded) return
     frame ??= requestAnimationFrame(() => {
       frame = undefined
-      if (!signal.aborted) run.set({ ...loaded, status, logs: logs.slice() })
+      if (!signal.aborted) show({ ...loaded, status, logs: logs.slice() })
     })
   }
   const begin = () => {
@@ -73,7 +93,16 @@ async function follow(
   // The pending frame would show the run as running again.
   if (frame !== undefined) cancelAnimationFrame(frame)
   const ended = await getEndedRun(loaded.id, signal)
-  if (!signal.aborted) run.set(ended)
+  if (!signal.aborted) show(ended)
+}
+
+/** The record of a run that has just ended: it is written shortly after the end is reported. */
+async function getEndedRun(id: string, signal: AbortSignal): Promise<RunDetail> {
+  for (let tries = 1; ; tries += 1) {
+    const run = await api.getRun({ run_id: id }, { signal })
+    if (!isGoingOn(run) || tries >= limits.recordTriesMax) return run
+    await pause(limits.recordMs)
+  }
 }
 
 /** Polls until the run has left the queue, or `isKnown`. Following detects a lost server. */

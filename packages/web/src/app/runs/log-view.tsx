@@ -6,8 +6,7 @@ import { IconButton } from "../../ui/icon.tsx"
 import { Select } from "../parts/forms/field.tsx"
 import { toClock } from "../parts/time.ts"
 import { saveFile } from "../storage/save-file.ts"
-import type { LogLine } from "../val/code/val-run.ts"
-import type { RunDetail } from "./followed-run.ts"
+import type { LogLine, RunDetail } from "./followed-run.ts"
 import { isGoingOn } from "./list/run-kinds.ts"
 import {
   describeGap,
@@ -50,11 +49,11 @@ export function LogView<Line extends LogLine>(props: {
   if (lines.length === 0)
     return <p class="quiet">{isLive ? "Nothing logged so far" : "Nothing was logged"}</p>
   return (
-    <div class="log">
+    <div class="column log">
       {omitted ? (
-        <p class="log-omitted">{describeGap(props.lines.length, omitted)}</p>
+        <p class="small log-omitted">{describeGap(props.lines.length, omitted)}</p>
       ) : isTruncated ? (
-        <p class="log-omitted">A line was too long and is not kept completely.</p>
+        <p class="small log-omitted">A line was too long and is not kept completely.</p>
       ) : null}
       <div class="row wrap log-bar">
         <input
@@ -73,7 +72,7 @@ export function LogView<Line extends LogLine>(props: {
           }))}
           {...bindChoice(level)}
         />
-        <span class="quiet log-count" role="status">
+        <span class="quiet tiny" role="status">
           {shown.length === lines.length
             ? toCount(lines.length)
             : `${shown.length} of ${toCount(lines.length)}`}

@@ -24,9 +24,9 @@ export function LastOutcome({ schedule }: { schedule: Schedule }) {
     </>
   )
   return lastRunId === null ? (
-    <span class="last-outcome">{outcome}</span>
+    <span class="nowrap last-outcome">{outcome}</span>
   ) : (
-    <a class="last-outcome" href={`/runs/${lastRunId}`}>
+    <a class="nowrap last-outcome" href={`/runs/${lastRunId}`}>
       {outcome}
     </a>
   )

@@ -1,8 +1,8 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
 import { CodeBlock } from "../../ui/code/code-block.tsx"
+import { printJson } from "../../ui/code/print-json.ts"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { toBytes } from "../../ui/units.ts"
@@ -10,6 +10,7 @@ import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { Button } from "../parts/buttons/button.tsx"
+import { Picture } from "../parts/picture.tsx"
 import { saveFile } from "./save-file.ts"
 import { useStorage } from "./storage.ts"
 
@@ -43,7 +44,7 @@ export function BlobView(props: {
       ) : (
         <p>It is too large to be shown here.</p>
       )}
-      <div class="dialog-foot">
+      <div class="row wrap dialog-foot">
         {isSure.value ? (
           <Button kind="danger" action={remove}>
             Delete for good
@@ -69,7 +70,7 @@ function Preview({ entry: { key, lastModified } }: { entry: Entry }) {
   return (
     <Loaded of={content} skeleton={<Bars count={4} />}>
       {(shown) => {
-        if (shown.kind === "picture") return <Picture content={shown.content} name={key} />
+        if (shown.kind === "picture") return <Picture content={shown.content} alt={key} />
         if (shown.kind === "bytes") return <p>It is neither text nor a picture.</p>
         return <CodeBlock code={shown.text} language={shown.kind} label="Content" isWrapped />
       }}
@@ -87,26 +88,9 @@ async function toShown(content: Blob): Promise<Shown> {
   if (/^image\/(?:png|jpeg|gif|webp|avif)\b/.test(content.type)) return { kind: "picture", content }
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await content.arrayBuffer())
-    return toText(text)
+    const json = printJson(text)
+    return json === undefined ? { kind: "text", text } : { kind: "json", text: json }
   } catch {
     return { kind: "bytes" }
   }
-}
-
-function toText(text: string): Shown {
-  try {
-    return { kind: "json", text: JSON.stringify(JSON.parse(text), null, 2) }
-  } catch {
-    return { kind: "text", text }
-  }
-}
-
-function Picture({ content, name }: { content: Blob; name: string }) {
-  const url = useSignal<string | undefined>(undefined)
-  useEffect(() => {
-    const created = URL.createObjectURL(content)
-    url.value = created
-    return () => URL.revokeObjectURL(created)
-  }, [content])
-  return url.value ? <img class="picture" src={url.value} alt={name} /> : null
 }

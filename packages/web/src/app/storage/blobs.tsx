@@ -1,6 +1,5 @@
 import type { Output, StorageClient } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import { useRef } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
 import { Bars, EmptyState } from "../../ui/page-states.tsx"
 import { toBytes } from "../../ui/units.ts"
@@ -8,7 +7,7 @@ import { Loaded, MoreButton } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
-import { Button } from "../parts/buttons/button.tsx"
+import { FileButton } from "../parts/buttons/file-button.tsx"
 import { useAction } from "../parts/buttons/use-action.ts"
 import { DataTable } from "../parts/lists/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
@@ -96,7 +95,7 @@ function BlobTable(props: {
           (entry) => (
             <button
               type="button"
-              class="table-name row-link ellipsis bare blob-key"
+              class="table-name row-link ellipsis blob-key"
               onClick={() => props.onOpen(entry)}
             >
               {entry.key}
@@ -113,7 +112,6 @@ function BlobTable(props: {
 function UploadButton({ prefix, onDone }: { prefix: string; onDone: () => void }) {
   const storage = useStorage()
   const { isBusy, run } = useAction()
-  const input = useRef<HTMLInputElement>(null)
   const upload = async (files: readonly File[]) => {
     for (const file of files)
       await storage.putBlob({ key: prefix + file.name, content: file, contentType: file.type })
@@ -123,24 +121,15 @@ function UploadButton({ prefix, onDone }: { prefix: string; onDone: () => void }
     onDone()
   }
   return (
-    <>
-      <input
-        ref={input}
-        class="visually-hidden"
-        type="file"
-        multiple
-        tabIndex={-1}
-        aria-label="Files to upload"
-        onChange={(event) => {
-          const files = [...(event.currentTarget.files ?? [])]
-          event.currentTarget.value = ""
-          if (files.length > 0) void run(() => upload(files))
-        }}
-      />
-      <Button icon="upload" disabled={isBusy} onClick={() => input.current?.click()}>
-        {isBusy ? "Uploading…" : "Upload"}
-      </Button>
-    </>
+    <FileButton
+      label="Files to upload"
+      takes={{ multiple: true }}
+      icon="upload"
+      disabled={isBusy}
+      onPick={(files) => run(() => upload(files))}
+    >
+      {isBusy ? "Uploading…" : "Upload"}
+    </FileButton>
   )
 }
 

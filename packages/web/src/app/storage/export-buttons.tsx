@@ -15,7 +15,7 @@ export function ExportButtons(props: {
     saveFile(new Blob([text], { type }), `${props.name}.${ending}`)
   }
   return (
-    <span class="export">
+    <span class="row wrap export">
       {(["csv", "json"] as const).map((ending) => (
         <Button kind="quiet small" icon="download" key={ending} action={() => save(ending)}>
           {ending.toUpperCase()}

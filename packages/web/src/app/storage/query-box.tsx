@@ -54,7 +54,7 @@ export function QueryBox({ onDone }: { onDone: () => void }) {
           void run()
         }}
       />
-      <div class="query-bar">
+      <div class="row wrap query-bar">
         <button type="submit" class="button" disabled={isBusy.value}>
           <Icon name="play" /> Run
         </button>

@@ -46,7 +46,7 @@ function Cell({ value }: { value: string | number | null }) {
   if (value === null) return <td class="result-null">null</td>
   if (typeof value === "number") return <td class="table-number">{value}</td>
   return (
-    <td class="result-text">
+    <td class="ellipsis result-text">
       {value.length > limits.cellCharsMax ? `${value.slice(0, limits.cellCharsMax)}…` : value}
     </td>
   )

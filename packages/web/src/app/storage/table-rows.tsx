@@ -51,7 +51,7 @@ export function TableRows(props: {
             <>
               <ResultTable result={shown} label={`Rows of ${table}`} />
               {page.value > 0 || hasMore ? (
-                <p class="pager">
+                <p class="row wrap pager">
                   <Button
                     kind="quiet small"
                     disabled={page.value === 0}

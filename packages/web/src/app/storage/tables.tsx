@@ -77,12 +77,12 @@ function List(props: { readonly entries: readonly TableEntry[]; readonly chosen:
         <li key={name}>
           <button
             type="button"
-            class="row bare tables-entry"
+            class="row pick tables-entry"
             aria-current={name === props.chosen}
             onClick={() => setQuery({ table: name })}
           >
             <Icon name="table" />
-            <span>{name}</span>
+            <span class="breaks">{name}</span>
             {type === "view" ? <span class="quiet">view</span> : null}
           </button>
         </li>

@@ -92,7 +92,7 @@ function FirstRun({ val }: { val: Val }) {
           <p class="row run-line">
             <StatusBadge status={status} />
             <span class="quiet">{toDuration(durationMs)}</span>
-            <a class="run-link" href={`/runs/${id}`}>
+            <a class="push small" href={`/runs/${id}`}>
               Open the run
             </a>
           </p>

@@ -85,7 +85,7 @@ function CommentForm({ valId, onDone }: { valId: string; onDone: () => void }) {
           {...bindText(text)}
         />
       )}
-      <div class="form-foot">
+      <div class="row wrap form-foot">
         <button type="submit" class="button" disabled={isBusy || text.value.trim() === ""}>
           Comment
         </button>

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
-import { CopyButton } from "../../ui/copy-button.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { toDuration } from "../../ui/units.ts"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { StatusBadge } from "../parts/badges.tsx"
+import { CopyText } from "../parts/buttons/copy-text.tsx"
 import { Field } from "../parts/forms/field.tsx"
 import { Form } from "../parts/forms/form.tsx"
 import { Section } from "../parts/section.tsx"
@@ -33,10 +33,7 @@ export function EmailTab({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOw
       ) : (
         <section aria-label="Mail address">
           <p>Mail to this address runs the val:</p>
-          <p class="row mail-address">
-            <code>{emailAddress}</code>
-            <CopyButton text={emailAddress} label="Copy the address" />
-          </p>
+          <CopyText text={emailAddress} label="Copy the address" />
           {privacy === "private" ? (
             <p class="quiet">
               The val is private: only mail from your own confirmed address reaches it. Make it
@@ -142,7 +139,7 @@ function RunSummary({ runId }: { runId: string }) {
           <p class="row run-line">
             <StatusBadge status={data.status} />
             {isGoingOn(data) ? null : <span class="quiet">{toDuration(data.durationMs)}</span>}
-            <a class="run-link" href={`/runs/${data.id}`}>
+            <a class="push small" href={`/runs/${data.id}`}>
               Open the run
             </a>
           </p>

@@ -38,7 +38,7 @@ export function ForkedFrom({ editing }: Props) {
   const { name, author, version } = forkedFrom
   const path = `/u/${author.username}/${name}`
   return (
-    <p class="ellipsis val-origin">
+    <p class="ellipsis tiny val-origin">
       Forked from{" "}
       <a href={path}>
         {author.username}/{name}
@@ -57,7 +57,7 @@ export function ForkList({ editing }: Props) {
   return (
     <section aria-label="Forks" class="fork-list">
       <h2>
-        Forks <span class="count">{forkCount}</span>
+        Forks <span class="tiny count">{forkCount}</span>
       </h2>
       <LoadedPages of={forks} rows={2} empty={<p class="quiet">None that you can see</p>}>
         {(vals) => <ValList vals={vals} />}

@@ -126,7 +126,7 @@ function List({ title, ends }: { title: string; ends: readonly End[] }) {
   return (
     <section aria-label={title}>
       <h2>
-        {title} <span class="count">{ends.length}</span>
+        {title} <span class="tiny count">{ends.length}</span>
       </h2>
       {ends.length === 0 ? (
         <p class="quiet">None</p>

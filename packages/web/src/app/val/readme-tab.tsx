@@ -29,7 +29,8 @@ export function ReadmeTab({ editing, isOwn, base }: ValTabProps) {
   return (
     <div class="readme-shown">
       {isOwn ? (
-        <div class="row wrap toolbar toolbar-end">
+        <div class="row wrap toolbar">
+          <span class="push" />
           <Button kind="quiet small" onClick={edit}>
             Edit
           </Button>

@@ -40,7 +40,7 @@ export function ScheduleTab(
           {found ? (
             <ScheduleState schedule={found} place={place} onChange={set} />
           ) : (
-            <p class="row wrap schedule-none">
+            <p class="row wrap small schedule-none">
               <Mark of={["No schedule", "cancelled"]} />
               The val does not run by itself. Choose when it should, and save.
             </p>

@@ -65,8 +65,8 @@ export function SettingsTab({ editing }: ValTabProps) {
           <p class="quiet">
             All files of its newest version, with their types: “New val” can import them.
           </p>
-          <div class="form-foot">
-            <ExportButton of={{ valId: id, name }} />
+          <div class="row wrap form-foot">
+            <ExportButton valId={id} name={name} />
           </div>
         </div>
       </Section>

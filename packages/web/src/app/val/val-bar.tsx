@@ -1,25 +1,26 @@
 import type { ComponentChildren } from "preact"
 import type { IconName } from "../../ui/icon.tsx"
+import { followMedia } from "../../ui/media.ts"
 import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
-
 import { setQuery } from "../frame/location.ts"
 import { CountButton } from "../parts/buttons/link-button.tsx"
 import { type LinkTab, LinkTabs } from "../parts/link-tabs.tsx"
 import { session } from "../session/session.ts"
 import { MoreMenu } from "./bar/more-menu.tsx"
 import { ShareButton } from "./bar/share-button.tsx"
-import { useMedia } from "./bar/use-media.ts"
 import { VersionMenu } from "./bar/version-menu.tsx"
 import { BranchMenu } from "./branches/branch-menu.tsx"
 import { mainBranch } from "./files/load-files.ts"
-
 import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import { toHref } from "./to-href.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 /** Narrower than this, most tabs are in the menu. The name of the branch takes room. */
-const narrow = { main: "(width < 1100px)", branches: "(width < 1480px)" }
+const narrow = {
+  main: followMedia("(width < 1100px)"),
+  branches: followMedia("(width < 1480px)"),
+}
 
 /** The name and the tabs of a val in one bar, and at its end what belongs to the tab. */
 export function ValBar(
@@ -46,8 +47,8 @@ export function ValBar(
         <ShareButton editing={editing} isOwn={isOwn} />
       </div>
       <LinkTabs label="Val" current={toHref(editing, tab)} tabs={shown} />
-      <div class="val-bar-end">
-        <span class="val-social">
+      <div class="row val-bar-end">
+        <span class="row val-social">
           <MoreMenu {...props} tabs={folded} />
           <ForkButton editing={editing} />
           <LikeButton editing={editing} />
@@ -72,7 +73,7 @@ function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn"
 function useTabs(props: Pick<ValTabProps, "editing" | "isOwn" | "tab">) {
   const { editing, isOwn, tab } = props
   const { referenceCount, branchCount } = editing.val.value
-  const isNarrow = useMedia(branchCount > 1 ? narrow.branches : narrow.main)
+  const isNarrow = (branchCount > 1 ? narrow.branches : narrow.main).value
   const toTab = (part: string, label: string, icon: IconName) => ({
     href: toHref(editing, part),
     label,

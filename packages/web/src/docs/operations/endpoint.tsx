@@ -12,7 +12,7 @@ export function MethodBadge({ method }: { method: string }) {
 /** A path with highlighted parameters; it may wrap after each slash. */
 export function PathText({ path }: { path: string }) {
   return (
-    <code class="path">
+    <code class="breaks path">
       {path.split(/(\{[^}]+\}|\/)/).map((part, index) => (
         <Fragment key={index}>
           {part.startsWith("{") ? <span class="path-parameter">{part}</span> : part}

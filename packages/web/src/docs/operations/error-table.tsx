@@ -11,10 +11,10 @@ export function ErrorTable({ errors }: ErrorTableProps) {
   return (
     <ul>
       {sorted.map(({ code, status }) => (
-        <li key={code} class="error">
+        <li key={code} class="ruled error">
           <span class="badge status-error">{status}</span>
           <div>
-            <code class="error-code">{code}</code>
+            <code class="breaks error-code">{code}</code>
             <p class="field-text">
               <InlineText>{errorMeanings[code] ?? ""}</InlineText>
             </p>

@@ -132,7 +132,7 @@ function ResponseEntry({
   )
   const hasFields = content !== undefined && expandSchema(api.schemas, content.schema).length > 0
   return (
-    <div class="response">
+    <div class="ruled response">
       {hasFields ? (
         <details class="response-details" open={isOpen}>
           <summary>

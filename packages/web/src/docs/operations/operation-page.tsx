@@ -93,7 +93,7 @@ function Pager({ api, operation }: OperationPageProps) {
   const next = all[index + 1]
   const previous = all[index - 1] ?? { id: "overview", title: "Overview" }
   return (
-    <nav class="pager" aria-label="Previous and next">
+    <nav class="row wrap pager" aria-label="Previous and next">
       <a href={`#${previous.id}`}>
         <span class="pager-hint">Previous</span>
         {previous.title}

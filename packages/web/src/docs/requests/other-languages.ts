@@ -1,12 +1,8 @@
 import { isJsonType, isObject, type Json, parseJson } from "../../ui/code/json.ts"
+import type { CurlRequest } from "../../ui/code/to-curl.ts"
 
 /** A request, as programs in other languages send it. */
-export interface SentRequest {
-  readonly method: string
-  readonly url: string
-  /** Whether the token is read from the environment. */
-  readonly hasToken: boolean
-  readonly headers: readonly (readonly [name: string, value: string])[]
+export interface SentRequest extends CurlRequest {
   readonly body: { readonly text: string; readonly contentType: string } | undefined
   /** How the response is shown. */
   readonly response: "json" | "text" | "none"

@@ -45,7 +45,7 @@ export function RequestCard({ api, operation }: { api: Api; operation: Operation
       </div>
       <button
         type="button"
-        class="try-toggle"
+        class="row try-toggle"
         aria-expanded={isTryItOpen.value}
         onClick={setTo(isTryItOpen, !isTryItOpen.value)}
       >
@@ -122,7 +122,7 @@ function TryItForm({ api, operation }: { api: Api; operation: Operation }) {
             Cancel
           </button>
         ) : (
-          <span class="try-note">to {location.host}</span>
+          <span class="small breaks try-note">to {location.host}</span>
         )}
       </div>
     </form>

@@ -1,5 +1,6 @@
 import type { Language } from "../../ui/code/highlight.ts"
 import { isJsonType, isObject, type Json, type JsonObject, parseJson } from "../../ui/code/json.ts"
+import { toCurl } from "../../ui/code/to-curl.ts"
 import { textToValue } from "../schemas/field-value.ts"
 import type { Schemas } from "../schemas/schema.ts"
 import { textField } from "./body-draft.ts"
@@ -31,7 +32,7 @@ export const snippetKinds: readonly { kind: SnippetKind; label: string; language
 
 /** The request as a program. */
 export function toSnippet(kind: SnippetKind, input: SnippetInput): string {
-  if (kind === "curl") return toCurl(input)
+  if (kind === "curl") return toCurl(toSent(input))
   if (kind === "python") return toPython(toSent(input))
   if (kind === "go") return toGo(toSent(input))
   return kind === "fetch" ? toFetch(input) : toClientSnippet(input)
@@ -42,22 +43,6 @@ function toSent({ request, baseUrl, hasToken }: SnippetInput): SentRequest {
   const url = baseUrl + path
   const response = howToRead(request)
   return { method: operation.method, url, hasToken, headers: headersOf(request), body, response }
-}
-
-function toCurl({ request, baseUrl, hasToken }: SnippetInput): string {
-  const { method } = request.operation
-  const lines = [
-    `curl ${method === "GET" ? "" : `-X ${method} `}${quote(baseUrl + request.path)}`,
-    ...(hasToken ? ['-H "Authorization: Bearer $HAMLET_TOKEN"'] : []),
-    ...headersOf(request).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    // Not --data: it reads a file when the text begins with @.
-    ...(request.body ? [`--data-raw ${quote(request.body.text)}`] : []),
-  ]
-  return lines.join(" \\\n  ")
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function toFetch({ request, baseUrl, hasToken }: SnippetInput): string {

@@ -29,7 +29,7 @@ export function TokenField({ isOptional = false }: { isOptional?: boolean }) {
           />
           <button
             type="button"
-            class="input-button"
+            class="tiny input-button"
             aria-pressed={isShown.value}
             onClick={setTo(isShown, !isShown.value)}
           >

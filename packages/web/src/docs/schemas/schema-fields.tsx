@@ -44,9 +44,9 @@ export function SchemaRow({ schemas, field, description, isResponse = false }: S
   const notes = describeConstraints(schemas, schema)
   const values = allowedValues(schemas, schema)
   return (
-    <li class="field">
+    <li class="ruled field">
       <div class="wrap field-head">
-        <code class={field.kind === "field" ? "field-name" : "field-name field-alternative"}>
+        <code class={`breaks field-name ${field.kind === "field" ? "" : "field-alternative"}`}>
           {field.name}
         </code>
         {field.kind === "field" ? (

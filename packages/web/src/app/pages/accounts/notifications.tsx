@@ -70,7 +70,7 @@ function Row({ notification }: { notification: Notification }) {
     if (readAt === null) void api.readNotifications({ ids: [id] }).then(countUnread, () => {})
   }
   return (
-    <li class={readAt === null ? "notification notification-unread" : "notification"}>
+    <li class={`ruled breaks notification ${readAt === null ? "notification-unread" : ""}`}>
       <p>
         <a href={toHref(notification)} onClick={open}>
           {toText(notification)}

@@ -34,7 +34,7 @@ function Person({ userId }: { userId: string }) {
     <Loaded of={account}>
       {(data) => (
         <>
-          <div class="page-head">
+          <div class="row wrap page-head">
             <h1>
               <a href="/people">People</a> / {data.username}
             </h1>

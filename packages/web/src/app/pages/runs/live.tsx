@@ -80,7 +80,7 @@ function Connection({ logs, isPaused }: { readonly logs: LiveLogs; readonly isPa
   const isLive = kind === "open" && !isPaused
   return (
     <span class="quiet live" role="status">
-      {isLive ? <span class="live-dot" /> : null}{" "}
+      {isLive ? <span class="dot live-dot" /> : null}{" "}
       {isLive ? "live" : kind === "open" ? "paused" : kind === "failed" ? "" : "connecting…"}
     </span>
   )

@@ -27,7 +27,7 @@ function RunView({ run, onChange }: { run: RunDetail; onChange: () => void }) {
   const { val } = run
   return (
     <>
-      <div class="page-head">
+      <div class="row wrap page-head">
         <h1>
           Run of{" "}
           {isOfVal(run) ? (
@@ -146,7 +146,7 @@ function EgressList({ egress }: { egress: NonNullable<RunDetail["egress"]> }) {
             ({ method, url, blocked }) => (
               <span title={url}>
                 <strong>{method}</strong> {url}
-                {blocked === null ? null : <span class="run-reason">{blocked}</span>}
+                {blocked === null ? null : <span class="small run-reason">{blocked}</span>}
               </span>
             ),
           ],

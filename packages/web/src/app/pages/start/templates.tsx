@@ -83,12 +83,12 @@ function TemplateView({ template }: { template: Template }) {
         end={<Actions template={template} tried={tried} />}
       />
       <div class="template-panes">
-        <div class="card template-code">
+        <div class="card column template-code">
           <Loaded of={source} skeleton={<Bars count={10} />}>
             {({ files }) => <TemplateFiles files={files} />}
           </Loaded>
         </div>
-        <div class="card template-trial">
+        <div class="card column template-trial">
           {tried.value ? (
             <Trial key={tried.value.id} val={tried.value} />
           ) : (

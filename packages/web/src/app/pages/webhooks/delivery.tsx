@@ -48,7 +48,7 @@ function DeliveryView(props: { delivery: DeliveryDetail; onChange: () => void })
   }
   return (
     <>
-      <div class="page-head">
+      <div class="row wrap page-head">
         <h1>{delivery.type}</h1>
         <DeliveryBadge status={delivery.status} />
         <div class="row wrap page-head-end">
@@ -72,7 +72,7 @@ function DeliveryView(props: { delivery: DeliveryDetail; onChange: () => void })
       <Section title="Request">
         {request ? (
           <>
-            <p class="delivery-line">
+            <p class="breaks">
               <strong>POST</strong> {request.url}
             </p>
             <HeaderList headers={request.headers} />

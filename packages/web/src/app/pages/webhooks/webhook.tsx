@@ -46,7 +46,7 @@ function WebhookView({ webhook, onChange }: WebhookProps) {
   const sentCount = useSignal(0)
   return (
     <>
-      <div class="page-head">
+      <div class="row wrap page-head">
         <h1 class="webhook-title">{toTarget(webhook)}</h1>
         <WebhookBadge webhook={webhook} />
         <div class="row wrap page-head-end">
@@ -198,7 +198,7 @@ function Deliveries(props: {
                 <a class="table-name row-link" href={`/webhooks/${webhookId}/${id}`}>
                   {type}
                 </a>
-                {error === null ? null : <span class="run-reason">{error}</span>}
+                {error === null ? null : <span class="small run-reason">{error}</span>}
               </>
             ),
           ],

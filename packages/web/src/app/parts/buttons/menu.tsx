@@ -107,6 +107,22 @@ export function MenuItem(props: {
   )
 }
 
+/** One of several choices in a menu. */
+export function MenuChoice(props: {
+  readonly icon: IconName
+  readonly label: string
+  readonly isChosen: boolean
+  readonly onClick: () => void
+}) {
+  const { icon, label, isChosen, onClick } = props
+  return (
+    <button type="button" role="menuitemradio" aria-checked={isChosen} onClick={onClick}>
+      <Icon name={icon} /> {label}
+      {isChosen ? <Icon name="check" /> : null}
+    </button>
+  )
+}
+
 /** Moves a list that would be cut off at the end of the window. */
 function keepInWindow(list: HTMLElement | null | undefined): void {
   if (!list) return

@@ -41,7 +41,7 @@ export function Form(props: FormProps) {
       <p class="field-error" role="alert">
         {failure.value}
       </p>
-      <div class={foot}>
+      <div class={`row wrap ${foot}`}>
         <button
           type="submit"
           class={isDanger ? "button button-danger" : "button"}

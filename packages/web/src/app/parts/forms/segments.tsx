@@ -14,7 +14,7 @@ export function Segments<Value extends string>(props: {
         <button
           key={value}
           type="button"
-          class="bare segment"
+          class="segment"
           aria-pressed={props.value === value}
           onClick={() => props.onChange(value)}
         >

@@ -15,7 +15,7 @@ export function RowList<Row extends { readonly id: string }>(
       {(rows) => (
         <ul class="card">
           {rows.map((row) => (
-            <li key={row.id} class="row session-row">
+            <li key={row.id} class="row ruled session-row">
               <div>
                 <p>{title(row)}</p>
                 <p class="quiet">{line(row)}</p>

@@ -9,7 +9,7 @@ export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
   return (
     <ul class="val-list">
       {vals.map((val) => (
-        <li key={val.id} class="val-item">
+        <li key={val.id} class="ruled val-item">
           <div class="row wrap val-item-head">
             <ValPicture url={val.imageUrl} />
             <a class="table-name" href={`/u/${val.author.username}/${val.name}`}>
@@ -18,7 +18,7 @@ export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
             </a>
             <TypeBadge type={val.type} />
             {val.privacy === "public" ? null : <PrivacyBadge privacy={val.privacy} />}
-            <span class="row val-item-facts">
+            <span class="row small val-item-facts">
               <span title="Likes">
                 <Icon name="heart" /> {val.likeCount}
                 <span class="visually-hidden"> likes</span>
@@ -36,9 +36,9 @@ export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
               <TimeAgo at={val.versionCreatedAt} />
             </span>
           </div>
-          <p class="ellipsis val-item-text">{val.summary}</p>
+          <p class="breaks val-item-text">{val.summary}</p>
           {val.forkedFrom ? (
-            <p class="row val-item-origin">
+            <p class="row small breaks val-item-origin">
               <Icon name="fork" />
               Forked from{" "}
               <a href={`/u/${val.forkedFrom.author.username}/${val.forkedFrom.name}`}>

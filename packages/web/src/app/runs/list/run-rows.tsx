@@ -44,7 +44,7 @@ function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
     <li class={`run-row ${kind}`}>
       <button
         type="button"
-        class="row bare run-head"
+        class="row nowrap run-head"
         aria-expanded={isOpen.value}
         aria-controls={bodyId}
         onClick={() => {
@@ -53,7 +53,7 @@ function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
       >
         <Icon name="chevron" />
         <Title run={run} />
-        {hasVal ? <span class="run-val">{toValName(run.val)}</span> : null}
+        {hasVal ? <span class="ellipsis run-val">{toValName(run.val)}</span> : null}
         {isCompact || !isOfVal(run) ? null : <span class="run-version">v{run.val.version}</span>}
         <LastLine run={run} />
         <span class="run-took">{run.runEndAt === null ? "" : toDuration(run.durationMs)}</span>
@@ -73,9 +73,9 @@ function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
 function Title({ run }: { readonly run: RunItem }) {
   const { what, result } = toRunTitle(run)
   return (
-    <span class="run-title">
+    <span class="mono small run-title">
       {run.parentId ? <span class="run-mark">Replay</span> : null}
-      <span class="run-what" title={what}>
+      <span class="ellipsis run-what" title={what}>
         {what}
       </span>
       {result === null ? (
@@ -96,7 +96,7 @@ function LastLine({ run }: { readonly run: RunItem }) {
   const { error, lastLine } = run
   const text = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
   return (
-    <span class={error ? "run-last run-last-error" : "run-last"} title={text}>
+    <span class={`ellipsis small run-last ${error ? "run-last-error" : ""}`} title={text}>
       {text}
     </span>
   )
@@ -132,7 +132,7 @@ function Details({ run, onChange }: { readonly run: RunDetail; readonly onChange
       {run.status === "succeeded" && run.request === null ? (
         <Value title="Returned" value={run.returnValue} />
       ) : null}
-      <div class="run-actions">
+      <div class="row wrap run-actions">
         <a href={`/runs/${run.id}`}>Open the run</a>
         {run.parentId ? (
           <a href={`/runs/${run.parentId}`}>Replay of {run.parentId.slice(-8)}</a>
@@ -146,7 +146,7 @@ function Details({ run, onChange }: { readonly run: RunDetail; readonly onChange
 function Value({ title, value }: { readonly title: string; readonly value: unknown }) {
   return (
     <section class="message" aria-label={title}>
-      <h3 class="message-title">{title}</h3>
+      <h3 class="breaks message-title">{title}</h3>
       <ValueView value={value} />
     </section>
   )

@@ -1,4 +1,4 @@
-import type { LogLine } from "../../val/code/val-run.ts"
+import type { LogLine } from "../followed-run.ts"
 
 /** A line of the account's log, or the failure of a run. */
 export interface LiveLine extends LogLine {

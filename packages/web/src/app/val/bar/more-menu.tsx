@@ -1,7 +1,8 @@
+import { setTo } from "../../../ui/bind.ts"
 import { Icon } from "../../../ui/icon.tsx"
 import { Menu, MenuItem } from "../../parts/buttons/menu.tsx"
 import type { LinkTab } from "../../parts/link-tabs.tsx"
-import { isWordWrapped, setWordWrap } from "../editor/word-wrap.ts"
+import { isWordWrapped } from "../editor/editor-settings.ts"
 import { toDataHref } from "../to-href.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
@@ -30,7 +31,7 @@ export function MoreMenu(
           <MenuItem
             icon="wrap"
             label={isWordWrapped.value ? "Stop wrapping lines" : "Wrap long lines"}
-            onClick={() => setWordWrap(!isWordWrapped.value)}
+            onClick={setTo(isWordWrapped, !isWordWrapped.value)}
           />
         </>
       ) : null}

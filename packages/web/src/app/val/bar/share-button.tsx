@@ -19,7 +19,7 @@ export function ShareButton(props: Props) {
   const isOpen = useSignal(false)
   return (
     <>
-      <Clickable looks={["bare", "val-share"]} title="Share" onClick={setTo(isOpen, true)}>
+      <Clickable looks={["row", "pick", "val-share"]} title="Share" onClick={setTo(isOpen, true)}>
         <PrivacyBadge privacy={props.editing.val.value.privacy} />
         <span class="val-share-word">Share</span>
       </Clickable>
@@ -83,7 +83,7 @@ function toMeaning(privacy: string): string {
 function ShareText({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <section aria-label={title}>
-      <h3 class="share-title">{title}</h3>
+      <h3 class="run-label">{title}</h3>
       <CopyText text={text} label={`Copy: ${title}`} />
     </section>
   )

@@ -42,13 +42,13 @@ export function BranchMenu(props: BranchMenuProps) {
         title={`Branch ${branch.name}`}
         buttonClass={
           isNamed
-            ? `branch-button ${branch.name === mainBranch ? "branch-main" : ""}`
+            ? `badge branch-button ${branch.name === mainBranch ? "branch-main" : ""}`
             : "icon-button"
         }
         button={
           <>
             <Icon name="branch" />
-            {isNamed ? <span class="branch-name">{branch.name}</span> : null}
+            {isNamed ? <span class="ellipsis branch-name">{branch.name}</span> : null}
           </>
         }
       >
@@ -122,7 +122,7 @@ function BranchItem(props: {
       onClick={() => (isCurrent ? undefined : onSwitch(branch.name))}
     >
       <Icon name={isCurrent ? "check" : "branch"} />
-      <span class="branch-name">{branch.name}</span>
+      <span class="ellipsis branch-name">{branch.name}</span>
       <span class="quiet push">
         v{branch.version}
         {branch.updatedAt === undefined ? null : (

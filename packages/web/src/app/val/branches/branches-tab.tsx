@@ -137,9 +137,9 @@ function BranchRow(
     void onChange()
   }
   return (
-    <li class={`version-row ${isShown ? "version-shown" : ""}`}>
+    <li class={`row wrap version-row ${isShown ? "version-shown" : ""}`}>
       <a
-        class="table-name branch-name"
+        class="table-name ellipsis branch-name"
         href={toHrefWith({ show: branch.name, with: undefined })}
         {...(isShown ? { "aria-current": "true" as const } : {})}
       >
@@ -216,7 +216,7 @@ function Comparison(props: BranchesViewProps & { readonly branch: ListedBranch }
     <section class="version-diff" aria-label="Changes">
       <div class="row wrap version-bar">
         <h2>
-          Changes on <span class="branch-name">{branch.name}</span>
+          Changes on <span class="ellipsis branch-name">{branch.name}</span>
         </h2>
         <span class="version-choice">
           <span class="quiet">compared with</span>

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
-import type { CodeEditorHandle, EditorLanguage } from "../../../editor/code-editor-props.ts"
+import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { LazyCodeEditor, LazyDiffView } from "../../../editor/lazy.tsx"
+import { toLanguage } from "../../../editor/to-language.ts"
 import { setTo } from "../../../ui/bind.ts"
 import { Icon } from "../../../ui/icon.tsx"
 import { Button } from "../../parts/buttons/button.tsx"
@@ -32,12 +33,12 @@ export function ConflictCard(props: ConflictCardProps) {
       <div class="row wrap file-diff-head">
         <button
           type="button"
-          class="bare file-diff-toggle"
+          class="row small file-diff-toggle"
           aria-expanded={isOpen}
           onClick={onToggle}
         >
           <Icon name="chevron" />
-          <span class="file-diff-path">{path}</span>
+          <span class="mono breaks">{path}</span>
           <span class={`badge status status-${state.isDecided ? "succeeded" : "timed_out"}`}>
             {describeState(state, openCount)}
           </span>
@@ -213,10 +214,4 @@ function ConflictDiff(props: {
       />
     </div>
   )
-}
-
-function toLanguage(path: string): EditorLanguage {
-  if (/\.[cm]?[jt]sx?$/.test(path)) return "typescript"
-  if (/\.jsonc?$/.test(path)) return "json"
-  return path.endsWith(".md") ? "markdown" : "text"
 }

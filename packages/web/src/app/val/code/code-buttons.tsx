@@ -15,8 +15,8 @@ export function CodeButtons(props: Props) {
   const { editing, actions, draftMode, isOwn } = props
   const isBusy = useLasting(actions.isBusy)
   return (
-    <div class="val-buttons">
-      <span class="val-tools">
+    <div class="row val-buttons">
+      <span class="row val-tools">
         <FilesButton editing={editing} isOwn={isOwn} />
         <PaneToggles editing={editing} />
       </span>
@@ -138,7 +138,7 @@ function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
       : saving.kind
   return (
     <span
-      class={`ellipsis save-status save-${kind}`}
+      class={`ellipsis small save-status save-${kind}`}
       role="status"
       {...(saving.kind === "failed" ? { title: explain(saving.error) } : {})}
     >

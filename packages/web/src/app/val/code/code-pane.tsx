@@ -8,7 +8,7 @@ import { explain } from "../../data/explain.ts"
 import { currentLocation } from "../../frame/location.ts"
 import { showError } from "../../frame/toast-list.ts"
 import { editorFeatures } from "../editor/editor-features.ts"
-import { isWordWrapped } from "../editor/word-wrap.ts"
+import { isWordWrapped } from "../editor/editor-settings.ts"
 import type { EditedFile } from "../files/edited-file.ts"
 import { FileTabs, hasTabs, toTabIds } from "../files/file-tabs.tsx"
 import { DraftNotice, ElsewhereNotice, SaveProblemNotice } from "../saving/notices.tsx"
@@ -21,7 +21,7 @@ export function CodePane(props: ValTabProps) {
   const { editing, isOwn, actions } = props
   const { tabs, current } = editing.files
   return (
-    <section class="code-pane" aria-label="Code">
+    <section class="column code-pane" aria-label="Code">
       <FileTabs editing={editing} />
       <SaveProblemNotice editing={editing} onGoTo={actions.goTo} />
       <ElsewhereNotice editing={editing} isOwn={isOwn} />

@@ -9,6 +9,7 @@ import { NewEntryDialog } from "../files/new-entry-dialog.tsx"
 import { FileRail } from "../files/tree/file-rail.tsx"
 import { hasTree } from "../files/tree/tree-rows.ts"
 import { useFileCommands } from "../files/use-file-commands.ts"
+import type { ValFiles } from "../files/val-files.ts"
 import { changeLayout, layout, paneLimits } from "../panes/layout.ts"
 import { drawerId, LogDrawer } from "../panes/log-drawer.tsx"
 import { isNarrow, narrowView } from "../panes/narrow.ts"
@@ -86,17 +87,20 @@ function useFileInAddress({ files }: ValTabProps["editing"]): void {
   const asked = currentLocation.value.query.get("file") ?? undefined
   const current = files.current.value
   const shown = current === files.entry.value ? undefined : current?.path.value
-  const isFirst = useRef(true)
+  /** The path that is in the address because the file was shown, and not because of a link. */
+  const written = useRef<{ readonly in: ValFiles; readonly path?: string | undefined }>({
+    in: files,
+  })
   useEffect(() => {
-    // Back from another tab of the val, the file is the one that was shown.
-    const file =
-      asked === undefined ? (isFirst.current ? undefined : files.entry.peek()) : files.find(asked)
-    isFirst.current = false
+    // Meanwhile another file may be shown, which the next effect writes into the address.
+    if (written.current.in === files && written.current.path === asked) return
+    const file = asked === undefined ? files.entry.peek() : files.find(asked)
     if (file && file !== files.current.peek()) files.open(file)
   }, [files, asked])
   useEffect(() => {
     // A link that was clicked after the rendering asks for another file: the next one opens it.
     if (currentLocation.peek().query.get("file") !== (asked ?? null)) return
+    written.current = { in: files, path: shown }
     // A line belongs to the file that was asked for.
     setQuery({ file: shown, ...(shown === asked ? {} : { line: undefined }) })
   }, [shown])

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals"
+import { LazyDiffView } from "../../../editor/lazy.tsx"
 import { setTo } from "../../../ui/bind.ts"
+import { Dialog } from "../../../ui/dialog.tsx"
 import { showDone } from "../../frame/toast-list.ts"
 import { Button } from "../../parts/buttons/button.tsx"
-import { DiffDialog } from "../diff-dialog.tsx"
 import type { FileConflict, Resolution } from "../files/conflicts.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { showSaveError } from "./code-actions.ts"
@@ -28,31 +29,44 @@ export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
   const path = file.path.peek()
   const isDeleted = file.isDeleted.peek()
   return (
-    <DiffDialog
+    <Dialog
       key={file.key}
       title={`Version ${version} was saved elsewhere`}
-      text={`${describe(conflict)} Nothing is lost: version ${version} stays in the history, and your text can be restored. ${others.length === 0 ? "" : `${others.length} more of your files were changed there. `}The difference:`}
-      theirs={theirs?.text ?? ""}
-      mine={isDeleted ? "" : (file.text.peek() ?? "")}
-      path={path}
-      label={`Changes of ${path} from version ${version} to your text`}
+      kind="wide"
       onClose={later}
     >
-      <Button kind="quiet" onClick={later}>
-        Decide later
-      </Button>
-      <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("theirs")}>
-        {theirs ? `Take version ${version}` : "Delete it here too"}
-      </Button>
-      {merged === undefined ? null : (
-        <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("merged")}>
-          Take both changes
+      <p>
+        {describe(conflict)} Nothing is lost: version {version} stays in the history, and your text
+        can be restored.{" "}
+        {others.length === 0 ? "" : `${others.length} more of your files were changed there. `}The
+        difference:
+      </p>
+      <div class="boxed conflict-diff">
+        <LazyDiffView
+          before={theirs?.text ?? ""}
+          after={isDeleted ? "" : (file.text.peek() ?? "")}
+          layout="inline"
+          path={path}
+          label={`Changes of ${path} from version ${version} to your text`}
+        />
+      </div>
+      <div class="row wrap dialog-foot">
+        <Button kind="quiet" onClick={later}>
+          Decide later
         </Button>
-      )}
-      <Button disabled={isBusy.value} onClick={() => resolve("mine")}>
-        Save mine as a new version
-      </Button>
-    </DiffDialog>
+        <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("theirs")}>
+          {theirs ? `Take version ${version}` : "Delete it here too"}
+        </Button>
+        {merged === undefined ? null : (
+          <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("merged")}>
+            Take both changes
+          </Button>
+        )}
+        <Button disabled={isBusy.value} onClick={() => resolve("mine")}>
+          Save mine as a new version
+        </Button>
+      </div>
+    </Dialog>
   )
 }
 

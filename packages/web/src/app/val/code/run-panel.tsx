@@ -67,7 +67,7 @@ function Outcome({ state, onGoTo }: { state: RunState; onGoTo: (line: number) =>
         {state.kind === "running" && state.isLost ? (
           <span class="quiet">The server does not respond; trying again…</span>
         ) : null}
-        <a class="run-link" href={`/runs/${state.kind === "ended" ? state.run.id : state.id}`}>
+        <a class="push small" href={`/runs/${state.kind === "ended" ? state.run.id : state.id}`}>
           Open the run
         </a>
       </p>

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "preact/hooks"
+import { setTo } from "../../../ui/bind.ts"
 import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
 import { navigate } from "../../frame/location.ts"
 import { reportFailure } from "../../parts/buttons/use-action.ts"
-import { setFormatOnSave, shouldFormatOnSave } from "../editor/format-on-save.ts"
-import { isWordWrapped, setWordWrap } from "../editor/word-wrap.ts"
+import { isWordWrapped, shouldFormatOnSave } from "../editor/editor-settings.ts"
 import { listFileCommands } from "../files/use-file-commands.ts"
 import { toHref } from "../to-href.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
@@ -49,7 +49,7 @@ export function useCodeCommands(
       {
         label: isFormattingOnSave ? "Stop formatting on save" : "Format on save",
         icon: "save",
-        run: () => setFormatOnSave(!isFormattingOnSave),
+        run: setTo(shouldFormatOnSave, !isFormattingOnSave),
       },
       {
         label: isDraft ? "Turn draft mode off" : "Turn draft mode on",
@@ -70,7 +70,7 @@ export function useCodeCommands(
       {
         label: isWrapped ? "Stop wrapping lines" : "Wrap long lines",
         icon: "wrap",
-        run: () => setWordWrap(!isWrapped),
+        run: setTo(isWordWrapped, !isWrapped),
       },
       go("Readme of this val", "comment", "readme"),
       go("Versions of this val", "history", "versions"),

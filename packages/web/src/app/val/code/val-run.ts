@@ -1,16 +1,14 @@
-import { ApiError, ConnectionError, type Output } from "@hamlet/contract/client"
+import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useRef } from "preact/hooks"
 import { api } from "../../api.ts"
-import { pause } from "../../data/pause.ts"
+import { isConnectionError } from "../../data/explain.ts"
+import { type FollowedRun, type LogLine, useFollowedRun } from "../../runs/followed-run.ts"
 import { isGoingOn } from "../../runs/list/run-kinds.ts"
 import type { EditedFile } from "../files/edited-file.ts"
 import { parseArgs } from "./parse-args.ts"
 import type { prepareStart } from "./prepare-start.ts"
 import type { ValEditing } from "./val-editing.ts"
-
-/** A log line as the API returns it. */
-export type LogLine = Output<"getRunLogs">["data"][number]
 
 /** A run of the val, started from its page. */
 export interface ValRun {
@@ -27,8 +25,7 @@ export interface ValRun {
 
 /** The state of the run. */
 export type RunState =
-  | { readonly kind: "none" }
-  | { readonly kind: "starting" }
+  | Exclude<StartState, { kind: "started" }>
   | {
       readonly kind: "running"
       readonly id: string
@@ -36,10 +33,12 @@ export type RunState =
       readonly isLost: boolean
     }
   | { readonly kind: "ended"; readonly run: Output<"getRun"> }
-  | { readonly kind: "refused"; readonly error: unknown }
 
-/** A restarted server responds within seconds; after a minute the run is given up. */
-const limits = { reconnectMs: 1_000, reconnectsMax: 60, recordMs: 200, recordTriesMax: 100 }
+type StartState =
+  | { readonly kind: "none" }
+  | { readonly kind: "starting" }
+  | { readonly kind: "started"; readonly id: string }
+  | { readonly kind: "refused"; readonly error: unknown }
 
 /**
  * Runs a val and follows its log. The run continues when the page is left. `prepare` makes the
@@ -49,123 +48,62 @@ export function useValRun(
   editing: ValEditing,
   prepare: () => ReturnType<typeof prepareStart>,
 ): ValRun {
-  const state = useSignal<RunState>({ kind: "none" })
+  const start = useSignal<StartState>({ kind: "none" })
   const file = useSignal<EditedFile | undefined>(undefined)
   const argsByFile = useSignal<ReadonlyMap<EditedFile | undefined, string>>(new Map())
   const args = argsByFile.value.get(editing.files.started.value) ?? ""
-  const following = useRef<AbortController | undefined>(undefined)
+  const followed = useFollowedRun(start.value.kind === "started" ? start.value.id : undefined)
+  const state = toState(start.value, followed)
   /** The user cancels a run that has no id yet. */
   const isCancelled = useRef(false)
-  useEffect(() => () => following.current?.abort(), [])
-
-  const start = async () => {
-    if (state.peek().kind === "starting") return true
-    following.current?.abort()
-    const controller = new AbortController()
-    following.current = controller
-    isCancelled.current = false
-    state.value = { kind: "starting" }
-    const started = editing.files.started.peek()
-    file.value = started
-    try {
-      const parsed = parseArgs(argsByFile.peek().get(started) ?? "")
-      const outcome = await prepare()
-      if (outcome !== "ready") {
-        state.value = { kind: "none" }
-        return outcome !== "not saved"
-      }
-      const { id } = await api.createRun(
-        { val_id: editing.val.peek().id, ...editing.place(), args: parsed },
-        { respondAsync: true },
-      )
-      if (isCancelled.current) await api.cancelRun({ run_id: id })
-      await follow(id, controller.signal, (next) => {
-        if (!controller.signal.aborted) state.value = next
-      })
-    } catch (error) {
-      if (!controller.signal.aborted) state.value = { kind: "refused", error }
-    }
-    return true
-  }
   return {
-    state: state.value,
+    state,
     file: file.value,
     args,
     setArgs(text) {
       const started = editing.files.started.peek()
       argsByFile.value = new Map(argsByFile.peek()).set(started, text)
     },
-    start,
+    async start() {
+      if (start.peek().kind === "starting") return true
+      isCancelled.current = false
+      start.value = { kind: "starting" }
+      const started = editing.files.started.peek()
+      file.value = started
+      try {
+        const parsed = parseArgs(argsByFile.peek().get(started) ?? "")
+        const outcome = await prepare()
+        if (outcome !== "ready") {
+          start.value = { kind: "none" }
+          return outcome !== "not saved"
+        }
+        const { id } = await api.createRun(
+          { val_id: editing.val.peek().id, ...editing.place(), args: parsed },
+          { respondAsync: true },
+        )
+        if (isCancelled.current) await api.cancelRun({ run_id: id })
+        start.value = { kind: "started", id }
+      } catch (error) {
+        start.value = { kind: "refused", error }
+      }
+      return true
+    },
     async cancel() {
-      const { value } = state
-      isCancelled.current = value.kind === "starting"
-      if (value.kind === "running") await api.cancelRun({ run_id: value.id })
+      isCancelled.current = state.kind === "starting"
+      if (state.kind === "running") await api.cancelRun({ run_id: state.id })
     },
   }
 }
 
-/** Follows a run until it has ended, also across a restart of the server. */
-async function follow(
-  id: string,
-  signal: AbortSignal,
-  show: (state: RunState) => void,
-): Promise<void> {
-  const logs: LogLine[] = []
-  let isLost = false
-  let isEnded = false
-  const showNow = () => {
-    if (!isEnded) show({ kind: "running", id, logs: logs.slice(), isLost })
-  }
-  for (let reconnects = 0; ; reconnects += 1) {
-    showNow()
-    try {
-      await readLogs(id, logs, signal, () => {
-        isLost = false
-        showNow()
-      })
-      const run = await getEndedRun(id, signal)
-      isEnded = true
-      show({ kind: "ended", run })
-      return
-    } catch (error) {
-      if (signal.aborted || !isConnectionError(error) || reconnects >= limits.reconnectsMax)
-        throw error
-      isLost = true
-      showNow()
-      await pause(limits.reconnectMs)
-    }
-  }
-}
-
-/** Renders new lines once per frame, not once per line. */
-async function readLogs(
-  id: string,
-  logs: LogLine[],
-  signal: AbortSignal,
-  show: () => void,
-): Promise<void> {
-  let isShown = true
-  for await (const event of api.follow({ run_id: id, from: logs.length }, { signal })) {
-    if (event.kind === "log") logs.push(event.line)
-    if (!isShown) continue
-    isShown = false
-    requestAnimationFrame(() => {
-      isShown = true
-      show()
-    })
-  }
-}
-
-/** The record of a run that has just ended: it is written shortly after the end is reported. */
-export async function getEndedRun(id: string, signal: AbortSignal): Promise<Output<"getRun">> {
-  for (let tries = 1; ; tries += 1) {
-    const run = await api.getRun({ run_id: id }, { signal })
-    if (!isGoingOn(run) || tries >= limits.recordTriesMax) return run
-    await pause(limits.recordMs)
-  }
-}
-
-/** The server does not respond, or is shutting down. */
-function isConnectionError(error: unknown): boolean {
-  return error instanceof ConnectionError || (error instanceof ApiError && error.status === 503)
+function toState(start: StartState, { state, isLost }: FollowedRun): RunState {
+  if (start.kind !== "started") return start
+  const { id } = start
+  if (state.kind === "failed")
+    return isConnectionError(state.error)
+      ? { kind: "running", id, logs: [], isLost: true }
+      : { kind: "refused", error: state.error }
+  if (state.kind === "loading") return { kind: "running", id, logs: [], isLost }
+  return isGoingOn(state.data)
+    ? { kind: "running", id, logs: state.data.logs, isLost }
+    : { kind: "ended", run: state.data }
 }

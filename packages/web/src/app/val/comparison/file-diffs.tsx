@@ -49,7 +49,7 @@ export function FileDiffs<File extends ComparedFile>(props: FileDiffsProps<File>
         {files.slice(0, shownCount.value).map((file) => (
           <FileDiffCard
             {...rest}
-            key={`${loadKey} ${file.path}`}
+            key={`${loadKey} ${file.kind} ${file.path}`}
             file={file}
             loadKey={loadKey}
             isOpenAtFirst={isOpen}
@@ -79,13 +79,13 @@ function FileDiffCard<File extends ComparedFile>(
       <div class="row wrap file-diff-head">
         <button
           type="button"
-          class="bare file-diff-toggle"
+          class="row small file-diff-toggle"
           aria-expanded={isOpen.value}
           onClick={setTo(isOpen, !isOpen.value)}
         >
           <Icon name="chevron" />
           <ChangeMark kind={file.kind} />
-          <span class="file-diff-path">
+          <span class="mono breaks">
             {file.newPath === null ? file.path : `${file.path} → ${file.newPath}`}
           </span>
         </button>
@@ -133,7 +133,8 @@ export function FileDiff<File extends ComparedFile>(
   )
 }
 
-function describeSame({ kind }: ComparedFile): string {
+function describeSame({ kind, path }: ComparedFile): string {
+  if (path.endsWith("/")) return "It is a folder."
   if (kind === "moved") return "Its text is the same."
   return kind === "changed" ? "Its text is the same; its type has changed." : "The file is empty."
 }

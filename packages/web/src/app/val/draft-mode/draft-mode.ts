@@ -1,7 +1,7 @@
 import { ApiError, type Input } from "@hamlet/contract/client"
-import { effect, type Signal, signal } from "@preact/signals"
+import { effect, type Signal } from "@preact/signals"
 import { api } from "../../api.ts"
-import { readStored, writeStored } from "../../data/stored.ts"
+import { createStoredFlag } from "../../data/stored.ts"
 import { showError } from "../../frame/toast-list.ts"
 import type { TriedFile, ValEditing } from "../code/val-editing.ts"
 import type { EditedFile } from "../files/edited-file.ts"
@@ -31,7 +31,6 @@ interface DraftCopy {
 export class DraftMode {
   readonly isOn: Signal<boolean>
   readonly #editing: ValEditing
-  readonly #key: string
   readonly #unfollow: () => void
   #copy: DraftCopy | undefined
   /** Changes of the branch, one after the other. */
@@ -39,8 +38,7 @@ export class DraftMode {
 
   constructor(editing: ValEditing) {
     this.#editing = editing
-    this.#key = `hamlet.draft-mode.${editing.val.peek().id}`
-    this.isOn = signal(readStored(this.#key) === "yes")
+    this.isOn = createStoredFlag(`hamlet.draft-mode.${editing.val.peek().id}`)
     let wasDirty = editing.isDirty.peek()
     this.#unfollow = effect(() => {
       const isDirty = editing.isDirty.value
@@ -52,7 +50,6 @@ export class DraftMode {
   /** Turns it on or off; off deletes the branch. */
   async turn(isOn: boolean): Promise<void> {
     this.isOn.value = isOn
-    writeStored(this.#key, isOn ? "yes" : null)
     if (!isOn) await this.#clear()
   }
 

@@ -2,12 +2,12 @@ import { isInside } from "@hamlet/contract/file-paths"
 import { limits } from "@hamlet/contract/limits"
 import { useSignal } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
-import { LazyDiffView } from "../../../editor/lazy.tsx"
 import { bindText, setTo } from "../../../ui/bind.ts"
 import { Dialog } from "../../../ui/dialog.tsx"
-import { Icon } from "../../../ui/icon.tsx"
 import { Button } from "../../parts/buttons/button.tsx"
 import { Field } from "../../parts/forms/field.tsx"
+import type { ComparedFile, FileTexts } from "../comparison/compared-file.ts"
+import { FileDiffs } from "../comparison/file-diffs.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import type { EditedFile } from "./edited-file.ts"
 import { createFileActions } from "./file-actions.ts"
@@ -22,7 +22,7 @@ export function ChangesButton({ editing }: Pick<Props, "editing">) {
   return (
     <button
       type="button"
-      class="bare changes-button"
+      class="pick nowrap changes-button"
       aria-haspopup="dialog"
       title="See what has changed"
       onClick={setTo(isReviewing, true)}
@@ -42,6 +42,7 @@ export function ChangesDialog(props: Props) {
 
 function Changes({ editing, actions }: Props) {
   const note = useSignal("")
+  const { discard } = useMemo(() => createFileActions(editing), [editing])
   const files = listChanged(editing.files.changed.value)
   const close = setTo(isReviewing, false)
   const save = async () => {
@@ -54,10 +55,15 @@ function Changes({ editing, actions }: Props) {
       : `${files.length} ${files.length === 1 ? "file" : "files"} changed`
   return (
     <Dialog title={title} kind="wide" onClose={close}>
-      <div class="column changes">
-        {files.map((file, at) => (
-          <Change key={file.key} editing={editing} file={file} isOpen={at === 0} />
-        ))}
+      <div class="changes">
+        <FileDiffs
+          files={files.map(toCompared)}
+          layout="inline"
+          label="Unsaved changes"
+          loadKey="unsaved"
+          load={loadTexts}
+          actions={({ file }) => <Discard file={file} action={() => discard(file)} />}
+        />
       </div>
       <form
         class="row changes-foot"
@@ -82,80 +88,40 @@ function Changes({ editing, actions }: Props) {
   )
 }
 
-function Change(props: {
-  readonly editing: Props["editing"]
-  readonly file: EditedFile
-  readonly isOpen: boolean
-}) {
-  const { editing, file } = props
-  const actions = useMemo(() => createFileActions(editing), [editing])
-  const isOpen = useSignal(props.isOpen)
-  const path = file.path.value
-  const isFolder = file.type.value === "directory"
+/** The new type of a file, if it has another one, and what drops its changes. */
+function Discard({ file, action }: { file: EditedFile; action: () => Promise<void> }) {
+  const saved = file.saved.value
+  const isRetyped = saved && !file.isDeleted.value && saved.type !== file.type.value
   return (
-    <section class="boxed change" aria-label={path}>
-      <div class="row change-head">
-        <button
-          type="button"
-          class="bare row fill change-toggle"
-          aria-expanded={isOpen.value}
-          disabled={isFolder}
-          onClick={setTo(isOpen, !isOpen.value)}
-        >
-          <Icon name="chevron" />
-          <span class="ellipsis change-path">{path}</span>
-          <span class={`change-kind change-${toKind(file)}`}>{describe(file)}</span>
-        </button>
-        <Button
-          kind="quiet small"
-          label={`Discard the changes of ${path}`}
-          title="Set these changes aside"
-          action={() => actions.discard(file)}
-        >
-          Discard
-        </Button>
-      </div>
-      {isOpen.value && !isFolder ? <Difference file={file} /> : null}
-    </section>
+    <>
+      {isRetyped ? <span class="quiet">now {file.type.value}</span> : null}
+      <Button
+        kind="quiet small"
+        label={`Discard the changes of ${file.path.value}`}
+        title="Set these changes aside"
+        action={action}
+      >
+        Discard
+      </Button>
+    </>
   )
 }
 
-function Difference({ file }: { file: EditedFile }) {
-  useEffect(() => void file.load(), [file])
-  const before = file.saved.value ? file.savedText.value : ""
-  const after = file.isDeleted.value ? "" : file.text.value
-  if (before === undefined || after === undefined) return null
-  if (before === after) return <p class="quiet change-same">The text is the same.</p>
-  const path = file.path.value
-  return (
-    <div class="change-diff">
-      <LazyDiffView
-        before={before}
-        after={after}
-        layout="inline"
-        path={path}
-        label={`Changes of ${path}`}
-      />
-    </div>
-  )
+function toCompared(file: EditedFile): ComparedFile & { readonly file: EditedFile } {
+  const end = file.type.value === "directory" ? "/" : ""
+  const path = file.path.value + end
+  const before = file.saved.value && file.saved.value.path + end
+  if (before === undefined) return { file, path, newPath: null, kind: "added" }
+  if (file.isDeleted.value) return { file, path, newPath: null, kind: "deleted" }
+  return before === path
+    ? { file, path, newPath: null, kind: "changed" }
+    : { file, path: before, newPath: path, kind: "moved" }
 }
 
-type Kind = "new" | "deleted" | "moved" | "changed"
-
-function toKind(file: EditedFile): Kind {
-  const saved = file.saved.value
-  if (!saved) return "new"
-  if (file.isDeleted.value) return "deleted"
-  return saved.path === file.path.value ? "changed" : "moved"
-}
-
-/** What has become of a file, in words. */
-function describe(file: EditedFile): string {
-  const saved = file.saved.value
-  const kind = toKind(file)
-  const what = kind === "moved" ? `moved from ${saved?.path}` : kind
-  const isRetyped = saved && kind !== "deleted" && saved.type !== file.type.value
-  return isRetyped ? `${what}, now ${file.type.value}` : what
+async function loadTexts({ file }: { readonly file: EditedFile }): Promise<FileTexts> {
+  if (file.type.peek() === "directory") return { before: "", after: "" }
+  const before = await file.findSavedText()
+  return { before, after: file.isDeleted.peek() ? "" : (file.text.peek() ?? "") }
 }
 
 /** A folder is in the list only if none of the changed files is in it. */

@@ -78,7 +78,7 @@ function FileTab({ files, file }: { files: ValFiles; file: EditedFile }) {
       type="button"
       role="tab"
       id={ids.tab}
-      class={`bare file-tab ${isCurrent ? "file-tab-current" : ""}`}
+      class={`small nowrap file-tab ${isCurrent ? "file-tab-current" : ""}`}
       aria-selected={isCurrent}
       aria-controls={ids.panel}
       aria-keyshortcuts="Delete"
@@ -101,7 +101,7 @@ function FileTab({ files, file }: { files: ValFiles; file: EditedFile }) {
       {toLabel(path, files.tabs.value)}
       {file.isDirty.value ? (
         <>
-          <span class="tree-dot" />
+          <span class="dot" />
           <span class="visually-hidden"> (unsaved)</span>
         </>
       ) : null}

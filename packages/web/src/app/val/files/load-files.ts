@@ -46,13 +46,15 @@ export async function loadNewest(val: Val, branch: Branch): Promise<LoadedVal> {
   return { val: newVal, branch: newBranch, files: await listAllFiles(val.id, newBranch) }
 }
 
-/** The text of a file in the version in which it last changed. */
+/** The text of a file in a version, such as the one in which it last changed. */
 export async function readText(
   valId: string,
   branchId: string,
   { path, version }: Pick<ListedFile, "path" | "version">,
+  signal?: AbortSignal,
 ): Promise<string> {
-  const content = await api.getFileContent({ val_id: valId, branch_id: branchId, path, version })
+  const place = { val_id: valId, branch_id: branchId, path, version }
+  const content = await api.getFileContent(place, { signal })
   // `text()` would drop a byte order mark.
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await content.arrayBuffer())
 }
@@ -72,21 +74,11 @@ function toMain({ id, version }: Val): Branch {
 }
 
 /** All files and directories of one version of a branch. */
-export async function listAllFiles(
+export function listAllFiles(
   valId: string,
   { id, version }: Pick<Branch, "id" | "version">,
   signal?: AbortSignal,
 ): Promise<readonly ListedFile[]> {
-  const files: ListedFile[] = []
-  for (;;) {
-    const { data, links } = await api.listFiles(
-      {
-        ...{ val_id: valId, branch_id: id, version, path: "", recursive: true },
-        ...{ limit: pageLimit, offset: files.length },
-      },
-      { signal },
-    )
-    files.push(...data)
-    if (links.next === undefined || data.length === 0) return files
-  }
+  const place = { val_id: valId, branch_id: id, version, path: "", recursive: true }
+  return Array.fromAsync(api.items("listFiles", { ...place, limit: pageLimit }, { signal }))
 }

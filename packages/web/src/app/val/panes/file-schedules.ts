@@ -1,4 +1,4 @@
-import { ApiError } from "@hamlet/contract/client"
+import { unlessMissing } from "@hamlet/contract/client"
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { api } from "../../api.ts"
@@ -41,10 +41,6 @@ export async function findSchedule(
   place: { readonly file?: string; readonly branch: string },
   signal: AbortSignal,
 ): Promise<Schedule | undefined> {
-  try {
-    return await api.getSchedule({ val_id: valId, ...place }, { signal })
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "schedule_not_found") return undefined
-    throw error
-  }
+  const found = api.getSchedule({ val_id: valId, ...place }, { signal })
+  return unlessMissing(found, "schedule_not_found")
 }

@@ -43,8 +43,8 @@ export function LogDrawer(props: Props) {
     view.value = wanted
   }
   return (
-    <section id={drawerId} class="log-drawer" aria-label={`${what} and logs`}>
-      <div class="row drawer-bar">
+    <section id={drawerId} class="column log-drawer" aria-label={`${what} and logs`}>
+      <div class="row nowrap drawer-bar">
         <DrawerToggle isOpen={isOpen && view.value === "runs"} onClick={() => toggle("runs")}>
           <Icon name="chevron" /> {what} and logs
         </DrawerToggle>
@@ -54,7 +54,7 @@ export function LogDrawer(props: Props) {
             onClick={() => toggle("problems")}
           >
             Problems
-            {count === 0 ? null : <span class="count drawer-count">{count}</span>}
+            {count === 0 ? null : <span class="tiny count bad">{count}</span>}
           </DrawerToggle>
         ) : null}
         {marked && !isOpen ? <RunMarks run={marked} /> : null}
@@ -77,7 +77,7 @@ function DrawerToggle(props: {
   return (
     <button
       type="button"
-      class="bare drawer-toggle"
+      class="row small drawer-toggle"
       aria-expanded={props.isOpen}
       aria-controls={drawerId}
       onClick={props.onClick}
@@ -131,7 +131,7 @@ function Runs(props: Props & { readonly what: string }) {
             <li key={listed.id}>
               <button
                 type="button"
-                class="bare drawer-run"
+                class="pick drawer-run"
                 aria-pressed={listed.id === shown}
                 onClick={() => {
                   selected.value = listed.id
@@ -197,10 +197,10 @@ function RunMarks({ run, hasFile = false }: { run: ListedRun; hasFile?: boolean 
   const { durationMs, runStartAt, error, lastLine, file } = run
   const line = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
   return (
-    <span class="row drawer-marks">
-      <span class={isFailure(run) ? "drawer-what bad" : "drawer-what"}>{toRunText(run)}</span>
-      {hasFile && file ? <span class="drawer-file quiet">{file.path}</span> : null}
-      <span class="drawer-line quiet" title={line}>
+    <span class="row small nowrap drawer-marks">
+      <span class={`ellipsis drawer-what ${isFailure(run) ? "bad" : ""}`}>{toRunText(run)}</span>
+      {hasFile && file ? <span class="ellipsis drawer-file quiet">{file.path}</span> : null}
+      <span class="ellipsis drawer-line quiet" title={line}>
         {line}
       </span>
       <span class="quiet">{durationMs === null ? "" : toDuration(durationMs)}</span>

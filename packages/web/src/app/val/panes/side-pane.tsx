@@ -33,7 +33,7 @@ export function SidePane(props: ValTabProps) {
     navigate(toHref(editing), { replace: true })
   }
   return (
-    <section id={sidePaneId} class="side-pane" aria-label="Result">
+    <section id={sidePaneId} class="column side-pane" aria-label="Result">
       <TriggerSelect editing={editing} isOwn={isOwn} schedules={schedules} onPick={pick} />
       {prose.file ? (
         <ProsePreview
@@ -45,7 +45,7 @@ export function SidePane(props: ValTabProps) {
       <div class="column fill" hidden={prose.file !== undefined}>
         <PaneTabs editing={editing} isOwn={isOwn} pane={pane} />
         {editing.trial.value && editing.trial.value.file === started ? (
-          <p class="row wrap notice trial-notice" role="status">
+          <p class="row wrap small notice" role="status">
             Preview of unsaved files. Save makes them live.
             {editing.val.value.privacy === "private"
               ? null
@@ -119,7 +119,7 @@ function ProsePreview(props: {
   const text = file.text.value
   return (
     <section class="column fill" aria-label="Preview">
-      <p class="row prose-line">
+      <p class="row small prose-line">
         <span class="quiet ellipsis">{file.path.value}</span>
         {onClose ? <LinkButton onClick={onClose}>Show {other}</LinkButton> : null}
       </p>

@@ -29,7 +29,7 @@ function ViewTab(props: {
   return (
     <button
       type="button"
-      class="bare view-tab"
+      class="column tiny view-tab"
       aria-pressed={narrowView.value === view}
       onClick={() => {
         narrowView.value = view

@@ -6,7 +6,7 @@ import { Menu } from "../../parts/buttons/menu.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { hasBody, methods } from "./methods.ts"
 import type { TypedRequest } from "./request-history.ts"
-import { toCurl } from "./to-curl.ts"
+import { typedToCurl } from "./to-curl.ts"
 import { needsJsonType } from "./to-headers.ts"
 import { toValPath, type ValRequests } from "./val-requests.ts"
 
@@ -95,12 +95,12 @@ export function AddressBar(props: Props) {
 function More({ editing, requests, endpoint }: Props) {
   const history = requests.history.value
   const isPrivate = editing.val.value.privacy === "private"
-  const curl = () => toCurl(requests.draft.peek(), { endpoint, isPrivate })
+  const curl = () => typedToCurl(requests.draft.peek(), { endpoint, isPrivate })
   return (
     <>
       <Menu label="History" title="Earlier requests" button={<Icon name="history" />}>
         {history.length === 0 ? (
-          <div class="menu-note" role="menuitem" aria-disabled="true" tabIndex={-1}>
+          <div class="small menu-note" role="menuitem" aria-disabled="true" tabIndex={-1}>
             Requests that you send are listed here.
           </div>
         ) : (

@@ -18,7 +18,7 @@ export function ElapsedTime(props: { readonly startedAt: number; readonly label:
   }, [startedAt])
   if (elapsedMs.value < limits.hiddenMs) return null
   return (
-    <p class="row elapsed">
+    <p class="row small elapsed">
       <span role="status">{label}</span>
       {/* Screen readers would read every tick. */}
       <span class="elapsed-time" aria-hidden="true">

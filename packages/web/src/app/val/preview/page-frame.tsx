@@ -28,7 +28,7 @@ export function PageFrame(
   return (
     <div class="column fill page-host" hidden={!isShown}>
       {isLeaving(props) ? (
-        <p class="row wrap notice" role="status">
+        <p class="row wrap small notice" role="status">
           The val redirects. Pages of other sites are not shown here: open it in a new tab.
         </p>
       ) : null}
@@ -94,7 +94,7 @@ function LastPage({ requests }: Pick<ValTabProps, "requests">) {
     )
   return (
     <section class="column fill last-page" aria-label="The last page">
-      <p class="row wrap notice">
+      <p class="row wrap small notice">
         <span>
           <code>{toRunText(last)}</code> <TimeAgo at={last.runStartAt} />, by version{" "}
           {last.val.version}, as it was recorded.

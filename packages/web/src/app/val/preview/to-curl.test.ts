@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test"
-import { toCurl } from "./to-curl.ts"
+import { typedToCurl } from "./to-curl.ts"
 
 const endpoint = "https://ada-shop.example.com"
 
-describe("toCurl", () => {
+describe("typedToCurl", () => {
   test("is the address alone for a plain GET", () => {
     const request = { method: "GET", path: "/a?b=1", headers: "", body: "not sent" }
-    expect(toCurl(request, { endpoint, isPrivate: false })).toBe(`curl '${endpoint}/a?b=1'`)
+    expect(typedToCurl(request, { endpoint, isPrivate: false })).toBe(`curl '${endpoint}/a?b=1'`)
   })
 
   test("quotes headers and body, and reads the token of a private val from the environment", () => {
     const request = { method: "PUT", path: "/", headers: "x-a: it's", body: "@file 'x'" }
-    expect(toCurl(request, { endpoint: `${endpoint}/`, isPrivate: true })).toBe(
+    expect(typedToCurl(request, { endpoint: `${endpoint}/`, isPrivate: true })).toBe(
       [
         `curl -X PUT '${endpoint}/'`,
         '-H "Authorization: Bearer $HAMLET_TOKEN"',

@@ -9,6 +9,7 @@ import { toDuration } from "../../../ui/units.ts"
 import { api } from "../../api.ts"
 import { comebacks } from "../../data/connection.ts"
 import { useResource } from "../../data/resource.ts"
+import { Picture } from "../../parts/picture.tsx"
 import { ExchangeView } from "../../runs/exchange-view.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { viewer } from "../../session/session.ts"
@@ -103,7 +104,7 @@ function Summary({ requests }: Props) {
     exchange.kind === "received" ? exchange.response.status : (run?.request?.status ?? undefined)
   const durationMs = exchange.kind === "received" ? exchange.response.durationMs : run?.durationMs
   return (
-    <p class="row bench-summary">
+    <p class="row push small nowrap bench-summary">
       {status === undefined || exchange.kind === "sending" ? null : (
         <StatusCode
           status={status}
@@ -198,16 +199,16 @@ function Body({ response: { body, isBase64, headers } }: { response: ValResponse
     return <CodeBlock code={text} language={kind} label="Response body" isWrapped />
   }
   // SVG is left out: it may contain scripts.
-  if (/^image\/(png|jpeg|gif|webp|avif)\b/.test(type)) return <Picture base64={body} type={type} />
+  if (/^image\/(png|jpeg|gif|webp|avif)\b/.test(type))
+    return <ResponsePicture base64={body} type={type} />
   return <p class="quiet">{Math.floor((body.length * 3) / 4).toLocaleString("en")} binary bytes</p>
 }
 
-/** Shown through an object URL: an image may be too long for a data URL. */
-function Picture({ base64, type }: { base64: string; type: string }) {
-  const url = useMemo(() => {
-    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
-    return URL.createObjectURL(new Blob([bytes], { type }))
-  }, [base64, type])
-  useEffect(() => () => URL.revokeObjectURL(url), [url])
-  return <img class="picture" src={url} alt="The response of the val" />
+/** The bytes are read once: another object would be another picture. */
+function ResponsePicture({ base64, type }: { base64: string; type: string }) {
+  const content = useMemo(
+    () => new Blob([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))], { type }),
+    [base64, type],
+  )
+  return <Picture content={content} alt="The response of the val" />
 }

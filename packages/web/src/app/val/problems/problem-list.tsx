@@ -11,7 +11,7 @@ export function ProblemList({ problems, actions }: Pick<ValTabProps, "problems" 
         <li key={`${path} ${line} ${message}`}>
           <button
             type="button"
-            class="bare row problem-row"
+            class="row pick problem-row"
             disabled={path === undefined}
             onClick={() => {
               if (path !== undefined) actions.goTo(path, line ?? 1)
@@ -19,9 +19,11 @@ export function ProblemList({ problems, actions }: Pick<ValTabProps, "problems" 
           >
             <Icon name="warning" />
             {path === undefined ? null : (
-              <code class="problem-place">{line === undefined ? path : `${path}:${line}`}</code>
+              <code class="breaks problem-place">
+                {line === undefined ? path : `${path}:${line}`}
+              </code>
             )}{" "}
-            <span class="problem-text">{message}</span>
+            <span class="breaks">{message}</span>
           </button>
         </li>
       ))}

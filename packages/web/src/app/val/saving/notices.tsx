@@ -13,7 +13,7 @@ export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
   const { restored } = editing.drafts
   if (restored && !isKept.value && editing.isDirty.value)
     return (
-      <p class="row wrap notice" role="status">
+      <p class="row wrap small notice" role="status">
         <span>This is your unsaved text from {toAgo(new Date(restored.at).toISOString())}.</span>
         <span class="notice-actions">
           <LinkButton onClick={setTo(isKept, true)}>Keep</LinkButton>
@@ -31,7 +31,7 @@ export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
   const draft = editing.drafts.recoverable.value
   if (!draft) return null
   return (
-    <p class="row wrap notice" role="status">
+    <p class="row wrap small notice" role="status">
       <span>{describe(draft)}</span>
       <span class="notice-actions">
         <LinkButton onClick={() => editing.recover(draft)}>Restore</LinkButton>
@@ -57,7 +57,7 @@ export function ElsewhereNotice({ editing, isOwn }: Pick<ValTabProps, "editing" 
   const theirs = editing.elsewhere.value
   if (!theirs) return null
   return (
-    <p class="row wrap notice" role="status">
+    <p class="row wrap small notice" role="status">
       <span>Version {theirs.branch.version} was saved elsewhere.</span>
       <span class="notice-actions">
         <LinkButton onClick={() => editing.showElsewhere(theirs)}>
@@ -80,9 +80,9 @@ export function SaveProblemNotice(
   const { path, message, line } = problem
   const isHere = path === undefined || path === editing.files.current.value?.path.value
   return (
-    <p class="row wrap notice notice-problem" role="alert">
+    <p class="row wrap small notice notice-problem" role="alert">
       <Icon name="warning" />
-      <span class="notice-text">
+      <span class="breaks">
         {isHere ? "" : `${path}: `}
         {message}
         {others.length === 0 ? "" : ` (and ${others.length} more)`}

@@ -33,7 +33,7 @@ export function AskingButton(props: {
       {isAsking.value ? (
         <Dialog title={`${label} ${about}?`} onClose={setTo(isAsking, false)}>
           <p>{children}</p>
-          <div class="dialog-foot">
+          <div class="row wrap dialog-foot">
             <Button {...(isDanger ? { kind: "danger" } : {})} action={act}>
               {confirmLabel}
             </Button>

@@ -1,14 +1,20 @@
 import { Bars } from "../../../ui/page-states.tsx"
 import { api } from "../../api.ts"
+import { isNotFound } from "../../data/explain.ts"
 import { Loaded } from "../../data/loaded.tsx"
 import { useResource } from "../../data/resource.ts"
 import { currentLocation, setQuery, toHrefWith } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
 import { Select } from "../../parts/forms/field.tsx"
 import { QuerySelect, readChoice } from "../../parts/forms/query-choice.tsx"
-import { type ComparedFile, compareFiles, toShownPath } from "../comparison/compared-file.ts"
+import {
+  type ComparedFile,
+  compareFiles,
+  type FileTexts,
+  toShownPath,
+} from "../comparison/compared-file.ts"
 import { diffLayouts, FileDiff, FileDiffs } from "../comparison/file-diffs.tsx"
-import { type FilesAt, loadFiles, loadTexts } from "../comparison/load-files.ts"
+import { type ListedFile, listAllFiles, readText } from "../files/load-files.ts"
 import { AskingButton } from "./asking-button.tsx"
 import type { ShownBranch } from "./shown-branch.ts"
 
@@ -77,7 +83,7 @@ function OtherComparisons(props: {
   const isOfOne = from === previous
   if (isNewest && isOfOne) return null
   return (
-    <p class="row wrap version-others">
+    <p class="row wrap version-others small">
       {isOfOne ? null : (
         <a href={toHrefWith({ from: undefined, to: String(to) })}>
           Compare v{to} with the version before
@@ -131,14 +137,14 @@ export function readNumber(text: string | null): number | undefined {
 
 function Difference(props: VersionChangesProps & { readonly from: number | undefined }) {
   const { branch, from, to, file } = props
-  const { valId, id: branchId } = branch
   const { value: layout } = readChoice("layout", diffLayouts)
-  const before: FilesAt = { valId, branchId, version: from }
-  const after: FilesAt = { valId, branchId, version: to }
   // The newest version may be deleted and the one before may become the newest.
-  const key = `${branchId} ${toValue(from)} ${to} ${branch.version}`
+  const key = `${branch.id} ${toValue(from)} ${to} ${branch.version}`
   const files = useResource(key, async (signal) => {
-    const [old, now] = await Promise.all([loadFiles(before, signal), loadFiles(after, signal)])
+    const [old, now] = await Promise.all([
+      loadFiles(branch, from, signal),
+      loadFiles(branch, to, signal),
+    ])
     return { old, now }
   })
   return (
@@ -153,7 +159,8 @@ function Difference(props: VersionChangesProps & { readonly from: number | undef
         const shared = {
           ...{ layout, loadKey: key },
           label: `Changes from ${from === undefined ? "nothing" : `version ${from}`} to version ${to}`,
-          load: (one: ComparedFile, signal: AbortSignal) => loadTexts(one, before, after, signal),
+          load: (one: ComparedFile, signal: AbortSignal) =>
+            loadTexts(branch, one, from, to, signal),
         }
         // A val with one file has no need of its name.
         if (new Set([...old, ...now].map(({ path }) => path)).size === 1)
@@ -167,6 +174,37 @@ function Difference(props: VersionChangesProps & { readonly from: number | undef
       }}
     </Loaded>
   )
+}
+
+/** All files and directories of a version, or of nothing; undefined if it was deleted. */
+async function loadFiles(
+  { valId, id }: ShownBranch,
+  version: number | undefined,
+  signal: AbortSignal,
+): Promise<readonly ListedFile[] | undefined> {
+  if (version === undefined) return []
+  try {
+    return await listAllFiles(valId, { id, version }, signal)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+async function loadTexts(
+  { valId, id }: ShownBranch,
+  { path, newPath, kind }: ComparedFile,
+  from: number | undefined,
+  to: number,
+  signal: AbortSignal,
+): Promise<FileTexts> {
+  const [before, after] = await Promise.all([
+    kind === "added" || from === undefined
+      ? ""
+      : readText(valId, id, { path, version: from }, signal),
+    kind === "deleted" ? "" : readText(valId, id, { path: newPath ?? path, version: to }, signal),
+  ])
+  return { before, after }
 }
 
 function describeNone(file: string | undefined): string {

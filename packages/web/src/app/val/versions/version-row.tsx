@@ -37,7 +37,7 @@ export function VersionRow(props: VersionListProps & { readonly version: Version
   const isShown = version.version === shown
   const isCurrent = version.version === branch.version
   return (
-    <li class={`version-row ${isShown ? "version-shown" : ""}`}>
+    <li class={`row wrap version-row ${isShown ? "version-shown" : ""}`}>
       <VersionLink {...props} to={version.version} from={before.get(version.version)}>
         v{version.version}
       </VersionLink>
@@ -45,7 +45,7 @@ export function VersionRow(props: VersionListProps & { readonly version: Version
       <span class="quiet push">
         <TimeAgo at={version.createdAt} />
       </span>
-      {version.note === null ? null : <p class="version-note">{version.note}</p>}
+      {version.note === null ? null : <p class="version-note breaks">{version.note}</p>}
       {hasPaths ? <ChangedPaths version={version} /> : null}
       <span class="wrap version-actions">
         {session.value.kind === "signed-in" ? <RunVersion {...props} /> : null}
@@ -68,7 +68,7 @@ export function PushRow(props: VersionListProps & { readonly push: readonly Vers
   const name = `v${oldest.version} to v${newest.version}`
   return (
     <li class="version-push">
-      <div class={`version-row ${newest.version === shown ? "version-shown" : ""}`}>
+      <div class={`row wrap version-row ${newest.version === shown ? "version-shown" : ""}`}>
         <VersionLink {...props} to={newest.version} from={before.get(oldest.version)}>
           {name}
         </VersionLink>
@@ -127,6 +127,7 @@ function ChangedPaths({ version: { changes, hasMoreChanges } }: { version: Versi
         <li key={path}>
           <ChangeMark kind={kind} />
           <a
+            class="ellipsis"
             href={toHrefWith({ file: path, from: undefined, to: undefined })}
             title={oldPath === null ? `Versions of ${path}` : `Versions of ${path}; was ${oldPath}`}
           >

@@ -87,7 +87,7 @@ function HistoryHead(props: { readonly branch: ShownBranch; readonly file: strin
   const { branch, file } = props
   if (branch.isMain && file === undefined) return null
   return (
-    <p class="version-filter">
+    <p class="version-filter breaks">
       {file === undefined ? null : (
         <>
           Versions that changed <code>{file}</code>.{" "}

@@ -23,9 +23,9 @@ export function FileRail(props: Props) {
   const marks = useFileMarks(props)
   const create = (kind: "file" | "folder") => tree.create(kind, findParent(editing))
   return (
-    <section class="file-rail" aria-label="Files">
+    <section class="column file-rail" aria-label="Files">
       <div class="row rail-head">
-        <span class="rail-title">Files</span>
+        <span class="tiny rail-title">Files</span>
         {isOwn ? (
           <>
             <IconButton icon="fileNew" label="New file" onClick={() => create("file")} />
@@ -59,11 +59,11 @@ function RailLinks({ editing, isOwn }: Props) {
     narrowView.value = "code"
   }
   return (
-    <div class="rail-links">
+    <div class="column rail-links">
       {readme || isOwn ? (
         <button
           type="button"
-          class={`bare rail-link ${isOpen ? "tree-current" : ""}`}
+          class={`row pick rail-link ${isOpen ? "tree-current" : ""}`}
           title={readme ? readmePath : "Write a readme"}
           onClick={openReadme}
         >
@@ -71,7 +71,7 @@ function RailLinks({ editing, isOwn }: Props) {
           <span class="fill">Readme</span>
           {readme?.isDirty.value ? (
             <>
-              <span class="tree-dot" />
+              <span class="dot" />
               <span class="visually-hidden"> (unsaved)</span>
             </>
           ) : null}
@@ -89,7 +89,7 @@ function RailLinks({ editing, isOwn }: Props) {
 
 function RailLink({ icon, label, href }: { icon: IconName; label: string; href: string }) {
   return (
-    <a class="rail-link" href={href}>
+    <a class="row pick rail-link" href={href}>
       <Icon name={icon} /> {label}
     </a>
   )
@@ -113,7 +113,7 @@ export function FilesButton({ editing, isOwn }: Pick<Props, "editing" | "isOwn">
   return (
     <button
       type="button"
-      class="bare add-file"
+      class="pick nowrap add-file"
       aria-haspopup="dialog"
       onClick={() => {
         newEntry.value = { kind: "file", parent: "" }

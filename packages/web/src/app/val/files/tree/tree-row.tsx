@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { Icon } from "../../../../ui/icon.tsx"
-import { Menu, MenuItem } from "../../../parts/buttons/menu.tsx"
+import { Menu, MenuChoice, MenuItem } from "../../../parts/buttons/menu.tsx"
 import { FileBadge, findMark, treeTypeChoices } from "./file-badge.tsx"
 import type { FileMarks } from "./file-marks.ts"
 import type { TreeRow } from "./tree-rows.ts"
@@ -32,7 +32,7 @@ export function TreeRowView(props: Props) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of its rows
     <div
       ref={element}
-      class={`row tree-row ${looks.join(" ")}`}
+      class={`row pick tree-row ${looks.join(" ")}`}
       role="treeitem"
       data-key={row.key}
       style={{ "--level": level - 1 }}
@@ -84,7 +84,7 @@ export function TreeRowView(props: Props) {
 function ProblemCount(props: Props) {
   const count = countProblems(props)
   return count === 0 ? null : (
-    <span class="tree-count" data-text={count} title={toProblems(count)} aria-hidden="true" />
+    <span class="tiny tree-count" data-text={count} title={toProblems(count)} aria-hidden="true" />
   )
 }
 
@@ -100,7 +100,7 @@ function toProblems(count: number): string {
 function Change({ row: { file, isDeleted, isFolder } }: Pick<Props, "row">) {
   if (!file || isDeleted) return null
   if (!file.saved.value) return <span class="tree-new" data-text="new" aria-hidden="true" />
-  return file.isDirty.value && !isFolder ? <span class="tree-dot" /> : null
+  return file.isDirty.value && !isFolder ? <span class="dot" /> : null
 }
 
 function RowTools({ row, tree, element }: Props & { element: { current: HTMLDivElement | null } }) {
@@ -109,7 +109,7 @@ function RowTools({ row, tree, element }: Props & { element: { current: HTMLDivE
     return (
       <button
         type="button"
-        class="bare tree-undo"
+        class="tree-undo"
         tabIndex={-1}
         aria-label={`Undo the deletion of ${name}`}
         title="Undo the deletion"
@@ -122,7 +122,7 @@ function RowTools({ row, tree, element }: Props & { element: { current: HTMLDivE
   return (
     <Menu
       label={`Actions for ${name}`}
-      buttonClass="bare tree-more"
+      buttonClass="tree-more"
       button={<Icon name="more" />}
       owner={element}
     >
@@ -146,16 +146,13 @@ function RowTools({ row, tree, element }: Props & { element: { current: HTMLDivE
         <>
           <hr />
           {treeTypeChoices.map(({ value, icon, label }) => (
-            <button
+            <MenuChoice
               key={value}
-              type="button"
-              role="menuitemradio"
-              aria-checked={type === value}
+              icon={icon}
+              label={label}
+              isChosen={type === value}
               onClick={() => tree.files.setType(file, value)}
-            >
-              <Icon name={icon} /> {label}
-              {type === value ? <Icon name="check" /> : null}
-            </button>
+            />
           ))}
         </>
       ) : null}

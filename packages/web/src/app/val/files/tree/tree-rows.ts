@@ -1,5 +1,5 @@
 import { readmePath } from "@hamlet/contract/entry-file"
-import { toFileName, toParentPath } from "@hamlet/contract/file-paths"
+import { joinPath, toFileName, toParentPath } from "@hamlet/contract/file-paths"
 import type { EditedFile } from "../edited-file.ts"
 
 /** A row of the tree: a file or a folder. */
@@ -67,8 +67,7 @@ function toFolder(path: string): Folder {
 function findFolder(root: Folder, path: string, isUsed: boolean): Folder {
   let folder = root
   for (const name of path === "" ? [] : path.split("/")) {
-    const inner =
-      folder.folders.get(name) ?? toFolder(folder.path === "" ? name : `${folder.path}/${name}`)
+    const inner = folder.folders.get(name) ?? toFolder(joinPath(folder.path, name))
     folder.folders.set(name, inner)
     inner.isUsed ||= isUsed
     folder = inner
