@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Output } from "@hamlet/contract/client"
 import { findPathProblem } from "@hamlet/contract/file-paths"
-import { type AppStage, openAppStage, type Person } from "../dev/app-stage.ts"
+import type { AppStage, Person } from "../dev/app-stage.ts"
 import { templates } from "../src/app/templates/catalog.ts"
 import { fileTemplates } from "../src/app/templates/file-templates.ts"
 import { sources } from "../src/app/templates/sources.ts"
 import type { TemplateSource } from "../src/app/templates/template.ts"
 import { noteNotRun } from "./support/describe-in-browser.ts"
 import { eventually } from "./support/eventually.ts"
+import { emptyStage, useSharedStage } from "./support/shared-app.ts"
 
 type Val = Output<"getVal">
 
@@ -18,14 +19,14 @@ describe("templates", () => {
   let ada: Person
   let hasRegistry = false
   beforeAll(async () => {
-    stage = await openAppStage()
+    stage = await useSharedStage()
     ada = await stage.person("ada")
     const code = 'import "npm:ms"\nexport default 1'
     const probe = await ada.client.createVal({ name: "probe", code })
     hasRegistry = (await waitForLock(probe, ada)).state === "ready"
     if (!hasRegistry) noteNotRun("templates with packages: the registry cannot be reached")
   }, limits.testMs)
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => emptyStage(stage))
 
   test("have their code, and no other code is there", () => {
     expect(Object.keys(sources).toSorted()).toEqual(templates.map(({ key }) => key).toSorted())

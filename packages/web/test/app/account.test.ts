@@ -203,7 +203,7 @@ describeApp("the account and the frame around every page", (app) => {
     await page.getByText(/^2(\.0)? KB of /).waitFor()
     await eventually(
       () => page.getByRole("meter").count(),
-      (found) => expect(found).toBe(7),
+      (found) => expect(found).toBe(8),
     )
     expect(tab.problems).toEqual([])
   })

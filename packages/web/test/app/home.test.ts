@@ -4,6 +4,7 @@ import type { OpenTab, Person } from "../../dev/app-stage.ts"
 import { templates } from "../../src/app/templates/catalog.ts"
 import { sources } from "../../src/app/templates/sources.ts"
 import type { TemplateSource } from "../../src/app/templates/template.ts"
+import { changeSettings } from "../support/change-settings.ts"
 import { expectNoBarriers, findTooWide } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
@@ -17,12 +18,12 @@ describeApp("home", (app) => {
     return { owner, val }
   }
 
-  test("creates a val from each of the first templates with one click", async () => {
+  test("creates a val from a template with one click", async () => {
     const newcomer = await app.stage.person("newcomer")
     await using tab = await app.open(newcomer)
     await tab.page.goto("/")
     await tab.page.getByRole("heading", { name: "Welcome, newcomer" }).waitFor()
-    for (const [index, { title, key }] of templates.slice(0, 6).entries()) {
+    for (const [index, { title, key }] of templates.slice(0, 2).entries()) {
       const { name } = sources[key] as TemplateSource
       if (index > 0) await tab.page.getByRole("link", { name: "New val" }).click()
       await tab.page.getByRole("button", { name: title }).click()
@@ -35,14 +36,7 @@ describeApp("home", (app) => {
   test("shows the operator's notice above every page", async () => {
     await using tab = await app.open(await app.stage.person("warned"))
     const { page } = tab
-    await page.route("**/search", async (route) => {
-      const response = await route.fetch()
-      const body = (await response.text()).replace(
-        "&quot;notice&quot;:null",
-        "&quot;notice&quot;:&quot;Weak isolation.&quot;",
-      )
-      await route.fulfill({ response, body })
-    })
+    await changeSettings(page, "/search", { notice: "Weak isolation." })
     await page.goto("/search")
     await page
       .getByRole("complementary", { name: "About this server" })

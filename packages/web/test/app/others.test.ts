@@ -68,40 +68,6 @@ describeApp("other users", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("a page of another site calls the API with the official client, and with custom headers", async () => {
-    const built = await Bun.build({
-      entrypoints: [Bun.resolveSync("@valtown/sdk", import.meta.dir)],
-      target: "browser",
-      format: "esm",
-    })
-    const script = await built.outputs[0]?.text()
-    await using site = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: (request) =>
-        request.url.endsWith("/sdk.js")
-          ? new Response(script, { headers: { "content-type": "text/javascript" } })
-          : new Response("<!doctype html><title>Elsewhere</title>", {
-              headers: { "content-type": "text/html" },
-            }),
-    })
-    await using tab = await app.open()
-    await tab.page.goto(site.url.href)
-    const seen = await tab.page.evaluate(callWithOfficialClient, {
-      baseURL: app.stage.url,
-      bearerToken: bob.token,
-    })
-    expect(seen).toEqual({
-      username: "bob",
-      saved: "fromElsewhere",
-      listed: ["base", "fromElsewhere", "middle", "top"],
-      read: 200,
-    })
-    await bob.client.deleteVal({
-      val_id: (await bob.client.getValByName({ username: "bob", val_name: "fromElsewhere" })).id,
-    })
-  })
-
   test("a user likes a val, comments on it, and undoes both", async () => {
     await using tab = await app.open(bob)
     const { page } = tab
@@ -181,38 +147,6 @@ describeApp("other users", (app) => {
     )
     expect(tab.problems).toEqual([])
   })
-
-  test("only the embed page can be framed by another site", async () => {
-    await using tab = await app.open(bob)
-    const { page } = tab
-    const frames = ["/embed/ada/base", "/embed/ada/diary", "/u/ada/base"].map(
-      (path) => `<iframe src="${app.stage.url}${path}"></iframe>`,
-    )
-    // Another host is another site for the browser.
-    await using site = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: () =>
-        new Response(`<!doctype html>${frames.join("")}`, {
-          headers: { "content-type": "text/html" },
-        }),
-    })
-    await page.goto(site.url.href)
-    const [embedded, secret] = [0, 1].map((index) => page.frameLocator("iframe").nth(index))
-    await embedded?.getByRole("heading", { name: "ada/base" }).waitFor()
-    await embedded?.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
-    expect(await embedded?.getByRole("link", { name: "ada/base" }).getAttribute("target")).toBe(
-      "_blank",
-    )
-    await secret?.getByRole("heading", { name: "Not found" }).waitFor()
-    const addresses = () => page.frames().map((frame) => frame.url())
-    await eventually(addresses, (urls) =>
-      expect(urls.filter((url) => url.startsWith("chrome-error:"))).toHaveLength(1),
-    )
-    expect(addresses()).not.toContain(`${app.stage.url}/u/ada/base`)
-    const expected = new RegExp(`request to ${site.url.origin}|frame-ancestors|X-Frame-Options`)
-    expect(tab.problems.filter((problem) => !expected.test(problem))).toEqual([])
-  })
 })
 
 const baseCode = `// a ?. b, "100%_\\\\ <script>"
@@ -220,24 +154,3 @@ export default function base() {
   return "base"
 }
 `
-
-/** Runs in the page: calls the API with the official client, and with an unknown header. */
-async function callWithOfficialClient({
-  baseURL,
-  bearerToken,
-}: {
-  baseURL: string
-  bearerToken: string
-}) {
-  // Not a literal, so that no bundler resolves it.
-  const { default: ValTown } = await import(new URL("/sdk.js", location.href).href)
-  const client = new ValTown({ baseURL, bearerToken, maxRetries: 0 })
-  const { username } = await client.me.profile.retrieve()
-  const body = { name: "fromElsewhere", code: "export default 1", privacy: "public" }
-  const { name: saved } = await client.put("/v1/vals", { body })
-  const { data } = await client.get("/v1/vals", { query: { limit: 100 } })
-  const { status: read } = await fetch(`${baseURL}/v1/vals`, {
-    headers: { "x-of-another-client": "1" },
-  })
-  return { username, saved, listed: data.map(({ name }: { name: string }) => name).sort(), read }
-}

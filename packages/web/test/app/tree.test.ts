@@ -265,6 +265,39 @@ async function dropFiles(row: Locator, files: Readonly<Record<string, string>>):
 }
 
 function defineTabs(app: App): void {
+  test("follow the keyboard, also while the address follows the tabs", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    await page.goto(`${val.path}?file=lib/dates.ts`)
+    await page.getByRole("textbox", { name: /dates/ }).waitFor()
+    const open = page.getByRole("tablist", { name: "Open files" })
+    await page.getByRole("treeitem", { name: "main.tsx" }).click()
+    await open.getByRole("tab", { name: "main.tsx", selected: true }).waitFor()
+    await page.waitForFunction(() => !location.search.includes("file"))
+    await open.getByRole("tab", { name: "dates.ts" }).click()
+    await page.waitForFunction(() => location.search.includes("dates"))
+    // The second key comes when the first one has changed the address, and the page is not rendered yet.
+    const frames = 20
+    await open.evaluate(async (list, count) => {
+      const press = (key: string) =>
+        list.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
+      const pressed = Promise.withResolvers<void>()
+      const replaceState = history.replaceState.bind(history)
+      history.replaceState = (...args) => {
+        history.replaceState = replaceState
+        replaceState(...args)
+        queueMicrotask(() => pressed.resolve(void press("ArrowRight")))
+      }
+      press("ArrowLeft")
+      await pressed.promise
+      for (let frame = 0; frame < count; frame++) await new Promise(requestAnimationFrame)
+    }, frames)
+    expect(await open.getByRole("tab", { selected: true }).textContent()).toStartWith("dates.ts")
+    expect(new URL(page.url()).searchParams.get("file")).toBe("lib/dates.ts")
+    expect(own.problems).toEqual([])
+  })
+
   test("keep selection, scroll position and undo, and Control-P opens any file", async () => {
     await using own = await app.openOwn()
     const { page } = own
@@ -339,8 +372,8 @@ function defineTabs(app: App): void {
     await page.getByRole("treeitem", { name: "notes.txt, deleted" }).waitFor()
     await page.getByRole("button", { name: "4 files changed" }).click()
     const dialog = page.getByRole("dialog", { name: "4 files changed" })
-    await dialog.getByText("moved from inbox.ts").waitFor()
-    await dialog.getByRole("button", { name: "lib/format.ts changed" }).click()
+    await dialog.getByRole("button", { name: "moved inbox.ts → letters.ts" }).waitFor()
+    await dialog.getByRole("button", { name: "changed lib/format.ts" }).waitFor()
     await dialog.getByText("export const changed = 2").waitFor()
     await expectNoBarriers(page)
     await dialog.getByRole("button", { name: "Discard the changes of letters.ts" }).click()

@@ -172,6 +172,15 @@ describeApp("a val's page", (app) => {
     await page.route(/\/v1\/runs\/[^/]+\/logs$/, (route) =>
       isLost ? route.abort() : route.fallback(),
     )
+    // Otherwise the run may have ended before the page begins to follow it.
+    await page.route(/\/v1\/runs\/[^/]+$/, async (route) => {
+      const response = await route.fetch()
+      const run = await response.json()
+      await route.fulfill({
+        response,
+        json: isLost ? { ...run, status: "running", returnValue: null } : run,
+      })
+    })
     await page.goto(val.path)
     await page.getByRole("button", { name: "Run", exact: true }).click()
     await page.getByText("The server does not respond; trying again…").waitFor()

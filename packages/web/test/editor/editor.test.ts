@@ -139,10 +139,13 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.keyboard.press("Enter")
       await expectText(page, 'import { a } from "npm:b"\nconst c = a()\nexport default () => 1\n')
       await page.keyboard.insertText("if (c)")
+      // A line that is not parsed yet has no colours, and is indented like the one before.
+      await page.locator(".cm-line span").getByText("if", { exact: true }).waitFor()
       await page.keyboard.press("Enter")
       await page.keyboard.insertText("call()")
       await page.keyboard.press("Enter")
       await page.keyboard.insertText("function d() {}")
+      await page.locator(".cm-line span").getByText("function", { exact: true }).waitFor()
       await page.keyboard.press("ArrowLeft")
       await page.keyboard.press("Enter")
       await page.keyboard.insertText("call(")

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test"
 import { appendFileSync } from "node:fs"
 import type { Browser } from "playwright-core"
 import { hasBrowser } from "../../dev/browser.ts"
-import { useSharedBrowser } from "./shared-browser.ts"
+import { closeContexts, useSharedBrowser } from "./shared-browser.ts"
 
 /**
  * The limit of a test or hook: longer than Playwright's own, so that its error is reported, and
@@ -25,7 +25,7 @@ export function describeInBrowser(
     beforeAll(async () => {
       browser = await useSharedBrowser()
     })
-    afterAll(() => Promise.all((browser?.contexts() ?? []).map((context) => context.close())))
+    afterAll(() => browser && closeContexts(browser))
     define(() => {
       if (!browser)
         throw new Error("Cannot use the browser: it is started by the first hook of the suite")

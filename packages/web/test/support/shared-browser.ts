@@ -1,7 +1,8 @@
-import type { Browser } from "playwright-core"
+import type { Browser, BrowserContext } from "playwright-core"
 import type { RunningBrowser } from "../../dev/browser.ts"
 
 let starting: Promise<RunningBrowser> | undefined
+const kept = new WeakSet<BrowserContext>()
 
 /**
  * The browser that all suites share: starting one takes seconds of CPU time. The first suite starts
@@ -21,4 +22,15 @@ export async function stopSharedBrowser(): Promise<void> {
   const running = starting
   starting = undefined
   await (await running)?.stop()
+}
+
+/** Keeps a profile open for the suites that follow. */
+export function keepContext(context: BrowserContext): void {
+  kept.add(context)
+}
+
+/** Closes the profiles of a suite. */
+export async function closeContexts(browser: Browser): Promise<void> {
+  const contexts = browser.contexts().filter((context) => !kept.has(context))
+  await Promise.all(contexts.map((context) => context.close()))
 }

@@ -45,7 +45,8 @@ export async function openAttackScene({ open, openTyped, stage }: App): Promise<
     code: "export default () => 1\n",
     privacy: "private",
   })
-  const tab = await open(ada)
+  // A profile of its own: the canary stays in it.
+  const tab = await open(ada, {})
   const { page } = tab
   const canary = await releaseCanary(tab.context, stage.valsDomain)
   return {

@@ -56,15 +56,13 @@ export function attackByAddresses(at: () => AttackScene): void {
     test("lead to a page of the app after signing in", async () => {
       const { ada, open, stage } = at()
       // own-path.test.ts has more of them.
-      for (const to of ["javascript:canary(1)", "/\\elsewhere.invalid"]) {
-        await using other = await open()
-        await other.page.goto(`/sign-in?to=${encodeURIComponent(to)}`)
-        await other.page.getByLabel("Token").fill(ada.token)
-        await other.page.getByRole("button", { name: "Sign in" }).click()
-        await other.page.getByRole("button", { name: "Account of ada" }).waitFor()
-        expect(new URL(other.page.url()).origin).toBe(stage.url)
-        expect(other.problems).toEqual([])
-      }
+      await using other = await open()
+      await other.page.goto(`/sign-in?to=${encodeURIComponent("/\\elsewhere.invalid")}`)
+      await other.page.getByLabel("Token").fill(ada.token)
+      await other.page.getByRole("button", { name: "Sign in" }).click()
+      await other.page.getByRole("button", { name: "Account of ada" }).waitFor()
+      expect(other.page.url()).toBe(`${stage.url}/`)
+      expect(other.problems).toEqual([])
     })
   })
 }

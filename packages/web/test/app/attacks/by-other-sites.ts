@@ -45,6 +45,9 @@ export function attackByOtherSites(at: () => AttackScene): void {
         const frame = await frameIn(page, stage.url + path)
         if (frame === "refused") throw new Error(`${path} was refused`)
         await frame.getByText(text).first().waitFor()
+        if (text === "Not found") continue
+        await frame.locator(".cm-content").filter({ hasText: "export default 1" }).waitFor()
+        expect(await frame.getByRole("link", { name: text }).getAttribute("target")).toBe("_blank")
       }
       await page.close()
       // Even where the cookie is sent, it has no effect.

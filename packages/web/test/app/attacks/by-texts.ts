@@ -73,7 +73,7 @@ export function attackByTexts(at: () => AttackScene): void {
     })
 
     test("names, code, bios, tokens and search are shown as text", async () => {
-      const { ada, eve, expectNothing, show } = at()
+      const { ada, eve, expectNothing, show, tab } = at()
       expect(
         await status(eve.client.createVal({ name: "<svg onload=canary(1)>", code: "1" })),
       ).toBe(400)
@@ -91,8 +91,13 @@ export function attackByTexts(at: () => AttackScene): void {
       await show("/u/eve", "canary(")
       await show("/u/eve/shown", "canary(")
       await show("/account/tokens", "canary(")
-      for (const text of hostileTexts)
-        await show(`/search?q=${encodeURIComponent(text.slice(0, 20))}`, text.slice(0, 20))
+      await show("/search", "canary(")
+      for (const text of hostileTexts) {
+        const query = text.slice(0, 20)
+        await tab.page.getByRole("searchbox").fill(query)
+        await tab.page.waitForURL((url) => url.searchParams.get("q") === query)
+        await tab.page.locator("mark").filter({ hasText: query.trim() }).first().waitFor()
+      }
       await expectNothing()
     })
 

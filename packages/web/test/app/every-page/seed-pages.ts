@@ -1,4 +1,4 @@
-import type { AppStage, Person } from "../../dev/app-stage.ts"
+import type { AppStage, Person } from "../../../dev/app-stage.ts"
 
 /** A user with content on every page, a new user, and the paths of their pages. */
 export interface SeededPages {
