@@ -5,7 +5,8 @@ import { growth } from "./growth/growth.ts"
 import { migration } from "./growth/migration.ts"
 import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { isBrief } from "./harness/brief.ts"
-import { assertSections, writeResults } from "./harness/document.ts"
+import { stopSeeded } from "./harness/databases.ts"
+import { assertSections, type Section, writeSection } from "./harness/document.ts"
 import { describeMachine } from "./harness/machine.ts"
 import { countMissed, toMarkdown } from "./harness/report.ts"
 import { queue } from "./queue/queue.ts"
@@ -94,17 +95,26 @@ async function main(): Promise<void> {
   }
   const machine = describeMachine()
   console.log(`${machine}\n`)
-  if (values.write || isBrief) await assertSections(benchmarks.map(({ name }) => name))
+  if (values.write || isBrief) await assertSections(benchmarks.map(toSection))
   let missed = 0
   for (const benchmark of choose(positionals)) {
     const tables = await benchmark.run(context)
-    console.log(`${toMarkdown(tables)}\n`)
-    if (values.write) await writeResults(benchmark.name, machine, tables)
+    const text = toMarkdown(tables)
+    console.log(`${text}\n`)
+    const today = new Date().toISOString().slice(0, 10)
+    if (values.write)
+      await writeSection(toSection(benchmark), `Measured on ${today}: ${machine}.\n\n${text}`)
     missed += countMissed(tables)
   }
   await stopSharedHamlet()
+  await stopSeeded()
   // The exit code is for scripts: a bar can be missed because the machine is busy.
   process.exitCode = missed > 0 && !isBrief ? 1 : 0
+}
+
+function toSection({ name }: Benchmark): Section {
+  const begin = `<!-- results of ${name}: written by the program -->`
+  return { file: "benchmarks.md", begin, end: `<!-- end of ${name} -->` }
 }
 
 function choose(names: readonly string[]): readonly Benchmark[] {

@@ -1,73 +1,66 @@
-import { join } from "node:path"
+import { type Section, writeSection } from "../harness/document.ts"
 import { isClear, toLine } from "./outcome.ts"
 import type { ApiResult, PackageResult } from "./run-cases.ts"
 
-const path = join(import.meta.dir, "..", "..", "docs", "compatibility.md")
-
-/** Writes a table into its section of the document. */
-export async function writeSection(name: string, lines: readonly string[]): Promise<void> {
-  const [begin, end] = [`<!-- ${name}: written by npm run compat -->`, `<!-- end of ${name} -->`]
-  const document = await Bun.file(path).text()
-  const [from, to] = [document.indexOf(begin), document.indexOf(end)]
-  if (from < 0 || to < from)
-    throw new Error(`Cannot write ${name}: docs/compatibility.md has no section for them`)
-  const text = `${begin}\n\n${lines.join("\n")}\n\n`
-  await Bun.write(path, document.slice(0, from) + text + document.slice(to))
+interface Result {
+  readonly deno?: string | undefined
+  readonly hamlet?: string | undefined
+  readonly notRun?: string
 }
 
-/** The table of packages, by topic. */
-export function toPackageLines(results: readonly PackageResult[]): string[] {
+/** Writes the table of packages, by topic. */
+export function writePackages(results: readonly PackageResult[]): Promise<void> {
   const ran = results.filter(({ notRun }) => notRun === undefined)
-  const rows = results.map(({ topic, name, version, deno, hamlet, notRun }) => [
+  const columns = ["topic", "package", "Deno", "Hamlet", "what fails"]
+  return write("packages", toRunSum(ran), columns, results, ({ topic, name, version }) => [
     topic,
     `\`${name}\` ${version}`,
-    notRun ? "not run" : toMark(deno),
-    notRun ? "not run" : toMark(hamlet),
-    toReason(notRun ?? hamlet ?? withoutPaths(deno)),
   ])
-  return [
-    `Plain Deno runs ${countPassed(ran, "deno")} of ${ran.length}, Hamlet runs ${countPassed(ran, "hamlet")}.`,
-    "",
-    ...toTable(["topic", "package", "Deno", "Hamlet", "what fails"], rows),
-  ]
 }
 
-/** The table of vals with several packages. */
-export function toCombinationLines(results: readonly PackageResult[]): string[] {
-  const rows = results.map(({ packages, deno, hamlet }) => [
+/** Writes the table of vals with several packages. */
+export function writeCombinations(results: readonly PackageResult[]): Promise<void> {
+  const columns = ["packages", "Deno", "Hamlet", "what fails"]
+  return write("packages together", toRunSum(results), columns, results, ({ packages }) => [
     packages.map(({ name }) => `\`${name}\``).join(", "),
-    toMark(deno),
-    toMark(hamlet),
-    toReason(hamlet ?? withoutPaths(deno)),
   ])
-  return [
-    `Plain Deno runs ${countPassed(results, "deno")} of ${results.length}, Hamlet runs ${countPassed(results, "hamlet")}.`,
-    "",
-    ...toTable(["packages", "Deno", "Hamlet", "what fails"], rows),
-  ]
 }
 
-/** The table of APIs, by group. */
-export function toApiLines(results: readonly ApiResult[]): string[] {
-  const rows = results.map(({ group, name, deno, hamlet }) => [
-    group,
-    name,
-    toMark(deno),
-    toMark(hamlet),
-    toReason(hamlet ?? withoutPaths(deno)),
-  ])
-  return [
-    `Plain Deno passes ${countPassed(results, "deno")} of ${results.length} checks, Hamlet ${countPassed(results, "hamlet")}.`,
-    "",
-    ...toTable(["group", "API", "Deno", "Hamlet", "what a val gets instead"], rows),
-  ]
+/** Writes the table of APIs, by group. */
+export function writeApis(results: readonly ApiResult[]): Promise<void> {
+  const sum = `Plain Deno passes ${countPassed(results, "deno")} of ${results.length} checks, Hamlet ${countPassed(results, "hamlet")}.`
+  const columns = ["group", "API", "Deno", "Hamlet", "what a val gets instead"]
+  return write("APIs", sum, columns, results, ({ group, name }) => [group, name])
+}
+
+function toRunSum(results: readonly Result[]): string {
+  return `Plain Deno runs ${countPassed(results, "deno")} of ${results.length}, Hamlet runs ${countPassed(results, "hamlet")}.`
+}
+
+/** A table: what `toNames` says of each result, what came of it on both hosts, and why. */
+async function write<One extends Result>(
+  name: string,
+  sum: string,
+  columns: readonly string[],
+  results: readonly One[],
+  toNames: (result: One) => readonly string[],
+): Promise<void> {
+  if (results.length === 0) return
+  const section: Section = {
+    file: "compatibility.md",
+    begin: `<!-- ${name}: written by npm run compat -->`,
+    end: `<!-- end of ${name} -->`,
+  }
+  const rows = results.map((result) => {
+    const { deno, hamlet, notRun } = result
+    const marks = [deno, hamlet].map((failure) => (notRun ? "not run" : toMark(failure)))
+    return [...toNames(result), ...marks, toReason(notRun ?? hamlet ?? withoutPaths(deno))]
+  })
+  await writeSection(section, [sum, "", ...toTable(columns, rows)].join("\n"))
 }
 
 /** How many results of a host have no failure. */
-export function countPassed(
-  results: readonly { readonly deno?: unknown; readonly hamlet?: unknown }[],
-  host: "deno" | "hamlet",
-): number {
+export function countPassed(results: readonly Result[], host: "deno" | "hamlet"): number {
   return results.filter((result) => result[host] === undefined).length
 }
 

@@ -10,10 +10,9 @@ import { DenoHost } from "./deno-host.ts"
 import {
   countPassed,
   findUnclear,
-  toApiLines,
-  toCombinationLines,
-  toPackageLines,
-  writeSection,
+  writeApis,
+  writeCombinations,
+  writePackages,
 } from "./document.ts"
 import { toLine } from "./outcome.ts"
 import { type PackageCase, toPackage, toPackages } from "./package-case.ts"
@@ -64,7 +63,7 @@ async function main(): Promise<void> {
     ...(postgres === undefined ? {} : { postgres }),
     ...(await startDaemons(folder)),
   }
-  const services = await startServices(folder, others)
+  const services = await startServices(others)
   const hamlet = await startHamlet({ ...services.settings, HAMLET_IDLE_SECONDS: "5" })
   // Kept between runs: the packages that Deno has fetched.
   const denoDir = join(import.meta.dir, "..", "..", "node_modules", ".cache", "compat")
@@ -90,11 +89,11 @@ async function main(): Promise<void> {
           ]
     for (const result of apis) printApi(result)
     printTotals(packages, together, apis)
-    if (values.write && packages.length > 0)
-      await writeSection("packages", toPackageLines(packages))
-    if (values.write && together.length > 0)
-      await writeSection("packages together", toCombinationLines(together))
-    if (values.write && apis.length > 0) await writeSection("APIs", toApiLines(apis))
+    if (values.write) {
+      await writePackages(packages)
+      await writeCombinations(together)
+      await writeApis(apis)
+    }
   } finally {
     await hamlet.stop()
     services.stop()

@@ -1,8 +1,10 @@
+import { type Client, createClient, type Output } from "@hamlet/contract/client"
 import { compare, compareResponse, type Failure, type Host } from "./outcome.ts"
 import type { PackageCase, ServiceAddresses } from "./package-case.ts"
 import { toSharedModule } from "./shared-module.ts"
 
 const limits = { lockMs: 500_000, pollMs: 200, runMs: 120_000 }
+const patient = { retriesMax: 30, timeoutMs: limits.runMs }
 
 /** A server, and the token of one of its users. */
 export interface Server {
@@ -10,19 +12,19 @@ export interface Server {
   readonly token: string
 }
 
-interface Val {
-  readonly id: string
-  readonly links: { readonly endpoint: string }
-}
+type Val = Output<"saveVal">
 
 /** Vals on a server that is running. Each case has a val, which is deleted afterwards. */
 export class ValHost implements Host {
   readonly #server: Server
+  readonly #client: Client
   readonly #addresses: ServiceAddresses
   #made = 0
 
   constructor(server: Server, addresses: ServiceAddresses) {
     this.#server = server
+    // A server that is too busy to start a process for a val refuses the request.
+    this.#client = createClient({ baseUrl: server.url, token: server.token, ...patient })
     this.#addresses = addresses
   }
 
@@ -64,22 +66,20 @@ export class ValHost implements Host {
     type: "http" | "script",
     work: (val: Val) => Promise<T>,
   ): Promise<T> {
-    const body = { name: `compat${++this.#made}`, code, type, privacy: "unlisted" }
-    const val = (await this.#send("PUT", "/v1/vals", body)) as Val
+    const name = `compat${++this.#made}`
+    const val = await this.#client.saveVal({ name, code, type, privacy: "unlisted" })
     try {
       await this.#waitForLock(val)
       return await work(val)
     } finally {
-      await this.#send("DELETE", `/v1/vals/${val.id}`)
+      await this.#client.deleteVal({ val_id: val.id })
     }
   }
 
   async #waitForLock({ id }: Val): Promise<void> {
     const end = performance.now() + limits.lockMs
     for (;;) {
-      const { state } = (await this.#send("GET", `/v1/vals/${id}/versions/1/lock`)) as {
-        state: string
-      }
+      const { state } = await this.#client.getVersionLock({ val_id: id, version: 1 })
       if (state !== "pending" || performance.now() > end) return
       await Bun.sleep(limits.pollMs)
     }
@@ -87,36 +87,22 @@ export class ValHost implements Host {
 
   async #run(
     { id }: Val,
-    args: readonly unknown[],
+    args: unknown[],
   ): Promise<{ readonly error?: string; readonly value?: unknown }> {
-    const { error, returnValue } = (await this.#send("POST", `/v1/vals/${id}/runs`, { args })) as {
-      error: { name: string; message: string } | null
-      returnValue?: unknown
-    }
+    const { error, returnValue } = await this.#client.createRun({ val_id: id, args })
     return error ? { error: `${error.name}: ${error.message}` } : { value: returnValue ?? null }
   }
 
   async #request({ links }: Val, useCase: PackageCase): Promise<Failure> {
     const { response, text } = await send(`${this.#server.url}/hello?name=Ada`, {
       headers: {
-        host: new URL(links.endpoint).host,
+        host: new URL(links.endpoint ?? "").host,
         // The owner sees errors in full.
         authorization: `Bearer ${this.#server.token}`,
         accept: "application/json",
       },
     })
     return toRunError(text) ?? compareResponse(useCase, response.status, text)
-  }
-
-  async #send(method: string, path: string, body?: unknown): Promise<unknown> {
-    const { response, text } = await send(this.#server.url + path, {
-      method,
-      headers: { authorization: `Bearer ${this.#server.token}` },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    if (!response.ok)
-      throw new Error(`Cannot run a case: ${path} responded ${response.status} ${text}`)
-    return text === "" ? undefined : JSON.parse(text)
   }
 }
 

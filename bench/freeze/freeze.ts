@@ -2,22 +2,17 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { startProgram } from "../harness/program.ts"
+import { startServer } from "../harness/program.ts"
 import type { Table } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { percentile } from "../harness/stats.ts"
+import { firstUser, token } from "../runs/hamlet.ts"
 import { type Attacker, createAttackers } from "./attackers.ts"
 
 const limits = chooseLimits(
   { quietMs: 5_000, attackMs: 30_000, sampleMs: 5, pauseMs: 5, askMsMax: 120_000 },
   { quietMs: 100, attackMs: 300 },
 )
-const token = "a-token-of-the-first-user-for-benchmarks"
-const root = join(import.meta.dir, "..", "..")
-// Another checkout can be measured with the same attacks: BENCH_SERVER is its
-// packages/server/src/main.ts.
-const server = process.env.BENCH_SERVER ?? join(root, "packages/server/src/main.ts")
-
 /**
  * How long three users together can block the event loop for other users, measured inside the
  * server.
@@ -26,27 +21,13 @@ export const freeze: Benchmark = {
   name: "freeze",
   isQuick: false,
   async run(context) {
-    const folder = createScratchFolder()
-    const loopFile = join(folder, "loop.txt")
+    const loopFile = join(createScratchFolder(), "loop.txt")
     writeFileSync(loopFile, "")
-    const settings = {
-      HAMLET_USER: "ada",
-      HAMLET_TOKEN: token,
-      HAMLET_LOG_LEVEL: "none",
-      HAMLET_DATA_DIR: join(folder, "data"),
-    }
-    const command = [
-      process.execPath,
-      "--preload",
-      new URL("./loop-probe.ts", import.meta.url).pathname,
-      server,
-      "serve",
-      "--port",
-      "0",
-    ]
-    const program = await startProgram(command, {
-      env: { ...settings, BENCH_LOOP_FILE: loopFile },
-      log: join(folder, "server.log"),
+    const program = await startServer({
+      dataDir: createScratchFolder(),
+      settings: { ...firstUser, BENCH_LOOP_FILE: loopFile },
+      program: process.env.BENCH_SERVER,
+      preload: new URL("./loop-probe.ts", import.meta.url).pathname,
     })
     try {
       const attackers = await createAttackers(program.url, token)

@@ -1,11 +1,10 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { createBackupChecker } from "@hamlet/contract/backup"
-import { SQL } from "bun"
 import type { Benchmark } from "../harness/benchmark.ts"
-import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
-import { startServer } from "../harness/program.ts"
+import { onEachDatabase, type Seeded, startSeeded, withConnection } from "../harness/databases.ts"
 import { atLeast, type Cell } from "../harness/report.ts"
+import { percentile } from "../harness/stats.ts"
 import { tokenText } from "../seed/world.ts"
 
 const limits = { rateMin: 50, askMs: 20 }
@@ -16,21 +15,16 @@ export const backup: Benchmark = {
   name: "backup",
   isQuick: false,
   async run(context) {
-    const { postgresUrl, isPostgresOnly, vals } = context
-    const rows = isPostgresOnly ? [] : [await measure("SQLite", await seedSqlite(context, vals))]
-    if (postgresUrl !== undefined)
-      rows.push(await measure("PostgreSQL", await seedPostgres(context, postgresUrl, vals)))
+    const { vals } = context
+    const rows = await onEachDatabase(context, async (database, seed) =>
+      measure(database, await seed(vals)),
+    )
     return [
       {
         title: `backup: one of ${vals.toLocaleString("en")} vals, over HTTP, checked by the client as it arrives`,
         columns: [
-          "",
-          "database, MB",
-          "backup, MB",
-          "s",
-          "database, MB/s",
-          "other requests meanwhile, p50 – p99 ms",
-          "bar",
+          ...["", "database, MB", "backup, MB", "s", "database, MB/s"],
+          ...["other requests meanwhile, p50 – p99 ms", "bar"],
         ],
         rows,
       },
@@ -39,7 +33,7 @@ export const backup: Benchmark = {
 }
 
 async function measure(name: string, seeded: Seeded): Promise<Cell[]> {
-  const server = await startServer(seeded)
+  const server = await startSeeded(seeded)
   const others = askMeanwhile(server.url)
   try {
     const startedMs = performance.now()
@@ -70,10 +64,10 @@ async function takeBackup(url: string): Promise<number> {
 
 async function sizeOf({ dataDir, databaseUrl }: Seeded): Promise<number> {
   if (databaseUrl === undefined) return statSync(join(dataDir, "hamlet.db")).size
-  const connection = new SQL(databaseUrl, { adapter: "postgres", max: 1 })
-  const [row] = await connection`select pg_database_size(current_database()) as size`
-  await connection.close()
-  return Number(row.size)
+  return withConnection(databaseUrl, async (connection) => {
+    const [row] = await connection`select pg_database_size(current_database()) as size`
+    return Number(row.size)
+  })
 }
 
 /** A client that sends a simple request again and again. */
@@ -92,10 +86,7 @@ function askMeanwhile(url: string) {
     async stop() {
       isStopped = true
       await asking
-      const sorted = taken.toSorted((one, other) => one - other)
-      const at = (part: number) =>
-        sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
-      return { p50: at(0.5), p99: at(0.99) }
+      return { p50: percentile(taken, 50), p99: percentile(taken, 99) }
     },
   }
 }

@@ -1,8 +1,7 @@
 import { type RouteName, routeNames, routes } from "@hamlet/contract"
 import { z } from "zod"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
-import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
-import { startServer } from "../harness/program.ts"
+import { onEachDatabase, type Seeded, startSeeded } from "../harness/databases.ts"
 import { atMost, type Cell, type Table } from "../harness/report.ts"
 import { type Case, cases, unmeasured } from "./cases.ts"
 import { type Measured, measureCase } from "./measure.ts"
@@ -16,15 +15,7 @@ export const growth: Benchmark = {
   isQuick: false,
   async run(context) {
     assertEveryListIsMeasured()
-    const { postgresUrl, isPostgresOnly } = context
-    const tables = isPostgresOnly
-      ? []
-      : [await measure(context, "SQLite", (vals) => seedSqlite(context, vals))]
-    if (postgresUrl !== undefined)
-      tables.push(
-        await measure(context, "PostgreSQL", (vals) => seedPostgres(context, postgresUrl, vals)),
-      )
-    return tables
+    return onEachDatabase(context, (database, seed) => measure(context, database, seed))
   },
 }
 
@@ -53,7 +44,7 @@ async function measure(
 ): Promise<Table> {
   const small = await seed(smallVals)
   const large = await seed(context.vals)
-  const servers = [await startServer(small), await startServer(large)] as const
+  const servers = [await startSeeded(small), await startSeeded(large)] as const
   const rows: Cell[][] = []
   try {
     for (const it of cases) {

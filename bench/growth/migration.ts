@@ -4,8 +4,9 @@ import { migrations } from "../../packages/server/src/storage/migrations/index.t
 import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 import { createRunStore } from "../../packages/server/src/storage/runs/runs.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
-import { createPostgresDatabase } from "../harness/databases.ts"
+import { withPostgresDatabases } from "../harness/databases.ts"
 import { atMost, type Cell } from "../harness/report.ts"
+import { percentile } from "../harness/stats.ts"
 
 const limits = {
   runsPerVal: 5,
@@ -27,12 +28,9 @@ export const migration: Benchmark = {
   isQuick: false,
   async run({ postgresUrl, vals, report }) {
     if (postgresUrl === undefined) return []
-    const database = await createPostgresDatabase(postgresUrl, "migration")
-    try {
-      return [await measure(database.url, vals * limits.runsPerVal, report)]
-    } finally {
-      await database.drop()
-    }
+    return withPostgresDatabases(postgresUrl, ["migration"], async (urls) => [
+      await measure(urls.migration, vals * limits.runsPerVal, report),
+    ])
   },
 }
 
@@ -91,9 +89,7 @@ interface Taken {
 }
 
 function toRow(name: string, { times, failed }: Taken): Cell[] {
-  const sorted = times.toSorted((left, right) => left - right)
-  const median = sorted[Math.floor(sorted.length / 2)] ?? 0
-  const cells = [median.toFixed(1), (sorted.at(-1) ?? 0).toFixed(0)]
+  const cells = [percentile(times, 50).toFixed(1), percentile(times, 100).toFixed(0)]
   return [name, String(times.length), String(failed), ...cells, "", "", ""]
 }
 

@@ -1,35 +1,28 @@
 import { join } from "node:path"
-import { type Table, toMarkdown } from "./report.ts"
 
-const path = join(import.meta.dir, "..", "..", "docs", "benchmarks.md")
+const docs = join(import.meta.dir, "..", "..", "docs")
 
-/** Throws unless each benchmark has a section in the document: before any of them takes its time. */
-export async function assertSections(names: readonly string[]): Promise<void> {
-  const document = await Bun.file(path).text()
-  for (const name of names) findSection(document, name)
+/** A part of a document of docs/ that a program writes, between two comments. */
+export interface Section {
+  readonly file: string
+  readonly begin: string
+  readonly end: string
 }
 
-/** Writes the results of one benchmark into its section of the document. */
-export async function writeResults(
-  name: string,
-  machine: string,
-  tables: readonly Table[],
-): Promise<void> {
-  const document = await Bun.file(path).text()
-  const { from, to } = findSection(document, name)
-  const results = `\n\nMeasured on ${new Date().toISOString().slice(0, 10)}: ${machine}.\n\n${toMarkdown(tables)}\n\n`
-  await Bun.write(path, document.slice(0, from) + results + document.slice(to))
+/** Throws unless each of them is there: before the program takes its time. */
+export async function assertSections(sections: readonly Section[]): Promise<void> {
+  for (const section of sections) await splitAround(section)
 }
 
-function findSection(
-  document: string,
-  name: string,
-): { readonly from: number; readonly to: number } {
-  const begin = `<!-- results of ${name}: written by the program -->`
-  const [at, to] = [document.indexOf(begin), document.indexOf(`<!-- end of ${name} -->`)]
-  if (at < 0 || to < at)
-    throw new Error(
-      `Cannot write the results of ${name}: docs/benchmarks.md has no section for them`,
-    )
-  return { from: at + begin.length, to }
+/** Writes a section anew. */
+export async function writeSection(section: Section, text: string): Promise<void> {
+  const [before, after] = await splitAround(section)
+  await Bun.write(join(docs, section.file), `${before}\n\n${text}\n\n${after}`)
+}
+
+async function splitAround({ file, begin, end }: Section): Promise<readonly [string, string]> {
+  const document = await Bun.file(join(docs, file)).text()
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`Cannot write docs/${file}: it has no ${begin}`)
+  return [document.slice(0, from + begin.length), document.slice(to)]
 }

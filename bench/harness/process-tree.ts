@@ -37,21 +37,20 @@ export function cpuMsOf(pid: number): number {
 
 /** With that of its children that have ended. Linux counts in hundredths of a second. */
 function readCpuMs(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`) ?? ""
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  return sum(fields.slice(11, 15).map(Number)) * 10
+  return sum(readStat(pid).slice(11, 15).map(Number)) * 10
 }
 
 /** The resident memory of one process, in millions of bytes. */
 export function residentMbOf(pid: number): number {
-  return toMb(readKilobytes(`/proc/${pid}/status`, "VmRSS") ?? Number.NaN)
+  // Of a process that has ended, `ps` prints nothing, which is not a number.
+  const fromPs = () =>
+    Number.parseInt(`${Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout}`, 10)
+  return toMb(readKilobytes(`/proc/${pid}/status`, "VmRSS") ?? fromPs())
 }
 
 /** The CPU time of one process, without its children, in seconds. */
 export function readCpuSeconds(pid: number): number {
-  // Behind the name of the program, which may contain blanks. Times are in hundredths of a second.
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
+  return sum(readStat(pid).slice(11, 13).map(Number)) / 100
 }
 
 /** The memory available for new processes, in millions of bytes. */
@@ -77,12 +76,18 @@ function listDescendants(root: number): readonly number[] {
   return found
 }
 
-/** The name of a process may contain spaces and brackets, so parsing starts after the last bracket. */
 function readParent(pid: number): number | undefined {
-  const stat = read(`/proc/${pid}/stat`)
-  return stat === undefined
-    ? undefined
-    : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
+  const [, parent] = readStat(pid)
+  return parent === undefined ? undefined : Number(parent)
+}
+
+/**
+ * The fields after the name of a process, which may contain spaces and brackets; none if it has
+ * ended.
+ */
+function readStat(pid: number): readonly string[] {
+  const stat = read(`/proc/${pid}/stat`) ?? ""
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")
 }
 
 function readKilobytes(path: string, field: string): number | undefined {

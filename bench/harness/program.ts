@@ -24,8 +24,11 @@ export interface ServerData {
   readonly settings?: Readonly<Record<string, string>>
   /** The only core that the server and its sandboxes may use; without it all. */
   readonly core?: number | undefined
-  /** The folder of another version of the server. */
+  /** The folder of another version of the server, or its `main.ts`. */
   readonly folder?: string | undefined
+  readonly program?: string | undefined
+  /** A file that is loaded before the code of the server. */
+  readonly preload?: string
 }
 
 /**
@@ -43,14 +46,15 @@ const onlyTried = {
  * given settings has its default.
  */
 export function startServer(data: ServerData): Promise<Program> {
-  const { dataDir, databaseUrl, settings, core, folder = root } = data
+  const { dataDir, databaseUrl, settings, core, folder = root, preload } = data
   const location = {
     HAMLET_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
   }
   const pinned = core === undefined ? [] : ["taskset", "--cpu-list", String(core)]
-  const program = join(folder, "packages/server/src/main.ts")
-  const command = [...pinned, process.execPath, program, "serve", "--port", "0"]
+  const { program = join(folder, "packages/server/src/main.ts") } = data
+  const loaded = preload === undefined ? [] : ["--preload", preload]
+  const command = [...pinned, process.execPath, ...loaded, program, "serve", "--port", "0"]
   return startProgram(command, {
     env: { ...location, ...(isBrief ? onlyTried : {}), ...settings },
     log: join(dataDir, "server.log"),

@@ -12,12 +12,18 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN
 }
 
+/** What two measurements have given, round by round. */
+export interface Rounds {
+  readonly a: readonly number[]
+  readonly b: readonly number[]
+}
+
 /** Measures A and B alternately, so that a slow phase of the machine affects both. */
 export function alternate(
   rounds: number,
   a: () => Promise<number>,
   b: () => Promise<number>,
-): Promise<{ readonly a: number[]; readonly b: number[] }> {
+): Promise<Rounds> {
   return takeTurns(rounds, { a, b })
 }
 
@@ -38,16 +44,7 @@ export async function takeTurns<Name extends string>(
 }
 
 /** The median of the ratios of the rounds, with the smallest and the largest of them. */
-export function ratioOf({
-  a,
-  b,
-}: {
-  readonly a: readonly number[]
-  readonly b: readonly number[]
-}): {
-  readonly ratio: number
-  readonly spread: string
-} {
+export function ratioOf({ a, b }: Rounds): { readonly ratio: number; readonly spread: string } {
   const ratios = a.map((value, round) => value / (b[round] ?? Number.NaN))
   return {
     ratio: median(ratios),

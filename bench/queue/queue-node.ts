@@ -1,17 +1,14 @@
-import type { NewQueuedRun } from "../../packages/server/src/domain/queue/queue-store.ts"
 import {
   createBegunRuns,
   createClaimedRuns,
-} from "../../packages/server/src/domain/queue/run-claimed.ts"
+} from "../../packages/server/src/domain/queue/claimed-runs.ts"
+import type { NewQueuedRun } from "../../packages/server/src/domain/queue/queue-store.ts"
 import {
   ResponseKeeper,
   responseLimits,
 } from "../../packages/server/src/domain/runs/contents/response-keeper.ts"
 import { LiveRuns } from "../../packages/server/src/domain/runs/live-runs.ts"
-import type { Runner, RunSlot } from "../../packages/server/src/domain/runs/runner.ts"
-import { noMask } from "../../packages/server/src/domain/secrets/secret-mask.ts"
 import { QueueWorker, queueWorkerLimits } from "../../packages/server/src/jobs/queue-worker.ts"
-import { Histogram } from "../../packages/server/src/shared/histogram.ts"
 import type { Database } from "../../packages/server/src/storage/database/database.ts"
 import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
 import { sql } from "../../packages/server/src/storage/database/sql.ts"
@@ -24,6 +21,7 @@ import { createRunStore } from "../../packages/server/src/storage/runs/runs.ts"
 import { openSqlite } from "../../packages/server/src/storage/sqlite/open.ts"
 import { createValRow, createValStore } from "../../packages/server/src/storage/vals/vals.ts"
 import { createVersionStore } from "../../packages/server/src/storage/vals/versions.ts"
+import { createIdleRunner, type RunWatch } from "./idle-runner.ts"
 
 /** An account with a val, for runs of a benchmark. */
 export interface Account {
@@ -83,11 +81,7 @@ export async function addRuns(
  * A node that works on the queue. Everything is that of a server, except that no code runs: the
  * runner returns at once. That a run starts is on disk before, as in production.
  */
-export async function createQueueNode(
-  db: Database,
-  runsMax: number,
-  on: { start?(accountId: string): void; end(): void },
-) {
+export async function createQueueNode(db: Database, runsMax: number, on: RunWatch) {
   const fail = (error: unknown) => {
     console.error(error)
     process.exit(1)
@@ -105,7 +99,7 @@ export async function createQueueNode(
       { vals: createValStore(db), versions: createVersionStore(db), queue },
       { getById: () => Promise.reject(new Error("No file is started")) },
       liveRuns,
-      createRunner(on),
+      createIdleRunner(on),
       {
         of: async (val, accountId) => ({
           ...{ key: val.id, valId: val.id, file: val.file, version: 1, type: val.type },
@@ -137,30 +131,5 @@ export async function createQueueNode(
       await liveRuns.stop()
       await nodes.end(nodeId)
     },
-  }
-}
-
-function createRunner(on: { start?(accountId: string): void; end(): void }): Runner {
-  const slot: RunSlot = {
-    mask: noMask,
-    call: async () => ({ kind: "returned", json: "null", kept: null, isTruncated: false }),
-    fetch: () => Promise.reject(new Error("No val of this benchmark gets requests")),
-    connect: () => Promise.reject(new Error("No val of this benchmark gets requests")),
-    stop() {},
-    release: () => on.end(),
-  }
-  return {
-    async acquire({ accountId }, run) {
-      await run.begin?.(slot)
-      on.start?.(accountId)
-      return slot
-    },
-    retire() {},
-    endAllOf() {},
-    runsOf: () => 0,
-    status: () => ({
-      ...{ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 },
-      ...{ memoryBytes: 0, memoryBytesMax: 0, coldStarts: new Histogram() },
-    }),
   }
 }

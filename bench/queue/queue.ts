@@ -1,10 +1,10 @@
 import { join } from "node:path"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits, isBrief } from "../harness/brief.ts"
-import { createPostgresDatabase } from "../harness/databases.ts"
+import { withPostgresDatabases } from "../harness/databases.ts"
 import { atLeast, type Cell, type Table } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
-import { median, percentile, takeTurns } from "../harness/stats.ts"
+import { median, percentile, ratioOf, takeTurns } from "../harness/stats.ts"
 import { describeQueues, ensurePeers, findNewNode } from "../peers/install.ts"
 
 const full = {
@@ -41,7 +41,10 @@ export const queue: Benchmark = {
 }
 
 async function measureRates(context: Context, postgresUrl: string): Promise<Table> {
-  const rates = await inDatabases(postgresUrl, async (places) => {
+  // Each has a database of its own, in which the jobs of all rounds stay.
+  const onServer = ["ours", "wide", "graphile", "boss"] as const
+  const rates = await withPostgresDatabases(postgresUrl, onServer, async (urls) => {
+    const places = { ...urls, sqlite: join(createScratchFolder(), "queue.db") }
     const of = (name: Contender) => () => drain(name, places[name])
     const measures = Object.fromEntries(contenders.map((name) => [name, of(name)])) as Record<
       Contender,
@@ -54,10 +57,8 @@ async function measureRates(context: Context, postgresUrl: string): Promise<Tabl
   const better = rates.graphile.map((rate, round) => Math.max(rate, rates.boss[round] ?? 0))
   const show = (values: readonly number[]) => median(values).toFixed(0)
   const toRow = (label: string, values: readonly number[]): Cell[] => {
-    const ratios = values.map((rate, round) => rate / (better[round] ?? Number.NaN))
-    const ratio = median(ratios)
+    const { ratio, spread } = ratioOf({ a: values, b: better })
     context.report(`queue, ${label}: ${show(values)}/s, ${ratio.toFixed(2)} of the better one`)
-    const spread = `${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)}`
     return [label, show(values), ratio.toFixed(2), spread, atLeast(ratio, limits.ratioMin)]
   }
   const { graphile, boss } = describeQueues()
@@ -72,24 +73,6 @@ async function measureRates(context: Context, postgresUrl: string): Promise<Tabl
       [`${boss}: 4 loops of 500`, show(rates.boss), "", "", ""],
       [`Hamlet, SQLite, ${byDefault} at once (default)`, show(rates.sqlite), "", "", ""],
     ],
-  }
-}
-
-/** Each has a database of its own, in which the jobs of all rounds stay. */
-async function inDatabases<T>(
-  postgresUrl: string,
-  work: (places: Readonly<Record<Contender, string>>) => Promise<T>,
-): Promise<T> {
-  const names = contenders.filter((name) => name !== "sqlite")
-  const databases = await Promise.all(
-    names.map(async (name) => [name, await createPostgresDatabase(postgresUrl, name)] as const),
-  )
-  const places = Object.fromEntries(databases.map(([name, { url }]) => [name, url]))
-  try {
-    const sqlite = join(createScratchFolder(), "queue.db")
-    return await work({ ...places, sqlite } as Record<Contender, string>)
-  } finally {
-    for (const [, database] of databases) await database.drop()
   }
 }
 
@@ -140,12 +123,7 @@ async function measureDelays(
       ]),
     )
   if (postgresUrl === undefined) return measure(join(createScratchFolder(), "crowd.db"))
-  const { url, drop } = await createPostgresDatabase(postgresUrl, "crowd")
-  try {
-    return await measure(url)
-  } finally {
-    await drop()
-  }
+  return withPostgresDatabases(postgresUrl, ["crowd"], ({ crowd }) => measure(crowd))
 }
 
 /** What a program prints. Its file is named from the folder of the benchmarks. */

@@ -1,10 +1,13 @@
+import {
+  type LibsqlProcess,
+  startLibsql,
+} from "../../packages/server/test/support/processes/libsql-process.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { type LibsqlServer, startLibsqlServer } from "../harness/libsql.ts"
 import { cpuMsOf } from "../harness/process-tree.ts"
 import { atLeast, type Cell } from "../harness/report.ts"
 import { median, ratioOf } from "../harness/stats.ts"
-import { type BenchVal, type Hamlet, startOwnHamlet } from "../runs/hamlet.ts"
+import { type BenchVal, type Hamlet, startHamlet, startOwnHamlet } from "../runs/hamlet.ts"
 import { askVal } from "./egress.ts"
 import {
   countDone,
@@ -34,10 +37,10 @@ export const libsql: Benchmark = {
   name: "libsql",
   isQuick: true,
   async run() {
-    const server = await startLibsqlServer()
+    await using server = await startLibsql()
     const homes = await Promise.all([
-      startOwnHamlet({ ...settings, ...server.settings }),
-      startOwnHamlet(settings),
+      startOwnHamlet({ ...settings, ...server.env }),
+      startHamlet(settings),
     ])
     try {
       const [there, here] = homes
@@ -65,7 +68,6 @@ export const libsql: Benchmark = {
       ]
     } finally {
       for (const hamlet of homes) await hamlet.stop()
-      await server.stop()
     }
   },
 }
@@ -107,7 +109,7 @@ async function compare(
 /** Adds the CPU time of the server, its sandboxes and the libSQL server, if there is one. */
 async function measureCpu(
   hamlet: Hamlet,
-  server: LibsqlServer | undefined,
+  server: LibsqlProcess | undefined,
   path: Path,
   measure: () => Promise<Measured>,
 ): Promise<Figures> {

@@ -1,6 +1,7 @@
 import type { Benchmark } from "../harness/benchmark.ts"
-import { atMost, type Cell } from "../harness/report.ts"
-import { median, percentile, takeTurns } from "../harness/stats.ts"
+import { timeColumns, toTimes } from "../harness/comparison.ts"
+import { atMost } from "../harness/report.ts"
+import { median, takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startDenoHttpWorker } from "../peers/start.ts"
 import { type Hamlet, startHamlet } from "../runs/hamlet.ts"
@@ -25,23 +26,15 @@ export const packages: Benchmark = {
       await takeTurns(limits.warmUp, firstAnswers)
       const times = await takeTurns(limits.vals, firstAnswers)
       const ratio = median(times.hamlet) / median(times.worker)
+      const bar = atMost(median(times.hamlet), limits.p50MsMax, " ms")
+      const peerBar = atMost(ratio, limits.workerRatioMax)
       return [
         {
           title: `packages: first response of a val that imports zod and has never run, ${limits.vals} vals; Hamlet with ${hamlet.isolation}, both with the package in their cache`,
-          columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
+          columns: ["", ...timeColumns, "Hamlet's p50 to this", "bar"],
           rows: [
-            [
-              "Hamlet",
-              ...toFigures(times.hamlet),
-              "",
-              atMost(median(times.hamlet), limits.p50MsMax, " ms"),
-            ],
-            [
-              describePeers().worker,
-              ...toFigures(times.worker),
-              ratio.toFixed(2),
-              atMost(ratio, limits.workerRatioMax),
-            ],
+            ["Hamlet", ...toTimes(times.hamlet), "", bar],
+            [describePeers().worker, ...toTimes(times.worker), ratio.toFixed(2), peerBar],
           ],
         },
       ]
@@ -49,13 +42,6 @@ export const packages: Benchmark = {
       for (const program of [hamlet, worker]) await program.stop()
     }
   },
-}
-
-function toFigures(times: readonly number[]): Cell[] {
-  return [
-    median(times).toFixed(1),
-    `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`,
-  ]
 }
 
 let made = 0

@@ -2,9 +2,10 @@ import { createServer, type Server, type Socket } from "node:net"
 import { join } from "node:path"
 import { findDeno } from "../../scripts/find-deno.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
+import { toComparison } from "../harness/comparison.ts"
 import { atLeast, type Cell } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
-import { alternate, median, ratioOf } from "../harness/stats.ts"
+import { alternate } from "../harness/stats.ts"
 import { type BenchVal, type Hamlet, startHamlet } from "../runs/hamlet.ts"
 import { askVal } from "./egress.ts"
 import { socketCode, socketProgram } from "./measuring-code.ts"
@@ -32,7 +33,8 @@ const measures = [
 export const sockets: Benchmark = {
   name: "sockets",
   isQuick: true,
-  async run({ postgresUrl, report }) {
+  async run(context) {
+    const { postgresUrl } = context
     const server = createServer(serve)
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const postgres = postgresUrl === undefined ? undefined : new URL(postgresUrl)
@@ -53,10 +55,12 @@ export const sockets: Benchmark = {
         const inDeno = () => runPlain(program, query)
         await alternate(1, inVal, inDeno)
         const rates = await alternate(limits.rounds, inVal, inDeno)
-        const { ratio, spread } = ratioOf(rates)
-        report(`sockets, ${name}: ${ratio.toFixed(2)} (${spread})`)
-        const figures = [rates.a, rates.b].map((all) => (median(all) * per).toFixed(0))
-        rows.push([title, ...figures, ratio.toFixed(2), spread, atLeast(ratio, ratioMin)])
+        const scaled = {
+          a: rates.a.map((rate) => rate * per),
+          b: rates.b.map((rate) => rate * per),
+        }
+        const toBar = (ratio: number) => atLeast(ratio, ratioMin)
+        rows.push(toComparison(context, "sockets", [title], scaled, toBar))
       }
       return [
         {

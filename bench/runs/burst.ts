@@ -1,8 +1,9 @@
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
+import { toComparison } from "../harness/comparison.ts"
 import type { Program } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
-import { alternate, median, ratioOf } from "../harness/stats.ts"
+import { alternate } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startWorkerLoader } from "../peers/start.ts"
 import { startHamlet } from "./hamlet.ts"
@@ -55,13 +56,8 @@ export const burst: Benchmark = {
     ]
     const title = `burst: ${limits.vals} vals that have never run, all requested at once, until the last has responded, against the ${describePeers().loader}`
     const columns = [
-      "`HAMLET_PROCESSES_READY`",
-      "responded",
-      "Hamlet, ms",
-      "Worker Loader, ms",
-      "ratio",
-      "smallest – largest",
-      "bar",
+      ...["`HAMLET_PROCESSES_READY`", "responded", "Hamlet, ms", "Worker Loader, ms"],
+      ...["ratio", "smallest – largest", "bar"],
     ]
     return [{ title, columns, rows }]
   },
@@ -79,19 +75,10 @@ async function compare(
     return result.ms
   }
   const times = await alternate(limits.rounds, askAll, () => askNewLoader(context))
-  const { ratio, spread } = ratioOf(times)
-  context.report(`burst, ${pool.name}: ${ratio.toFixed(2)} (${spread}), ${responded} responded`)
   // A refusal is quick, so a server that refuses requests has not handled the burst.
-  const bar = responded === limits.vals ? toBar(ratio) : { bar: "all responded", isMet: false }
-  return [
-    pool.name,
-    String(responded),
-    median(times.a).toFixed(0),
-    median(times.b).toFixed(0),
-    ratio.toFixed(2),
-    spread,
-    bar,
-  ]
+  return toComparison(context, "burst", [pool.name, String(responded)], times, (ratio) =>
+    responded === limits.vals ? toBar(ratio) : { bar: "all responded", isMet: false },
+  )
 }
 
 let made = 0

@@ -1,7 +1,8 @@
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
+import { timeColumns, toTimes } from "../harness/comparison.ts"
 import { atMost, type Cell, type Table } from "../harness/report.ts"
-import { median, percentile, takeTurns } from "../harness/stats.ts"
+import { median, takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startDenoHttpWorker, startWorkerLoader } from "../peers/start.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
@@ -53,11 +54,7 @@ export const cold: Benchmark = {
       ]
       const title = `cold: first response of a val that has never run, ${limits.vals} vals one after the other; Hamlet through its gateway, with ${hamlet.isolation}, run recorded`
       return [
-        {
-          title,
-          columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
-          rows,
-        },
+        { title, columns: ["", ...timeColumns, "Hamlet's p50 to this", "bar"], rows },
         await measureSizes(),
       ]
     } finally {
@@ -72,13 +69,12 @@ async function measureSizes(): Promise<Table> {
   const times = await timeSizes(hamlet).finally(() => hamlet.stop())
   const toSizeRow = (name: string, of: readonly number[], ratioMax?: number): Cell[] => {
     const ratio = median(of) / median(times.short)
-    const spread = `${Math.min(...of).toFixed(1)} – ${percentile(of, 90).toFixed(1)}`
     const bar = ratioMax === undefined ? "" : atMost(ratio, ratioMax)
-    return [name, median(of).toFixed(1), spread, ratio.toFixed(2), bar]
+    return [name, ...toTimes(of), ratio.toFixed(2), bar]
   }
   return {
     title: `cold, by size: first response of vals that have never run, ${limits.valsPerSize} of each in turns`,
-    columns: ["", "p50, ms", "smallest – p90, ms", "to 5 lines", "bar"],
+    columns: ["", ...timeColumns, "to 5 lines", "bar"],
     rows: [
       toSizeRow("5 lines", times.short),
       toSizeRow("300 lines", times.long, limits.longRatioMax),
@@ -131,8 +127,7 @@ function toRow(
   compared?: { readonly of: readonly number[]; readonly ratioMax?: number },
 ): Cell[] {
   const ratio = compared && median(compared.of) / median(times)
-  const spread = `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`
   const bar =
     ratio !== undefined && compared?.ratioMax !== undefined ? atMost(ratio, compared.ratioMax) : ""
-  return [name, median(times).toFixed(1), spread, ratio?.toFixed(2) ?? "", bar]
+  return [name, ...toTimes(times), ratio?.toFixed(2) ?? "", bar]
 }

@@ -1,7 +1,8 @@
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { atMost, type Cell } from "../harness/report.ts"
-import { median, percentile, takeTurns } from "../harness/stats.ts"
+import { timeColumns, toTimes } from "../harness/comparison.ts"
+import { atMost } from "../harness/report.ts"
+import { median, takeTurns } from "../harness/stats.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
 import { requestOnce, timeOf } from "./request.ts"
 import { toVersionCode } from "./vals.ts"
@@ -24,16 +25,13 @@ export const firstSave: Benchmark = {
       }
       await takeTurns(limits.warmUp, saves)
       const times = await takeTurns(limits.saves, saves)
+      const nextBar = atMost(median(times.next), limits.p50MsMax, " ms")
       const rows = [
-        toRow(
-          "the next version of a val that is running",
-          times.next,
-          atMost(median(times.next), limits.p50MsMax, " ms"),
-        ),
-        toRow("the first version of a new val", times.first, ""),
+        ["the next version of a val that is running", ...toTimes(times.next), nextBar],
+        ["the first version of a new val", ...toTimes(times.first), ""],
       ]
       const title = `first-save: from sending \`PUT /v1/vals\` to the first response of that version on its address, ${limits.saves} saves one after the other`
-      return [{ title, columns: ["", "p50, ms", "smallest – p90, ms", "bar"], rows }]
+      return [{ title, columns: ["", ...timeColumns, "bar"], rows }]
     } finally {
       await hamlet.stop()
     }
@@ -49,13 +47,4 @@ async function saveAndAsk(hamlet: Hamlet, toName: (version: string) => string): 
     const { host } = await hamlet.putVal(toName(version), toVersionCode(version))
     await requestOnce(hamlet.program.url, { host, expected: version })
   })
-}
-
-function toRow(name: string, times: readonly number[], bar: Cell): Cell[] {
-  return [
-    name,
-    median(times).toFixed(1),
-    `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`,
-    bar,
-  ]
 }

@@ -1,10 +1,18 @@
+import { createClient } from "@hamlet/contract/client"
 import { isBrief } from "../harness/brief.ts"
 import { type Program, type ServerData, startServer } from "../harness/program.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { waitUntil } from "./request.ts"
 
 const limits = { runsPageMax: 100, settledMs: 250 }
-const token = "a-token-of-the-first-user-for-benchmarks"
+/** Of the first user of each server. */
+export const token = "a-token-of-the-first-user-for-benchmarks"
+/** The settings of a server with that user, and without a log. */
+export const firstUser = {
+  HAMLET_USER: "ada",
+  HAMLET_TOKEN: token,
+  HAMLET_LOG_LEVEL: "none",
+}
 const authorization = { authorization: `Bearer ${token}`, "content-type": "application/json" }
 
 /** The real server with SQLite and sandboxes, used through HTTP only. */
@@ -83,43 +91,29 @@ export async function startOwnHamlet(
   settings: Settings,
   place: Pick<ServerData, "core" | "folder"> = {},
 ): Promise<Hamlet> {
-  const fixed = {
-    HAMLET_USER: "ada",
-    HAMLET_TOKEN: token,
-    HAMLET_LOG_LEVEL: "none",
-    HAMLET_ISOLATION: "bubblewrap",
-  }
   const program = await startServer({
     dataDir: createScratchFolder(),
-    settings: { ...fixed, ...settings },
+    settings: { ...firstUser, HAMLET_ISOLATION: "bubblewrap", ...settings },
     ...place,
   })
   const url = toLoopback(program.url)
-  const request = async (path: string, init?: RequestInit) =>
-    (await requestApi(url, path, init)).json()
-  const status = async () => toStatus(await (await requestApi(url, "/metrics")).text())
-  const { isolation } = (await request("/readyz")) as { isolation: string }
+  const client = createClient({ baseUrl: url, token })
+  const send: Hamlet["send"] = (path, init) =>
+    fetch(url + path, { ...init, headers: authorization })
+  const status = async () => toStatus(await (await send("/metrics")).text())
+  const { isolation } = (await (await send("/readyz")).json()) as { isolation: string }
   return {
     program: { ...program, url },
     token,
     async putVal(name, code) {
-      const body = JSON.stringify({ name, code, type: "http", privacy: "public" })
-      const val = (await request("/v1/vals", { method: "PUT", body })) as {
-        id: string
-        links: { endpoint: string }
-      }
-      return { id: val.id, name, host: new URL(val.links.endpoint).host }
+      const { id, links } = await client.saveVal({ name, code, type: "http", privacy: "public" })
+      return { id, name, host: new URL(links.endpoint ?? "").host }
     },
     async putFiles(val, files) {
-      const changes = files.map((file) => ({ op: "put", ...file }))
-      await request(`/v1/vals/${val.id}/files`, {
-        method: "POST",
-        body: JSON.stringify({ changes }),
-      })
+      await client.changeFiles({ val_id: val.id, changes: [...files] })
     },
-    send: (path, init) => sendToApi(url, path, init),
-    lockState: async (val) =>
-      ((await request(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
+    send,
+    lockState: async ({ id }) => (await client.getVersionLock({ val_id: id, version: 1 })).state,
     isolation,
     status,
     async waitForPool(wanted) {
@@ -134,10 +128,8 @@ export async function startOwnHamlet(
     },
     async assertRuns(val, count) {
       const countRuns = async () => {
-        const { data } = (await request(`/v1/vals/${val.id}/runs?limit=${limits.runsPageMax}`)) as {
-          data: readonly unknown[]
-        }
-        return data.length
+        const page = { val_id: val.id, limit: limits.runsPageMax }
+        return (await client.listValRuns(page)).data.length
       }
       await waitUntil(`${count} runs of ${val.name}`, async () => (await countRuns()) >= count)
       const found = await countRuns()
@@ -148,17 +140,6 @@ export async function startOwnHamlet(
     },
     stop: () => program.stop(),
   }
-}
-
-function sendToApi(url: string, path: string, init?: RequestInit): Promise<Response> {
-  return fetch(url + path, { ...init, headers: authorization })
-}
-
-async function requestApi(url: string, path: string, init?: RequestInit): Promise<Response> {
-  const response = await sendToApi(url, path, init)
-  if (!response.ok)
-    throw new Error(`Cannot measure: ${path} responded ${response.status} ${await response.text()}`)
-  return response
 }
 
 function toStatus(metrics: string): RunnerStatus {

@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs"
-import { SQL } from "bun"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { createPostgresDatabase } from "../harness/databases.ts"
+import { findPostgresPid, withPostgresDatabases } from "../harness/databases.ts"
 import { type Load, runLoad } from "../harness/load.ts"
 import { cpuMsOf } from "../harness/process-tree.ts"
 import { atLeast, type Cell, type Table } from "../harness/report.ts"
@@ -30,56 +28,47 @@ interface Round {
 export const nodes: Benchmark = {
   name: "nodes",
   isQuick: true,
-  async run(context) {
-    const database = await openDatabase(context)
-    const shared = { ...settings, ...database.settings }
-    const started = [
-      await startOwnHamlet(shared, { core: 0 }),
-      await startOwnHamlet(shared, { core: 1 }),
-    ]
-    try {
-      const rows: Cell[][] = []
-      for (const [name, toLoads] of await prepare(started)) {
-        const rounds: Record<"one" | "two", Round[]> = { one: [], two: [] }
-        const measureNodes = (count: number) =>
-          measure(started, toLoads.slice(0, count), database.readCpuMs)
-        await measureNodes(2)
-        for (let round = 0; round < limits.rounds; round++) {
-          rounds.one.push(await measureNodes(1))
-          rounds.two.push(await measureNodes(2))
-        }
-        rows.push(toRow(name, rounds.one, rounds.two))
+  run: (context) => withDatabase(context, (place, readCpuMs) => compare(context, place, readCpuMs)),
+}
+
+async function compare(
+  { postgresUrl }: Context,
+  place: Readonly<Record<string, string>>,
+  readCpuMs: () => number,
+): Promise<readonly Table[]> {
+  const shared = { ...settings, ...place }
+  const started = [
+    await startOwnHamlet(shared, { core: 0 }),
+    await startOwnHamlet(shared, { core: 1 }),
+  ]
+  try {
+    const rows: Cell[][] = []
+    for (const [name, toLoads] of await prepare(started)) {
+      const rounds: Record<"one" | "two", Round[]> = { one: [], two: [] }
+      const measureNodes = (count: number) => measure(started, toLoads.slice(0, count), readCpuMs)
+      await measureNodes(2)
+      for (let round = 0; round < limits.rounds; round++) {
+        rounds.one.push(await measureNodes(1))
+        rounds.two.push(await measureNodes(2))
       }
-      return [toTable(database.name, rows)]
-    } finally {
-      for (const hamlet of started) await hamlet.stop()
-      await database.drop()
+      rows.push(toRow(name, rounds.one, rounds.two))
     }
-  },
+    return [toTable(postgresUrl === undefined ? "a SQLite each" : "one PostgreSQL", rows)]
+  } finally {
+    for (const hamlet of started) await hamlet.stop()
+  }
 }
 
 /** Without a PostgreSQL each node has a SQLite, which shows only that the benchmark still runs. */
-async function openDatabase({ postgresUrl }: Context) {
-  if (postgresUrl === undefined)
-    return { name: "a SQLite each", settings: {}, readCpuMs: () => 0, drop: async () => {} }
-  const { url, drop } = await createPostgresDatabase(postgresUrl, "nodes")
-  const server = await findPostgres(url)
-  return {
-    ...{ name: "one PostgreSQL", settings: { HAMLET_DATABASE_URL: url }, drop },
-    readCpuMs: () => cpuMsOf(server),
-  }
-}
-
-/** The process of the server: the parent of each of its connections. */
-async function findPostgres(url: string): Promise<number> {
-  const sql = new SQL(url, { adapter: "postgres", max: 1 })
-  try {
-    const [row] = await sql`select pg_backend_pid() as pid`
-    const status = readFileSync(`/proc/${row.pid}/status`, "utf8")
-    return Number(/^PPid:\s+(\d+)/m.exec(status)?.[1])
-  } finally {
-    await sql.close()
-  }
+function withDatabase<T>(
+  { postgresUrl }: Context,
+  work: (settings: Readonly<Record<string, string>>, readCpuMs: () => number) => Promise<T>,
+): Promise<T> {
+  if (postgresUrl === undefined) return work({}, () => 0)
+  return withPostgresDatabases(postgresUrl, ["nodes"], async ({ nodes }) => {
+    const server = await findPostgresPid(nodes)
+    return work({ HAMLET_DATABASE_URL: nodes }, () => cpuMsOf(server))
+  })
 }
 
 type Target = Pick<Load, "url" | "host" | "paths" | "token">

@@ -2,11 +2,12 @@ import type { Item, Output } from "@hamlet/contract/client"
 import { createClient } from "@hamlet/contract/client"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits, isBrief } from "../harness/brief.ts"
-import { createPostgresDatabase } from "../harness/databases.ts"
+import { withPostgresDatabases } from "../harness/databases.ts"
 import { type Program, startBare, startServer } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { percentile } from "../harness/stats.ts"
+import { firstUser, token } from "./hamlet.ts"
 
 const full = {
   schedules: 1_000,
@@ -27,13 +28,7 @@ const full = {
 const limits = chooseLimits(full, {
   ...{ schedules: 2, perUser: 1, leadMsMin: 6_000, askMs: 100 },
 })
-const token = "a-token-of-the-first-user-for-benchmarks"
-const settings = {
-  HAMLET_USER: "ada",
-  HAMLET_TOKEN: token,
-  HAMLET_LOG_LEVEL: "none",
-  HAMLET_PUBLIC: "no",
-}
+const settings = { ...firstUser, HAMLET_PUBLIC: "no" }
 
 /** How late the runs of schedules start when many are due together. */
 export const schedules: Benchmark = {
@@ -45,12 +40,10 @@ export const schedules: Benchmark = {
     for (const measureOn of isBrief ? [measureIdle] : [measureIdle, measureSandboxes]) {
       rows.push(await measureOn(context, "SQLite", undefined))
       if (context.postgresUrl === undefined) continue
-      const database = await createPostgresDatabase(context.postgresUrl, "schedules")
-      try {
-        rows.push(await measureOn(context, "PostgreSQL", database.url))
-      } finally {
-        await database.drop()
-      }
+      const row = await withPostgresDatabases(context.postgresUrl, ["schedules"], (urls) =>
+        measureOn(context, "PostgreSQL", urls.schedules),
+      )
+      rows.push(row)
     }
     rows.push(await measureCrowd(context))
     const title = `schedules: from the due time to the start of the code, ${limits.schedules} schedules of ${limits.schedules / limits.perUser} users, each with a val of its own`

@@ -1,9 +1,10 @@
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
+import { toComparison } from "../harness/comparison.ts"
 import { runLoad } from "../harness/load.ts"
 import { readCpuSeconds } from "../harness/process-tree.ts"
 import { atLeast } from "../harness/report.ts"
-import { median, ratioOf, takeTurns } from "../harness/stats.ts"
+import { takeTurns } from "../harness/stats.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
 import { helloCode } from "./vals.ts"
 
@@ -21,7 +22,7 @@ const ratiosMin = { on: 0.9, off: 0.97 }
 export const traces: Benchmark = {
   name: "traces",
   isQuick: false,
-  async run({ report }) {
+  async run(context) {
     const collector = Bun.serve({ port: 0, fetch: () => new Response("") })
     const before = process.env.HAMLET_BENCH_BEFORE
     const endpoint = `http://localhost:${collector.port}`
@@ -36,18 +37,10 @@ export const traces: Benchmark = {
       }
       await takeTurns(1, measures)
       const rates: Partial<Record<string, number[]>> = await takeTurns(limits.rounds, measures)
-      const compare = (name: string, a = rates.off, b = rates.off, bar = 0) => {
-        const { ratio, spread } = ratioOf({ a: a ?? [], b: b ?? [] })
-        report(`traces, ${name}: ${ratio.toFixed(3)} (${spread})`)
-        return [
-          name,
-          median(a ?? []).toFixed(0),
-          median(b ?? []).toFixed(0),
-          ratio.toFixed(3),
-          spread,
+      const compare = (name: string, a = rates.off, b = rates.off, bar = 0) =>
+        toComparison(context, "traces", [name], { a: a ?? [], b: b ?? [] }, (ratio) =>
           atLeast(ratio, bar),
-        ]
-      }
+        )
       return [
         {
           title: `traces: warm requests per second of the server's CPU, ${limits.connections} connections`,

@@ -1,8 +1,9 @@
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
+import { toComparison } from "../harness/comparison.ts"
 import { runLoad } from "../harness/load.ts"
 import { atLeast, type Cell, type Table } from "../harness/report.ts"
-import { median, ratioOf, takeTurns } from "../harness/stats.ts"
+import { takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startBareProxy, startDenoHttpWorker, startWorkerLoader } from "../peers/start.ts"
 import { type BenchVal, type Hamlet, startHamlet } from "./hamlet.ts"
@@ -70,50 +71,28 @@ function toLoad(url: string, path: string, host?: string): () => Promise<number>
     runLoad({ url, host, paths: [path], connections: limits.connections, seconds: limits.seconds })
 }
 
+const bareProxy = "a bare Bun proxy to a plain `Deno.serve`"
+const itself = "itself: one `console.log` a request with none"
+
 function toTable(context: Context, rates: Rates, isolation: string): Table {
   const peers = describePeers()
   const compare = (
     name: string,
-    ours: readonly number[],
-    other: readonly number[],
+    a: readonly number[],
+    b: readonly number[],
     ratioMin: number,
-  ): Cell[] => {
-    const { ratio, spread } = ratioOf({ a: ours, b: other })
-    context.report(`warm, ${name}: ${ratio.toFixed(2)} (${spread})`)
-    return [
-      name,
-      median(ours).toFixed(0),
-      median(other).toFixed(0),
-      ratio.toFixed(2),
-      spread,
-      atLeast(ratio, ratioMin),
-    ]
-  }
+  ): Cell[] => toComparison(context, "warm", [name], { a, b }, (ratio) => atLeast(ratio, ratioMin))
   return {
     title: `warm: hello world, ${limits.connections} connections; Hamlet through its gateway, with ${isolation}, every request recorded`,
     columns: [
-      "compared with",
-      "Hamlet, 1/s",
-      "the peer, 1/s",
-      "ratio",
-      "smallest – largest",
-      "bar",
+      ...["compared with", "Hamlet, 1/s", "the peer, 1/s"],
+      ...["ratio", "smallest – largest", "bar"],
     ],
     rows: [
       compare(peers.worker, rates.hello, rates.worker, ratiosMin.worker),
       compare(peers.loader, rates.hello, rates.loader, ratiosMin.loader),
-      compare(
-        "a bare Bun proxy to a plain `Deno.serve`",
-        rates.hello,
-        rates.proxy,
-        ratiosMin.proxy,
-      ),
-      compare(
-        "itself: one `console.log` a request with none",
-        rates.logging,
-        rates.hello,
-        ratiosMin.logging,
-      ),
+      compare(bareProxy, rates.hello, rates.proxy, ratiosMin.proxy),
+      compare(itself, rates.logging, rates.hello, ratiosMin.logging),
     ],
   }
 }

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
+import { onEachDatabase, type Seeded, startSeeded } from "../harness/databases.ts"
 import { runLoad } from "../harness/load.ts"
-import { type Program, startServer } from "../harness/program.ts"
+import { residentMbOf } from "../harness/process-tree.ts"
+import type { Program } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { tokenText } from "../seed/world.ts"
 
@@ -24,31 +24,23 @@ export const memory: Benchmark = {
   name: "memory",
   isQuick: true,
   async run(context) {
-    const rows = [
-      await measure(context, "SQLite", await seedSqlite({ keepDir: undefined }, limits.vals)),
-    ]
-    if (context.postgresUrl !== undefined) {
-      rows.push(
-        await measure(
-          context,
-          "PostgreSQL",
-          await seedPostgres({ keepDir: undefined }, context.postgresUrl, limits.vals),
-        ),
-      )
-    }
+    const rows = await onEachDatabase(
+      { postgresUrl: context.postgresUrl },
+      async (database, seed) => measure(context, database, await seed(limits.vals)),
+    )
     const title = `memory: resident, ${limits.restMs / 1_000} s after the start, and ${limits.idleMs / 1_000} s after a load of reads and saves`
     return [{ title, columns: ["database", "after the start", "bar", "after a load"], rows }]
   },
 }
 
 async function measure(context: Context, database: string, seeded: Seeded): Promise<Cell[]> {
-  const server = await startServer(seeded)
+  const server = await startSeeded(seeded)
   try {
     await Bun.sleep(limits.restMs)
-    const started = residentMb(server)
+    const started = residentMbOf(server.pid)
     await putUnderLoad(server, seeded)
     await Bun.sleep(limits.idleMs)
-    const idle = residentMb(server)
+    const idle = residentMbOf(server.pid)
     context.report(
       `memory, ${database}: ${started.toFixed(0)} MB, after a load ${idle.toFixed(0)} MB`,
     )
@@ -78,17 +70,4 @@ async function putUnderLoad(server: Program, { world }: Seeded): Promise<void> {
     (_, slot) => world.valIds[slot * world.users],
   )
   await runLoad({ ...load, paths: own.map((id) => `/v1/vals/${id}/versions`), isSave: true })
-}
-
-/** The resident memory of the process, in millions of bytes. */
-function residentMb({ pid }: Program): number {
-  if (process.platform === "linux")
-    return (
-      (Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) *
-        1_024) /
-      1e6
-    )
-  return (
-    (Number(Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout.toString()) * 1_024) / 1e6
-  )
 }

@@ -1,11 +1,12 @@
 import { join } from "node:path"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
+import { toComparison } from "../harness/comparison.ts"
+import { onEachDatabase, type Seeded, startSeeded } from "../harness/databases.ts"
 import { runLoad } from "../harness/load.ts"
-import { startBare, startServer } from "../harness/program.ts"
+import { startBare } from "../harness/program.ts"
 import { atLeast, type Cell } from "../harness/report.ts"
-import { alternate, median, ratioOf } from "../harness/stats.ts"
+import { alternate } from "../harness/stats.ts"
 import { privacyOf, publicSlot } from "../seed/pattern.ts"
 import { tokenText } from "../seed/world.ts"
 
@@ -19,64 +20,37 @@ export const read: Benchmark = {
   name: "read",
   isQuick: true,
   async run(context) {
-    const rows = await measure(
-      context,
-      "SQLite",
-      "bare-sqlite-read.ts",
-      await seedSqlite({ keepDir: undefined }, limits.vals),
+    const rows = await onEachDatabase(
+      { postgresUrl: context.postgresUrl },
+      async (database, seed) => measure(context, database, await seed(limits.vals)),
     )
-    if (context.postgresUrl !== undefined) {
-      const seeded = await seedPostgres({ keepDir: undefined }, context.postgresUrl, limits.vals)
-      rows.push(...(await measure(context, "PostgreSQL", "bare-postgres-read.ts", seeded)))
-    }
     const title = `read: \`GET /v1/vals/{val_id}\` with a token against a bare program, ${limits.connections} connections`
-    return [
-      {
-        title,
-        columns: [
-          "database",
-          "requested",
-          "server, 1/s",
-          "bare, 1/s",
-          "ratio",
-          "smallest – largest",
-          "bar",
-        ],
-        rows,
-      },
-    ]
+    const rates = ["server, 1/s", "bare, 1/s", "ratio", "smallest – largest", "bar"]
+    return [{ title, columns: ["database", "requested", ...rates], rows: rows.flat() }]
   },
 }
 
-async function measure(
-  context: Context,
-  database: string,
-  bareFile: string,
-  seeded: Seeded,
-): Promise<Cell[][]> {
-  const server = await startServer(seeded)
-  const bare = await startBare(bareFile, {
-    BARE_DATABASE: seeded.databaseUrl ?? join(seeded.dataDir, "hamlet.db"),
-  })
+async function measure(context: Context, database: string, seeded: Seeded): Promise<Cell[][]> {
+  const server = await startSeeded(seeded)
+  const bare = await startBare(
+    `bare-${seeded.databaseUrl === undefined ? "sqlite" : "postgres"}-read.ts`,
+    {
+      BARE_DATABASE: seeded.databaseUrl ?? join(seeded.dataDir, "hamlet.db"),
+    },
+  )
   const { valIds, users } = seeded.world
   const own = `/v1/vals/${valIds[publicSlot(0) * users]}`
   // More than the server caches, so that each must be fetched.
   const all = valIds
     .filter((_, val) => privacyOf(Math.floor(val / users)) === "public")
     .map((id) => `/v1/vals/${id}`)
+  const inTurn = `${all.length.toLocaleString("en")} vals in turn`
   const toBar = (ratio: number) => atLeast(ratio, limits.ratioMin)
   try {
     await assertSameResponse(server.url + own, bare.url + own)
     return [
       await compare(context, [database, "one val"], server.url, bare.url, [own], toBar),
-      await compare(
-        context,
-        [database, `${all.length.toLocaleString("en")} vals in turn`],
-        server.url,
-        bare.url,
-        all,
-        () => "",
-      ),
+      await compare(context, [database, inTurn], server.url, bare.url, all, () => ""),
     ]
   } finally {
     for (const program of [server, bare]) await program.stop()
@@ -102,16 +76,7 @@ async function compare(
     })
   await alternate(1, load(server), load(bare))
   const rates = await alternate(limits.rounds, load(server), load(bare))
-  const { ratio, spread } = ratioOf(rates)
-  context.report(`read, ${labels.join(", ")}: ${ratio.toFixed(2)} (${spread})`)
-  return [
-    ...labels,
-    median(rates.a).toFixed(0),
-    median(rates.b).toFixed(0),
-    ratio.toFixed(2),
-    spread,
-    toBar(ratio),
-  ]
+  return toComparison(context, "read", labels, rates, toBar)
 }
 
 /**

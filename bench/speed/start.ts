@@ -1,11 +1,12 @@
 import { join } from "node:path"
-import type { Benchmark } from "../harness/benchmark.ts"
+import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
-import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
+import { toComparison } from "../harness/comparison.ts"
+import { onEachDatabase, type Seeded } from "../harness/databases.ts"
 import { type Program, startBare, startServer } from "../harness/program.ts"
 import type { Cell } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
-import { alternate, median, ratioOf } from "../harness/stats.ts"
+import { alternate } from "../harness/stats.ts"
 
 const limits = chooseLimits({ vals: 1_000, rounds: 9 }, { rounds: 1 })
 
@@ -15,31 +16,30 @@ const limits = chooseLimits({ vals: 1_000, rounds: 9 }, { rounds: 1 })
 export const start: Benchmark = {
   name: "start",
   isQuick: true,
-  async run({ postgresUrl }) {
-    const sqlite = await seedSqlite({ keepDir: undefined }, limits.vals)
-    const postgres =
-      postgresUrl === undefined
-        ? undefined
-        : await seedPostgres({ keepDir: undefined }, postgresUrl, limits.vals)
-    const rows = [
-      await measure("SQLite, a new database", () => ({ dataDir: createScratchFolder() }), sqlite),
-      await measure("SQLite", () => sqlite, sqlite),
-      ...(postgres === undefined ? [] : [await measure("PostgreSQL", () => postgres, sqlite)]),
-    ]
-    for (const seeded of [sqlite, postgres]) await seeded?.drop()
+  async run(context) {
+    const all: Seeded[] = []
+    const rows = await onEachDatabase(
+      { postgresUrl: context.postgresUrl },
+      async (database, seed) => {
+        const seeded = await seed(limits.vals)
+        all.push(seeded)
+        return measure(context, database, () => seeded, all[0] ?? seeded)
+      },
+    )
+    // SQLite is always the first, and the bare program uses it.
+    const [sqlite] = all
+    const onNew = () => ({ dataDir: createScratchFolder() })
+    if (sqlite) rows.unshift(await measure(context, "SQLite, a new database", onNew, sqlite))
+    for (const seeded of all) await seeded.drop()
     const title =
       "start: from the start of the process to its first line, against a bare `Bun.serve` with SQLite"
-    return [
-      {
-        title,
-        columns: ["database", "server, ms", "bare, ms", "ratio", "smallest – largest"],
-        rows,
-      },
-    ]
+    const columns = ["database", "server, ms", "bare, ms", "ratio", "smallest – largest"]
+    return [{ title, columns, rows }]
   },
 }
 
 async function measure(
+  context: Context,
   name: string,
   data: () => Pick<Seeded, "dataDir" | "databaseUrl">,
   bare: Seeded,
@@ -52,8 +52,7 @@ async function measure(
         await startBare("bare-sqlite-read.ts", { BARE_DATABASE: join(bare.dataDir, "hamlet.db") }),
       ),
   )
-  const { ratio, spread } = ratioOf(times)
-  return [name, median(times.a).toFixed(0), median(times.b).toFixed(0), ratio.toFixed(1), spread]
+  return toComparison(context, "start", [name], times)
 }
 
 async function timeOf(program: Program): Promise<number> {

@@ -28,7 +28,7 @@ export const editor: Benchmark = {
   async run({ report }) {
     const registry = await startZodRegistry()
     try {
-      await using app = await openApp({ HAMLET_NPM_REGISTRY: registry.url })
+      await using app = await openApp({ HAMLET_NPM_REGISTRY: registry.npmUrl })
       if (!app) return []
       report("editor: opening")
       const code = "export const line = 1\n".repeat(100)

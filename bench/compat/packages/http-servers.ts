@@ -1,6 +1,9 @@
 import type { PackageCase } from "../package-case.ts"
 
-/** Frameworks of web servers. `listen` of a val means its web address. */
+/**
+ * Frameworks of web servers. `listen` of a val means its web address. None is in the tests:
+ * `reach/servers` and `reach/town-vals` run Express, Fastify and Hono.
+ */
 export const httpServers: readonly PackageCase[] = [
   {
     code: `import { Hono } from "npm:hono@4.13.17"
@@ -8,7 +11,6 @@ import { cors } from "npm:hono@4.13.17/cors"
 const app = new Hono().use(cors()).get("/hello", (c) => c.text("hello " + c.req.query("name")))
 Deno.serve({ port: Number(Deno.env.get("PORT") ?? 3000) }, app.fetch)`,
     responds: "hello Ada",
-    isInTests: true,
   },
   {
     code: `import express from "npm:express@5.3.0"
@@ -17,7 +19,6 @@ app.use(express.json())
 app.get("/hello", (req, res) => res.set("x-by", "express").send("hello " + req.query.name))
 app.listen(process.env.PORT ?? 3000)`,
     responds: "hello Ada",
-    isInTests: true,
   },
   {
     code: `import Koa from "npm:koa@3.2.1"

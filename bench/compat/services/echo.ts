@@ -1,10 +1,6 @@
 import { existsSync } from "node:fs"
-
-/** What the server of the clients knows besides the request. */
-export interface EchoState {
-  /** The subjects of the mails that arrived. */
-  readonly mails: readonly string[]
-}
+import type { Certificate } from "../../../packages/server/test/support/certificates.ts"
+import type { MailSink } from "../../../packages/server/test/support/fakes/mail-sink.ts"
 
 /** A silent WebSocket accepts messages and never sends one. */
 interface SocketData {
@@ -27,15 +23,12 @@ const feed = `<?xml version="1.0"?><rss version="2.0"><channel><title>Plays</tit
 <item><title>Hamlet</title><link>https://plays.example/hamlet</link></item></channel></rss>`
 
 /** A server that responds to each request with what it received; some paths are special. */
-export function startEcho(
-  state: EchoState,
-  tls?: { readonly cert: string; readonly key: string },
-): Bun.Server<SocketData> {
+export function startEcho(mails: MailSink, tls?: Certificate): Bun.Server<SocketData> {
   return Bun.serve<SocketData>({
     hostname: "127.0.0.1",
     port: 0,
     ...(tls ? { tls } : {}),
-    fetch: (request, server) => respond(request, server, state),
+    fetch: (request, server) => respond(request, server, mails),
     websocket: {
       message(socket, data) {
         if (socket.data.isSilent) return
@@ -48,14 +41,15 @@ export function startEcho(
 async function respond(
   request: Request,
   server: Bun.Server<SocketData>,
-  { mails }: EchoState,
+  mails: MailSink,
 ): Promise<Response | undefined> {
   const { pathname } = new URL(request.url)
   if (request.headers.get("upgrade")?.toLowerCase() === "websocket") {
     const data = { isSilent: pathname === "/silent" }
     return server.upgrade(request, { data }) ? undefined : new Response("no", { status: 400 })
   }
-  if (pathname === "/mails") return Response.json(mails)
+  if (pathname === "/mails")
+    return Response.json(mails.messages.map(({ headers }) => headers.get("subject") ?? ""))
   if (pathname === "/feed.xml") return new Response(feed)
   if (pathname === fontRoute && fontPath) return new Response(Bun.file(fontPath))
   if (pathname === "/moved") return Response.redirect(new URL("/there", request.url).href, 302)

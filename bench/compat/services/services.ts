@@ -1,14 +1,12 @@
+import { createAuthority } from "../../../packages/server/test/support/certificates.ts"
+import { startMailSink } from "../../../packages/server/test/support/fakes/mail-sink.ts"
 import type { OptionalService, ServiceAddresses } from "../package-case.ts"
-import { createAuthority } from "./authority.ts"
 import { fontRoute, startEcho } from "./echo.ts"
-import { startMailServer } from "./mail.ts"
 import { startSocketServers } from "./sockets.ts"
 
 /** Running services, which the vals of a server may reach with `settings`. */
 export interface Services {
   readonly addresses: ServiceAddresses
-  /** The file with the certificate of the authority. */
-  readonly caPath: string
   /** The settings of a server whose vals may reach them. */
   readonly settings: Readonly<Record<string, string>>
   stop(): void
@@ -16,15 +14,14 @@ export interface Services {
 
 /** Starts the services that need no other program. `others` are running already. */
 export async function startServices(
-  folder: string,
   others: Partial<Record<OptionalService, string>>,
 ): Promise<Services> {
-  const authority = createAuthority(folder)
-  const mail = await startMailServer(authority)
-  const sockets = await startSocketServers(authority)
-  const state = { mails: mail.subjects }
-  const plain = startEcho(state)
-  const secure = startEcho(state, authority)
+  const authority = createAuthority()
+  const certificate = authority.issue("localhost,IP:127.0.0.1")
+  const mail = await startMailSink({ certificate })
+  const sockets = await startSocketServers(certificate)
+  const plain = startEcho(mail)
+  const secure = startEcho(mail, certificate)
   const addresses: ServiceAddresses = {
     http: `http://localhost:${plain.port}`,
     https: `https://localhost:${secure.port}`,
@@ -40,14 +37,15 @@ export async function startServices(
   }
   return {
     addresses,
-    caPath: authority.caPath,
     settings: {
       HAMLET_EGRESS_ALLOW: listHosts(addresses).join(","),
-      HAMLET_EGRESS_CA: authority.caPath,
+      HAMLET_EGRESS_CA: authority.path,
     },
     stop() {
       for (const server of [plain, secure]) void server.stop(true)
-      for (const server of [mail, sockets]) server.stop()
+      sockets.stop()
+      void mail.stop()
+      authority[Symbol.dispose]()
     },
   }
 }

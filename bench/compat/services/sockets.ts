@@ -1,8 +1,8 @@
 import { once } from "node:events"
-import { createSecureServer } from "node:http2"
+import { createSecureServer, type ServerHttp2Stream } from "node:http2"
 import { createServer, type Server } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
-import type { Authority } from "./authority.ts"
+import type { Certificate } from "../../../packages/server/test/support/certificates.ts"
 
 /** Servers below HTTP. */
 export interface SocketServers {
@@ -13,7 +13,7 @@ export interface SocketServers {
 }
 
 /** Starts servers that send back what they receive, and one of HTTP/2. */
-export async function startSocketServers({ cert, key }: Authority): Promise<SocketServers> {
+export async function startSocketServers({ cert, key }: Certificate): Promise<SocketServers> {
   const tcp = createServer((socket) => {
     socket.on("error", () => socket.destroy())
     socket.pipe(socket)
@@ -23,7 +23,7 @@ export async function startSocketServers({ cert, key }: Authority): Promise<Sock
     socket.pipe(socket)
   })
   const http2 = createSecureServer({ cert, key, allowHTTP1: false })
-  http2.on("stream", (stream) => {
+  http2.on("stream", (stream: ServerHttp2Stream) => {
     stream.respond({ ":status": 200, "content-type": "text/plain" })
     stream.end("hi")
   })
