@@ -119,6 +119,21 @@ describe("checkImports", () => {
     ])
   })
 
+  test("lets benchmarks import what tests share, and nothing else of them", async () => {
+    const support = "packages/server/test/support/fake.ts"
+    const problems = await check({
+      [support]: "export const fake = 1",
+      "packages/server/test/other.test.ts": "",
+      "bench/fine.ts": `import "../${support}"`,
+      "bench/bad.ts": `import "../packages/server/test/other.test.ts"`,
+      [`${src}/domain/bad.ts`]: `import "../../test/support/fake.ts"`,
+    })
+    expect(problems).toEqual([
+      "bench/bad.ts: cannot import packages/server/test/other.test.ts: that is part of the tests",
+      `${src}/domain/bad.ts: cannot import ${support}: that is part of the tests`,
+    ])
+  })
+
   test("refuses a cycle between files, also one of types only", async () => {
     const problems = await check({
       [`${src}/domain/a.ts`]: `import type { B } from "./b.ts"`,

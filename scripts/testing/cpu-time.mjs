@@ -49,6 +49,9 @@ export function createCpuMeter(read) {
 /** How many files the end of a run names, unless it was asked for all. */
 const filesShown = 10
 
+/** A child counts from its end, so that some of the dearest files are only those that run last. */
+const note = "a server or browser that files share counts for the last of them"
+
 /**
  * The lines about the CPU time at the end of a run.
  * @param {number | undefined} secondsInAll
@@ -62,10 +65,11 @@ export function toCpuLines(secondsInAll, secondsByFile, isDetailed = false) {
   const files = dearestFirst(secondsByFile)
   if (!isDetailed)
     return [
-      `${total}; the dearest of ${secondsByFile.size} test files:`,
+      `${total}; the dearest of ${secondsByFile.size} test files (${note}):`,
       ...files.slice(0, filesShown),
     ]
-  return [`${total}; by folder:`, ...dearestFirst(addByFolder(secondsByFile)), "by file:", ...files]
+  const folders = dearestFirst(addByFolder(secondsByFile))
+  return [`${total}; by folder:`, ...folders, `by file (${note}):`, ...files]
 }
 
 /** @param {ReadonlyMap<string, number>} secondsByPath */
@@ -88,5 +92,6 @@ function addByFolder(secondsByFile) {
 
 /** @param {number} seconds */
 function toMinutes(seconds) {
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+  const rounded = Math.round(seconds)
+  return `${Math.floor(rounded / 60)} min ${rounded % 60} s`
 }

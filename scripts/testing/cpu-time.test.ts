@@ -32,10 +32,10 @@ describe("toCpuLines", () => {
       `${index}.test.ts`,
       index,
     ])
-    const lines = toCpuLines(125.4, new Map(files))
+    const lines = toCpuLines(179.6, new Map(files))
     expect(lines).toHaveLength(11)
     expect(lines.slice(0, 2)).toEqual([
-      "CPU time: 2 min 5 s; the dearest of 12 test files:",
+      "CPU time: 3 min 0 s; the dearest of 12 test files (a server or browser that files share counts for the last of them):",
       "   11.0 s  11.test.ts",
     ])
   })
@@ -50,7 +50,7 @@ describe("toCpuLines", () => {
       "CPU time: 0 min 7 s; by folder:",
       "    3.5 s  a/",
       "    3.0 s  b/",
-      "by file:",
+      "by file (a server or browser that files share counts for the last of them):",
       "    3.0 s  b/three.test.ts",
       "    2.5 s  a/two.test.ts",
       "    1.0 s  a/one.test.ts",
