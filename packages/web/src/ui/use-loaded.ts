@@ -16,6 +16,8 @@ export function useLoaded<Props>(load: () => Promise<ComponentType<Props>>): Loa
   const [hasFailed, setFailed] = useState(false)
   const [, setLoaded] = useState(loaded.has(load))
   useEffect(() => {
+    // Another instance may have loaded it since this one was rendered.
+    setLoaded(loaded.has(load))
     if (loaded.has(load)) return
     let isUnmounted = false
     load().then(
