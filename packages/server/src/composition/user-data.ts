@@ -32,7 +32,7 @@ export async function composeUserData(foundation: Foundation, stores: Stores, li
     blobs: createBlobs(stores.blobs, stores.objects, foundation),
     uploads: createUploads(stores.blobs, stores.objects, quotas, config.storage, foundation),
     sqlite: createSqlite(ownerDatabases, quotas),
-    backups: createBackups(config, db, now),
+    backups: createBackups(config, db),
     connections: createConnections(),
     chat: createChat(
       service ? createChatService(service) : null,
@@ -95,7 +95,7 @@ function oncePerTurn(check: () => Promise<void>): () => Promise<void> {
   }
 }
 
-function createBackups(config: Config, db: Database, now: () => number): Backups {
+function createBackups(config: Config, db: Database): Backups {
   const options = {
     sqlitePath: sqlitePath(config),
     databaseUrl: config.databaseUrl,
@@ -105,5 +105,5 @@ function createBackups(config: Config, db: Database, now: () => number): Backups
     serverVersion: packageJson.version,
     dataDir: config.dataDir,
   }
-  return new Backups(createBackupSource(db, options, now))
+  return new Backups(createBackupSource(db, options))
 }

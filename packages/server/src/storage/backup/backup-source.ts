@@ -41,13 +41,12 @@ const limits = {
 export function createBackupSource(
   db: Database,
   options: Omit<BackupThreadOptions, "skipDamaged">,
-  now: () => number,
 ): BackupSource {
   return {
     async *read({ skipDamaged }, signal) {
       // A bucket is not part of any transaction: before the snapshot is taken, all nodes learn
       // not to delete its objects.
-      const hold = () => holdObjects(db, now() + limits.holdMs)
+      const hold = () => holdObjects(db, limits.holdMs)
       if (options.bucket) await hold()
       // A renewal may fail: the one before lasts longer than the time until the next.
       const renewal = new Loop({ round: hold, pollMs: limits.renewMs, onError() {} })

@@ -45,7 +45,7 @@ export function createObjectStore(
       // Only here it is certain that no blob refers to the object: a blob that is about to does so
       // under a lock on the same row.
       const claim = sql`update objects set unused_since = 0 where id = ${object.id} and unused_since is not null
-        and (place <> 's3' or size is null or not ${isHeld(now())}) returning id`
+        and (place <> 's3' or size is null or not ${isHeld(db)}) returning id`
       let hasMore = await db.change(claim)
       while (hasMore) hasMore = await removePart(object)
     } catch {
@@ -76,7 +76,7 @@ export function createObjectStore(
     async purge(before) {
       const oldest =
         (await findUnused(db, "database", before)) ??
-        (bucket && (await findUnused(db, "s3", before, sql`and not ${isHeld(now())}`)))
+        (bucket && (await findUnused(db, "s3", before, sql`and not ${isHeld(db)}`)))
       if (oldest) await removePart(oldest)
       return oldest !== undefined
     },
@@ -96,20 +96,22 @@ export function createObjectStore(
 const heldUntil = "objects_held_until"
 
 /**
- * Protects the objects in a bucket from being deleted until then. A backup reads the database as it
- * was at one moment, but the bucket as it is now; it only needs the objects that blobs refer to.
+ * Protects the objects in a bucket from being deleted for that long, on all nodes. A backup reads the
+ * database as it was at one moment, but the bucket as it is now; it only needs the objects that blobs
+ * refer to.
  */
-export async function holdObjects(db: Database, until: number): Promise<void> {
+export async function holdObjects(db: Database, holdMs: number): Promise<void> {
   await db.run`
-    insert into settings (name, value) values (${heldUntil}, ${String(until)}) on conflict (name) do update set value = excluded.value`
+    insert into settings (name, value) values (${heldUntil}, cast(${db.dialect.now} + ${holdMs} as text))
+    on conflict (name) do update set value = excluded.value`
 }
 
 /**
  * A condition of the statement that deletes, so that an object found earlier is not deleted during a
  * backup that has started since.
  */
-function isHeld(at: number): Statement {
-  return sql`exists (select 1 from settings s where s.name = ${heldUntil} and cast(s.value as bigint) > ${at})`
+function isHeld({ dialect }: Database): Statement {
+  return sql`exists (select 1 from settings s where s.name = ${heldUntil} and cast(s.value as bigint) > ${dialect.now})`
 }
 
 async function findUnused(

@@ -4,7 +4,7 @@ import { FakeBucket } from "../../../test/support/fakes/fake-bucket.ts"
 import type { ObjectStore } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
-import { createObjectStore } from "./objects.ts"
+import { createObjectStore, holdObjects } from "./objects.ts"
 import { createBucketContent } from "./s3-objects.ts"
 
 const mega = 1024 ** 2
@@ -33,6 +33,12 @@ describeEachDatabase("createBucketContent", (open) => {
       (await db.read<{ count: unknown }>(sql`select count(*) as count from objects`))[0]?.count,
     )
 
+  const write = async () => {
+    const object = await objects.write(owner, pieces(random(10)))
+    await db.run`update objects set size = 10 where id = ${object.id}`
+    return object
+  }
+
   test.each([70_000, 5 * mega, 12 * mega + 5])(
     "stores %i bytes, returns any part of them, and deletes them",
     async (size) => {
@@ -53,6 +59,19 @@ describeEachDatabase("createBucketContent", (open) => {
       expect([bucket.files.size, bucket.openUploads, await countObjects()]).toEqual([0, 0, 0])
     },
   )
+
+  test("deletes nothing while a backup holds the objects, by the clock of the database", async () => {
+    const [unused, dropped] = [await write(), await write()]
+    await holdObjects(db, 60_000)
+    await objects.discard(dropped)
+    expect(await objects.purge(2)).toBe(false)
+    expect(await countObjects()).toBe(2)
+    await holdObjects(db, -1)
+    await objects.discard(dropped)
+    expect([...bucket.files.keys()]).toEqual([`/hamlet/blobs/${unused.id}`])
+    while (await objects.purge(2));
+    expect([bucket.files.size, await countObjects()]).toEqual([0, 0])
+  })
 
   test("requests no more bytes than are read", async () => {
     const object = await objects.write(owner, pieces(random(12 * mega)))
