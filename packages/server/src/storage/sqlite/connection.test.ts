@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { sql } from "../database/sql.ts"
+import { join, sql } from "../database/sql.ts"
 import { SqliteConnection, withFixedLimits } from "./connection.ts"
 
 describe("withFixedLimits", () => {
@@ -20,6 +20,17 @@ describe("withFixedLimits", () => {
       sql`select 1 limit ${1.5}`,
     ])
       expect(withFixedLimits(statement)).toBe(statement)
+  })
+
+  test("returns a statement of many parts as it is: each of their limits is another time another", () => {
+    const parts = (limits: readonly number[]) =>
+      join(
+        limits.map((limit) => sql`select * from (select 1 limit ${limit}) part`),
+        " union all ",
+      )
+    expect(withFixedLimits(parts([1, 2, 3, 4, 5])).values).toEqual([])
+    const many = parts([1, 2, 3, 4, 5, 6])
+    expect(withFixedLimits(many)).toBe(many)
   })
 })
 

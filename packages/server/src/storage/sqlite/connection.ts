@@ -134,6 +134,11 @@ export class SqliteConnection {
 /** By text: the positions of the values that are limits. */
 const limitsOf = new Map<string, readonly number[]>()
 const textsMax = 1_000
+/**
+ * Lists have no more. A statement with a part for each of many accounts has other limits each time: its
+ * texts would fill the prepared statements, which take 150 KB each, and serve once.
+ */
+const limitsMax = 5
 const limitPattern = /\blimit \$(\d+)/g
 
 /**
@@ -153,7 +158,8 @@ export function withFixedLimits(statement: Statement): Pick<Statement, "text" | 
 }
 
 function findLimits(text: string): readonly number[] {
-  const positions = Array.from(text.matchAll(limitPattern), ([, number]) => Number(number) - 1)
+  const all = Array.from(text.matchAll(limitPattern), ([, number]) => Number(number) - 1)
+  const positions = all.length > limitsMax ? [] : all
   if (limitsOf.size >= textsMax) limitsOf.clear()
   limitsOf.set(text, positions)
   return positions
