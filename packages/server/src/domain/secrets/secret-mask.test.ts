@@ -177,6 +177,7 @@ describe("createMask", () => {
     ["a value that differs in its last character", { A: `${"a".repeat(127)}b` }, "a"],
     ["a value that matches everywhere", { A: `${"a".repeat(127)}b`, B: "aaaaaa" }, "a"],
     ["many values with a long common start", manyAlike(), `${"ab".repeat(60)}!`],
+    ["long values that begin everywhere", manyAfter("a".repeat(128)), "a"],
   ]
   test.each(slow)("takes time proportional to the text for %s", async (_what, values, part) => {
     const secretMask = await createMask(new Map(Object.entries(values)))
@@ -193,6 +194,12 @@ describe("createMask", () => {
 function manyAlike(): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [`S${index}`, `${"ab".repeat(16_000)}${index}`]),
+  )
+}
+
+function manyAfter(start: string): Record<string, string> {
+  return Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`S${index}`, `${start}b${index}`]),
   )
 }
 

@@ -102,7 +102,7 @@ function hide(
   // A value that starts before the border ends before this, or is long enough to match its head.
   const end = Math.min(text.length, charsMax + limits.headCharsMax)
   heads.scan(text, end, (start, headEnd, pattern) => {
-    const more = tails.get(pattern)?.countCommon(text.slice(headEnd, end)) ?? 0
+    const more = tails.get(pattern)?.countCommon(text, headEnd, end) ?? 0
     spans.add(start, headEnd + more, pattern)
     return headEnd + more
   })
