@@ -104,6 +104,21 @@ test("a Loop that does not poll has no round before it is woken, and needs no st
   await loop.stop()
 })
 
+test("a Loop that does not poll has its next round as usual after one that failed", async () => {
+  let rounds = 0
+  const round = async () => {
+    rounds += 1
+    if (rounds === 1) throw new Error("away")
+  }
+  const errors: unknown[] = []
+  const loop = new Loop({ round, onError: (error) => errors.push(error) })
+  loop.wakeIn(1)
+  await waitUntil(() => errors.length === 1)
+  loop.wakeIn(1)
+  await waitUntil(() => rounds === 2)
+  await loop.stop()
+})
+
 test("Loop.wakeIn has an effect at every moment of a round's end", async () => {
   for (let ticks = 0; ticks < 10; ticks++) {
     let rounds = 0

@@ -114,7 +114,8 @@ export class Loop {
       this.report(error)
       // Whatever has woken the loop: the next round would fail too.
       this.#isWoken = false
-      this.#failedUntilMs = performance.now() + failedMs
+      // A loop that has neither time sleeps until it is woken, as after any round.
+      if (failedMs < Number.POSITIVE_INFINITY) this.#failedUntilMs = performance.now() + failedMs
       return failedMs
     } finally {
       this.#errorsBefore = this.#errors
