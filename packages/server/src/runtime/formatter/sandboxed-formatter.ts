@@ -83,7 +83,7 @@ export class SandboxedFormatter implements CodeFormatter {
       : { kind: "formatted", code: formatted }
   }
 
-  #explain({ reason, stderr }: ToolFailure): FormatOutcome {
+  #explain({ reason, signal, stderr }: ToolFailure): FormatOutcome {
     const said = findReason(stderr)
     if (said !== undefined)
       return { kind: "refused", reason: said.slice(0, this.#limits.reasonCharsMax) }
@@ -91,7 +91,9 @@ export class SandboxedFormatter implements CodeFormatter {
     if (reason === "time" || reason === "cpu")
       return { kind: "refused", reason: "it takes too long" }
     if (reason === "memory") return { kind: "refused", reason: "it takes too much memory" }
-    this.#onError(new Error(`Cannot format code (${reason}): ${stderr}`))
+    // Code that is nested too deeply crashes the parser, which is no error of the server.
+    const hasCrashed = reason === "exited" && signal !== undefined
+    if (!hasCrashed) this.#onError(new Error(`Cannot format code (${reason}): ${stderr}`))
     return { kind: "refused", reason: "the formatter has failed" }
   }
 }

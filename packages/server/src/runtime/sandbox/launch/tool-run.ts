@@ -54,6 +54,8 @@ export interface ToolFailure {
     | "output"
     | "killed"
     | "exited"
+  /** The signal that ended it: it was killed, or has crashed. */
+  readonly signal?: string | undefined
   /** The end of its standard error, for the operator. */
   readonly stderr: string
 }
@@ -140,7 +142,8 @@ async function waitForEnd(
       return { kind: "failed", partial: await output, reason: "files", stderr: await stderr }
     }
     const reason = exit.reason === "killed" ? (stopped ?? "killed") : toReason(exit.reason)
-    return { kind: "failed", partial: await output, reason, stderr: await stderr }
+    const ended = { reason, signal: exit.signal }
+    return { kind: "failed", partial: await output, ...ended, stderr: await stderr }
   } finally {
     signal.removeEventListener("abort", onAbort)
     clearTimeout(deadline)
