@@ -4,7 +4,7 @@ const boundsSeconds = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 10,
 ]
 
-const limits = {
+export const loopDelayLimits = {
   /**
    * The time between two samples. A longer pause is never missed, but may appear shorter by up to this
    * time. Samples wake an idle server: every 20 ms, they were a third of its CPU time.
@@ -32,7 +32,7 @@ export class LoopDelay {
   #cpuMs = readThreadCpuMs()
 
   constructor() {
-    this.#timer = setInterval(() => this.#sample(), limits.sampleMs)
+    this.#timer = setInterval(() => this.#sample(), loopDelayLimits.sampleMs)
     this.#timer.unref()
   }
 
@@ -46,7 +46,7 @@ export class LoopDelay {
 
   #sample(): void {
     const [nowMs, cpuMs] = [performance.now(), readThreadCpuMs()]
-    const delayMs = Math.max(0, nowMs - this.#sampledMs - limits.sampleMs)
+    const delayMs = Math.max(0, nowMs - this.#sampledMs - loopDelayLimits.sampleMs)
     this.#delay.add(delayMs)
     this.#work.add(Math.min(delayMs, cpuMs - this.#cpuMs))
     this.#sampledMs = nowMs

@@ -7,6 +7,9 @@ import { waitUntil } from "../support/wait-until.ts"
  */
 const referenceMs = 22
 
+/** A pause that the measured server makes for a signal: it is a bit longer than one of the bounds. */
+export const longPause = { signal: "SIGUSR2", boundSeconds: 0.25, cpuMs: 280 } as const
+
 /** How much slower this machine is than that one; never less than 1. */
 export function measureSlowness(): number {
   const text = `[${"[1,2,{}],".repeat(20_000)}1]`

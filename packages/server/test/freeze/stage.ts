@@ -28,7 +28,7 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
   const names = await TextNameServer.listen()
   const smtpPort = await findFreePort()
   const metricsPort = await findFreePort()
-  const { hamlet, baseUrl } = await fixture.serve({
+  const settings = {
     HAMLET_RATE_PER_TOKEN: "none",
     HAMLET_RATE_PER_ADDRESS: "none",
     HAMLET_MAIL_DOMAIN: mailDomain,
@@ -50,7 +50,9 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
     // Of its two protocols, the one whose responses are parsed.
     OTEL_EXPORTER_OTLP_ENDPOINT: outside.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-  })
+  }
+  const program = new URL("./measured-server.ts", import.meta.url).pathname
+  const { hamlet, baseUrl } = await fixture.serve(settings, program)
   const client = createClient({ baseUrl, token: chosenToken })
   const send = createSend(baseUrl)
   await addData(fixture, client)

@@ -5,6 +5,7 @@ import { databaseDoors, doorGroups } from "../freeze/doors.ts"
 import {
   countDescriptors,
   forgetPeak,
+  longPause,
   measureSlowness,
   measureWork,
   readMemory,
@@ -51,6 +52,18 @@ describeEachDatabase("process/freeze", (open) => {
   /** Most input is read before the database is used, so one database is enough for it. */
   const isDriven = (door: Door) =>
     chosen.test(door.name) && (fixture?.url === undefined || databaseDoors.includes(door))
+
+  test("a pause that is too long is noticed, whenever it begins", async () => {
+    // It cannot differ between the databases.
+    if (fixture?.url !== undefined) return
+    const { metricsPort, pid } = getStage()
+    const countLong = async () => (await readPauses(metricsPort)).get(longPause.boundSeconds) ?? 0
+    for (let pauses = 0; pauses < 5; pauses++) {
+      const before = await countLong()
+      process.kill(pid, longPause.signal)
+      await waitUntil(async () => (await countLong()) > before)
+    }
+  })
 
   for (const [group, doors] of Object.entries(doorGroups))
     test(

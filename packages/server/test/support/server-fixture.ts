@@ -32,6 +32,7 @@ export interface ServerFixture extends AsyncDisposable {
    */
   serve(
     env?: Readonly<Record<string, string>>,
+    program?: string,
   ): Promise<{ readonly hamlet: HamletProcess; readonly baseUrl: string }>
   /** Another connection to the database of the program. */
   connect(): Promise<Database>
@@ -86,9 +87,9 @@ export async function openServerFixture(
     dataDir,
     env,
     start,
-    async serve(more = {}) {
+    async serve(more = {}, program) {
       if (url === undefined) await writeDatabase(dataDir)
-      const hamlet = start(["serve"], { HAMLET_TOKEN: chosenToken, ...more })
+      const hamlet = start(["serve"], { HAMLET_TOKEN: chosenToken, ...more }, program)
       return { hamlet, baseUrl: await hamlet.listening() }
     },
     connect: () =>
