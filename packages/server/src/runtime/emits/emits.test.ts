@@ -39,6 +39,7 @@ async function openStage(limits: ConstructorParameters<typeof Emitter>[2] = {}) 
   return {
     emits,
     emitter,
+    errors,
     missing,
     hasAll,
     readFile: (module: ProgramModule) =>
@@ -273,6 +274,19 @@ describe.skipIf(!hasBubblewrap)("Emitter", () => {
     const module = toModule("main.ts", "export default 1 as number")
     stage.emitter.add([module])
     await waitUntil(() => stage.hasAll([module]))
+  })
+
+  test("tries again after it could not write its tool", async () => {
+    await using stage = await openStage({ failedMs: 1 })
+    const modules = [toModule("a.ts", "export default 1 as number"), toModule("b.ts", "let b: 1")]
+    const obstacle = join(stage.emits.folder, "../transpile.js")
+    mkdirSync(obstacle)
+    stage.emitter.add(modules.slice(0, 1))
+    await waitUntil(() => stage.errors.length > 0)
+    expect(stage.errors.splice(0).map(String)).toEqual([expect.stringContaining("EISDIR")])
+    rmSync(obstacle, { recursive: true })
+    stage.emitter.add(modules)
+    await waitUntil(() => stage.hasAll(modules), { seen: () => stage.errors })
   })
 
   test("gives no owner the JavaScript that was made from the same text of another", async () => {

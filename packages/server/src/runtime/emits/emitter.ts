@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import { limits as contractLimits } from "@hamlet/contract"
 import { z } from "zod"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import { prepareOnce } from "../../shared/caches/prepare-once.ts"
 import { FairQueue } from "../../shared/fair-queue.ts"
 import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { Loop } from "../../shared/loop.ts"
@@ -37,6 +38,8 @@ const emitterLimits = {
   notedMax: 20_000,
   /** After each run of the tool nothing is transpiled for so many times as long. */
   restFactor: 2,
+  /** How long nothing is transpiled when the tool cannot be started. */
+  failedMs: 10_000,
   tool: {
     msMax: 10_000,
     outputBytesMax: 4 * mebibyte,
@@ -52,9 +55,6 @@ const emitterLimits = {
 }
 
 type Limits = typeof emitterLimits
-
-/** How long nothing is transpiled when the tool cannot be started. */
-const failedMs = 10_000
 
 /**
  * Transpiles modules of vals in the background, in a sandbox, so that no process has to: a module
@@ -73,7 +73,7 @@ export class Emitter {
   readonly #waiting = new Set<string>()
   readonly #loaded = new Set<string>()
   readonly #refused = new Set<string>()
-  #tool: Promise<Tool> | undefined
+  #findTool: (() => Promise<Tool>) | undefined
 
   /** `findHost`: undefined as long as no process was started. */
   constructor(
@@ -84,6 +84,7 @@ export class Emitter {
     this.#findHost = findHost
     this.#limits = { ...emitterLimits, ...limits }
     this.#queue = new FairQueue(this.#limits)
+    const { failedMs } = this.#limits
     this.#loop = new Loop({ round: () => this.#round(), failedMs, onError })
   }
 
@@ -195,9 +196,9 @@ export class Emitter {
       modules: modules.map(({ code, type }) => ({ code, type })),
       bytesMax: this.#limits.emitBytesMax,
     }
-    this.#tool ??= createTool(host)
+    this.#findTool ??= prepareOnce(() => createTool(host))
     const outcome = await host.runTool({
-      tool: await this.#tool,
+      tool: await this.#findTool(),
       input: new TextEncoder().encode(toOwnJson(request)),
       limits: this.#limits.tool,
       signal: this.#stopping.signal,
