@@ -1,6 +1,7 @@
 import { findPathProblem } from "@hamlet/contract/file-paths"
 import { toOwnPath } from "@hamlet/contract/import-map"
 import { repeatText } from "../../../shared/hostile-input/bounded.ts"
+import { createTimeSlice } from "../../../shared/time-slice.ts"
 import { mayImport } from "../import-address.ts"
 import { findImplicit } from "../imports/text-packages.ts"
 import type { VersionConfig } from "../imports/version-configs.ts"
@@ -39,6 +40,14 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number) {
     known.set(key, text)
     return text
   }
+  const pace = createTimeSlice()
+  let last: Promise<unknown> = Promise.resolve()
+  /** One after the other, with other work between them: a program may have many long texts. */
+  const readInTurn = (...text: Parameters<typeof toModuleText>) => {
+    const reading = last.then(pace).then(() => toModuleText(...text))
+    last = reading.catch(() => {})
+    return reading
+  }
   return {
     /** The text of a file that was read, in a version with that configuration. */
     note(
@@ -64,7 +73,7 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number) {
       if (known.has(key)) return known.get(key)
       if (findPathProblem(path) !== undefined || !isModulePath(path)) return undefined
       const file = await files.find(branchId, version, path)
-      return keep(key, file && toModuleText(path, file, config))
+      return keep(key, file && (await readInTurn(path, file, config)))
     },
   }
 }
