@@ -150,6 +150,16 @@ export const guestScript = {
 if (failure) throw failure.thrown
 await started
 `,
+  /**
+   * Comes before the main module in the process that makes the code cache. Deno stores a script as
+   * V8 has compiled it before it runs, which is without most of its functions. When the script is
+   * evaluated again, V8 has those that were called since, and Deno stores them too. The guest does
+   * not start twice: it finds no internals any more.
+   */
+  beforeCompiling: `const { evalContext } = Deno[Deno.internal].core
+const guest = Deno.readTextFileSync(Deno.args[4])
+globalThis.compileAgain = () => evalContext(guest, "hamlet:guest")[0].catch(() => {})
+`,
 } as const
 
 /** The name of the file of unsent messages. */

@@ -7,7 +7,13 @@ import { fileURLToPath } from "node:url"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { CodeCache } from "./code-cache.ts"
 import type { Sandbox, SandboxExit } from "./sandbox.ts"
-import { findGuestPid, hasBubblewrap, notRun, openSandboxes } from "./testing/sandbox-testing.ts"
+import {
+  denoPath,
+  findGuestPid,
+  hasBubblewrap,
+  notRun,
+  openSandboxes,
+} from "./testing/sandbox-testing.ts"
 
 const fileName = "v8_code_cache_v2"
 
@@ -35,6 +41,13 @@ test.if(hasBubblewrap)("a sandbox finds the compiled code of its guest, to read 
   const specifiers = found.map(({ specifier }) => specifier)
   expect(specifiers).toEqual(expect.arrayContaining(["hamlet:guest", "node:vm"]))
   expect(specifiers.filter((specifier) => /^https?:/.test(specifier))).toEqual([])
+  // With the functions that the guest has called, which are most of it.
+  const guest = cache.query<{ bytes: number }, [string]>(
+    "select length(data) as bytes from codecache where specifier = ?",
+  )
+  const folder = dirname(dirname(dirname(sandbox.socketPath)))
+  const uncalledBytes = compileUncalled(join(folder, "guest-script.js"))
+  expect(guest.get("hamlet:guest")?.bytes).toBeGreaterThan(1.2 * uncalledBytes)
 })
 
 test("without bubblewrap there is no code cache", async () => {
@@ -59,6 +72,15 @@ test("CodeCache.fill reports a process that ends by itself, and not that the ser
   await expect(fill("memory")).rejects.toThrow("in a sandbox: it reached its limit of memory")
   expect(existsSync(folder)).toBe(false)
 })
+
+/** The size of a script as V8 compiles it before it runs. */
+function compileUncalled(path: string): number {
+  const code = `import { Script } from "node:vm"
+const script = new Script(Deno.readTextFileSync(${JSON.stringify(path)}))
+console.log(script.createCachedData().length)`
+  const options = ["eval", "--no-config", "--no-lock", "--ext=js"]
+  return Number(Bun.spawnSync([denoPath, ...options, code]).stdout.toString())
+}
 
 function toCacheFile({ socketPath }: Sandbox): string {
   return join(dirname(dirname(socketPath)), "deno", fileName)

@@ -45,7 +45,8 @@ export class CodeCache {
   /** Has a process compile, and takes over the result. */
   async fill(process: CompilingProcess, exampleUrl: string, msMax: number): Promise<void> {
     const late = new Promise((resolve) => setTimeout(resolve, msMax).unref())
-    await Promise.race([loadNode(process, exampleUrl), process.exited, late])
+    forgetGuest(process)
+    await Promise.race([load(process, exampleUrl), process.exited, late])
     if (process.isEnding) {
       const { reason, message } = await process.exited
       // The server stops.
@@ -76,11 +77,23 @@ export class CodeCache {
   }
 }
 
-/** Has the process load Node's modules, as if a module of ours were a val. */
-async function loadNode(process: CompilingProcess, exampleUrl: string): Promise<void> {
+/** What V8 had compiled before the guest ran. Deno stores only what it does not find. */
+function forgetGuest({ denoDir, isEnding }: CompilingProcess): void {
+  if (isEnding) return
+  using compiled = new Database(join(denoDir, fileName), { readwrite: true })
+  // The process may be storing something else.
+  compiled.run("pragma busy_timeout = 100")
+  compiled.query("delete from codecache where specifier = ?").run(guestScript.name)
+}
+
+/**
+ * Has the process load Node's modules, and compile the guest again, as if a module of ours were a
+ * val.
+ */
+async function load(process: CompilingProcess, exampleUrl: string): Promise<void> {
   const url = `${exampleUrl}/node`
   const imports = nodeModules.map((name) => `import "node:${name}"\n`)
-  const code = `${imports.join("")}setTimeout(() => {})\n`
+  const code = `${imports.join("")}setTimeout(() => {})\nglobalThis.compileAgain()\n`
   const names = { label: "example", runId: "example", scheme: "http", endpoint: url }
   const loaded = Promise.withResolvers<void>()
   process.onMessage = () => loaded.resolve()

@@ -36,7 +36,8 @@ const parentNamesMax = 10
  *   {tmp}/hamlet-{uid}-{hash of the data folder}/   all servers of this data folder, dead ones too;
  *                                                   a random name when another user has this one
  *     {identity of the process}.{number}/           this server
- *       guest.js  guest-script.js                   the guest
+ *       guest.js  guest-compiler.js                 the main modules of the guest
+ *       guest-script.js                             the guest
  *       resolve.js  compile.js                      other programs for sandboxes
  *       system-…                                    files of the system in sandboxes
  *       groups                                      the cgroup folders that this server creates

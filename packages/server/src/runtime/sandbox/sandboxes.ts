@@ -338,6 +338,10 @@ async function choose(
   ])
   const valParts: ValParts = {
     guestPath: folder.write("guest.js", guestScript.mainModule),
+    compilerPath: folder.write(
+      "guest-compiler.js",
+      guestScript.beforeCompiling + guestScript.mainModule,
+    ),
     scriptPath: folder.write("guest-script.js", guest),
     systemFiles: writeSystemFiles(folder, {
       ...systemFiles,

@@ -10,6 +10,8 @@ import type { SandboxLimits } from "../sandbox-limits.ts"
 export interface ValParts {
   /** The main module of the guest. */
   readonly guestPath: string
+  /** The same for the process that makes the code cache. */
+  readonly compilerPath: string
   /** The guest, which the main module evaluates. */
   readonly scriptPath: string
   readonly systemFiles: readonly SharedFile[]
@@ -57,7 +59,10 @@ export function toValProfile(
   return {
     program: "/deno",
     files: {
-      guest: { inside: "/guest.js", outside: parts.guestPath },
+      guest: {
+        inside: "/guest.js",
+        outside: start.isCompiling ? parts.compilerPath : parts.guestPath,
+      },
       script: { inside: "/guest-script.js", outside: parts.scriptPath },
       denoDir: { inside: "/deno-dir", outside: folder.deno, isWritable: start.isCompiling },
       run: { inside: "/run/val", outside: folder.run, isWritable: true },
