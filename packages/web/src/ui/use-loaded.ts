@@ -22,7 +22,8 @@ export function useLoaded<Props>(load: () => Promise<ComponentType<Props>>): Loa
     let isUnmounted = false
     load().then(
       (component) => {
-        loaded.set(load, component)
+        // Another component would replace what is shown: its state and the focus in it would be lost.
+        if (!loaded.has(load)) loaded.set(load, component)
         if (!isUnmounted) setLoaded(true)
       },
       (error: unknown) => {
