@@ -190,26 +190,51 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
+  test("follows a run whose first responses are lost", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: "export default () => 'there'" })
+    const stopping = { code: "unavailable", message: "The server is shutting down" }
+    let reads = 0
+    await page.route(/\/v1\/runs\/[^/]+$/, (route) => {
+      reads += 1
+      // Each is sent three times.
+      if (reads <= 3) return route.abort()
+      return reads <= 6 ? route.fulfill({ status: 503, json: stopping }) : route.fallback()
+    })
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("region", { name: "Return value" }).getByText("there").waitFor()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+    expect(own.problems).toEqual([])
+  })
+
   test("waits for the record of a run that has just ended", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default () => 'there'" })
-    let reads = 0
+    let isEnded = false
+    let readsAfterEnd = 0
+    await page.route(/\/v1\/runs\/[^/]+\/logs$/, async (route) => {
+      const response = await route.fetch()
+      isEnded = true
+      await route.fulfill({ response })
+    })
     await page.route(/\/v1\/runs\/[^/]+$/, async (route) => {
       const response = await route.fetch()
-      reads += 1
+      readsAfterEnd += isEnded ? 1 : 0
       await route.fulfill({
         response,
         json: {
           ...(await response.json()),
-          ...(reads === 1 ? { status: "queued", returnValue: null } : {}),
+          ...(readsAfterEnd < 2 ? { status: "running", returnValue: null } : {}),
         },
       })
     })
     await page.goto(val.path)
     await page.getByRole("button", { name: "Run", exact: true }).click()
     await page.getByRole("region", { name: "Return value" }).getByText("there").waitFor()
-    expect(reads).toBeGreaterThan(1)
+    expect(readsAfterEnd).toBe(2)
     await page.unrouteAll({ behavior: "ignoreErrors" })
     expect(own.problems).toEqual([])
   })

@@ -1,7 +1,8 @@
-import type { Output } from "@hamlet/contract/client"
+import { ApiError, type Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { api } from "../api.ts"
+import { isConnectionError } from "../data/explain.ts"
 import { pause } from "../data/pause.ts"
 import { type UsedResource, useResource } from "../data/resource.ts"
 import { isGoingOn } from "./list/run-kinds.ts"
@@ -30,9 +31,15 @@ export function useFollowedRun(runId: string | undefined): FollowedRun {
   const isLost = useSignal(false)
   const isRunning = state.kind === "ready" && isGoingOn(state.data)
   const attempt = useSignal(0)
+  const isAway = state.kind === "failed" && isUnavailable(state.error)
   useEffect(() => {
     isLost.value = false
   }, [runId])
+  useEffect(() => {
+    if (!isAway) return
+    const timer = setInterval(run.poll, limits.retryMs)
+    return () => clearInterval(timer)
+  }, [isAway, runId])
   useEffect(() => {
     if (!isRunning || state.kind !== "ready") return
     const controller = new AbortController()
@@ -55,7 +62,12 @@ export function useFollowedRun(runId: string | undefined): FollowedRun {
       controller.abort()
     }
   }, [isRunning, runId, attempt.value])
-  return { ...run, isLost: isLost.value }
+  return { ...run, isLost: isLost.value || isAway }
+}
+
+/** The server does not respond, or is shutting down. */
+function isUnavailable(error: unknown): boolean {
+  return isConnectionError(error) || (error instanceof ApiError && error.status === 503)
 }
 
 async function follow(

@@ -2,7 +2,6 @@ import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { api } from "../../api.ts"
-import { isConnectionError } from "../../data/explain.ts"
 import { type FollowedRun, type LogLine, useFollowedRun } from "../../runs/followed-run.ts"
 import { isGoingOn } from "../../runs/list/run-kinds.ts"
 import type { EditedFile } from "../files/edited-file.ts"
@@ -98,11 +97,8 @@ export function useValRun(
 function toState(start: StartState, { state, isLost }: FollowedRun): RunState {
   if (start.kind !== "started") return start
   const { id } = start
-  if (state.kind === "failed")
-    return isConnectionError(state.error)
-      ? { kind: "running", id, logs: [], isLost: true }
-      : { kind: "refused", error: state.error }
-  if (state.kind === "loading") return { kind: "running", id, logs: [], isLost }
+  if (state.kind === "failed" && !isLost) return { kind: "refused", error: state.error }
+  if (state.kind !== "ready") return { kind: "running", id, logs: [], isLost }
   return isGoingOn(state.data)
     ? { kind: "running", id, logs: state.data.logs, isLost }
     : { kind: "ended", run: state.data }
