@@ -184,6 +184,38 @@ describeApp("schedules, mail and webhooks", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  test("a schedule that is saved late is that of its file", async () => {
+    const { admin } = app.stage
+    const val = await makeVal(admin, { code: `console.log("tick")`, type: "interval" })
+    await admin.client.changeFiles({
+      val_id: val.id,
+      changes: [{ path: "nightly.ts", type: "interval", content: `console.log("tock")` }],
+    })
+    await admin.client.putSchedule({ val_id: val.id, file: "main.tsx", every: "3h" })
+    await using tab = await app.open(admin)
+    const { page } = tab
+    await page.goto(val.path)
+    const choice = page.getByLabel("File that runs")
+    await choice.selectOption({ label: "nightly.ts · every 1h" })
+    await page.getByLabel("Every", { exact: true }).fill("2h")
+    const held = Promise.withResolvers<void>()
+    await page.route("**/schedule**", async (route) => {
+      if (route.request().method() === "PUT") await held.promise
+      await route.continue()
+    })
+    await Promise.all([
+      page.waitForRequest((request) => request.method() === "PUT"),
+      page.getByRole("button", { name: "Save the schedule" }).click(),
+    ])
+    await choice.selectOption({ label: "main.tsx · every 3h" })
+    await seeNote(page, "The schedule is saved", async () => held.resolve())
+    await eventually(
+      () => choice.locator("option").allTextContents(),
+      (labels) => expect(labels.sort()).toEqual(["main.tsx · every 3h", "nightly.ts · every 2h"]),
+    )
+    expect(tab.problems).toEqual([])
+  })
+
   test("a run lists the mails that it sent", async () => {
     const { admin } = app.stage
     const val = await makeVal(admin, {

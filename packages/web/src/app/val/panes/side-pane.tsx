@@ -79,6 +79,8 @@ function PaneTabs({ editing, isOwn, pane }: Pick<ValTabProps, "editing" | "isOwn
 function TriggerPart(props: ValTabProps & { readonly schedules: FileSchedules }) {
   const { editing, run, isOwn, pane, actions, schedules } = props
   const started = editing.files.started.value
+  // A response may come when another file is shown: it is about this one.
+  const { id } = editing.findStarted() ?? {}
   const onGoTo = (line: number) => actions.goTo(started?.path.peek() ?? "", line)
   if (pane === "schedule")
     return (
@@ -86,7 +88,6 @@ function TriggerPart(props: ValTabProps & { readonly schedules: FileSchedules })
         <ScheduleTab
           editing={editing}
           onChange={(changed) => {
-            const { id } = editing.findStarted() ?? {}
             if (id === undefined) return
             const next = new Map(schedules.peek())
             if (changed) next.set(id, changed)
