@@ -150,6 +150,25 @@ describeApp("while something loads", (app) => {
     },
   )
 
+  test("a page that was left while it was loading does not take the place of the next one", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    await page.goto("/")
+    const held = Promise.withResolvers<void>()
+    await page.route("**/assets/schedules-*.js", async (route) => {
+      await held.promise
+      await route.abort()
+    })
+    const leave = page.getByRole("link", { name: "Schedules", exact: true })
+    await Promise.all([page.waitForRequest("**/assets/schedules-*.js"), leave.click()])
+    await page.getByRole("link", { name: "Explore", exact: true }).click()
+    const shown = page.getByRole("heading", { level: 1, name: "Explore" })
+    await shown.waitFor()
+    // The app looks whether the server is there.
+    await Promise.all([page.waitForResponse("**/healthz"), held.resolve()])
+    expect([await shown.count(), await page.getByRole("alert").count()]).toEqual([1, 0])
+  })
+
   test("a list that was opened again before a change ended shows the change", async () => {
     await app.stage.admin.client.createToken({ name: "old", scopes: ["val:read"] })
     await using tab = await app.openOwn()

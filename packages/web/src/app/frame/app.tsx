@@ -48,11 +48,13 @@ export function App() {
 const loaded = new Map<PageRow["load"], ComponentType<PageProps>>()
 
 function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
-  const hasFailed = useSignal(false)
+  const failed = useSignal<PageRow["load"] | undefined>(undefined)
   const count = useSignal(0)
   const Page = loaded.get(row.load)
+  // Another page may have been left while it was loading, and fail now.
+  const hasFailed = failed.value === row.load
   useEffect(() => {
-    hasFailed.value = false
+    failed.value = undefined
     if (Page) return
     row.load().then(
       (module) => {
@@ -61,7 +63,7 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
       },
       () => {
         void noteNoResponse()
-        hasFailed.value = true
+        failed.value = row.load
       },
     )
   }, [row, Page, count.value])
@@ -69,10 +71,10 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
   useEffect(() => {
     if (viewer.kind === "unreachable") void loadSession()
     // Browsers do not fetch a script again that failed.
-    if (hasFailed.value) location.reload()
+    if (hasFailed) location.reload()
   }, [comebacks.value])
   if (row.isPersonal && viewer.kind === "signed-out") return <SignInFirst />
-  if (hasFailed.value && !isServerLost.value) return <LoadFailure part="this page" isWholePage />
+  if (hasFailed && !isServerLost.value) return <LoadFailure part="this page" isWholePage />
   if (viewer.kind === "unreachable" && !row.isBare && !isServerLost.value)
     return <FailureState message={viewer.message} onRetry={() => void loadSession()} isWholePage />
   // The content depends on the viewer: it is not loaded before the session is known.
