@@ -20,6 +20,32 @@ describeApp("versions", (app) => {
     return { ...val, versionsPath: `${val.path}/versions` }
   }
 
+  test("leave the texts of files that have not changed since one that was deleted", async () => {
+    const { client } = app.stage.admin
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: "export default 1" })
+    await client.createFile({ val_id: val.id, path: "notes.txt", type: "file", content: "kept" })
+    await client.createVersion({ val_id: val.id, code: "export default 2" })
+    await client.deleteVersion({ val_id: val.id, version: 2 })
+    await page.goto(`${val.path}?file=notes.txt`)
+    const editor = page.getByRole("textbox", { name: /notes.txt$/ })
+    await expectText(editor, "kept")
+    await replaceText(page, editor, "changed")
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 4).waitFor()
+    await client.createVersion({ val_id: val.id, code: "export default 3" })
+    await client.deleteVersion({ val_id: val.id, version: 4 })
+    await page.goto(`${val.path}/settings`)
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download as .zip" }).click(),
+    ])
+    // The names of files are not compressed.
+    expect(await Bun.file(await download.path()).text()).toContain("notes.txt")
+    expect(own.problems).toEqual([])
+  })
+
   test("are compared, any two of them, inline and side by side", async () => {
     await using own = await app.openOwn()
     const { page } = own

@@ -35,15 +35,14 @@ async function fetchFiles(
 ): Promise<readonly ValFile[]> {
   const branch = await api.getBranch({ val_id: valId, branch_id: valId })
   const listed = await listAllFiles(valId, branch)
-  const left = listed.flatMap(({ path, type, version }) =>
-    type === "directory" ? [] : [{ path, type, version }],
-  )
+  const { version } = branch
+  const left = listed.flatMap(({ path, type }) => (type === "directory" ? [] : [{ path, type }]))
   const total = left.length
   const files: ValFile[] = []
   const worker = async () => {
     for (let file = left.pop(); file !== undefined; file = left.pop()) {
-      const { path, type } = file
-      files.push({ path, type, content: await readText(valId, valId, file) })
+      const content = await readText(valId, valId, { path: file.path, version })
+      files.push({ ...file, content })
       onProgress(files.length, total)
     }
   }

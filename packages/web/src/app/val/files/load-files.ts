@@ -46,11 +46,11 @@ export async function loadNewest(val: Val, branch: Branch): Promise<LoadedVal> {
   return { val: newVal, branch: newBranch, files: await listAllFiles(val.id, newBranch) }
 }
 
-/** The text of a file in a version, such as the one in which it last changed. */
+/** The text of a file in a version; in the newest one if none is named. */
 export async function readText(
   valId: string,
   branchId: string,
-  { path, version }: Pick<ListedFile, "path" | "version">,
+  { path, version }: { readonly path: string; readonly version?: number },
   signal?: AbortSignal,
 ): Promise<string> {
   const place = { val_id: valId, branch_id: branchId, path, version }
