@@ -21,6 +21,22 @@ const restlessMs = 3_600_000
 /** A user without rights. */
 const nobody = 65_534
 
+/** Works with a subfolder of that mode, which has one file. Root may read everything. */
+function withMode(name: string, mode: number, work: () => void): void {
+  mkdirSync(join(folder, name))
+  put(`${name}/a.ts`, "1")
+  chmodSync(folder, 0o755)
+  chmodSync(join(folder, name), mode)
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(nobody)
+  try {
+    work()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+    chmodSync(join(folder, name), 0o755)
+  }
+}
+
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "hamlet-scan-"))
 })
@@ -153,18 +169,19 @@ describe("createScanner", () => {
   })
 
   test("fails for a subfolder that may not be read: its files are not deleted", () => {
-    mkdirSync(join(folder, "in"))
-    put("in/a.ts", "1")
-    chmodSync(folder, 0o755)
-    chmodSync(join(folder, "in"), 0)
-    // Root may read everything.
-    const isRoot = process.geteuid?.() === 0
-    if (isRoot) process.seteuid?.(nobody)
-    try {
-      expect(() => createScanner(folder, 0).scan(["in/a.ts"])).toThrow(CliError)
-    } finally {
-      if (isRoot) process.seteuid?.(0)
-      chmodSync(join(folder, "in"), 0o755)
-    }
+    withMode("in", 0, () =>
+      expect(() => createScanner(folder, 0).scan(["in/a.ts"])).toThrow(CliError),
+    )
+  })
+
+  test("blocks the files of a subfolder that may only be listed", () => {
+    withMode("in", 0o444, () => {
+      const scan = createScanner(folder, 0).scan(["in/a.ts"])
+      expect([names(scan), [...scan.missing], scan.blocked.get("in/a.ts")]).toEqual([
+        [],
+        [],
+        expect.stringContaining('Cannot save "in/a.ts": '),
+      ])
+    })
   })
 })

@@ -37,8 +37,9 @@ export function lookAtFile<File>(
   settleMs: number,
   parse: (text: string, path: string) => File,
 ): SeenFile<File> | undefined {
-  const stats = lstatSync(join(folder, path), { throwIfNoEntry: false })
+  const stats = findStats(join(folder, path))
   if (!stats) return undefined
+  if (stats instanceof Error) return { mark: "", identity: "", problem: toProblem(path, stats) }
   const mark = toMark(stats)
   if (before?.mark === mark) return before
   // An inode number may be reused later, but with another birth time.
@@ -49,6 +50,19 @@ export function lookAtFile<File>(
   if (!stats.isFile())
     return { mark, identity, problem: `Cannot save "${path}": it is not a regular file` }
   return { identity, ...read(folder, path, mark, parse) }
+}
+
+/** The error if the folder of a file may only be listed: such a file is not deleted. */
+function findStats(path: string): Stats | Error | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function toProblem(path: string, { message }: Error): string {
+  return `Cannot save "${path}": ${message}`
 }
 
 /** Judged by ctime, which programs cannot set; a ctime in the future comes from another clock. */
@@ -74,10 +88,8 @@ function read<File>(
   } catch (error) {
     if (error instanceof CliError) return { mark, problem: toFailure(error)?.text ?? error.message }
     // It was deleted, or may not be read.
-    const { code, message } = error as NodeJS.ErrnoException
-    return code === "ENOENT"
-      ? { mark: "" }
-      : { mark: "", problem: `Cannot save "${path}": ${message}` }
+    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT"
+    return isGone ? { mark: "" } : { mark: "", problem: toProblem(path, error as Error) }
   }
 }
 
