@@ -87,6 +87,24 @@ describeApp("branches", (app) => {
     expect(own.problems).toEqual([])
   })
 
+  test("leave the tabs of the val a line of their own on a phone", async () => {
+    await using tab = await app.open(app.stage.admin)
+    const { page } = tab
+    const val = await makeVal(app.stage.admin, { code: "export default 1" })
+    await app.stage.admin.client.createBranch({ val_id: val.id, name: "feature-login" })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${val.path}?branch=feature-login`)
+    const run = page.getByRole("button", { name: "Run", exact: true })
+    const code = page.getByRole("link", { name: "Code", exact: true })
+    await run.waitFor()
+    const places = async () => [await run.boundingBox(), await code.boundingBox()]
+    await eventually(places, ([button, link]) => {
+      expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(link?.y ?? 0)
+      expect(button?.x).toBeGreaterThan(195)
+    })
+    expect(tab.problems).toEqual([])
+  })
+
   test("have a page of their own, and are compared file by file", async () => {
     await using own = await app.openOwn()
     const { page } = own

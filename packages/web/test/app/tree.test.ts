@@ -371,13 +371,14 @@ function defineTabs(app: App): void {
     await findRow(page, "letters.ts, email, unsaved").waitFor()
     await page.getByRole("treeitem", { name: "notes.txt, deleted" }).waitFor()
     await page.getByRole("button", { name: "4 files changed" }).click()
-    const dialog = page.getByRole("dialog", { name: "4 files changed" })
+    const dialog = page.getByRole("dialog", { name: "Unsaved changes" })
+    await dialog.getByText("4 files: 2 changed, 1 moved, 1 deleted", { exact: true }).waitFor()
     await dialog.getByRole("button", { name: "moved inbox.ts → letters.ts" }).waitFor()
     await dialog.getByRole("button", { name: "changed lib/format.ts" }).waitFor()
     await dialog.getByText("export const changed = 2").waitFor()
     await expectNoBarriers(page)
     await dialog.getByRole("button", { name: "Discard the changes of letters.ts" }).click()
-    await page.getByRole("dialog", { name: "3 files changed" }).waitFor()
+    await dialog.getByText("3 files: 2 changed, 1 deleted", { exact: true }).waitFor()
     await page.getByLabel("Note for this version").fill("Three at once")
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click()
     await findVersion(page, 3).waitFor()
@@ -391,6 +392,16 @@ function defineTabs(app: App): void {
       "nightly.ts interval",
       "seed.ts script",
     ])
+    const deleted = ["dates.ts", "seed.ts"]
+    for (const name of deleted) {
+      await findRow(page, name).focus()
+      await page.keyboard.press("Delete")
+    }
+    await page.getByRole("button", { name: "2 files changed" }).click()
+    for (const name of deleted)
+      await dialog.getByRole("button", { name: new RegExp(`^Discard .*${name}$`) }).click()
+    await dialog.getByText("Nothing has changed.").waitFor()
+    expect(await dialog.getByText(/^\d+ files/).count()).toBe(0)
     expect(own.problems).toEqual([])
   })
 }

@@ -49,21 +49,22 @@ function Changes({ editing, actions }: Props) {
     close()
     await actions.save(note.peek().trim())
   }
-  const title =
-    files.length === 0
-      ? "No changes"
-      : `${files.length} ${files.length === 1 ? "file" : "files"} changed`
+  const title = "Unsaved changes"
   return (
     <Dialog title={title} kind="wide" onClose={close}>
       <div class="changes">
-        <FileDiffs
-          files={files.map(toCompared)}
-          layout="inline"
-          label="Unsaved changes"
-          loadKey="unsaved"
-          load={loadTexts}
-          actions={({ file }) => <Discard file={file} action={() => discard(file)} />}
-        />
+        {files.length === 0 ? (
+          <p class="quiet">Nothing has changed.</p>
+        ) : (
+          <FileDiffs
+            files={files.map(toCompared)}
+            layout="inline"
+            label={title}
+            loadKey="unsaved"
+            load={loadTexts}
+            actions={({ file }) => <Discard file={file} action={() => discard(file)} />}
+          />
+        )}
       </div>
       <form
         class="row changes-foot"
