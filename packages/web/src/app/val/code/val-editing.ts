@@ -1,4 +1,4 @@
-import { ApiError, type Output, unlessMissing } from "@hamlet/contract/client"
+import { ApiError, type Output } from "@hamlet/contract/client"
 import { readmePath } from "@hamlet/contract/entry-file"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
@@ -17,7 +17,7 @@ import {
   type ListedFile,
   type LoadedVal,
   loadNewest,
-  readText,
+  readLastText,
   type Val,
 } from "../files/load-files.ts"
 import { toChanges } from "../files/to-changes.ts"
@@ -232,12 +232,8 @@ export class ValEditing {
     return trial && trial.file === this.files.started.value ? trial : undefined
   }
 
-  async #readText(file: ListedFile): Promise<string> {
-    const [valId, branchId] = [this.val.peek().id, this.branch.peek().id]
-    const text = await unlessMissing(readText(valId, branchId, file), "version_not_found")
-    // The version in which it last changed was deleted. If the newest one has another text, a save
-    // is refused: it is based on an older version.
-    return text ?? readText(valId, branchId, { path: file.path })
+  #readText(file: ListedFile): Promise<string> {
+    return readLastText(this.val.peek().id, this.branch.peek().id, file)
   }
 
   #loadNewest(): Promise<LoadedVal> {

@@ -1,4 +1,4 @@
-import type { Item, Output } from "@hamlet/contract/client"
+import { type Item, type Output, unlessMissing } from "@hamlet/contract/client"
 import { api } from "../../api.ts"
 
 /** A file or directory as the API lists it. */
@@ -44,6 +44,18 @@ export async function loadNewest(val: Val, branch: Branch): Promise<LoadedVal> {
       ? toMain(newVal)
       : await api.getBranch({ val_id: val.id, branch_id: branch.id })
   return { val: newVal, branch: newBranch, files: await listAllFiles(val.id, newBranch) }
+}
+
+/** The text of a file in the version in which it last changed. */
+export async function readLastText(
+  valId: string,
+  branchId: string,
+  file: ListedFile,
+): Promise<string> {
+  const text = await unlessMissing(readText(valId, branchId, file), "version_not_found")
+  // That version was deleted. If the newest one has another text, a save is refused: it is based on
+  // an older version.
+  return text ?? readText(valId, branchId, { path: file.path })
 }
 
 /** The text of a file in a version; in the newest one if none is named. */
