@@ -49,6 +49,31 @@ describeApp("signing in", (app) => {
     await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
   })
 
+  test("as another user, after a session has ended, shows nothing of the first one", async () => {
+    const [carl, dora] = [await app.stage.person("carl"), await app.stage.person("dora")]
+    await carl.client.createToken({ name: "of carl", scopes: ["val:read"] })
+    const val = await carl.client.createVal({ code: "export default 1", privacy: "public" })
+    await dora.client.createComment({ val_id: val.id, comment: "Thanks!" })
+    await using tab = await app.open(carl)
+    const { page } = tab
+    await page.goto("/account/tokens")
+    const ofCarl = page.getByRole("button", { name: "Revoke of carl" })
+    await ofCarl.waitFor()
+    await page.getByRole("link", { name: "Notifications, 1 unread" }).waitFor()
+    await carl.client.deleteAllSessions()
+    await page.getByRole("button", { name: "New token" }).click()
+    await page.getByRole("dialog").getByLabel("Name").fill("new")
+    await page.getByRole("dialog").getByRole("checkbox").first().check()
+    await page.getByRole("dialog").getByRole("button", { name: "Create" }).click()
+    const dialog = page.getByRole("dialog", { name: "You have been signed out" })
+    await dialog.getByLabel("Token").fill(dora.token)
+    await dialog.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("button", { name: "Account of dora" }).waitFor()
+    await ofCarl.waitFor({ state: "detached" })
+    await page.getByRole("link", { name: "Notifications", exact: true }).waitFor()
+    expect(tab.problems).toEqual([])
+  })
+
   test("by an invitation asks for a name, once, and shows the first token", async () => {
     const { url } = await app.stage.admin.client.createInvitation({})
     await using tab = await app.open()

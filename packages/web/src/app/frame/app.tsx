@@ -9,7 +9,7 @@ import { comebacks, isServerLost, noteNoResponse } from "../data/connection.ts"
 import { NotFound } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
 import { findPage, type PageRow } from "../pages.ts"
-import { session } from "../session/session.ts"
+import { session, viewer } from "../session/session.ts"
 import { loadSession } from "../session/sign-in.ts"
 import { SignInFirst, SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
 import { isEmbedded } from "../settings.ts"
@@ -67,25 +67,31 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
       },
     )
   }, [row, Page, count.value])
-  const viewer = session.value
+  const { value } = session
   useEffect(() => {
-    if (viewer.kind === "unreachable") void loadSession()
+    if (value.kind === "unreachable") void loadSession()
     // Browsers do not fetch a script again that failed.
     if (hasFailed) location.reload()
   }, [comebacks.value])
-  if (row.isPersonal && viewer.kind === "signed-out") return <SignInFirst />
+  if (row.isPersonal && value.kind === "signed-out") return <SignInFirst />
   if (hasFailed && !isServerLost.value) return <LoadFailure part="this page" isWholePage />
-  if (viewer.kind === "unreachable" && !row.isBare && !isServerLost.value)
-    return <FailureState message={viewer.message} onRetry={() => void loadSession()} isWholePage />
+  if (value.kind === "unreachable" && !row.isBare && !isServerLost.value)
+    return <FailureState message={value.message} onRetry={() => void loadSession()} isWholePage />
   // The content depends on the viewer: it is not loaded before the session is known.
-  const isKnown = viewer.kind !== "unknown" && viewer.kind !== "unreachable"
+  const isKnown = value.kind !== "unknown" && value.kind !== "unreachable"
   if (!(Page && (isKnown || row.isBare))) return <PageSkeleton />
   return <Page key={toKey(row, props)} {...props} />
 }
 
-/** Another val is another page; another tab of the same val is the same page. */
+/**
+ * Another val is another page; another tab of the same val is the same page. What one user has seen
+ * and typed is not shown to another, who may sign in after a session has ended. Pages that sign users
+ * in stay.
+ */
 function toKey(row: PageRow, { tab: _, section: __, ...props }: PageProps): string {
-  return `${row.pattern.replace(/\/\{(?:tab|section)\}$/, "")} ${Object.values(props).join("/")}`
+  const user = row.isBare ? "" : (viewer()?.id ?? "")
+  const pattern = row.pattern.replace(/\/\{(?:tab|section)\}$/, "")
+  return `${user} ${pattern} ${Object.values(props).join("/")}`
 }
 
 /** The messages in the corner; screen readers announce them. */

@@ -87,7 +87,7 @@ function AccountArea() {
       ) : null}
       {"me" in value ? (
         <>
-          <Bell />
+          <Bell key={value.me.id} />
           <a class="button button-new" href="/new">
             <Icon name="plus" />
             <span>New val</span>
