@@ -298,6 +298,27 @@ function defineTabs(app: App): void {
     expect(own.problems).toEqual([])
   })
 
+  test("have an arrow only while some of them are outside", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeFiles(app)
+    await page.goto(val.path)
+    const open = page.getByRole("tablist", { name: "Open files" })
+    for (const name of ["format.ts", "inbox.ts", "nightly.ts", "seed.ts", "notes.txt"]) {
+      await findRow(page, name).click()
+      await open.getByRole("tab", { name, selected: true }).waitFor()
+    }
+    await open.getByRole("tab", { name: "main.tsx" }).click()
+    await page.setViewportSize({ width: 390, height: 844 })
+    const hasArrow = () => open.evaluate((list) => list.hasAttribute("data-more-after"))
+    await eventually(hasArrow, (found) => expect(found).toBe(true))
+    // Nothing is scrolled, and the row keeps its size.
+    for (const name of ["format.ts", "inbox.ts"])
+      await open.getByRole("tab", { name }).locator(".file-tab-close").click()
+    await eventually(hasArrow, (found) => expect(found).toBe(false))
+    expect(own.problems).toEqual([])
+  })
+
   test("keep selection, scroll position and undo, and Control-P opens any file", async () => {
     await using own = await app.openOwn()
     const { page } = own
