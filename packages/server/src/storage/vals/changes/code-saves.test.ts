@@ -170,9 +170,9 @@ describeEachDatabase("createCodeSaves", (open) => {
       Array.from({ length: 10 }, (_, n) => vals.change(id, toChange(`code ${n}`), anyone, 2_000)),
     )
 
-    expect(saved.map((one) => one?.val.version).sort((a = 0, b = 0) => a - b)).toEqual(
-      Array.from({ length: 10 }, (_, n) => n + 2),
-    )
+    expect(saved.map((one) => one?.val.version)).toEqual(Array.from({ length: 10 }, (_, n) => n + 2))
+    // A transaction for some of them would lock the val, so that those behind them needed one too.
+    if (database.db.dialect.gather) expect(writes.scripts).toBe(0)
   })
 
   test("code that cannot be stored, or that the rule refuses, fails alone", async () => {

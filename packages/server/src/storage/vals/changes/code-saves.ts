@@ -37,23 +37,29 @@ export function createCodeSaves(db: Database): CodeSaves | undefined {
   if (!gather) return undefined
   const find = createFind(db, gather)
   const write = createWrite(db, gather)
-  /** The vals that are being saved: of two saves of a val, the later would find it changed. */
-  const busy = new Set<string>()
+  const save: CodeSaves["save"] = async (id, change, assert, at) => {
+    const found = await find(id)
+    const entry = found?.main.entry
+    if (!found || !entry || needsMore(found)) return undefined
+    assert(found.val)
+    const { after, isNewVersion } = planChange(found, change, at)
+    if (isNewVersion && !(await write(toSave(found, entry, after)))) return undefined
+    const val = isNewVersion ? after : found.val
+    return { val, isNewVersion, isNewCode: isNewVersion, isRemote: false }
+  }
+  /** The last save of each val that is being saved: the next one waits, or it would find the val changed. */
+  const lastOf = new Map<string, Promise<unknown>>()
   return {
     async save(id, change, assert, at) {
-      if (busy.has(id) || !isCodeAlone(change) || findOnce()) return undefined
-      busy.add(id)
+      if (!isCodeAlone(change) || findOnce()) return undefined
+      const begin = () => save(id, change, assert, at)
+      const saving = lastOf.get(id)?.then(begin) ?? begin()
+      const settled = saving.catch(() => {})
+      lastOf.set(id, settled)
       try {
-        const found = await find(id)
-        const entry = found?.main.entry
-        if (!found || !entry || needsMore(found)) return undefined
-        assert(found.val)
-        const { after, isNewVersion } = planChange(found, change, at)
-        if (isNewVersion && !(await write(toSave(found, entry, after)))) return undefined
-        const val = isNewVersion ? after : found.val
-        return { val, isNewVersion, isNewCode: isNewVersion, isRemote: false }
+        return await saving
       } finally {
-        busy.delete(id)
+        if (lastOf.get(id) === settled) lastOf.delete(id)
       }
     },
   }
