@@ -1,4 +1,4 @@
-import type { SearchIndex } from "../search/search-index.ts"
+import type { SearchIndex, SearchText } from "../search/search-index.ts"
 import type { Ddl } from "./ddl.ts"
 import type { Statement, Statements } from "./sql.ts"
 
@@ -29,6 +29,8 @@ export interface Dialect extends Ddl {
    * can then take any number of rows, whose values have types. Some column must have no nulls.
    */
   tableOf(rows: readonly object[], columns: TableColumns): Statement
+  /** Whether a column is one of these ids. */
+  isAnyId(column: string, ids: readonly string[]): Statement
   /** How concurrent lookups and saves are gathered into one statement, where round trips cost time. */
   readonly gather: Gather | undefined
   /**
@@ -103,7 +105,7 @@ export interface CodeSave {
   readonly version: number
   readonly savedAt: number
   readonly code: string
-  readonly searchBody: string
+  readonly searchText: SearchText
   /** What the val must still be. */
   readonly before: {
     readonly name: string
@@ -119,7 +121,6 @@ export interface CodeSave {
 
 /** Statements about many keys. */
 export interface Gather {
-  isAnyId(column: string, ids: readonly string[]): Statement
   isAnyBytes(column: string, keys: readonly Uint8Array[]): Statement
   /**
    * Writes the next version and the search text of each val, unless another transaction has locked or

@@ -14,7 +14,7 @@ function toRow({ before, entry, ...save }: CodeSave): Record<keyof typeof column
     ...{ save_id: save.valId, author_id: save.ownerId },
     ...{ new_version: save.version, saved_at: save.savedAt },
     ...{ new_code: save.code, code_bytes: Buffer.byteLength(save.code) },
-    search_body: save.searchBody,
+    search_body: save.searchText.body,
     ...{ old_name: before.name, old_privacy: before.privacy, old_description: before.description },
     ...{ old_version: before.version, old_version_last: before.versionLast },
     ...{ code_path: entry.path, code_file_id: entry.fileId, code_type: entry.type },

@@ -66,8 +66,8 @@ export const postgresDialect: Dialect = {
   skipLocked: raw("for update skip locked"),
   now: raw("floor(extract(epoch from statement_timestamp()) * 1000)::bigint"),
   tableOf,
+  isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
   gather: {
-    isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
     isAnyBytes: (column, keys) =>
       sql`${raw(column)} = any(${`{${keys.map((key) => `"\\\\x${Buffer.from(key).toString("hex")}"`).join(",")}}`}::bytea[])`,
     saveCode: (saves) => saveCode(saves, tableOf),

@@ -22,6 +22,7 @@ export const sqliteDialect: Dialect = {
         .map((name) => `value ->> '$.${name}' as ${name}`)
         .join(", "),
     )} from json_each(${toOwnJson(rows)}))`,
+  isAnyId: (column, ids) => sql`${raw(column)} in (select value from json_each(${toOwnJson(ids)}))`,
   gather: undefined,
   lockName: () => [],
   explain: (statement) => sql`explain query plan ${statement}`,

@@ -97,7 +97,7 @@ export const withVersions = sql`
  * the number.
  */
 export function isJoinedId(dialect: Dialect, column: "v.id" | "b.id", id: string): Statement {
-  return dialect.gather?.isAnyId(column, [id]) ?? sql`${raw(column)} = ${id}`
+  return dialect.gather ? dialect.isAnyId(column, [id]) : sql`${raw(column)} = ${id}`
 }
 
 /** Joins the owner, the current version of the main branch `b`, and the original to the val `v`. */

@@ -124,8 +124,8 @@ export function createValStore(db: Database): ValStore {
     },
     async change(id, change, assert, at) {
       const depth = findCallDepth()
-      // On PostgreSQL only, and only if the save can be written together with others.
-      const saved = await codeSaves?.save(id, change, assert, at)
+      // If it can be written together with others.
+      const saved = await codeSaves.save(id, change, assert, at)
       if (saved) return saved
       return writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at, depth))
     },
@@ -175,7 +175,7 @@ function createFind<Row extends ValRow & RecordOf<Row>>(
   const { gather } = db.dialect
   if (!gather) return createExactCache(db, find, { weightMax: limits.cachedCharsMax }, weigh)
   return createBatchLookup<string, Val>(async (ids) => {
-    const found = await db.read<Row>`${select} where ${gather.isAnyId(column, ids)}`
+    const found = await db.read<Row>`${select} where ${db.dialect.isAnyId(column, ids)}`
     return new Map(found.map((row) => [to.toId(row), to.toVal(row)]))
   }, limits)
 }

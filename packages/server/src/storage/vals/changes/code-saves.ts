@@ -1,9 +1,10 @@
 import type { AssertVal, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
 import { findOnce } from "../../../shared/once.ts"
 import { createBatchLookup } from "../../database/batch-lookups.ts"
-import type { Database } from "../../database/database.ts"
-import type { CodeSave, Gather } from "../../database/dialect.ts"
+import { type Database, rows, type Script } from "../../database/database.ts"
+import type { CodeSave, Dialect, Gather } from "../../database/dialect.ts"
 import { ConstraintError, LockTimeout } from "../../database/errors.ts"
+import { sql } from "../../database/sql.ts"
 import type { FileState } from "../../files/branch-rows.ts"
 import { planChange, toSearchText } from "./change-val.ts"
 import {
@@ -24,36 +25,32 @@ const limits = {
 /** Saves of new code, the most frequent change of a val. */
 export interface CodeSaves {
   /**
-   * Saves the code together with that of other requests, in two statements: one reads the vals, one
-   * writes what has become of them. Undefined if nothing was written, because the change needs more or
-   * another one came first: then a transaction makes it.
+   * Saves the code together with that of other requests: one statement reads the vals, and one
+   * transaction writes what becomes of them. Undefined if nothing was written, because the change needs
+   * more or another one came first: then a transaction of its own makes it.
    */
   save(id: string, change: ValChange, assert: AssertVal, at: number): Promise<SavedVal | undefined>
 }
 
-/** Undefined where round trips cost no time. */
-export function createCodeSaves(db: Database): CodeSaves | undefined {
+/** A save that waits for others. */
+interface Wanted {
+  readonly change: ValChange
+  readonly assert: AssertVal
+  readonly at: number
+}
+
+type Save = (id: string, wanted: Wanted) => Promise<SavedVal | undefined>
+
+export function createCodeSaves(db: Database): CodeSaves {
   const { gather } = db.dialect
-  if (!gather) return undefined
-  const find = createFind(db, gather)
-  const write = createWrite(db, gather)
-  const save: CodeSaves["save"] = async (id, change, assert, at) => {
-    const found = await find(id)
-    const entry = found?.main.entry
-    if (!found || !entry || needsMore(found)) return undefined
-    assert(found.val)
-    const { after, isNewVersion } = planChange(found, change, at)
-    if (isNewVersion && !(await write(toSave(found, entry, after)))) return undefined
-    const val = isNewVersion ? after : found.val
-    return { val, isNewVersion, isNewCode: isNewVersion, isRemote: false }
-  }
+  const save = gather ? createGatheredSave(db, gather) : createScriptSave(db)
   /** The last save of each val that is being saved: the next one waits, or it would find the val changed. */
   const lastOf = new Map<string, Promise<unknown>>()
   return {
     async save(id, change, assert, at) {
       if (!isCodeAlone(change) || findOnce()) return undefined
-      const begin = () => save(id, change, assert, at)
-      const saving = lastOf.get(id)?.then(begin) ?? begin()
+      const wanted = { change, assert, at }
+      const saving = lastOf.get(id)?.then(() => save(id, wanted)) ?? save(id, wanted)
       const settled = saving.catch(() => {})
       lastOf.set(id, settled)
       try {
@@ -62,6 +59,29 @@ export function createCodeSaves(db: Database): CodeSaves | undefined {
         if (lastOf.get(id) === settled) lastOf.delete(id)
       }
     },
+  }
+}
+
+/** What becomes of a val. */
+interface Decision {
+  readonly saved: SavedVal
+  /** Undefined if the val has that code already. */
+  readonly save: CodeSave | undefined
+}
+
+/** Undefined if the change needs more. Throws what `assert` throws. */
+function decide(
+  found: ChangeableVal | undefined,
+  { change, assert, at }: Wanted,
+): Decision | undefined {
+  const entry = found?.main.entry
+  if (!found || !entry || needsMore(found)) return undefined
+  assert(found.val)
+  const { after, isNewVersion } = planChange(found, change, at)
+  const val = isNewVersion ? after : found.val
+  return {
+    saved: { val, isNewVersion, isNewCode: isNewVersion, isRemote: false },
+    save: isNewVersion ? toSave(found, entry, after) : undefined,
   }
 }
 
@@ -88,15 +108,23 @@ function needsMore({ main, ...found }: ChangeableVal): boolean {
   return hasOtherFiles || hasDependencies || hasImports || hasLockfile || hasConfig || hasWebhooks
 }
 
-function createFind(db: Database, gather: Gather) {
-  return createBatchLookup<string, ChangeableVal>(
+const selectAny = (dialect: Dialect, ids: readonly string[]) =>
+  sql`${selectChangeable} where ${dialect.isAnyId("v.id", ids)}`
+
+/** Where round trips cost time: a statement that reads, and one that writes what is still as it was. */
+function createGatheredSave(db: Database, gather: Gather): Save {
+  const find = createBatchLookup<string, ChangeableVal>(
     async (ids) => {
-      const found = await db.read<ChangeableRow>`
-        ${selectChangeable} where ${gather.isAnyId("v.id", ids)}`
+      const found = await db.read<ChangeableRow>(selectAny(db.dialect, ids))
       return new Map(found.map((row) => [row.id, toChangeable(row)]))
     },
     { keysMax: limits.readMax },
   )
+  const write = createWrite(db, gather)
+  return async (id, wanted) => {
+    const { saved, save } = decide(await find(id), wanted) ?? {}
+    return save === undefined || (await write(save)) ? saved : undefined
+  }
 }
 
 /** Returns whether the val was saved. */
@@ -104,15 +132,9 @@ function createWrite(db: Database, gather: Gather): (save: CodeSave) => Promise<
   const waiting = new Map<string, CodeSave>()
   const write = createBatchLookup<string, true>(
     async (ids) => {
-      try {
-        const saves = ids.flatMap((id) => waiting.get(id) ?? [])
-        const saved = await db.writeOne<{ id: string }>(gather.saveCode(saves))
-        return new Map(saved.map(({ id }) => [id, true]))
-      } catch (error) {
-        // Each of them is saved alone, so that only the one at fault fails.
-        if (error instanceof ConstraintError || error instanceof LockTimeout) return new Map()
-        throw error
-      }
+      const saves = ids.flatMap((id) => waiting.get(id) ?? [])
+      const saved = await db.writeOne<{ id: string }>(gather.saveCode(saves)).catch(toNone)
+      return new Map(saved.map(({ id }) => [id, true]))
     },
     { keysMax: limits.savedMax },
   )
@@ -124,6 +146,78 @@ function createWrite(db: Database, gather: Gather): (save: CodeSave) => Promise<
       waiting.delete(save.valId)
     }
   }
+}
+
+/** Each of the saves is made alone then, so that only the one at fault fails. */
+function toNone(error: unknown): readonly never[] {
+  if (error instanceof ConstraintError || error instanceof LockTimeout) return []
+  throw error
+}
+
+/** What has become of a save: the error is what its rule has thrown. */
+type Outcome = Pick<Decision, "saved"> | { readonly error: unknown }
+
+/** Saves that share a script. */
+interface Batch {
+  readonly wanted: Map<string, Wanted>
+  readonly outcomes: Promise<ReadonlyMap<string, Outcome>>
+}
+
+/** Where transactions run one at a time: a script that reads and writes all that came before it begins. */
+function createScriptSave(db: Database): Save {
+  let open: Batch | undefined
+  const begin = (): Batch => {
+    const wanted = new Map<string, Wanted>()
+    const close = () => {
+      if (open?.wanted === wanted) open = undefined
+    }
+    const script = () => {
+      close()
+      return saveAll(db.dialect, wanted)
+    }
+    // A write that is refused never runs the script.
+    const written = db.write(script).finally(close)
+    return { wanted, outcomes: written.catch(toNone).then((outcomes) => new Map(outcomes)) }
+  }
+  return async (id, wanted) => {
+    open ??= begin()
+    const batch = open
+    batch.wanted.set(id, wanted)
+    if (batch.wanted.size === limits.savedMax) open = undefined
+    const outcome = (await batch.outcomes).get(id)
+    if (outcome && "error" in outcome) throw outcome.error
+    return outcome?.saved
+  }
+}
+
+function* saveAll(
+  dialect: Dialect,
+  wanted: ReadonlyMap<string, Wanted>,
+): Script<readonly (readonly [id: string, Outcome])[]> {
+  const found = yield* rows<ChangeableRow>(selectAny(dialect, [...wanted.keys()]))
+  const outcomes: (readonly [id: string, Outcome])[] = []
+  for (const row of found) {
+    let decision: Decision | undefined
+    try {
+      decision = decide(toChangeable(row), wanted.get(row.id) as Wanted)
+    } catch (error) {
+      outcomes.push([row.id, { error }])
+    }
+    if (decision?.save) yield* writeCode(dialect, decision.save)
+    if (decision) outcomes.push([row.id, decision])
+  }
+  return outcomes
+}
+
+function* writeCode(dialect: Dialect, save: CodeSave): Script<void> {
+  const { valId: id, ownerId, version, savedAt, code, entry, readmeSince = null } = save
+  yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${savedAt},
+    entry_type = ${entry.type}, bytes = bytes + ${Buffer.byteLength(code)} where id = ${id}`
+  yield sql`insert into versions (branch_id, version, created_at, author_id, entry_path, entry_since, readme_since)
+    values (${id}, ${version}, ${savedAt}, ${ownerId}, ${entry.path}, ${version}, ${readmeSince})`
+  yield sql`insert into states (branch_id, path, since, file_id, type, created_at, content)
+    values (${id}, ${entry.path}, ${version}, ${entry.fileId}, ${entry.type}, ${savedAt}, ${code})`
+  yield { key: id, run: () => dialect.search.replace(save.searchText) }
 }
 
 function toSave(
@@ -138,6 +232,6 @@ function toSave(
     before: { name, privacy, description, version: val.version, versionLast: main.versionLast },
     entry: { path: entry.path, fileId: entry.fileId, type: entry.type },
     readmeSince: main.readme?.since,
-    searchBody: toSearchText(after).body,
+    searchText: toSearchText(after),
   }
 }
