@@ -34,6 +34,9 @@ export interface LinkLocks {
   has(valId: string): boolean
 }
 
+/** Where transactions run one at a time. */
+export const allLocked: LinkLocks = { has: () => true }
+
 const limits = {
   /**
    * An attempt fails only when a write of another transaction succeeded, so this many failures in a
@@ -74,7 +77,7 @@ export function* lockNames(dialect: Dialect, names: readonly NameKey[]): Script<
 
 /** Locks the vals of a change. Must come after the names and before any other statement. */
 export function* lockVals(dialect: Dialect, change: LinkChange): Script<LinkLocks> {
-  if (dialect.forUpdate === nothing) return { has: () => true }
+  if (dialect.forUpdate === nothing) return allLocked
   const parts = [sql`select id from vals where id = ${change.valId}`, ...otherVals(change)]
   const locked = yield* rows<{ id: string }>`
     select v.id from vals v join (${join(parts, " union ")}) linked on linked.id = v.id order by v.id ${dialect.forUpdate} of v`

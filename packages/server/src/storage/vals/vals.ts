@@ -125,7 +125,7 @@ export function createValStore(db: Database): ValStore {
     async change(id, change, assert, at) {
       const depth = findCallDepth()
       // If it can be written together with others.
-      const saved = await codeSaves.save(id, change, assert, at)
+      const saved = await codeSaves.save(id, change, assert, at, depth)
       if (saved) return saved
       return writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at, depth))
     },

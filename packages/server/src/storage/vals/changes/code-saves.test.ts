@@ -9,6 +9,13 @@ import { createVersionStore } from "../versions.ts"
 
 const anyone = () => {}
 const page = { limit: 100, offset: 0 }
+const imported = {
+  username: "ada",
+  name: "lib",
+  branch: null,
+  version: null,
+  specifiers: ["./lib"],
+}
 const toChange = (code: string): ValChange => ({ source: { code, imports: [] } })
 
 describeEachDatabase("createCodeSaves", (open) => {
@@ -113,11 +120,12 @@ describeEachDatabase("createCodeSaves", (open) => {
       plain: {},
       described: { readme: "# Read me", description: "what it is" },
       hidden: { privacy: "private", type: "interval" },
+      importing: { source: { code: "old", imports: [imported] } },
     }
     for (const [name, fields] of Object.entries(kinds)) {
       const source = { code: "old", imports: [] }
-      const gathered = await addVal(name, { ...fields, source })
-      const alone = await addVal(`${name}2`, { ...fields, source })
+      const gathered = await addVal(name, { source, ...fields })
+      const alone = await addVal(`${name}2`, { source, ...fields })
       for (const code of ["1 é", "2 🦕", "2 🦕"]) {
         const saved = await vals.change(gathered, toChange(code), anyone, 2_000)
         // A name needs a transaction, also if it stays as it is.

@@ -1,3 +1,4 @@
+import { AppError } from "../../../domain/app-error.ts"
 import type { AssertVal, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
 import { findOnce } from "../../../shared/once.ts"
 import { createBatchLookup } from "../../database/batch-lookups.ts"
@@ -6,7 +7,8 @@ import type { CodeSave, Dialect, Gather } from "../../database/dialect.ts"
 import { ConstraintError, LockTimeout } from "../../database/errors.ts"
 import { sql } from "../../database/sql.ts"
 import type { FileState } from "../../files/branch-rows.ts"
-import { planChange, toSearchText } from "./change-val.ts"
+import { allLocked } from "../../references/row-locks.ts"
+import { changeVal, planChange, toSearchText } from "./change-val.ts"
 import {
   type ChangeableRow,
   type ChangeableVal,
@@ -29,7 +31,13 @@ export interface CodeSaves {
    * transaction writes what becomes of them. Undefined if nothing was written, because the change needs
    * more or another one came first: then a transaction of its own makes it.
    */
-  save(id: string, change: ValChange, assert: AssertVal, at: number): Promise<SavedVal | undefined>
+  save(
+    id: string,
+    change: ValChange,
+    assert: AssertVal,
+    at: number,
+    depth: number,
+  ): Promise<SavedVal | undefined>
 }
 
 /** A save that waits for others. */
@@ -37,6 +45,7 @@ interface Wanted {
   readonly change: ValChange
   readonly assert: AssertVal
   readonly at: number
+  readonly depth: number
 }
 
 type Save = (id: string, wanted: Wanted) => Promise<SavedVal | undefined>
@@ -47,9 +56,9 @@ export function createCodeSaves(db: Database): CodeSaves {
   /** The last save of each val that is being saved: the next one waits, or it would find the val changed. */
   const lastOf = new Map<string, Promise<unknown>>()
   return {
-    async save(id, change, assert, at) {
+    async save(id, change, assert, at, depth) {
       if (!isCodeAlone(change) || findOnce()) return undefined
-      const wanted = { change, assert, at }
+      const wanted = { change, assert, at, depth }
       const saving = lastOf.get(id)?.then(() => save(id, wanted)) ?? save(id, wanted)
       const settled = saving.catch(() => {})
       lastOf.set(id, settled)
@@ -69,14 +78,10 @@ interface Decision {
   readonly save: CodeSave | undefined
 }
 
-/** Undefined if the change needs more. Throws what `assert` throws. */
-function decide(
-  found: ChangeableVal | undefined,
-  { change, assert, at }: Wanted,
-): Decision | undefined {
-  const entry = found?.main.entry
-  if (!found || !entry || needsMore(found)) return undefined
-  assert(found.val)
+/** Undefined if the change needs more. */
+function decide(found: ChangeableVal, { change, at }: Wanted): Decision | undefined {
+  const { entry } = found.main
+  if (!entry || needsMore(found)) return undefined
   const { after, isNewVersion } = planChange(found, change, at)
   const val = isNewVersion ? after : found.val
   return {
@@ -122,7 +127,10 @@ function createGatheredSave(db: Database, gather: Gather): Save {
   )
   const write = createWrite(db, gather)
   return async (id, wanted) => {
-    const { saved, save } = decide(await find(id), wanted) ?? {}
+    const found = await find(id)
+    if (!found) return undefined
+    wanted.assert(found.val)
+    const { saved, save } = decide(found, wanted) ?? {}
     return save === undefined || (await write(save)) ? saved : undefined
   }
 }
@@ -150,12 +158,13 @@ function createWrite(db: Database, gather: Gather): (save: CodeSave) => Promise<
 
 /** Each of the saves is made alone then, so that only the one at fault fails. */
 function toNone(error: unknown): readonly never[] {
-  if (error instanceof ConstraintError || error instanceof LockTimeout) return []
+  const isOfOne = error instanceof ConstraintError || error instanceof LockTimeout
+  if (isOfOne || (error instanceof AppError && error.code !== "database_unavailable")) return []
   throw error
 }
 
 /** What has become of a save: the error is what its rule has thrown. */
-type Outcome = Pick<Decision, "saved"> | { readonly error: unknown }
+type Outcome = { readonly saved: SavedVal } | { readonly error: unknown }
 
 /** Saves that share a script. */
 interface Batch {
@@ -197,14 +206,20 @@ function* saveAll(
   const found = yield* rows<ChangeableRow>(selectAny(dialect, [...wanted.keys()]))
   const outcomes: (readonly [id: string, Outcome])[] = []
   for (const row of found) {
-    let decision: Decision | undefined
+    const before = toChangeable(row)
+    const one = wanted.get(row.id) as Wanted
     try {
-      decision = decide(toChangeable(row), wanted.get(row.id) as Wanted)
+      one.assert(before.val)
     } catch (error) {
       outcomes.push([row.id, { error }])
+      continue
     }
+    const decision = decide(before, one)
     if (decision?.save) yield* writeCode(dialect, decision.save)
-    if (decision) outcomes.push([row.id, decision])
+    const locked = { ...before, locks: allLocked }
+    const saved =
+      decision?.saved ?? (yield* changeVal(dialect, locked, one.change, one.at, one.depth))
+    outcomes.push([row.id, { saved }])
   }
   return outcomes
 }
