@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { AsyncLocalStorage } from "node:async_hooks"
 import { waitUntil } from "../../test/support/wait-until.ts"
 import { Loop } from "./loop.ts"
 
@@ -132,6 +133,24 @@ test("Loop.wakeIn has an effect at every moment of a round's end", async () => {
     await waitUntil(() => rounds === 2)
     await loop.stop()
   }
+})
+
+test("Loop runs its rounds outside of the request that wakes it", async () => {
+  const depths: (number | undefined)[] = []
+  const depth = new AsyncLocalStorage<number>()
+  const loop = depth.run(0, () => {
+    const round = async () => {
+      depths.push(depth.getStore())
+    }
+    return new Loop({ round, pollMs: 1, onError() {} })
+  })
+  depth.run(1, () => loop.start())
+  await waitUntil(() => depths.length >= 3)
+  depth.run(2, () => loop.wake())
+  const { length } = depths
+  await waitUntil(() => depths.length >= length + 3)
+  await loop.stop()
+  expect(new Set(depths)).toEqual(new Set([0]))
 })
 
 test("Loop.stop waits for the round, after which nothing begins", async () => {

@@ -1,4 +1,4 @@
-import { detachWork } from "./tracing/work.ts"
+import { AsyncLocalStorage } from "node:async_hooks"
 
 /** The work of a loop. */
 export interface LoopOptions {
@@ -21,6 +21,8 @@ export interface LoopOptions {
  */
 export class Loop {
   readonly #options: LoopOptions
+  /** A round serves more than the request that wakes the loop, whose call depth it must not have. */
+  readonly #runOutside = AsyncLocalStorage.snapshot()
   #state: "new" | "asleep" | "awake" | "stopped"
   #isWoken = false
   #timer: Timer | undefined
@@ -55,7 +57,7 @@ export class Loop {
     if (this.#state !== "asleep") return
     clearTimeout(this.#timer)
     this.#state = "awake"
-    this.#rounds = detachWork(() => this.#run())
+    this.#rounds = this.#runOutside(() => this.#run())
   }
 
   /** Begins a round after a delay, unless one begins sooner. After a failed round it sleeps on. */
