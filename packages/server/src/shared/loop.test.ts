@@ -135,6 +135,19 @@ test("Loop.wakeIn has an effect at every moment of a round's end", async () => {
   }
 })
 
+test("Loop begins at once what is overdue, without a warning", async () => {
+  const warnings: string[] = []
+  const note = (warning: Error) => warnings.push(warning.name)
+  process.on("warning", note)
+  const { loop, rounds } = createLoop()
+  loop.start(longMs)
+  loop.wakeIn(-1_000.5)
+  await waitUntil(() => rounds.length === 1)
+  await Bun.sleep(0)
+  process.off("warning", note)
+  expect(warnings).toEqual([])
+})
+
 test("Loop runs its rounds outside of the request that wakes it", async () => {
   const depths: (number | undefined)[] = []
   const depth = new AsyncLocalStorage<number>()

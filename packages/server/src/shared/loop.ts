@@ -134,6 +134,7 @@ export class Loop {
     this.#state = "asleep"
     clearTimeout(this.#timer)
     this.#wakesAtMs = performance.now() + ms
-    if (ms < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), ms)
+    // What is overdue begins now: a timer with a negative time writes a warning to standard error.
+    if (ms < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), Math.max(0, ms))
   }
 }
