@@ -3,7 +3,8 @@ import { describeEachDatabase, type TestDatabase } from "../../../../test/suppor
 import { addUser } from "../../../../test/support/users.ts"
 import type { NewVal, ValChange, ValStore } from "../../../domain/vals/vals.ts"
 import type { Database } from "../../database/database.ts"
-import { sql } from "../../database/sql.ts"
+import { unavailable } from "../../database/errors.ts"
+import { raw, sql } from "../../database/sql.ts"
 import { createValStore } from "../vals.ts"
 import { createVersionStore } from "../versions.ts"
 
@@ -106,7 +107,7 @@ describeEachDatabase("createCodeSaves", (open) => {
 
   test("saves that the database refuses keep no later ones from being made", async () => {
     const id = await addVal("one")
-    beforeWrite = () => Promise.reject(new Error("no"))
+    beforeWrite = () => Promise.reject(unavailable("no"))
     const refused = await Promise.allSettled([vals.change(id, toChange("a"), anyone, 2_000)])
     beforeWrite = async () => {}
     const saved = await vals.change(id, toChange("b"), anyone, 2_000)
@@ -190,6 +191,21 @@ describeEachDatabase("createCodeSaves", (open) => {
     )
     // A transaction for some of them would lock the val, so that those behind them needed one too.
     if (database.db.dialect.gather) expect(writes.scripts).toBe(0)
+  })
+
+  test("a save that fails in the script of others fails alone, whatever the reason", async () => {
+    // Elsewhere the database runs none of our code for a save.
+    if (database.db.dialect.gather) return
+    const [bad, good] = [await addVal("bad"), await addVal("good")]
+    await database.db.run(
+      raw(`create trigger faulty before insert on versions when new.branch_id = '${bad}'
+        begin select abs(-9223372036854775808); end`),
+    )
+
+    const saves = [bad, good].map((id) => vals.change(id, toChange("new"), anyone, 2_000))
+    const results = await Promise.allSettled(saves)
+
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"])
   })
 
   test("code that cannot be stored, or that the rule refuses, fails alone", async () => {

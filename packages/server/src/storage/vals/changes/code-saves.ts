@@ -158,9 +158,18 @@ function createWrite(db: Database, gather: Gather): (save: CodeSave) => Promise<
 
 /** Each of the saves is made alone then, so that only the one at fault fails. */
 function toNone(error: unknown): readonly never[] {
-  const isOfOne = error instanceof ConstraintError || error instanceof LockTimeout
-  if (isOfOne || (error instanceof AppError && error.code !== "database_unavailable")) return []
+  if (error instanceof ConstraintError || error instanceof LockTimeout) return []
   throw error
+}
+
+/** The same for a script, of which nothing is left, whatever the error. */
+function unlessUnavailable(error: unknown): readonly never[] {
+  if (isUnavailable(error)) throw error
+  return []
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === "database_unavailable"
 }
 
 /** What has become of a save: the error is what its rule has thrown. */
@@ -186,7 +195,10 @@ function createScriptSave(db: Database): Save {
     }
     // A write that is refused never runs the script.
     const written = db.write(script).finally(close)
-    return { wanted, outcomes: written.catch(toNone).then((outcomes) => new Map(outcomes)) }
+    return {
+      wanted,
+      outcomes: written.catch(unlessUnavailable).then((outcomes) => new Map(outcomes)),
+    }
   }
   return async (id, wanted) => {
     open ??= begin()
