@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../../../test/support/databases.ts"
 import { addUser } from "../../../../test/support/users.ts"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import type { NewVal, ValChange, ValStore } from "../../../domain/vals/vals.ts"
 import type { Database } from "../../database/database.ts"
 import { unavailable } from "../../database/errors.ts"
@@ -191,6 +192,47 @@ describeEachDatabase("createCodeSaves", (open) => {
     )
     // A transaction for some of them would lock the val, so that those behind them needed one too.
     if (database.db.dialect.gather) expect(writes.scripts).toBe(0)
+  })
+
+  test("a save that the rule refuses waits for no other of its val", async () => {
+    const id = await addVal("busy")
+    const first = Promise.withResolvers<void>()
+    let calls = 0
+    beforeWrite = async () => {
+      if (calls++ === 0) await first.promise
+    }
+    const refuse = () => {
+      throw new Error("refused")
+    }
+
+    const saving = vals.change(id, toChange("a"), anyone, 2_000)
+    await waitUntil(() => calls === 1)
+    const refused = await vals.change(id, toChange("b"), refuse, 2_000).catch(String)
+    first.resolve()
+
+    expect([refused, (await saving)?.val.version]).toEqual(["Error: refused", 2])
+  })
+
+  test("saves of one val do not wait for an absent database one after the other", async () => {
+    const id = await addVal("busy")
+    const refusals = Promise.withResolvers<unknown>()
+    beforeWrite = () => refusals.promise
+
+    const saves = Promise.allSettled(
+      Array.from({ length: 10 }, (_, n) => vals.change(id, toChange(`code ${n}`), anyone, 2_000)),
+    )
+    if (database.db.dialect.gather) {
+      await waitUntil(() => writes.alone === 1)
+      refusals.reject(unavailable("it does not respond"))
+      // Those behind the one that was refused.
+      await waitUntil(() => writes.scripts === 9)
+    } else {
+      await waitUntil(() => writes.scripts === 10)
+      refusals.reject(unavailable("it does not respond"))
+    }
+
+    await saves
+    expect(writes.alone + writes.scripts).toBe(10)
   })
 
   test("a save that fails in the script of others fails alone, whatever the reason", async () => {

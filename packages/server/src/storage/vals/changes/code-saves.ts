@@ -53,20 +53,10 @@ type Save = (id: string, wanted: Wanted) => Promise<SavedVal | undefined>
 export function createCodeSaves(db: Database): CodeSaves {
   const { gather } = db.dialect
   const save = gather ? createGatheredSave(db, gather) : createScriptSave(db)
-  /** The last save of each val that is being saved: the next one waits, or it would find the val changed. */
-  const lastOf = new Map<string, Promise<unknown>>()
   return {
     async save(id, change, assert, at, depth) {
       if (!isCodeAlone(change) || findOnce()) return undefined
-      const wanted = { change, assert, at, depth }
-      const saving = lastOf.get(id)?.then(() => save(id, wanted)) ?? save(id, wanted)
-      const settled = saving.catch(() => {})
-      lastOf.set(id, settled)
-      try {
-        return await saving
-      } finally {
-        if (lastOf.get(id) === settled) lastOf.delete(id)
-      }
+      return save(id, { change, assert, at, depth })
     },
   }
 }
@@ -116,7 +106,10 @@ function needsMore({ main, ...found }: ChangeableVal): boolean {
 const selectAny = (dialect: Dialect, ids: readonly string[]) =>
   sql`${selectChangeable} where ${dialect.isAnyId("v.id", ids)}`
 
-/** Where round trips cost time: a statement that reads, and one that writes what is still as it was. */
+/**
+ * Where round trips cost time: a statement that reads, and one that writes what is still as it was. A save
+ * waits for the one of its val before it, or it would find the val changed.
+ */
 function createGatheredSave(db: Database, gather: Gather): Save {
   const find = createBatchLookup<string, ChangeableVal>(
     async (ids) => {
@@ -126,12 +119,40 @@ function createGatheredSave(db: Database, gather: Gather): Save {
     { keysMax: limits.readMax },
   )
   const write = createWrite(db, gather)
-  return async (id, wanted) => {
+  const look = async (id: string, { assert }: Wanted) => {
     const found = await find(id)
     if (!found) return undefined
-    wanted.assert(found.val)
+    assert(found.val)
+    return needsMore(found) ? undefined : found
+  }
+  const make = async (found: ChangeableVal, wanted: Wanted) => {
     const { saved, save } = decide(found, wanted) ?? {}
     return save === undefined || (await write(save)) ? saved : undefined
+  }
+  const makeAfter = async (before: Promise<boolean>, id: string, wanted: Wanted) => {
+    // Each of them tries alone, and fails at once: one after the other they would wait for each failure.
+    if (!(await before)) return undefined
+    const found = await look(id, wanted)
+    return found && make(found, wanted)
+  }
+  /** The last save of each val that is being saved: whether the database was available to all of them. */
+  const lastOf = new Map<string, Promise<boolean>>()
+  return async (id, wanted) => {
+    // Before it waits: the rule may refuse many saves, of users who do not own the val.
+    const found = await look(id, wanted)
+    if (!found) return undefined
+    const before = lastOf.get(id)
+    const saving = before === undefined ? make(found, wanted) : makeAfter(before, id, wanted)
+    const settled = saving.then(
+      () => before ?? true,
+      (error) => !isUnavailable(error),
+    )
+    lastOf.set(id, settled)
+    try {
+      return await saving
+    } finally {
+      if (lastOf.get(id) === settled) lastOf.delete(id)
+    }
   }
 }
 
@@ -201,6 +222,8 @@ function createScriptSave(db: Database): Save {
     }
   }
   return async (id, wanted) => {
+    // The script after it finds what this one has made of the val.
+    if (open?.wanted.has(id)) open = undefined
     open ??= begin()
     const batch = open
     batch.wanted.set(id, wanted)
