@@ -3,6 +3,7 @@ import { describeEachDatabase, type TestDatabase } from "../../../../test/suppor
 import { addUser } from "../../../../test/support/users.ts"
 import { waitUntil } from "../../../../test/support/wait-until.ts"
 import type { NewVal, ValChange, ValStore } from "../../../domain/vals/vals.ts"
+import { runWork, Work } from "../../../shared/tracing/work.ts"
 import type { Database } from "../../database/database.ts"
 import { unavailable } from "../../database/errors.ts"
 import { raw, sql } from "../../database/sql.ts"
@@ -248,6 +249,20 @@ describeEachDatabase("createCodeSaves", (open) => {
     const results = await Promise.allSettled(saves)
 
     expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"])
+  })
+
+  test("a save in the script of another request has waited for the database too", async () => {
+    if (database.db.dialect.gather) return
+    const [first, second] = [await addVal("first"), await addVal("second")]
+    const work = new Work()
+
+    await Promise.all([
+      vals.change(first, toChange("new"), anyone, 2_000),
+      runWork(work, () => vals.change(second, toChange("new"), anyone, 2_000)),
+    ])
+
+    expect(writes.scripts).toBe(1)
+    expect(work.databaseMs).toBeGreaterThan(0)
   })
 
   test("code that cannot be stored, or that the rule refuses, fails alone", async () => {

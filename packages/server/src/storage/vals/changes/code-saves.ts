@@ -1,6 +1,7 @@
 import { AppError } from "../../../domain/app-error.ts"
 import type { AssertVal, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
 import { findOnce } from "../../../shared/once.ts"
+import { currentWork } from "../../../shared/tracing/work.ts"
 import { createBatchLookup } from "../../database/batch-lookups.ts"
 import { type Database, rows, type Script } from "../../database/database.ts"
 import type { CodeSave, Dialect, Gather } from "../../database/dialect.ts"
@@ -224,11 +225,15 @@ function createScriptSave(db: Database): Save {
   return async (id, wanted) => {
     // The script after it finds what this one has made of the val.
     if (open?.wanted.has(id)) open = undefined
+    // The request that begins a script has its time noted by the database.
+    const work = open && currentWork()
+    const startMs = performance.now()
     open ??= begin()
     const batch = open
     batch.wanted.set(id, wanted)
     if (batch.wanted.size === limits.savedMax) open = undefined
-    const outcome = (await batch.outcomes).get(id)
+    const outcomes = await batch.outcomes.finally(() => work?.noteWait("database", startMs))
+    const outcome = outcomes.get(id)
     if (outcome && "error" in outcome) throw outcome.error
     return outcome?.saved
   }
