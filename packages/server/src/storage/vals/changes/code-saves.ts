@@ -30,7 +30,8 @@ export interface CodeSaves {
   /**
    * Saves the code together with that of other requests: one statement reads the vals, and one
    * transaction writes what becomes of them. Undefined if nothing was written, because the change needs
-   * more or another one came first: then a transaction of its own makes it.
+   * more, another one came first, or one before or beside it has failed: then a transaction of its own
+   * makes it.
    */
   save(
     id: string,
