@@ -33,8 +33,11 @@ export function isVersionConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === "version_conflict"
 }
 
-function toSentence(message: string, advice: string | undefined): string {
-  return advice === undefined ? message : `${message}; ${advice}`
+/** The advice has a line of its own below a message of several lines, such as code that is marked. */
+export function toSentence(message: string, advice: string | undefined): string {
+  if (advice === undefined) return message
+  if (!message.includes("\n")) return `${message}; ${advice}`
+  return `${message}\n${advice.charAt(0).toUpperCase()}${advice.slice(1)}`
 }
 
 function toApiFailure(error: ApiError): Failure {

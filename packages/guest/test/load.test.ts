@@ -10,9 +10,9 @@ async function run(code: string, modules = {}) {
 }
 
 /** Why it cannot be loaded. */
-async function refusal(code: string) {
+async function refusal(code: string, load: { readonly isHttp?: boolean } = {}) {
   const guest = await startGuest()
-  const message = await guest.load(code)
+  const message = await guest.load(code, load)
   if (message.kind !== "load_failed") throw new Error("it was loaded")
   return message.error
 }
@@ -235,11 +235,11 @@ describe("loadVal refuses", () => {
     )
   })
 
-  test("invalid code, with its line", async () => {
-    const error = await refusal(`const a = 1\nexport default ( => 1`)
+  test.each([true, false])("invalid code, with its line (isHttp: %p)", async (isHttp) => {
+    const error = await refusal(`const a = 1\nexport default ( => 1`, { isHttp })
     expect(error.name).toBe("SyntaxError")
     expect(error.message).toContain("2 | export default ( => 1")
-    expect(error.stack).toContain("at ada/hello.tsx:2:18")
+    expect(error.stack).toEndWith("\n    at ada/hello.tsx:2:18")
   })
 
   test("an import of a missing export", async () => {

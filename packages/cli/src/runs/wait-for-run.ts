@@ -1,6 +1,7 @@
 import { ApiError } from "@hamlet/contract/client"
 import type { Context } from "../context.ts"
 import type { ExitName } from "../exit-codes.ts"
+import { toSentence } from "../failure.ts"
 import { limits } from "../limits.ts"
 import type { Connection } from "../servers/connection.ts"
 import { writeLogAside } from "./log-lines.ts"
@@ -70,9 +71,8 @@ function printOutcome({ output }: Context, run: RunDetail): ExitName {
   if (run.status === "succeeded") return "ok"
   const { errorColour } = output
   const reason = run.error ? `: ${run.error.name}: ${run.error.message}` : ""
-  output.errorText(
-    `Cannot finish ${toRunVal(run)}: it ${verbs[run.status]}${reason}; see "hamlet run show ${run.id}"\n`,
-  )
+  const problem = `Cannot finish ${toRunVal(run)}: it ${verbs[run.status]}${reason}`
+  output.errorText(`${toSentence(problem, `see "hamlet run show ${run.id}"`)}\n`)
   for (const line of run.error?.stack?.split("\n") ?? [])
     if (/^\s+at /.test(line)) output.errorText(`${line}\n`, errorColour.dim)
   return exitByStatus[run.status]

@@ -91,6 +91,12 @@ describe("run, logs", () => {
     expect(stderr).toMatch(
       /^before\nCannot finish run3\/fail@1: it failed: RangeError: too far; see "hamlet run show [\w-]+"\n {4}at /,
     )
+    const code = "export default ( => 1"
+    await ada.client.createVal({ name: "invalid", code })
+    expect((await ada.hamlet(["run", "invalid"])).stderr).toMatch(
+      /\n +\| +~~\nSee "hamlet run show [\w-]+"\n {4}at run3\/invalid\.tsx:1:18\n$/,
+    )
+    expect((await ada.hamlet(["eval", code])).stderr).toMatch(/~~\nSee "hamlet run show [\w-]+"\n$/)
     expect(await ada.hamlet(["run", "fail", "--json"])).toMatchObject({
       exit: 7,
       stdout: expect.stringContaining('"status":"failed"'),

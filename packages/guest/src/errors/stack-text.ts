@@ -14,6 +14,8 @@ import { guestScript } from "../protocol.ts"
 /** Where modules of vals come from that were written for another service. */
 const otherModules = "https://esm.town/v/"
 
+/** The main module of the process. It awaits the guest, and a val is told another one. */
+const ownMain = Deno.mainModule
 let ownModules: string | undefined
 let ownPackages: string | undefined
 let entries: RegExp | undefined
@@ -110,6 +112,7 @@ function isOurs(location: string): boolean {
     stringStartsWith(location, "node:") ||
     stringStartsWith(location, "checkin:") ||
     stringStartsWith(location, guestScript.name) ||
+    stringStartsWith(location, ownMain) ||
     // The module between a val and a package; for a missing package it shows the import.
     (ownPackages !== undefined &&
       stringStartsWith(location, ownPackages) &&

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../../../test/support/databases.ts"
 import { addUser } from "../../../../test/support/users.ts"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import type { NewVal, ValChange, ValStore } from "../../../domain/vals/vals.ts"
+import { runWork, Work } from "../../../shared/tracing/work.ts"
 import type { Database } from "../../database/database.ts"
-import { sql } from "../../database/sql.ts"
+import { unavailable } from "../../database/errors.ts"
+import { raw, sql } from "../../database/sql.ts"
 import { createValStore } from "../vals.ts"
 import { createVersionStore } from "../versions.ts"
 
@@ -106,7 +109,7 @@ describeEachDatabase("createCodeSaves", (open) => {
 
   test("saves that the database refuses keep no later ones from being made", async () => {
     const id = await addVal("one")
-    beforeWrite = () => Promise.reject(new Error("no"))
+    beforeWrite = () => Promise.reject(unavailable("no"))
     const refused = await Promise.allSettled([vals.change(id, toChange("a"), anyone, 2_000)])
     beforeWrite = async () => {}
     const saved = await vals.change(id, toChange("b"), anyone, 2_000)
@@ -190,6 +193,76 @@ describeEachDatabase("createCodeSaves", (open) => {
     )
     // A transaction for some of them would lock the val, so that those behind them needed one too.
     if (database.db.dialect.gather) expect(writes.scripts).toBe(0)
+  })
+
+  test("a save that the rule refuses waits for no other of its val", async () => {
+    const id = await addVal("busy")
+    const first = Promise.withResolvers<void>()
+    let calls = 0
+    beforeWrite = async () => {
+      if (calls++ === 0) await first.promise
+    }
+    const refuse = () => {
+      throw new Error("refused")
+    }
+
+    const saving = vals.change(id, toChange("a"), anyone, 2_000)
+    await waitUntil(() => calls === 1)
+    const refused = await vals.change(id, toChange("b"), refuse, 2_000).catch(String)
+    first.resolve()
+
+    expect([refused, (await saving)?.val.version]).toEqual(["Error: refused", 2])
+  })
+
+  test("saves of one val do not wait for an absent database one after the other", async () => {
+    const id = await addVal("busy")
+    const refusals = Promise.withResolvers<unknown>()
+    beforeWrite = () => refusals.promise
+
+    const saves = Promise.allSettled(
+      Array.from({ length: 10 }, (_, n) => vals.change(id, toChange(`code ${n}`), anyone, 2_000)),
+    )
+    if (database.db.dialect.gather) {
+      await waitUntil(() => writes.alone === 1)
+      refusals.reject(unavailable("it does not respond"))
+      // Those behind the one that was refused.
+      await waitUntil(() => writes.scripts === 9)
+    } else {
+      await waitUntil(() => writes.scripts === 10)
+      refusals.reject(unavailable("it does not respond"))
+    }
+
+    await saves
+    expect(writes.alone + writes.scripts).toBe(10)
+  })
+
+  test("a save that fails in the script of others fails alone, whatever the reason", async () => {
+    // Elsewhere the database runs none of our code for a save.
+    if (database.db.dialect.gather) return
+    const [bad, good] = [await addVal("bad"), await addVal("good")]
+    await database.db.run(
+      raw(`create trigger faulty before insert on versions when new.branch_id = '${bad}'
+        begin select abs(-9223372036854775808); end`),
+    )
+
+    const saves = [bad, good].map((id) => vals.change(id, toChange("new"), anyone, 2_000))
+    const results = await Promise.allSettled(saves)
+
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"])
+  })
+
+  test("a save in the script of another request has waited for the database too", async () => {
+    if (database.db.dialect.gather) return
+    const [first, second] = [await addVal("first"), await addVal("second")]
+    const work = new Work()
+
+    await Promise.all([
+      vals.change(first, toChange("new"), anyone, 2_000),
+      runWork(work, () => vals.change(second, toChange("new"), anyone, 2_000)),
+    ])
+
+    expect(writes.scripts).toBe(1)
+    expect(work.databaseMs).toBeGreaterThan(0)
   })
 
   test("code that cannot be stored, or that the rule refuses, fails alone", async () => {

@@ -1,6 +1,7 @@
 import { AppError } from "../../../domain/app-error.ts"
 import type { AssertVal, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
 import { findOnce } from "../../../shared/once.ts"
+import { currentWork } from "../../../shared/tracing/work.ts"
 import { createBatchLookup } from "../../database/batch-lookups.ts"
 import { type Database, rows, type Script } from "../../database/database.ts"
 import type { CodeSave, Dialect, Gather } from "../../database/dialect.ts"
@@ -29,7 +30,8 @@ export interface CodeSaves {
   /**
    * Saves the code together with that of other requests: one statement reads the vals, and one
    * transaction writes what becomes of them. Undefined if nothing was written, because the change needs
-   * more or another one came first: then a transaction of its own makes it.
+   * more, another one came first, or one before or beside it has failed: then a transaction of its own
+   * makes it.
    */
   save(
     id: string,
@@ -53,20 +55,10 @@ type Save = (id: string, wanted: Wanted) => Promise<SavedVal | undefined>
 export function createCodeSaves(db: Database): CodeSaves {
   const { gather } = db.dialect
   const save = gather ? createGatheredSave(db, gather) : createScriptSave(db)
-  /** The last save of each val that is being saved: the next one waits, or it would find the val changed. */
-  const lastOf = new Map<string, Promise<unknown>>()
   return {
     async save(id, change, assert, at, depth) {
       if (!isCodeAlone(change) || findOnce()) return undefined
-      const wanted = { change, assert, at, depth }
-      const saving = lastOf.get(id)?.then(() => save(id, wanted)) ?? save(id, wanted)
-      const settled = saving.catch(() => {})
-      lastOf.set(id, settled)
-      try {
-        return await saving
-      } finally {
-        if (lastOf.get(id) === settled) lastOf.delete(id)
-      }
+      return save(id, { change, assert, at, depth })
     },
   }
 }
@@ -116,7 +108,10 @@ function needsMore({ main, ...found }: ChangeableVal): boolean {
 const selectAny = (dialect: Dialect, ids: readonly string[]) =>
   sql`${selectChangeable} where ${dialect.isAnyId("v.id", ids)}`
 
-/** Where round trips cost time: a statement that reads, and one that writes what is still as it was. */
+/**
+ * Where round trips cost time: a statement that reads, and one that writes what is still as it was. A save
+ * waits for the one of its val before it, or it would find the val changed.
+ */
 function createGatheredSave(db: Database, gather: Gather): Save {
   const find = createBatchLookup<string, ChangeableVal>(
     async (ids) => {
@@ -126,12 +121,40 @@ function createGatheredSave(db: Database, gather: Gather): Save {
     { keysMax: limits.readMax },
   )
   const write = createWrite(db, gather)
-  return async (id, wanted) => {
+  const look = async (id: string, { assert }: Wanted) => {
     const found = await find(id)
     if (!found) return undefined
-    wanted.assert(found.val)
+    assert(found.val)
+    return needsMore(found) ? undefined : found
+  }
+  const make = async (found: ChangeableVal, wanted: Wanted) => {
     const { saved, save } = decide(found, wanted) ?? {}
     return save === undefined || (await write(save)) ? saved : undefined
+  }
+  const makeAfter = async (before: Promise<boolean>, id: string, wanted: Wanted) => {
+    // Each of them tries alone, and fails at once: one after the other they would wait for each failure.
+    if (!(await before)) return undefined
+    const found = await look(id, wanted)
+    return found && make(found, wanted)
+  }
+  /** The last save of each val that is being saved: whether the database was available to all of them. */
+  const lastOf = new Map<string, Promise<boolean>>()
+  return async (id, wanted) => {
+    // Before it waits: the rule may refuse many saves, of users who do not own the val.
+    const found = await look(id, wanted)
+    if (!found) return undefined
+    const before = lastOf.get(id)
+    const saving = before === undefined ? make(found, wanted) : makeAfter(before, id, wanted)
+    const settled = saving.then(
+      () => before ?? true,
+      (error) => !isUnavailable(error),
+    )
+    lastOf.set(id, settled)
+    try {
+      return await saving
+    } finally {
+      if (lastOf.get(id) === settled) lastOf.delete(id)
+    }
   }
 }
 
@@ -158,9 +181,18 @@ function createWrite(db: Database, gather: Gather): (save: CodeSave) => Promise<
 
 /** Each of the saves is made alone then, so that only the one at fault fails. */
 function toNone(error: unknown): readonly never[] {
-  const isOfOne = error instanceof ConstraintError || error instanceof LockTimeout
-  if (isOfOne || (error instanceof AppError && error.code !== "database_unavailable")) return []
+  if (error instanceof ConstraintError || error instanceof LockTimeout) return []
   throw error
+}
+
+/** The same for a script, of which nothing is left, whatever the error. */
+function unlessUnavailable(error: unknown): readonly never[] {
+  if (isUnavailable(error)) throw error
+  return []
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === "database_unavailable"
 }
 
 /** What has become of a save: the error is what its rule has thrown. */
@@ -186,14 +218,23 @@ function createScriptSave(db: Database): Save {
     }
     // A write that is refused never runs the script.
     const written = db.write(script).finally(close)
-    return { wanted, outcomes: written.catch(toNone).then((outcomes) => new Map(outcomes)) }
+    return {
+      wanted,
+      outcomes: written.catch(unlessUnavailable).then((outcomes) => new Map(outcomes)),
+    }
   }
   return async (id, wanted) => {
+    // The script after it finds what this one has made of the val.
+    if (open?.wanted.has(id)) open = undefined
+    // The request that begins a script has its time noted by the database.
+    const work = open && currentWork()
+    const startMs = performance.now()
     open ??= begin()
     const batch = open
     batch.wanted.set(id, wanted)
     if (batch.wanted.size === limits.savedMax) open = undefined
-    const outcome = (await batch.outcomes).get(id)
+    const outcomes = await batch.outcomes.finally(() => work?.noteWait("database", startMs))
+    const outcome = outcomes.get(id)
     if (outcome && "error" in outcome) throw outcome.error
     return outcome?.saved
   }
