@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -71,6 +71,32 @@ test("CodeCache.fill reports a process that ends by itself, and not that the ser
   await fill("killed")
   await expect(fill("memory")).rejects.toThrow("in a sandbox: it reached its limit of memory")
   expect(existsSync(folder)).toBe(false)
+})
+
+test("CodeCache.fill waits for a process that is storing something", async () => {
+  const denoDir = mkdtempSync(join(tmpdir(), "hamlet-code-cache-test-"))
+  const folder = join(denoDir, "filled")
+  using stored = new Database(join(denoDir, fileName))
+  stored.run("create table codecache (specifier text, data blob)")
+  stored.run("begin immediate")
+  setTimeout(() => stored.run("commit"), 300)
+  const compiling = {
+    ...{ onMessage: undefined as (() => void) | undefined, denoDir, isEnding: false },
+    exited: new Promise<never>(() => {}),
+    addModules() {},
+    send() {
+      stored.run("insert into codecache values ('hamlet:guest', null)")
+      this.onMessage?.()
+    },
+  }
+  const cache = new CodeCache(folder)
+  try {
+    await cache.fill(compiling, "http://localhost/example", 60_000)
+    expect(cache.provide(denoDir)).toBe(true)
+  } finally {
+    cache.stop()
+    rmSync(denoDir, { recursive: true })
+  }
 })
 
 /** The size of a script as V8 compiles it before it runs. */

@@ -1,4 +1,4 @@
-import { Database } from "bun:sqlite"
+import { Database, SQLiteError } from "bun:sqlite"
 import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { type GuestMessage, guestScript, type HostMessage } from "@hamlet/guest/protocol"
@@ -8,6 +8,8 @@ import type { SandboxExit } from "./sandbox-exit.ts"
 
 /** Deno's database of compiled code, in its cache folder. */
 const fileName = "v8_code_cache_v2"
+/** How often a process is asked again that locks it. */
+const lockRetryMs = 20
 /** The files of its journal. */
 const journalEnds = ["-wal", "-shm"] as const
 
@@ -45,7 +47,7 @@ export class CodeCache {
   /** Has a process compile, and takes over the result. */
   async fill(process: CompilingProcess, exampleUrl: string, msMax: number): Promise<void> {
     const late = new Promise((resolve) => setTimeout(resolve, msMax).unref())
-    forgetGuest(process)
+    await forgetGuest(process, performance.now() + msMax)
     await Promise.race([load(process, exampleUrl), process.exited, late])
     if (process.isEnding) {
       const { reason, message } = await process.exited
@@ -78,12 +80,19 @@ export class CodeCache {
 }
 
 /** What V8 had compiled before the guest ran. Deno stores only what it does not find. */
-function forgetGuest({ denoDir, isEnding }: CompilingProcess): void {
-  if (isEnding) return
-  using compiled = new Database(join(denoDir, fileName), { readwrite: true })
-  // The process may be storing something else.
-  compiled.run("pragma busy_timeout = 100")
-  compiled.query("delete from codecache where specifier = ?").run(guestScript.name)
+async function forgetGuest(process: CompilingProcess, untilMs: number): Promise<void> {
+  while (!process.isEnding) {
+    using compiled = new Database(join(process.denoDir, fileName), { readwrite: true })
+    try {
+      compiled.query("delete from codecache where specifier = ?").run(guestScript.name)
+      return
+    } catch (error) {
+      // The process is storing something else.
+      const isBusy = error instanceof SQLiteError && error.code === "SQLITE_BUSY"
+      if (!isBusy || performance.now() >= untilMs) throw error
+    }
+    await Bun.sleep(lockRetryMs)
+  }
 }
 
 /**
