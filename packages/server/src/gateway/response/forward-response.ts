@@ -5,7 +5,7 @@ import {
   type RunSlot,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
-import type { Deadlines } from "../deadlines.ts"
+import type { Watchdog } from "../../shared/watchdog.ts"
 import {
   disableIdleTimeout,
   finish,
@@ -25,7 +25,7 @@ export function forwardResponse(
   context: RequestContext,
   slot: RunSlot,
   response: ValResponse,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Response | Promise<Response> {
   const { status, body, headers: given } = response
   const { limits } = context
@@ -108,7 +108,7 @@ async function forwardWhole(
   slot: RunSlot,
   body: ReadableStream<Uint8Array>,
   head: Head,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Promise<Response> {
   const expiry = Promise.withResolvers<undefined>()
   const expiresMs = performance.now() + context.limits.streamMsMax
@@ -144,7 +144,7 @@ function forwardStream(
   slot: RunSlot,
   body: ReadableStream<Uint8Array>,
   head: Head,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Response {
   const { status: responseStatus, headers, given } = head
   disableIdleTimeout(context)

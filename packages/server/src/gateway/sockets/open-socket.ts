@@ -1,6 +1,6 @@
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
 import type { RunSlot } from "../../domain/runs/runner.ts"
-import type { Deadlines } from "../deadlines.ts"
+import type { Watchdog } from "../../shared/watchdog.ts"
 import type { HeaderRecord } from "../request/request-headers.ts"
 import {
   finish,
@@ -26,7 +26,7 @@ export async function openSocket(
   context: RequestContext,
   slot: RunSlot,
   sockets: Sockets,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Promise<Response | undefined> {
   const outcome = await slot.connect(context.slotRequest)
   if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
