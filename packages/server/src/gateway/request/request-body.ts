@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { Watchdog, Watched } from "../../shared/watchdog.ts"
+import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 import type { HeaderRecord } from "./request-headers.ts"
 

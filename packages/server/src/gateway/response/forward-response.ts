@@ -5,7 +5,7 @@ import {
   type RunSlot,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
-import type { Watchdog } from "../../shared/watchdog.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import {
   disableIdleTimeout,
   finish,

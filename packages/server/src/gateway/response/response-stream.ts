@@ -1,5 +1,5 @@
 import type { BodySample } from "../../domain/runs/contents/response-keeper.ts"
-import type { Watchdog, Watched } from "../../shared/watchdog.ts"
+import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /** Called when a response has ended: exactly one of these methods, once. */

@@ -1,6 +1,6 @@
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
 import type { RunSlot } from "../../domain/runs/runner.ts"
-import type { Watchdog } from "../../shared/watchdog.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import type { HeaderRecord } from "../request/request-headers.ts"
 import {
   finish,

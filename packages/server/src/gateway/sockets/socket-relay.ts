@@ -1,4 +1,4 @@
-import type { Watched } from "../../shared/watchdog.ts"
+import type { Watched } from "../../shared/time/watchdog.ts"
 import type { BacklogHolder } from "./backlogs.ts"
 import { UnreadBytes } from "./unread-bytes.ts"
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { Watchdog } from "../../shared/watchdog.ts"
+import { Watchdog } from "../../shared/time/watchdog.ts"
 import { gatewayLimits } from "../limits.ts"
 import type { ClientSocket, SocketEnd } from "./socket-relay.ts"
 import { Sockets } from "./sockets.ts"

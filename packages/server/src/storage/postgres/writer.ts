@@ -1,6 +1,6 @@
 import type { ReservedSQL, SQL } from "bun"
 import { toRetryDelay } from "../../domain/backoff.ts"
-import type { Watchdog } from "../../shared/watchdog.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import type { Script } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { raw, type Statement } from "../database/sql.ts"
