@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
-import type { Privacy } from "../../domain/vals/vals.ts"
-import type { ValRow } from "./val-rows.ts"
+import type { Privacy, Val } from "../../domain/vals/vals.ts"
 import { createValStore, selectVals } from "./vals.ts"
 
 const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
@@ -76,7 +75,7 @@ describeEachDatabase("selectVals", (open) => {
           const pages = limits.flatMap((limit) => offsets.map((offset) => ({ limit, offset })))
           const found = await Promise.all(
             pages.map((page) =>
-              database.db.read<ValRow>(selectVals(viewerId, { ownerId, privacy }, page)),
+              database.db.read<Val>(selectVals(viewerId, { ownerId, privacy }, page)),
             ),
           )
           for (const [index, { limit, offset }] of pages.entries()) {
