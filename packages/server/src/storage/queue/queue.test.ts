@@ -384,6 +384,22 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await runs.findInput(run.id)).toBeUndefined()
   })
 
+  test("record notes that a val ran once its run has started, and keeps the response", async () => {
+    const { db, val, add, queue, runs, addNode } = await setUp()
+    await add([toRun(val)])
+    const nodeId = await addNode()
+    const [run] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun]
+    const readTimes = () =>
+      db.first`select run_started_at, run_ended_at from vals where id = ${val}`
+    expect(await runs.record([toRecord(run, nodeId, { status: "queued" })])).toEqual([])
+    expect(await readTimes()).toEqual({ runStartedAt: null, runEndedAt: null })
+    const response = { headers: [], body: "ok", bytes: 2, isBinary: false, isTruncated: false }
+    const ended = toRecord(run, nodeId, { status: "succeeded", endedAt: 9, response })
+    expect(await runs.record([ended])).toEqual([])
+    expect(await readTimes()).toEqual({ runStartedAt: 5, runEndedAt: 9 })
+    expect(await runs.find(ada, run.id)).toMatchObject({ response })
+  })
+
   test("saveClaims ends the claims that the node does not know of", async () => {
     const { val, add, queue, addNode, runs, nodes } = await setUp()
     await add([toRun(val), toRun(val), toRun(val)])
