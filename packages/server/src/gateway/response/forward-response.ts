@@ -5,6 +5,7 @@ import {
   type RunSlot,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
+import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
 import type { Watchdog } from "../../shared/time/watchdog.ts"
 import {
   disableIdleTimeout,
@@ -183,16 +184,9 @@ function forwardStream(
 }
 
 function toBreak(context: RequestContext, error: unknown) {
-  if (context.run.isCancelled)
-    return {
-      status: "cancelled" as const,
-      error: { name: "Cancelled", message: "The run was cancelled" },
-    }
+  if (context.run.isCancelled) return { status: "cancelled" as const, error: cancelledError }
   if (context.request.signal.aborted)
-    return {
-      status: "cancelled" as const,
-      error: { name: "Cancelled", message: "The client disconnected" },
-    }
+    return { status: "cancelled" as const, error: disconnectedError }
   const message = `The response of the val ended early: ${error instanceof Error ? error.message : String(error)}`
   return { status: "failed" as const, error: { name: brokenResponse, message } }
 }

@@ -97,7 +97,7 @@ describeEachDatabase("createQueueStore", (open) => {
     queue.takeOver({ error: died, at: 9, runsMax: 100, delayOf: () => 60_000, waits })
 
   test("a run names its file, by default the entry file of main", async () => {
-    const { db, val, add, runs } = await setUp()
+    const { db, val, add, runs, queue, addNode } = await setUp()
     const [entry, other, branch] = [Bun.randomUUIDv7(), Bun.randomUUIDv7(), Bun.randomUUIDv7()]
     await db.write(function* () {
       yield sql`insert into files (id, branch_id, path) values (${entry}, ${val}, 'entry.ts')`
@@ -119,6 +119,9 @@ describeEachDatabase("createQueueStore", (open) => {
     })
     expect(await fileOf({})).toEqual([entry, val, 1])
     expect(await fileOf({ file: { id: val, branchId: val } })).toEqual([val, val, 1])
+    const claimed = await queue.claim(toRequest(await addNode()))
+    const started = [null, ofBranch.file, { id: entry, branchId: val }, null]
+    expect(claimed.runs.map(({ startedFile }) => startedFile)).toEqual(started)
   })
 
   test("claim gives every run to exactly one of the nodes that ask at once", async () => {
