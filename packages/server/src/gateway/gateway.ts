@@ -6,10 +6,10 @@ import { openPass } from "../domain/requests/preview-pass.ts"
 import { assertRunnable } from "../domain/runs/execute-run.ts"
 import type { Program, RunSlot } from "../domain/runs/runner.ts"
 import type { Val } from "../domain/vals/vals.ts"
+import { Watchdog } from "../shared/time/watchdog.ts"
 import { startRequest, toFailure } from "../shared/tracing/request-span.ts"
 import { parseTraceparent } from "../shared/tracing/trace-context.ts"
 import { runWork } from "../shared/tracing/work.ts"
-import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { createFindVal, type FindVal } from "./find-val.ts"
 import { type GatewayLimits, gatewayLimits } from "./limits.ts"
@@ -65,7 +65,7 @@ interface Parts {
   readonly limits: GatewayLimits
   readonly hosts: ValHosts
   readonly findVal: FindVal
-  readonly deadlines: Deadlines
+  readonly deadlines: Watchdog
   readonly sockets: Sockets
   readonly uploads: UploadLimiter
   readonly proto: string
@@ -74,7 +74,7 @@ interface Parts {
 /** Creates the gateway. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const limits = { ...gatewayLimits, ...deps.limits }
-  const deadlines = new Deadlines(limits.sweepMs)
+  const deadlines = new Watchdog(limits.sweepMs)
   const sockets = new Sockets(limits, deadlines)
   const hosts = createValHosts(deps.valsDomain, deps.baseUrl, limits.hostsMax)
   const findVal = createFindVal(

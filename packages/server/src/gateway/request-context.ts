@@ -7,7 +7,7 @@ import {
   type SlotRequest,
   type Stopped,
 } from "../domain/runs/runner.ts"
-import type { RunError } from "../domain/runs/runs.ts"
+import { disconnectedError, type RunError } from "../domain/runs/runs.ts"
 import { replaceEach } from "../shared/hostile-input/bounded.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { GatewayLimits } from "./limits.ts"
@@ -109,10 +109,7 @@ export function respondBroken(context: RequestContext, slot: RunSlot, message: s
 /** Responds when the run got no slot. */
 export function respondRejected(context: RequestContext, error: unknown): Response {
   if (context.request.signal.aborted) {
-    finish(context, undefined, {
-      status: "cancelled",
-      error: { name: "Cancelled", message: "The client disconnected" },
-    })
+    finish(context, undefined, { status: "cancelled", error: disconnectedError })
     return new Response(null, { status: 502 })
   }
   if (!(error instanceof AppError)) throw error

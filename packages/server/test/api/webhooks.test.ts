@@ -340,6 +340,8 @@ describeApi(
           run: {
             ...{ id: failed.id, status: "failed", source: "api", durationMs: 5 },
             error: { name: "TypeError", message: "x is not a function" },
+            file: { id: mine.id, path: "main.tsx" },
+            branch: { id: mine.id, name: "main" },
             links: { self: `${testBaseUrl}/v1/runs/${failed.id}` },
           },
           val: { id: mine.id },

@@ -194,6 +194,9 @@ export interface RunFilter extends Period {
 /** The error of a run that was cancelled. */
 export const cancelledError: RunError = { name: "Cancelled", message: "The run was cancelled" }
 
+/** The error of a run whose client has gone before its response. */
+export const disconnectedError: RunError = { name: "Cancelled", message: "The client disconnected" }
+
 /** Stores runs. */
 export interface RunStore {
   /**

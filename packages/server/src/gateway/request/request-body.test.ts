@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { Deadlines } from "../deadlines.ts"
+import { Watchdog } from "../../shared/time/watchdog.ts"
 import { readRequestBody } from "./request-body.ts"
 
 const limits = {
@@ -9,11 +9,11 @@ const limits = {
   bodyStalledMsMax: 400,
 }
 
-let deadlines = new Deadlines(5)
+let deadlines = new Watchdog(5)
 let places = 0
 afterEach(() => {
   deadlines.stop()
-  deadlines = new Deadlines(5)
+  deadlines = new Watchdog(5)
   places = 0
 })
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { Deadlines, Expirable } from "../deadlines.ts"
+import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 import type { HeaderRecord } from "./request-headers.ts"
 
@@ -22,7 +22,7 @@ type BodyLimits = Pick<
 /** The dependencies of `readRequestBody`. */
 export interface BodyDeps {
   readonly limits: BodyLimits
-  readonly deadlines: Deadlines
+  readonly deadlines: Watchdog
   /** Counts an upload to the val; returns the function that releases it. */
   acquireUpload(): () => void
 }
@@ -89,7 +89,7 @@ async function readWhole(request: Request, { deadlines, limits }: BodyDeps): Pro
 }
 
 /** A body that is too large to be read before its run begins, or of unknown size. */
-class StreamedBody implements RequestBody, Expirable {
+class StreamedBody implements RequestBody, Watched {
   readonly content: ReadableStream<Uint8Array>
   readonly storedCopy = null
   failure: AppError | undefined

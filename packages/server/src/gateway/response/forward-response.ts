@@ -5,7 +5,8 @@ import {
   type RunSlot,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
-import type { Deadlines } from "../deadlines.ts"
+import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import {
   disableIdleTimeout,
   finish,
@@ -25,7 +26,7 @@ export function forwardResponse(
   context: RequestContext,
   slot: RunSlot,
   response: ValResponse,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Response | Promise<Response> {
   const { status, body, headers: given } = response
   const { limits } = context
@@ -108,7 +109,7 @@ async function forwardWhole(
   slot: RunSlot,
   body: ReadableStream<Uint8Array>,
   head: Head,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Promise<Response> {
   const expiry = Promise.withResolvers<undefined>()
   const expiresMs = performance.now() + context.limits.streamMsMax
@@ -144,7 +145,7 @@ function forwardStream(
   slot: RunSlot,
   body: ReadableStream<Uint8Array>,
   head: Head,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Response {
   const { status: responseStatus, headers, given } = head
   disableIdleTimeout(context)
@@ -183,16 +184,9 @@ function forwardStream(
 }
 
 function toBreak(context: RequestContext, error: unknown) {
-  if (context.run.isCancelled)
-    return {
-      status: "cancelled" as const,
-      error: { name: "Cancelled", message: "The run was cancelled" },
-    }
+  if (context.run.isCancelled) return { status: "cancelled" as const, error: cancelledError }
   if (context.request.signal.aborted)
-    return {
-      status: "cancelled" as const,
-      error: { name: "Cancelled", message: "The client disconnected" },
-    }
+    return { status: "cancelled" as const, error: disconnectedError }
   const message = `The response of the val ended early: ${error instanceof Error ? error.message : String(error)}`
   return { status: "failed" as const, error: { name: brokenResponse, message } }
 }

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { Deadlines } from "../deadlines.ts"
+import { Watchdog } from "../../shared/time/watchdog.ts"
 import { ResponseStream } from "./response-stream.ts"
 
-const deadlines = new Deadlines(1_000_000)
+const deadlines = new Watchdog(1_000_000)
 afterAll(() => deadlines.stop())
 
 function start(source: UnderlyingDefaultSource<Uint8Array>) {

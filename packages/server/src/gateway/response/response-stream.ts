@@ -1,5 +1,5 @@
 import type { BodySample } from "../../domain/runs/contents/response-keeper.ts"
-import type { Deadlines, Expirable } from "../deadlines.ts"
+import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /** Called when a response has ended: exactly one of these methods, once. */
@@ -15,11 +15,11 @@ export interface ResponseEnd {
 type StreamLimits = Pick<GatewayLimits, "streamMsMax" | "stalledMsMax">
 
 /** Forwards a response chunk by chunk, at the pace of the client and without delay. */
-export class ResponseStream implements Expirable {
+export class ResponseStream implements Watched {
   readonly stream: ReadableStream<Uint8Array>
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #end: ResponseEnd
-  readonly #deadlines: Deadlines
+  readonly #deadlines: Watchdog
   readonly #limits: StreamLimits
   readonly #startedMs = performance.now()
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -31,7 +31,7 @@ export class ResponseStream implements Expirable {
   constructor(
     source: ReadableStream<Uint8Array>,
     end: ResponseEnd,
-    deadlines: Deadlines,
+    deadlines: Watchdog,
     limits: StreamLimits,
     sample?: Pick<BodySample, "add">,
   ) {

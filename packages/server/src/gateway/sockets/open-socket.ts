@@ -1,6 +1,7 @@
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
 import type { RunSlot } from "../../domain/runs/runner.ts"
-import type { Deadlines } from "../deadlines.ts"
+import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import type { HeaderRecord } from "../request/request-headers.ts"
 import {
   finish,
@@ -26,7 +27,7 @@ export async function openSocket(
   context: RequestContext,
   slot: RunSlot,
   sockets: Sockets,
-  deadlines: Deadlines,
+  deadlines: Watchdog,
 ): Promise<Response | undefined> {
   const outcome = await slot.connect(context.slotRequest)
   if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
@@ -51,7 +52,7 @@ export async function openSocket(
 function respondUnopened(context: RequestContext, slot: RunSlot): Response {
   if (!context.request.signal.aborted)
     return respondBroken(context, slot, "The request is not a valid WebSocket handshake")
-  const error = { name: "Cancelled", message: "The client disconnected" }
+  const error = disconnectedError
   return respondStopped(context, slot, { kind: "stopped", status: "cancelled", error })
 }
 
@@ -66,8 +67,7 @@ function toRunEnd(context: RequestContext, end: SocketEnd): RunEnd {
     const message = `The WebSocket was open for longer than ${context.limits.streamMsMax / 1000} seconds and was closed`
     return { status: "timed_out", error: { name: "TimedOut", message } }
   }
-  if (context.run.isCancelled)
-    return { status: "cancelled", error: { name: "Cancelled", message: "The run was cancelled" } }
+  if (context.run.isCancelled) return { status: "cancelled", error: cancelledError }
   return {
     status: "crashed",
     error: {

@@ -1,4 +1,4 @@
-import type { Expirable } from "../deadlines.ts"
+import type { Watched } from "../../shared/time/watchdog.ts"
 import type { BacklogHolder } from "./backlogs.ts"
 import { UnreadBytes } from "./unread-bytes.ts"
 
@@ -35,7 +35,7 @@ const reasonBytesMax = 123
  * waits until the other side has read what was sent before: otherwise these bytes would stay in memory
  * and no limit would count them.
  */
-export class SocketRelay implements Expirable, BacklogHolder {
+export class SocketRelay implements Watched, BacklogHolder {
   readonly accountId: string
   readonly #val: ValSocket
   readonly #registry: RelayRegistry

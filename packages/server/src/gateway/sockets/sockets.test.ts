@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { Deadlines } from "../deadlines.ts"
+import { Watchdog } from "../../shared/time/watchdog.ts"
 import { gatewayLimits } from "../limits.ts"
 import type { ClientSocket, SocketEnd } from "./socket-relay.ts"
 import { Sockets } from "./sockets.ts"
 
-const deadlines = new Deadlines(1_000_000)
+const deadlines = new Watchdog(1_000_000)
 afterAll(() => deadlines.stop())
 
 /** The val's end of a WebSocket. */

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import { OpenCounts } from "../../shared/counter.ts"
-import type { Deadlines } from "../deadlines.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 import { Backlogs } from "./backlogs.ts"
 import { type RelayRegistry, type SocketEnd, SocketRelay } from "./socket-relay.ts"
@@ -15,9 +15,9 @@ export class Sockets implements RelayRegistry {
   readonly #places = new OpenCounts()
   readonly #backlogs: Backlogs
   readonly #limits: GatewayLimits
-  readonly #deadlines: Deadlines
+  readonly #deadlines: Watchdog
 
-  constructor(limits: GatewayLimits, deadlines: Deadlines) {
+  constructor(limits: GatewayLimits, deadlines: Watchdog) {
     this.#limits = limits
     this.#deadlines = deadlines
     this.#backlogs = new Backlogs(limits)

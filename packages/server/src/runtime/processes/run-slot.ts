@@ -14,6 +14,7 @@ import {
   type Stopped,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
+import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../shared/json-text.ts"
@@ -187,7 +188,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   stop(status: "cancelled" | "timed_out"): void {
     const message =
       status === "cancelled"
-        ? "The run was cancelled"
+        ? cancelledError.message
         : `The run took longer than ${this.process.limits.runMsMax / 1000} seconds and was ended`
     this.endWith({
       kind: "stopped",
@@ -267,11 +268,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
    */
   async #explain({ kind, message }: GuestFailure): Promise<Stopped> {
     if (this.#client?.signal.aborted)
-      return {
-        kind: "stopped",
-        status: "cancelled",
-        error: { name: "Cancelled", message: "The client disconnected" },
-      }
+      return { kind: "stopped", status: "cancelled", error: disconnectedError }
     if (kind !== "closed")
       return {
         kind: "stopped",

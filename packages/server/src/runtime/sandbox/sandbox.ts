@@ -8,6 +8,7 @@ import {
 import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import { hasSlowLane, setSlowLane } from "../cpu-priority/slow-lane.ts"
 import type { EmitFolder } from "../emits/emit-folder.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"
@@ -20,7 +21,6 @@ import type { GuestProcess } from "./launch/guest-process.ts"
 import type { LaunchedProcess } from "./launch/launched-process.ts"
 import { type LaunchHost, launch } from "./launch/launcher.ts"
 import { createLimitChecks, type LimitChecks } from "./launch/limit-checks.ts"
-import type { Watchdog } from "./launch/watchdog.ts"
 import { writeModuleLater, writeModules } from "./module-cache.ts"
 import { assertHash, type PackageFolders, toPackagesFolder } from "./packages/package-folders.ts"
 import { toValProfile, type ValParts } from "./profiles/val-profile.ts"
@@ -253,9 +253,10 @@ export class Sandbox {
   }
 
   /** Called by the watchdog: ends the sandbox if it exceeds a limit. */
-  check(): void {
+  check(): boolean {
     const excess = this.#stopped ? undefined : this.#limitChecks?.findExcess()
     if (excess) void this.stop(excess.reason, excess.message)
+    return this.#stopped !== undefined
   }
 
   #listen(): ControlChannel {
@@ -333,7 +334,7 @@ export class Sandbox {
     if (this.#control.isOpen) await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
     if (this.#guest && this.#stopped?.reason !== "protocol") await this.#receiveUnsent()
     this.#hasEnded = true
-    this.#host.watchdog.delete(this)
+    this.#host.watchdog.remove(this)
     this.#control.stop()
     this.egressListener?.stop()
     const exit = toSandboxExit(

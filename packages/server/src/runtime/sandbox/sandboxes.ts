@@ -3,6 +3,7 @@ import { exampleCode } from "@hamlet/guest/example"
 import { guestScript, workerStarter } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
+import { Watchdog } from "../../shared/time/watchdog.ts"
 import { EmitFolder } from "../emits/emit-folder.ts"
 import { bundleGuest, bundleProgram } from "./bundle-program.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
@@ -11,7 +12,6 @@ import { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener, EgressPaths } from "./egress-listener.ts"
 import { isRoot, listIsolations, type WantedIsolation } from "./launch/isolation.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./launch/tool-run.ts"
-import { Watchdog } from "./launch/watchdog.ts"
 import { PackageFolders } from "./packages/package-folders.ts"
 import type { Tool } from "./profiles/tool-profile.ts"
 import { insideCa, systemFiles, type ValParts } from "./profiles/val-profile.ts"
@@ -362,7 +362,7 @@ async function choose(
     }
     const host: SandboxHost = {
       ...{ limits, example, valParts, isolation, cgroups, filterPath, onError },
-      watchdog: new Watchdog(limits),
+      watchdog: new Watchdog(limits.watchMs, limits.watchedMax),
       packageFolders: new PackageFolders(join(folder.path, "files")),
       scheduler: new ControlScheduler(),
       openEgress: options.openEgress,

@@ -41,9 +41,9 @@ export interface MainRow {
   readonly readmeSavedAt: number | null
 }
 
-/** The columns of a MainRow that are not of a ValRow, with the joins of `withCurrentVersion`. */
+/** The columns of a MainRow that are not of a Val, with the joins of `withCurrentVersion`. */
 export const mainColumns = raw(
-  `b.version_last, c.type as entry_file_type, n.readme_since, d.file_id as readme_file_id,
+  `b.version_last, n.entry_path, n.entry_since, c.file_id as entry_file_id, c.type as entry_file_type, n.readme_since, d.file_id as readme_file_id,
   c.created_at as entry_saved_at, d.created_at as readme_saved_at`,
 )
 

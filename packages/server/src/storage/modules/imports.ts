@@ -3,6 +3,7 @@ import type {
   ImportTarget,
   ResolvedImport,
 } from "../../domain/modules/graph/module-graph.ts"
+import type { SavedVersion } from "../../domain/modules/graph/version-files.ts"
 import { mainBranch, toBranchKey } from "../../domain/modules/import-address.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
@@ -18,9 +19,7 @@ interface ImportRow {
   readonly isPinned: boolean
   readonly pinnedAt: number
   readonly target: ImportTarget | null
-  readonly version: number | null
-  readonly versionCreatedAt: number | null
-  readonly entryPath: string | null
+  readonly version: SavedVersion | null
 }
 
 const limits = {
@@ -65,7 +64,7 @@ function selectImports(key: string): Statement {
       case when i.pinned_version is null then 0 else 1 end as is_pinned, coalesce(i.pinned_at,
         (select s.created_at from states s where s.branch_id = i.branch_id and s.path = i.path and s.since = i.since)) as pinned_at,
       v.id as target__val_id, v.owner_id as target__owner_id, o.username as target__owner_name, v.name as target__val_name,
-      b.id as target__branch_id, b.name as target__branch_name, c.version, c.created_at as version_created_at, c.entry_path
+      b.id as target__branch_id, b.name as target__branch_name, c.version as version__number, c.created_at as version__saved_at, c.entry_path as version___entry_path
     from imports i
     join branches f on f.id = i.branch_id join vals m on m.id = f.val_id
     left join users u on i.pinned_val_id is null and u.username_key = i.username_key
@@ -96,14 +95,7 @@ function toImport(row: ImportRow): ResolvedImport {
     isPinned: row.isPinned,
     pinnedAt: row.pinnedAt,
     target: row.target ?? undefined,
-    version:
-      row.version === null
-        ? undefined
-        : {
-            number: row.version,
-            savedAt: row.versionCreatedAt ?? 0,
-            entryPath: row.entryPath,
-          },
+    version: row.version ?? undefined,
   }
 }
 

@@ -1,6 +1,5 @@
 import type {
   Lockfile,
-  LockfileState,
   LockfileStore,
   LockfileSummary,
   Resolution,
@@ -14,17 +13,8 @@ import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { keepBundle } from "./bundles.ts"
 
-interface StampRow {
+interface StampRow extends LockfileSummary {
   readonly key: string
-  readonly state: LockfileState
-  readonly bundleHash: string | null
-  readonly updatedAt: number
-}
-
-interface LockRow extends StampRow {
-  readonly nextAttemptAt: number | null
-  readonly nodeId: string | null
-  readonly resolution: Resolution | null
 }
 
 const limits = {
@@ -39,11 +29,17 @@ const limits = {
 export function createLockfileStore(db: Database): LockfileStore {
   const findByKey = createFindStamp(db)
   return {
-    findSummary: async (valId, version) => toStamp(await findByKey(`${valId} ${version}`)),
+    async findSummary(valId, version) {
+      const found = (await findByKey(`${valId} ${version}`)) ?? "none"
+      if (found === "none") return null
+      const { state, bundle, updatedAt } = found
+      return { state, bundle, updatedAt }
+    },
     async find(valId, version) {
-      const row = await db.first<LockRow>`
-        select state, bundle_hash, updated_at, next_attempt_at, node_id, resolution as resolution_json from locks where branch_id = ${valId} and version = ${version}`
-      return row ? toLock(row) : null
+      const found = await db.first<Lockfile>`
+        select state, bundle_hash as bundle, updated_at, case when node_id is null then next_attempt_at end as retry_at, resolution as resolution_json
+        from locks where branch_id = ${valId} and version = ${version}`
+      return found ?? null
     },
     add: (valId, version, at) =>
       db.run`insert into locks (branch_id, version, owner_id, state, next_attempt_at, updated_at)
@@ -106,7 +102,7 @@ export function* readLockfile({
   branchId,
   version,
 }: BranchVersion): Script<Pick<Lockfile, "state" | "resolution"> | null> {
-  const row = yield* firstRow<Pick<LockRow, "state" | "resolution">>`
+  const row = yield* firstRow<Pick<Lockfile, "state" | "resolution">>`
     select state, case when length(resolution) <= ${limits.carriedCharsMax} then resolution end as resolution_json
     from locks where branch_id = ${branchId} and version = ${version}`
   return row ?? null
@@ -151,21 +147,6 @@ function createFindStamp(db: Database): (key: string) => Promise<FoundStamp | un
 
 function selectStamp(key: string): Statement {
   const [valId = "", version] = key.split(" ")
-  return sql`select cast(${key} as ${raw("text")}) as key, state, bundle_hash, updated_at from locks
+  return sql`select cast(${key} as ${raw("text")}) as key, state, bundle_hash as bundle, updated_at from locks
     where branch_id = ${valId} and version = ${Number(version)}`
-}
-
-function toStamp(found: FoundStamp | undefined): LockfileSummary | null {
-  if (found === undefined || found === "none") return null
-  return { state: found.state, bundle: found.bundleHash, updatedAt: found.updatedAt }
-}
-
-function toLock(row: LockRow): Lockfile {
-  return {
-    state: row.state,
-    bundle: row.bundleHash,
-    updatedAt: row.updatedAt,
-    resolution: row.resolution,
-    retryAt: row.nodeId === null ? row.nextAttemptAt : null,
-  }
 }

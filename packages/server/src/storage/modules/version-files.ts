@@ -2,6 +2,7 @@ import { isConfigPath } from "@hamlet/contract/deno-json"
 import {
   isModulePath,
   type NamedBranch,
+  type SavedVersion,
   type VersionFile,
   type VersionFileStore,
 } from "../../domain/modules/graph/version-files.ts"
@@ -17,12 +18,6 @@ import {
   selectStates,
   toPathStates,
 } from "../files/branch-rows.ts"
-
-interface VersionRow {
-  readonly version: number
-  readonly createdAt: number
-  readonly entryPath: string | null
-}
 
 interface FileRow {
   readonly key: string
@@ -70,20 +65,13 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
       return found.find((state) => state.fileId === fileId && state.type !== null)?.path
     },
-    async findVersion(branchId, version) {
+    findVersion(branchId, version) {
       const number =
         version === null
           ? sql`(select b.version from branches b where b.id = ${branchId})`
           : sql`${version}`
-      const row = await db.first<VersionRow>`
-        select version, created_at, entry_path from versions where branch_id = ${branchId} and version = ${number}`
-      return (
-        row && {
-          number: row.version,
-          savedAt: row.createdAt,
-          entryPath: row.entryPath,
-        }
-      )
+      return db.first<SavedVersion>`
+        select version as number, created_at as saved_at, entry_path from versions where branch_id = ${branchId} and version = ${number}`
     },
     async list(branchId, version) {
       const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))

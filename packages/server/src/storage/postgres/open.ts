@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
+import { Watchdog } from "../../shared/time/watchdog.ts"
 import { type Database, verbs } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Sql, sql } from "../database/sql.ts"
@@ -9,7 +10,6 @@ import { PostgresPool } from "./pool.ts"
 import { describePostgres, parsePostgresUrl } from "./postgres-url.ts"
 import { PostgresReader } from "./reader.ts"
 import { PostgresSearches } from "./search/search.ts"
-import { PostgresWatchdog } from "./watchdog.ts"
 import { PostgresWriter } from "./writer.ts"
 
 /** Older releases no longer get fixes. */
@@ -25,7 +25,8 @@ export async function openPostgres(
 ): Promise<Database> {
   const limits = { ...postgresDefaults, ...options }
   const url = parsePostgresUrl(address)
-  const watchdog = new PostgresWatchdog(limits.silenceMsMax / 2)
+  // The time-outs of the server do not help when it or the network no longer responds.
+  const watchdog = new Watchdog(limits.silenceMsMax / 2)
   const searchersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.2))
   const readersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.3))
   const writersMax = Math.max(1, limits.connectionsMax - readersMax - searchersMax)
@@ -96,7 +97,7 @@ export async function openPostgres(
 }
 
 /** Runs statements that wait behind no others. */
-function openUrgent(url: URL, watchdog: PostgresWatchdog, limits: PostgresLimits): PostgresWriter {
+function openUrgent(url: URL, watchdog: Watchdog, limits: PostgresLimits): PostgresWriter {
   const ofUrgent = {
     ...limits,
     waitMsMax: Math.min(limits.waitMsMax, limits.urgentMsMax),

@@ -1,21 +1,21 @@
 import { toRetryDelay } from "../../domain/backoff.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 import type { PostgresLimits } from "./client.ts"
 import { fromPostgresError, isConnectionLost } from "./errors.ts"
 import type { PostgresPool } from "./pool.ts"
 import { type PostgresResult, toPostgresRecords } from "./result.ts"
-import type { PostgresWatchdog, Watched } from "./watchdog.ts"
 
 /** Sends reads, several at a time over each connection. */
 export class PostgresReader {
   readonly #pool: PostgresPool
-  readonly #watchdog: PostgresWatchdog
+  readonly #watchdog: Watchdog
   readonly #limits: PostgresLimits
   #inFlight = 0
   #isStopping = false
 
-  constructor(pool: PostgresPool, watchdog: PostgresWatchdog, limits: PostgresLimits) {
+  constructor(pool: PostgresPool, watchdog: Watchdog, limits: PostgresLimits) {
     this.#pool = pool
     this.#watchdog = watchdog
     this.#limits = limits
@@ -68,13 +68,19 @@ export class PostgresReader {
     const { client } = this.#pool
     // Bun does not expose the connection of a query, so all connections are replaced; the other
     // queries in flight are retried over new ones.
-    const watched: Watched = { deadline, onOverdue: () => this.#pool.replace(client) }
-    this.#watchdog.watch(watched)
+    const watched = {
+      check: (nowMs: number) => {
+        if (nowMs < deadline) return false
+        this.#pool.replace(client)
+        return true
+      },
+    }
+    this.#watchdog.add(watched)
     try {
       const query = client.unsafe<PostgresResult>(text, values as SqlValue[])
       return toPostgresRecords((await query.values()) as PostgresResult)
     } finally {
-      this.#watchdog.unwatch(watched)
+      this.#watchdog.remove(watched)
     }
   }
 }

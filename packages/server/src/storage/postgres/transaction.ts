@@ -1,11 +1,11 @@
 import type { ReservedSQL } from "bun"
 import type { AppError } from "../../domain/app-error.ts"
+import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import { allLast, deferLast, type LastSteps, type Script } from "../database/database.ts"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import { raw, type SqlValue, type Statement } from "../database/sql.ts"
 import { fromPostgresError, isClosedByServer, isConflict, isConnectionLost } from "./errors.ts"
 import { type PostgresResult, toPostgresRecords } from "./result.ts"
-import type { PostgresWatchdog } from "./watchdog.ts"
 
 /** Statements that are sent before anything waits for their results. */
 const unreadMax = 16
@@ -21,7 +21,7 @@ export class Repeatable extends Error {
 }
 
 export interface TransactionOptions {
-  readonly watchdog: PostgresWatchdog
+  readonly watchdog: Watchdog
   /** How long the result of each statement may take. */
   readonly resultMsMax: number
   /** Statements that come before those of the script. */
@@ -112,7 +112,8 @@ class Pipeline {
   readonly #options: TransactionOptions
   /** Results that nothing has waited for. */
   readonly #unread: Promise<unknown>[] = []
-  readonly #watched: { deadline: number; onOverdue(): void }
+  readonly #watched: Watched
+  #deadline = 0
   #inFlight = 0
   #isSilent = false
 
@@ -120,11 +121,12 @@ class Pipeline {
     this.#connection = connection
     this.#options = options
     this.#watched = {
-      deadline: 0,
-      onOverdue: () => {
+      check: (nowMs) => {
+        if (nowMs < this.#deadline) return false
         this.#isSilent = true
         options.onSilence()
         void connection.close({ timeout: 0 })
+        return true
       },
     }
   }
@@ -186,9 +188,9 @@ class Pipeline {
   #query({ text, values }: Statement): Promise<PostgresResult> {
     assertStorable(values)
     const { watchdog, resultMsMax } = this.#options
-    if (this.#inFlight === 0) watchdog.watch(this.#watched)
+    if (this.#inFlight === 0) watchdog.add(this.#watched)
     this.#inFlight += 1
-    this.#watched.deadline = performance.now() + resultMsMax
+    this.#deadline = performance.now() + resultMsMax
     const result = this.#receive(text, values)
     // It may fail before anything waits for it.
     result.catch(() => {})
@@ -204,8 +206,8 @@ class Pipeline {
       throw this.#isSilent ? unavailable("it does not respond", error) : error
     } finally {
       this.#inFlight -= 1
-      this.#watched.deadline = performance.now() + resultMsMax
-      if (this.#inFlight === 0) watchdog.unwatch(this.#watched)
+      this.#deadline = performance.now() + resultMsMax
+      if (this.#inFlight === 0) watchdog.remove(this.#watched)
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ReservedSQL, SQL } from "bun"
 import { toRetryDelay } from "../../domain/backoff.ts"
+import type { Watchdog } from "../../shared/time/watchdog.ts"
 import type { Script } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { raw, type Statement } from "../database/sql.ts"
@@ -7,12 +8,11 @@ import type { PostgresLimits } from "./client.ts"
 import { fromPostgresError, isConnectionLost } from "./errors.ts"
 import type { PostgresPool } from "./pool.ts"
 import { Repeatable, sendAlone, type TransactionOptions, transact } from "./transaction.ts"
-import type { PostgresWatchdog } from "./watchdog.ts"
 
 /** Runs scripts as transactions, each on a connection reserved for it. */
 export class PostgresWriter {
   readonly #pool: PostgresPool
-  readonly #watchdog: PostgresWatchdog
+  readonly #watchdog: Watchdog
   readonly #limits: PostgresLimits
   readonly #running = new Set<Promise<unknown>>()
   readonly #onNotice: (channel: string) => void
@@ -21,7 +21,7 @@ export class PostgresWriter {
 
   constructor(
     pool: PostgresPool,
-    watchdog: PostgresWatchdog,
+    watchdog: Watchdog,
     limits: PostgresLimits,
     onNotice: (channel: string) => void,
   ) {

@@ -97,7 +97,7 @@ describeEachDatabase("createQueueStore", (open) => {
     queue.takeOver({ error: died, at: 9, runsMax: 100, delayOf: () => 60_000, waits })
 
   test("a run names its file, by default the entry file of main", async () => {
-    const { db, val, add, runs } = await setUp()
+    const { db, val, add, runs, queue, addNode } = await setUp()
     const [entry, other, branch] = [Bun.randomUUIDv7(), Bun.randomUUIDv7(), Bun.randomUUIDv7()]
     await db.write(function* () {
       yield sql`insert into files (id, branch_id, path) values (${entry}, ${val}, 'entry.ts')`
@@ -119,6 +119,9 @@ describeEachDatabase("createQueueStore", (open) => {
     })
     expect(await fileOf({})).toEqual([entry, val, 1])
     expect(await fileOf({ file: { id: val, branchId: val } })).toEqual([val, val, 1])
+    const claimed = await queue.claim(toRequest(await addNode()))
+    const started = [null, ofBranch.file, { id: entry, branchId: val }, null]
+    expect(claimed.runs.map(({ startedFile }) => startedFile)).toEqual(started)
   })
 
   test("claim gives every run to exactly one of the nodes that ask at once", async () => {
@@ -382,6 +385,22 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await runs.find(ada, run.id)).toMatchObject({ status: "failed", error: died })
     // Arguments that are too large to be shown are not kept either.
     expect(await runs.findInput(run.id)).toBeUndefined()
+  })
+
+  test("record notes that a val ran once its run has started, and keeps the response", async () => {
+    const { db, val, add, queue, runs, addNode } = await setUp()
+    await add([toRun(val)])
+    const nodeId = await addNode()
+    const [run] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun]
+    const readTimes = () =>
+      db.first`select run_started_at, run_ended_at from vals where id = ${val}`
+    expect(await runs.record([toRecord(run, nodeId, { status: "queued" })])).toEqual([])
+    expect(await readTimes()).toEqual({ runStartedAt: null, runEndedAt: null })
+    const response = { headers: [], body: "ok", bytes: 2, isBinary: false, isTruncated: false }
+    const ended = toRecord(run, nodeId, { status: "succeeded", endedAt: 9, response })
+    expect(await runs.record([ended])).toEqual([])
+    expect(await readTimes()).toEqual({ runStartedAt: 5, runEndedAt: 9 })
+    expect(await runs.find(ada, run.id)).toMatchObject({ response })
   })
 
   test("saveClaims ends the claims that the node does not know of", async () => {

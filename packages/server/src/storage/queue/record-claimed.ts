@@ -1,16 +1,15 @@
-import type { EndedRun } from "../../domain/queue/queue-store.ts"
-import { isRequestInput, type RunRecord } from "../../domain/runs/runs.ts"
+import type { RunRecord } from "../../domain/runs/runs.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { raw } from "../database/sql.ts"
-import { afterRunsEnded } from "../runs/after-runs-ended.ts"
+import { raw, type SqlValue } from "../database/sql.ts"
 import {
-  countTextBytes,
-  type RunTimes,
-  recordResponses,
-  updateLatest,
+  columnOf,
+  finishRecord,
+  keepsInput,
+  type RecordedRow,
+  toRecordedRow,
+  toRunValues,
 } from "../runs/record-runs.ts"
-import { toJson } from "../runs/run-rows.ts"
 import { dueAgain } from "./claim-runs.ts"
 
 /** The new values of the columns of a run, prefixed so that they differ from the columns. */
@@ -36,6 +35,12 @@ const columns: TableColumns = {
   keeps_input: "integer",
 }
 
+/** Where they are in the values of a recorded run; the last two and the fence are not. */
+const places = Object.keys(columns).map((name) => ({
+  name,
+  at: columnOf(name.replace("new_", "")),
+}))
+
 /**
  * Records runs of the queue, each only if this node still has the claim under which it ran. Returns
  * the ids of the others. A failed attempt that is to be repeated becomes a waiting run again.
@@ -60,106 +65,38 @@ export function* recordClaimed(
     where runs.id = new_id and runs.fence = new_fence and (runs.ended_at is null or new_ended_at is not null)
     returning id`
   const ids = new Set(recorded.map(({ id }) => id))
-  const written = runs.filter(({ id }) => ids.has(id))
-  yield* recordResponses(
-    written.flatMap(({ id, response }) => (response ? [{ id, response }] : [])),
-  )
-  yield* updateLatest(
+  const written = runs.filter(({ row }) => ids.has(row.id))
+  yield* finishRecord(
     dialect,
-    written.flatMap(({ times }) => times ?? []),
+    written.map(({ row }) => row),
+    written.filter(({ hasStarted }) => hasStarted).map(({ row }) => row),
   )
-  yield* afterRunsEnded(
-    dialect,
-    written.flatMap(({ ended }) => ended ?? []),
-  )
-  return runs.map(({ id }) => id).filter((id) => !ids.has(id))
+  return runs.map(({ row }) => row.id).filter((id) => !ids.has(id))
 }
 
 /** The state of a claimed run at one moment: the run goes on while it is written. */
 export interface ClaimedState {
-  readonly id: string
+  readonly row: RecordedRow
   readonly values: object
-  /** Undefined if it has not started: it must not become the latest run of its val. */
-  readonly times: RunTimes | undefined
-  /** Set if it ends with this write. */
-  readonly ended: EndedRun | undefined
-  /** Set if it ends with this write and its response is kept. */
-  readonly response: string | null
+  /** If not, it must not become the latest run of its val. */
+  readonly hasStarted: boolean
 }
 
 /** The state of a claimed run now. */
 export function toClaimedState(run: RunRecord): ClaimedState {
-  const { id, valId, version, startedAt, endedAt } = run
-  const branchId = run.file?.branchId
-  return {
-    id,
-    values: toNewValues(run),
-    times: run.status === "queued" ? undefined : { valId, branchId, version, startedAt, endedAt },
-    ended: endsNow(run) ? toEndedRun(run) : undefined,
-    response: endsNow(run) ? toJson(run.response) : null,
-  }
+  const row = toRecordedRow(toRunValues(run))
+  return { row, values: toNewValues(row, run), hasStarted: run.status !== "queued" }
 }
 
-function toNewValues(run: RunRecord): object {
+/** Nulls are left out: most of a run that succeeds is null, and PostgreSQL would parse each. */
+function toNewValues({ values }: RecordedRow, run: RunRecord): object {
   const retryMs = run.claim?.retryMs
-  const isRetried = retryMs !== undefined
-  const keepsInput =
-    run.endedAt === null || isRetried || !run.input || isRequestInput(run.input)
-      ? true
-      : run.input.kind !== "args"
-  const texts = [
-    isRetried ? null : toJson(run.error),
-    toJson(run.request),
-    isRetried ? null : toJson(run.returnValue),
-    run.logs.length > 0 ? toJson(run.logs) : null,
-    toJson(run.egress),
-    run.lastLine ?? null,
-    toJson(run.logGap),
-    isRetried ? null : toJson(run.response),
-  ]
-  const [error, request, returnValue, logs, egress, lastLine, logGap] = texts
-  // Nulls are left out: most of a run that succeeds is null, and PostgreSQL would parse each.
-  return {
-    new_id: run.id,
+  const changed: Record<string, SqlValue | undefined> = {
     new_fence: run.claim?.fence,
-    new_version: run.version,
-    new_status: isRetried ? "queued" : run.status,
-    new_node_id: isRetried ? undefined : (run.nodeId ?? undefined),
-    new_started_at: run.startedAt,
-    new_ended_at: isRetried ? undefined : (run.endedAt ?? undefined),
-    new_logs_truncated: run.logsTruncated ? 1 : 0,
-    new_error: error ?? undefined,
-    new_request: request ?? undefined,
-    new_return_value: returnValue ?? undefined,
-    new_logs: logs ?? undefined,
-    new_egress: egress ?? undefined,
-    new_last_line: lastLine ?? undefined,
-    new_log_gap: logGap ?? undefined,
-    new_bytes: countTextBytes([...texts, toJson(run.args), keepsInput ? toJson(run.input) : null]),
     retry_ms: retryMs,
-    keeps_input: keepsInput ? 1 : 0,
+    keeps_input: keepsInput(run) ? 1 : 0,
   }
-}
-
-function endsNow(run: RunRecord): boolean {
-  return run.endedAt !== null && run.isEndWritten !== true && run.claim?.retryMs === undefined
-}
-
-function toEndedRun(run: RunRecord): EndedRun {
-  const { id, valId, version, accountId, ownerId, source, status, startedAt, error } = run
-  return {
-    id,
-    valId,
-    fileId: run.file?.id ?? valId,
-    branchId: run.file?.branchId ?? valId,
-    version,
-    accountId,
-    ownerId,
-    source,
-    status,
-    startedAt,
-    error,
-    endedAt: run.endedAt ?? startedAt,
-    depth: run.depth ?? 0,
-  }
+  for (const { name, at } of places) if (values[at] != null) changed[name] = values[at]
+  if (retryMs === undefined) return changed
+  return { ...changed, new_status: "queued", new_node_id: undefined, new_ended_at: undefined }
 }

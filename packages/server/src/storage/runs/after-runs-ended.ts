@@ -51,21 +51,12 @@ interface EventPlace {
 function* findPlaces(fileIds: readonly string[]): Statements<ReadonlyMap<string, EventPlace>> {
   const found = new Map<string, EventPlace>()
   for (const batch of inBatches(fileIds)) {
-    for (const row of yield* rows<PlaceRow>`
-      select f.id, f.path, b.id as branch_id, b.name from files f join branches b on b.id = f.branch_id where f.id in (${list(batch)})`)
-      found.set(row.id, {
-        file: { id: row.id, path: row.path },
-        branch: { id: row.branchId, name: row.name },
-      })
+    for (const place of yield* rows<EventPlace>`
+      select f.id as file__id, f.path as file__path, b.id as branch__id, b.name as branch__name
+      from files f join branches b on b.id = f.branch_id where f.id in (${list(batch)})`)
+      found.set(place.file.id, place)
   }
   return found
-}
-
-interface PlaceRow {
-  readonly id: string
-  readonly path: string
-  readonly branchId: string
-  readonly name: string
 }
 
 /** One statement for nearly all batches: thousands of runs per second ask it. */

@@ -40,6 +40,11 @@ const columns = [
   ],
 ]
 
+/** The place of a column in the values of a run; -1 if they have none. */
+export function columnOf(name: string): number {
+  return columns.indexOf(name)
+}
+
 /**
  * An upper estimate of the bytes of a run besides its texts: the rest of its row and its index
  * entries.
@@ -53,22 +58,26 @@ export function countTextBytes(texts: readonly (string | null)[]): number {
   return bytes
 }
 
-/** The values of the columns of a run; behind them, whether it ends with this write, its depth and its response. */
+/**
+ * The values of the columns of a run; behind them, whether it ends with this write, its depth and its
+ * response. An attempt that is repeated leaves no outcome.
+ */
 export function toRunValues(run: RunRecord): RunValues {
   const { logs } = run
+  const isRetried = run.claim?.retryMs !== undefined
   const texts = [
-    toJson(run.error),
+    isRetried ? null : toJson(run.error),
     toJson(run.request),
-    toJson(run.input),
+    keepsInput(run) ? toJson(run.input) : null,
     toJson(run.args),
-    toJson(run.returnValue),
+    isRetried ? null : toJson(run.returnValue),
     logs.length > 0 ? toJson(logs) : null,
     toJson(run.egress),
     run.lastLine ?? null,
     toJson(run.logGap),
   ]
-  const endsNow = run.endedAt !== null && run.isEndWritten !== true
-  const response = toJson(run.response)
+  const endsNow = run.endedAt !== null && run.isEndWritten !== true && !isRetried
+  const response = isRetried ? null : toJson(run.response)
   return [
     run.id,
     run.valId,
@@ -92,20 +101,26 @@ export function toRunValues(run: RunRecord): RunValues {
   ]
 }
 
+/** Large arguments are dropped with the end of a run of the queue. */
+export function keepsInput({ endedAt, claim, input }: RunRecord): boolean {
+  if (endedAt === null || !claim || claim.retryMs !== undefined || !input) return true
+  return !("kind" in input && input.kind === "args")
+}
+
 /** Null for the id of the val, which most runs have: its first file and `main` have it too. */
 function toOtherId({ valId }: RunRecord, id: string | undefined): string | null {
   return id === undefined || id === valId ? null : id
 }
 
-const bytesColumn = columns.indexOf("bytes")
+const bytesColumn = columnOf("bytes")
 
 /** The bytes that the runs take on disk together. */
 export function countRunBytes(runs: readonly RunValues[]): number {
   return runs.reduce((sum, values) => sum + (values[bytesColumn] as number), 0)
 }
 
-/** A row, with the columns that this file needs. */
-interface Row extends RunTimes {
+/** A row, with the columns that its record needs. */
+export interface RecordedRow extends RunTimes {
   readonly values: RunValues
   readonly id: string
 }
@@ -120,12 +135,12 @@ export interface RunTimes {
   readonly endedAt: number | null
 }
 
-const fileColumn = columns.indexOf("file_id")
-const branchColumn = columns.indexOf("branch_id")
-const startedAtColumn = columns.indexOf("started_at")
-const endedAtColumn = columns.indexOf("ended_at")
+const fileColumn = columnOf("file_id")
+const branchColumn = columnOf("branch_id")
+const startedAtColumn = columnOf("started_at")
+const endedAtColumn = columnOf("ended_at")
 
-function toRow(values: RunValues): Row {
+export function toRecordedRow(values: RunValues): RecordedRow {
   const [id, valId, version] = values as readonly [string, string, number]
   return {
     values,
@@ -162,16 +177,26 @@ export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
 function* recordRuns(dialect: Dialect, all: readonly RunValues[]): Script<void> {
   if (all.length === 0) return
   // PostgreSQL rejects a statement that would change a row twice.
-  const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
+  const distinct = [...new Map(all.map(toRecordedRow).map((run) => [run.id, run])).values()]
   // Runs of a val that was deleted meanwhile are dropped: nothing would ever delete them.
-  const isOfVal = ({ values, valId }: Row) => values[ownerColumn] !== valId
+  const isOfVal = ({ values, valId }: RecordedRow) => values[ownerColumn] !== valId
   const ofVals = distinct.filter(isOfVal)
   const existing = yield* findExisting([...new Set(ofVals.map((run) => run.valId))])
-  const isLeft = (run: Row) => !isOfVal(run) || existing.has(run.valId)
+  const isLeft = (run: RecordedRow) => !isOfVal(run) || existing.has(run.valId)
   const written = distinct.filter(isLeft)
   for (const chunk of inBatches(written)) yield insertRuns(chunk)
-  yield* recordResponses(written.flatMap(toKeptResponses))
-  yield* updateLatest(dialect, ofVals.filter(isLeft))
+  yield* finishRecord(dialect, written, ofVals.filter(isLeft))
+}
+
+/** What else is written with runs: their responses, when vals `ran`, and what follows their ends. */
+export function* finishRecord(
+  dialect: Dialect,
+  written: readonly RecordedRow[],
+  ran: readonly RunTimes[],
+): Statements<void> {
+  const responses = written.filter(({ values }) => values[responseColumn] !== null)
+  for (const chunk of inBatches(responses)) yield insertResponses(chunk)
+  yield* updateLatest(dialect, ran)
   yield* afterRunsEnded(dialect, written.filter(endsNow).map(toEndedRun))
 }
 
@@ -179,12 +204,7 @@ const endsNowColumn = columns.length
 const depthColumn = columns.length + 1
 const responseColumn = columns.length + 2
 
-function toKeptResponses({ values, id }: Row): readonly KeptResponse[] {
-  const response = values[responseColumn] as string | null
-  return response === null ? [] : [{ id, response }]
-}
-
-function endsNow({ values }: Row): boolean {
+function endsNow({ values }: RecordedRow): boolean {
   return values[endsNowColumn] === 1
 }
 
@@ -194,9 +214,10 @@ const [sourceColumn, statusColumn, errorColumn, accountColumn, ownerColumn] = [
   "error",
   "account_id",
   "owner_id",
-].map((name) => columns.indexOf(name)) as [number, number, number, number, number]
+].map(columnOf) as [number, number, number, number, number]
 
-function toEndedRun({ values, id, valId, branchId, version, startedAt, endedAt }: Row): EndedRun {
+function toEndedRun(run: RecordedRow): EndedRun {
+  const { values, id, valId, branchId, version, startedAt, endedAt } = run
   const error = values[errorColumn] as string | null
   return {
     id,
@@ -232,7 +253,7 @@ const insertTexts = new Map<number, string>()
  * One statement for many runs takes half as long as one statement for each. It is not built with the
  * `sql` tag, which would check a thousand values for fragments.
  */
-function insertRuns(runs: readonly Row[]): Statement {
+function insertRuns(runs: readonly RecordedRow[]): Statement {
   const values: SqlValue[] = []
   for (const run of runs)
     for (let column = 0; column < columns.length; column++)
@@ -303,23 +324,12 @@ function latestOf(
   return [...latest].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, run]) => run)
 }
 
-/** The response that a run keeps, as JSON. */
-export interface KeptResponse {
-  readonly id: string
-  readonly response: string
-}
-
-/** Writes the responses of runs that end, in the transaction that records their end. */
-export function* recordResponses(responses: readonly KeptResponse[]): Statements<void> {
-  for (const chunk of inBatches(responses)) yield insertResponses(chunk)
-}
-
 const texts = new Map<number, string>()
 
 // Not built with the `sql` tag, as with the runs themselves: there are thousands per second.
-function insertResponses(responses: readonly KeptResponse[]): Statement {
+function insertResponses(responses: readonly RecordedRow[]): Statement {
   const values: SqlValue[] = []
-  for (const { id, response } of responses) values.push(id, response)
+  for (const run of responses) values.push(run.id, run.values[responseColumn] as string)
   let text = texts.get(responses.length)
   if (text === undefined) {
     const groups = responses.map((_, row) => `($${2 * row + 1}, $${2 * row + 2})`)

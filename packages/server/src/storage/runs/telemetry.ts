@@ -17,8 +17,8 @@ import {
   mergeParts,
   type Part,
   partOf,
+  placeColumns,
   readInTurn,
-  toSample,
   walkRuns,
   withVisibleOwner,
 } from "./walk-runs.ts"
@@ -38,8 +38,7 @@ type TracedRow = RunRow & {
  * deleted, the last ones.
  */
 const fileColumns =
-  raw(`coalesce(r.file_id, r.val_id) as file_id, coalesce(r.branch_id, r.val_id) as branch_id,
-  case when r.branch_id is null then 1 else 0 end as is_main, c.file_id as entry_file_id,
+  raw(`${placeColumns.text}, case when r.branch_id is null then 1 else 0 end as is_main, c.file_id as entry_file_id,
   case when c.file_id = f.id then n.entry_path else f.path end as path,
   case when c.file_id = f.id then c.type else coalesce(${typeOf("and s.since <= r.version")}, ${typeOf("")}) end as type`)
 const fileJoins = sql`
@@ -80,17 +79,16 @@ export function createTelemetryStore(db: Database): TelemetryStore {
             ),
       )
     },
-    async findSamples(accountId, ids) {
+    findSamples(accountId, ids) {
       const part = { direction: "desc" } as const
-      const rows = await read(
+      return read(
         withVisibleOwner(
           accountId,
-          sql`select id, val_id, file_id, branch_id, started_at, ended_at, status, owner_id from runs
-            where account_id = ${accountId} and id in (${list(ids)})`,
+          sql`select r.id, r.val_id, ${placeColumns}, r.started_at, r.ended_at, r.status, r.owner_id from runs r
+            where r.account_id = ${accountId} and r.id in (${list(ids)})`,
           part,
         ),
       )
-      return rows.map(toSample)
     },
     async findTraced(ids) {
       if (ids.length === 0) return new Map<string, TracedRun>()

@@ -4,11 +4,6 @@ import { firstId } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { isVisible } from "../vals/val-rows.ts"
 
-type SampleRow = Omit<RunSample, "fileId" | "branchId"> & {
-  readonly fileId: string | null
-  readonly branchId: string | null
-}
-
 /** A walk over runs by the time of their start. */
 export interface RunWalk {
   readonly span: Span
@@ -33,12 +28,17 @@ export async function* walkRuns(
   let behind = { at: (walk.direction === "desc" ? until : since) + 1, id: firstId }
   for (;;) {
     const rows = await read(toStatement({ ...walk, behind }))
-    yield rows.map(toSample)
+    yield rows
     const last = rows.at(-1)
     if (rows.length < walk.runsMax || !last) return
     behind = { at: last.startedAt, id: last.id }
   }
 }
+
+/** The file and the branch of a run of the entry file have the id of the val. */
+export const placeColumns = raw(
+  "coalesce(r.file_id, r.val_id) as file_id, coalesce(r.branch_id, r.val_id) as branch_id",
+)
 
 /** The runs of the part that fulfil the condition; `owner` is null for one that is not shown. */
 export function partOf(
@@ -48,7 +48,7 @@ export function partOf(
 ): Statement {
   const { span, behind, direction, runsMax } = part
   return sql`
-    select r.id, r.val_id, r.file_id, r.branch_id, r.started_at, r.ended_at, r.status, ${owner} as owner_id from runs r
+    select r.id, r.val_id, ${placeColumns}, r.started_at, r.ended_at, r.status, ${owner} as owner_id from runs r
     where ${condition} and r.started_at > ${span.since} and r.started_at <= ${span.until}
       and (r.started_at, r.id) ${raw(direction === "desc" ? "<" : ">")} (${behind.at}, ${behind.id})
     order by r.started_at ${raw(direction)}, r.id ${raw(direction)} limit ${runsMax}`
@@ -82,7 +82,7 @@ export function withVisibleOwner(
 }
 
 /** Reads samples of runs. */
-export type ReadSamples = (statement: Statement) => Promise<readonly SampleRow[]>
+export type ReadSamples = (statement: Statement) => Promise<readonly RunSample[]>
 
 /**
  * Runs all reads one after the other, with a turn of the event loop after each: a synchronous
@@ -93,13 +93,8 @@ export function readInTurn(db: Database): ReadSamples {
   let previous: Promise<unknown> = Promise.resolve()
   const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve))
   return (statement) => {
-    const rows = previous.then(() => db.read<SampleRow>(statement))
+    const rows = previous.then(() => db.read<RunSample>(statement))
     previous = rows.then(nextTurn, nextTurn)
     return rows
   }
-}
-
-/** The file and the branch of a run of the entry file have the id of the val. */
-export function toSample(row: SampleRow): RunSample {
-  return { ...row, fileId: row.fileId ?? row.valId, branchId: row.branchId ?? row.valId }
 }

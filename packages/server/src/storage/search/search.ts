@@ -6,7 +6,7 @@ import type { Candidates, Database, Hit } from "../database/database.ts"
 import { findCursor } from "../database/pagination.ts"
 import { join, raw, sql } from "../database/sql.ts"
 import { readVals } from "../vals/read-vals.ts"
-import { isListed, toListedColumns, toVal, withCurrentVersion } from "../vals/val-rows.ts"
+import { isListed, toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"
 import { foldText } from "./fold-text.ts"
 import {
   findIndexed,
@@ -88,7 +88,7 @@ export async function searchRanked(
     )}) and ${isListed("v", viewerId)}`
   const rows = await readVals(db, list)
   const found = new Map(rows.map((row) => [row.id, row]))
-  const vals = shownHits.flatMap(({ id }) => found.get(id) ?? []).map(toVal)
+  const vals = shownHits.flatMap(({ id }) => found.get(id) ?? [])
   const inNames = new Set(shownHits.flatMap(({ id, isName }) => (isName ? [id] : [])))
   const inTexts = vals.filter(({ id }) => !inNames.has(id))
   const paths = await findPaths(index, find, inTexts, pattern.body ?? "")

@@ -15,7 +15,7 @@ import { addNotification } from "../notifications/add-notification.ts"
 import type { NameKey } from "../references/row-locks.ts"
 import { addSchedules } from "../schedules/file-schedules.ts"
 import type { CopiedFiles } from "./insert-val.ts"
-import { toVal, type ValRow, valColumns, withVersions } from "./val-rows.ts"
+import { valColumns, withVersions } from "./val-rows.ts"
 import { createValRow } from "./vals.ts"
 
 interface ImportRow {
@@ -98,9 +98,9 @@ function* createFork(
 ): Script<Val | undefined> {
   const copied = yield* planCopy(fork.forkOf, at)
   const created = yield* createValRow(dialect, fork, at, depth, copied)
-  const original = yield* firstRow<ValRow>`
+  const original = yield* firstRow<Val>`
     select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`
-  assert(original && toVal(original))
+  assert(original)
   if (created)
     yield* addSchedules(dialect, created, findIntervals(created, copied), schedules, false)
   if (created && original && fork.privacy === "public")

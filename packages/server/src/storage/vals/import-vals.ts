@@ -9,6 +9,7 @@ import type {
   ValToImport,
 } from "../../domain/vals/import-vals.ts"
 import type { ImportedVersion } from "../../domain/vals/imported-history.ts"
+import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -18,7 +19,7 @@ import { countBytes, insertFiles, insertVersions } from "../files/write-version.
 import { LinksMoved, writeLinks } from "../references/row-locks.ts"
 import { changeVal } from "./changes/change-val.ts"
 import { insertVal, toVersion } from "./insert-val.ts"
-import { toVal, type ValRow, valColumns, withCode, withCurrentVersion } from "./val-rows.ts"
+import { valColumns, withCode, withCurrentVersion } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
 type Plan = (existing: ExistingVal | undefined) => ImportPlan
@@ -52,7 +53,7 @@ export function createImportedValStore(db: Database): ImportedValStore {
   }
 }
 
-interface ExistingRow extends ValRow {
+interface ExistingRow extends Val {
   readonly versionLast: number
 }
 
@@ -168,6 +169,6 @@ function* selectKnown(valId: string, { history }: ValToImport): Generator<Statem
   }
 }
 
-function toExisting({ versionLast, ...val }: ExistingRow, known: ReadonlySet<number>): ExistingVal {
-  return { val: toVal(val), versionLast, known }
+function toExisting(val: ExistingRow, known: ReadonlySet<number>): ExistingVal {
+  return { val, versionLast: val.versionLast, known }
 }

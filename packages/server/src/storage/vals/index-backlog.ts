@@ -1,11 +1,12 @@
 import { createTree } from "../../domain/files/tree.ts"
+import type { Val } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { readPaths } from "../files/branch-rows.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./changes/change-val.ts"
-import { isJoinedId, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { isJoinedId, valColumns, withCurrentVersion } from "./val-rows.ts"
 
 /**
  * Writes the search texts of some vals that a migration or a restore has left to housekeeping. Each
@@ -22,10 +23,9 @@ export async function indexBacklog(db: Database, valsMax: number): Promise<boole
 
 function* indexVal(dialect: Dialect, valId: string): Script<void> {
   yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
-  const row = yield* firstRow<ValRow>`
+  const val = yield* firstRow<Val>`
     select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", valId)}`
-  if (!row) return
-  const val = toVal(row)
+  if (!val) return
   yield writeSearchText(dialect, val)
   const { files } = createTree(yield* readPaths(valId, val.version))
   const texts = writeFileTexts(dialect, valId, undefined, toSearchedFiles(files, val.file.path))

@@ -1,20 +1,14 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { LikeStore } from "../../domain/vals/likes.ts"
 import { addToTrend, removeFromTrend } from "../../domain/vals/trend.ts"
+import type { Val } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, asIs, limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { emitLiked } from "../events/val-events.ts"
 import { readVals } from "./read-vals.ts"
-import {
-  isVisible,
-  lockAccess,
-  toListedColumns,
-  toVal,
-  type ValRow,
-  withCurrentVersion,
-} from "./val-rows.ts"
+import { isVisible, lockAccess, toListedColumns, withCurrentVersion } from "./val-rows.ts"
 
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
@@ -34,8 +28,8 @@ export function createLikeStore(db: Database): LikeStore {
         select ${toListedColumns(page)}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
         where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
-      const rows = await readVals<ValRow & { readonly likedAt: number }>(db, list)
-      return toPage(rows, page, toVal, (row) => [row.likedAt, row.id])
+      const rows = await readVals<Val & { readonly likedAt: number }>(db, list)
+      return toPage(rows, page, asIs, (row) => [row.likedAt, row.id])
     },
   }
 }

@@ -1,13 +1,21 @@
 import { type CursorKeys, toValNameKey } from "@hamlet/contract"
 import type { PageRequest } from "../../domain/paging.ts"
 import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/val-lists.ts"
+import type { Val } from "../../domain/vals/vals.ts"
 import { replaceEach } from "../../shared/hostile-input/bounded.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, findCursor, type KeyKind, limitTo, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  asIs,
+  findCursor,
+  type KeyKind,
+  limitTo,
+  toPage,
+} from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { readVals } from "./read-vals.ts"
-import { toListedColumns, toVal, updatedAt, type ValRow, withCurrentVersion } from "./val-rows.ts"
+import { toListedColumns, updatedAt, withCurrentVersion } from "./val-rows.ts"
 
 const limits = {
   /**
@@ -22,13 +30,13 @@ export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValS
   return {
     async list(ownerId, filter, page) {
       const rows = await readVals<SortedRow>(db, listOwn(ownerId, filter, page, sortedMax))
-      return toPage(rows, page, toVal, (row) => toKeys(row, filter.sort))
+      return toPage(rows, page, asIs, (row) => toKeys(row, filter.sort))
     },
   }
 }
 
 /** A val with its sort key. */
-interface SortedRow extends ValRow {
+interface SortedRow extends Val {
   readonly sortKey: number | null
 }
 

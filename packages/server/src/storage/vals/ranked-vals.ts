@@ -2,10 +2,10 @@ import type { CursorKeys } from "@hamlet/contract"
 import type { PageRequest } from "../../domain/paging.ts"
 import type { Val, ValRanking } from "../../domain/vals/vals.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, asIs, limitTo, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { readVals } from "./read-vals.ts"
-import { toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
+import { toListedColumns, withCurrentVersion } from "./val-rows.ts"
 
 const columns: Readonly<Record<ValRanking, string>> = {
   likes: "like_count",
@@ -14,7 +14,7 @@ const columns: Readonly<Record<ValRanking, string>> = {
 }
 
 /** A val with its sort key. */
-interface RankedRow extends ValRow {
+interface RankedRow extends Val {
   readonly sortKey: number
 }
 
@@ -41,7 +41,7 @@ export async function listRanked(
       join vals v on v.id = found.id ${withCurrentVersion}
       order by v.${column} desc, v.created_at desc, v.id desc`,
   )
-  return toPage<RankedRow, Val>(rows, page, toVal, toKeys)
+  return toPage<RankedRow, Val>(rows, page, asIs, toKeys)
 }
 
 const all = sql`vals where privacy = 'public'`

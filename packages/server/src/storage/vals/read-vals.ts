@@ -1,20 +1,21 @@
+import type { Val } from "../../domain/vals/vals.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Database } from "../database/database.ts"
 import type { Statement } from "../database/sql.ts"
-import { type ValRow, withEntry } from "./val-rows.ts"
+import { withEntry } from "./val-rows.ts"
 
 /**
  * The rows of a list with `toListedColumns`. Long texts are read afterwards, one val at a time, with
  * pauses in which the server handles other requests.
  */
-export async function readVals<Row extends ValRow = ValRow>(
+export async function readVals<Row extends Val = Val>(
   db: Database,
   list: Statement,
 ): Promise<readonly Row[]> {
-  return withTexts<ValRow>(
-    await db.read<Omit<ValRow, "code"> & OptionalCode>(list),
+  return withTexts<Val>(
+    await db.read<Omit<Val, "code"> & OptionalCode>(list),
     async ({ id, version }) => {
-      const texts = await db.first<Pick<ValRow, "code" | "readme">>`
+      const texts = await db.first<Pick<Val, "code" | "readme">>`
       select coalesce(c.content, '') as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${id} and n.version = ${version}`
       // It was deleted a moment ago.
       return texts ?? { code: "", readme: null }

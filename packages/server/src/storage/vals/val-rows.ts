@@ -2,26 +2,25 @@ import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { OmittedText, PageRequest } from "../../domain/paging.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
-import type { Privacy, Val, ValAccess } from "../../domain/vals/vals.ts"
+import type { Privacy, ValAccess } from "../../domain/vals/vals.ts"
 import { firstRow } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
-
-export type ValRow = Omit<Val, "isOwnerSuspended" | "file"> & {
-  readonly ownerSuspendedAt: number | null
-  /** The state of the entry file; null when the version has none. */
-  readonly entryPath: string | null
-  readonly entrySince: number | null
-  readonly entryFileId: string | null
-}
 
 /** When the val `v` was changed: its settings, or the files of its main branch `b`. */
 export const updatedAt = raw(
   "case when b.updated_at > v.updated_at then b.updated_at else v.updated_at end as updated_at",
 )
 
+/** The entry file of the main branch, which a val without files has as well. */
+const entryFile = {
+  ...{ id: "coalesce(c.file_id, v.id)", path: `coalesce(n.entry_path, '${entryPath}')` },
+  ...{ since: "coalesce(n.entry_since, n.version)", branchId: "v.id" },
+  ...{ branchName: `'${mainBranch}'`, isEntry: "1" },
+}
+
 /**
- * The columns of a ValRow; `v` is the val, `u` its owner, `b` its main branch, `n` the version, `c` its entry file, `d` its
+ * The columns of a Val; `v` is the val, `u` its owner, `b` its main branch, `n` the version, `c` its entry file, `d` its
  * readme, and `o` and `ou` are from `withOrigin`.
  */
 export const valColumns = toColumns("d.content", "coalesce(c.content, '')")
@@ -54,10 +53,12 @@ export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): State
   return toColumns(toListed("readme"), toListed("code"))
 }
 
-function toColumns(readme: string, code: string): Statement {
+function toColumns(readme: string, code: string, file = entryFile): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
-  u.suspended_at as owner_suspended_at, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
-  n.version, ${code} as code, n.entry_path, n.entry_since, c.file_id as entry_file_id, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at, ${updatedAt.text},
+  u.suspended_at is not null as is_owner_suspended, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
+  n.version, ${code} as code, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at, ${updatedAt.text},
+  ${file.id} as file__id, ${file.path} as file__path, ${file.since} as file__since,
+  ${file.branchId} as file__branch_id, ${file.branchName} as file__branch_name, ${file.isEntry} as file__is_entry,
   v.run_started_at, v.run_ended_at, coalesce(v.forked_from_version, 1) as forked_from__version, o.id as forked_from__id,
   o.name as forked_from__name, o.privacy as forked_from__privacy, o.owner_id as forked_from__owner_id, ou.username as forked_from__owner_name`)
 }
@@ -105,60 +106,11 @@ export const withCurrentVersion = sql`
   join users u on u.id = v.owner_id join branches b on b.id = v.id
   join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}`
 
-/**
- * Converts a row to a val of the domain, whatever else the row has. Field by field: to copy a row
- * but for some of its fields (`...rest`) takes a quarter as long as the query.
- */
-export function toVal(row: ValRow): Val {
-  return {
-    id: row.id,
-    ownerId: row.ownerId,
-    ownerName: row.ownerName,
-    ownerSecretsVersion: row.ownerSecretsVersion,
-    isOwnerSuspended: row.ownerSuspendedAt !== null,
-    name: row.name,
-    description: row.description,
-    imageUrl: row.imageUrl,
-    privacy: row.privacy,
-    type: row.type,
-    readme: row.readme,
-    version: row.version,
-    code: row.code,
-    file: {
-      id: row.entryFileId ?? row.id,
-      path: row.entryPath ?? entryPath,
-      since: row.entrySince ?? row.version,
-      branchId: row.id,
-      branchName: mainBranch,
-      isEntry: true,
-    },
-    versionCreatedAt: row.versionCreatedAt,
-    likeCount: row.likeCount,
-    referenceCount: row.referenceCount,
-    forkCount: row.forkCount,
-    fileCount: row.fileCount,
-    branchCount: row.branchCount,
-    forkedFrom: row.forkedFrom,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    runStartedAt: row.runStartedAt,
-    runEndedAt: row.runEndedAt,
-  }
-}
-
-/** A val joined with one of its files, in the current version of the file's branch. */
-export type ValFileRow = ValRow & {
-  readonly fileId: string
-  readonly filePath: string
-  readonly fileSince: number
-  readonly branchId: string
-  readonly branchName: string
-}
-
-/** The columns of a ValFileRow: those of a ValRow, whose `c` is the file. */
-export const valFileColumns = raw(
-  `${valColumns.text}, f.id as file_id, f.path as file_path, c.since as file_since, b.id as branch_id, b.name as branch_name`,
-)
+/** The same columns for a val and one of its files `f`, whose state is `c`. */
+export const valFileColumns = toColumns("d.content", "coalesce(c.content, '')", {
+  ...{ id: "f.id", path: "f.path", since: "c.since", branchId: "b.id", branchName: "b.name" },
+  isEntry: "case when b.id = v.id and f.path = n.entry_path then 1 else 0 end",
+})
 
 /** The tables of these columns. `files` has the path that a file was moved to last. */
 export const valFileTables = sql`
@@ -167,13 +119,6 @@ export const valFileTables = sql`
     (select max(l.since) from states l where l.branch_id = b.id and l.path = f.path and l.since <= b.version)
   left join states d on d.branch_id = b.id and d.path = 'README.md' and d.since = n.readme_since
   join vals v on v.id = b.val_id join users u on u.id = v.owner_id ${withOrigin}`
-
-/** Converts a row to the val with that file. */
-export function toValOfFile(row: ValFileRow): Val {
-  const { fileId: id, filePath: path, fileSince: since, branchId, branchName } = row
-  const isEntry = branchId === row.id && path === row.entryPath
-  return { ...toVal(row), file: { id, path, since, branchId, branchName, isEntry } }
-}
 
 /** Whether the viewer may find the val in a list: it is public or their own. */
 export function isListed(alias: string, viewerId: string | undefined): Statement {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
-import type { Privacy } from "../../domain/vals/vals.ts"
-import type { ValRow } from "./val-rows.ts"
+import type { Privacy, Val } from "../../domain/vals/vals.ts"
+import { sql } from "../database/sql.ts"
 import { createValStore, selectVals } from "./vals.ts"
 
 const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
@@ -76,7 +76,7 @@ describeEachDatabase("selectVals", (open) => {
           const pages = limits.flatMap((limit) => offsets.map((offset) => ({ limit, offset })))
           const found = await Promise.all(
             pages.map((page) =>
-              database.db.read<ValRow>(selectVals(viewerId, { ownerId, privacy }, page)),
+              database.db.read<Val>(selectVals(viewerId, { ownerId, privacy }, page)),
             ),
           )
           for (const [index, { limit, offset }] of pages.entries()) {
@@ -85,5 +85,30 @@ describeEachDatabase("selectVals", (open) => {
         }
       }
     }
+  })
+})
+
+describeEachDatabase("createValStore", (open) => {
+  test("findByFile returns the val with that file, and says whether it is the entry file", async () => {
+    const { db, close } = await open()
+    const store = createValStore(db)
+    const [id, other] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+    const owner = { ownerId: await addUser(db, "ada"), ownerName: "ada" }
+    const source = { code: "1", imports: [] }
+    const settings = { name: "hello", privacy: "public", type: "script", readme: null } as const
+    await store.create({ id, ...owner, ...settings, source }, 1)
+    await db.write(function* () {
+      yield sql`insert into files (id, branch_id, path) values (${other}, ${id}, 'other.ts')`
+      yield sql`insert into states (branch_id, path, since, file_id, type, content, created_at)
+        values (${id}, 'other.ts', 1, ${other}, 'script', '2', 1)`
+    })
+    const branch = { since: 1, branchId: id, branchName: "main" }
+    expect(await store.findByFile(id)).toMatchObject({
+      ...{ id, code: "1", file: { id, path: "main.tsx", isEntry: true, ...branch } },
+    })
+    expect(await store.findByFile(other)).toMatchObject({
+      ...{ id, code: "2", file: { id: other, path: "other.ts", isEntry: false, ...branch } },
+    })
+    await close()
   })
 })

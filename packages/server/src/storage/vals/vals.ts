@@ -24,7 +24,6 @@ import {
   newestFirst,
   toPage,
 } from "../database/pagination.ts"
-import type { RecordOf } from "../database/records.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
@@ -52,11 +51,7 @@ import {
   isJoinedId,
   isVisible,
   toListedColumns,
-  toVal,
-  toValOfFile,
   updatedAt,
-  type ValFileRow,
-  type ValRow,
   valColumns,
   valFileColumns,
   valFileTables,
@@ -78,21 +73,14 @@ export function createValStore(db: Database): ValStore {
   return {
     findById: createFind(db, byId),
     findByFile: createFind(db, byFile),
-    async findByName(username, name, viewerId) {
-      const row = await db.first<ValRow>`
-        select ${valColumns} from users u
-        join vals v on v.owner_id = u.id join branches b on b.id = v.id
-        join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}
-        where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(viewerId)}`
-      return row && toVal(row)
-    },
+    findByName: (username, name, viewerId) => db.first<Val>`
+      select ${valColumns} from users u
+      join vals v on v.owner_id = u.id join branches b on b.id = v.id
+      join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}
+      where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(viewerId)}`,
     async list(viewerId, filter, page) {
-      return toPage(
-        await readVals(db, selectVals(viewerId, filter, page)),
-        page,
-        toVal,
-        newestFirst.toKeys,
-      )
+      const rows = await readVals(db, selectVals(viewerId, filter, page))
+      return toPage(rows, page, asIs, newestFirst.toKeys)
     },
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
@@ -141,42 +129,33 @@ export function createValStore(db: Database): ValStore {
 }
 
 /** How a val is found. */
-interface Lookup<Row> {
+interface Lookup {
   readonly select: Statement
   /** The column of the id. */
   readonly column: string
-  toId(row: Row): string
-  toVal(row: Row): Val
+  toId(val: Val): string
 }
 
-const byId: Lookup<ValRow> = {
+const byId: Lookup = {
   select: sql`select ${valColumns} from vals v ${withCurrentVersion}`,
   column: "v.id",
   toId: ({ id }) => id,
-  toVal,
 }
 
-const byFile: Lookup<ValFileRow> = {
+const byFile: Lookup = {
   select: sql`select ${valFileColumns} from ${valFileTables}`,
   column: "f.id",
-  toId: ({ fileId }) => fileId,
-  toVal: toValOfFile,
+  toId: ({ file }) => file.id,
 }
 
 /** Finds a val by an id, the first lookup of nearly every request. */
-function createFind<Row extends ValRow & RecordOf<Row>>(
-  db: Database,
-  { select, column, ...to }: Lookup<Row>,
-): ValStore["findById"] {
-  const find = async (id: string) => {
-    const row = await db.first<Row>`${select} where ${raw(column)} = ${id}`
-    return row && to.toVal(row)
-  }
+function createFind(db: Database, { select, column, toId }: Lookup): ValStore["findById"] {
+  const find = (id: string) => db.first<Val>`${select} where ${raw(column)} = ${id}`
   const { gather } = db.dialect
   if (!gather) return createExactCache(db, find, { weightMax: limits.cachedCharsMax }, weigh)
   return createBatchLookup<string, Val>(async (ids) => {
-    const found = await db.read<Row>`${select} where ${db.dialect.isAnyId(column, ids)}`
-    return new Map(found.map((row) => [to.toId(row), to.toVal(row)]))
+    const found = await db.read<Val>`${select} where ${db.dialect.isAnyId(column, ids)}`
+    return new Map(found.map((val) => [toId(val), val]))
   }, limits)
 }
 
@@ -245,9 +224,8 @@ export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal
 
 /** Reads a val in a script. */
 export function* readVal(dialect: Dialect, id: string): Script<Val | undefined> {
-  const row = yield* firstRow<ValRow>`
+  return yield* firstRow<Val>`
     select ${valColumns} from vals v ${withCurrentVersion} where ${isJoinedId(dialect, "v.id", id)}`
-  return row && toVal(row)
 }
 
 /** Creates a val. Undefined when its owner already has a val with that name. */

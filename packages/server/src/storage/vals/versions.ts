@@ -14,15 +14,7 @@ import { deleteSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeSearchText } from "./changes/change-val.ts"
 import { withTexts } from "./read-vals.ts"
-import {
-  isJoinedId,
-  listedCode,
-  toVal,
-  type ValRow,
-  valColumns,
-  withCode,
-  withVersions,
-} from "./val-rows.ts"
+import { isJoinedId, listedCode, valColumns, withCode, withVersions } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
 interface ImportRow extends NameKey {
@@ -32,11 +24,8 @@ interface ImportRow extends NameKey {
 /** Versions in the database. */
 export function createVersionStore(db: Database): VersionStore {
   return {
-    async find(valId, version) {
-      const row = await db.first<ValRow>`
-        select ${valColumns} from vals v ${withVersions} where ${isJoinedId(db.dialect, "v.id", valId)} and n.version = ${version}`
-      return row && toVal(row)
-    },
+    find: (valId, version) => db.first<Val>`
+      select ${valColumns} from vals v ${withVersions} where ${isJoinedId(db.dialect, "v.id", valId)} and n.version = ${version}`,
     async list(valId, page) {
       const found = await db.read<Version>`
         select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at from versions n
@@ -82,13 +71,13 @@ function* deleteVersion(
   const found = yield* firstRow`
     select version from versions where branch_id = ${valId} and version = ${version}`
   if (!found) return "no_version"
-  const highest = yield* firstRow<ValRow>`
+  const highest = yield* firstRow<Val>`
     select ${valColumns} from vals v ${withVersions} where v.id = ${valId} and n.version <> ${version} order by n.version desc limit 1`
   if (!highest) return "last_version"
   if (version === val.version) {
     const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
     if (!(yield* listImports(valId, [highest.version])).every(isLocked)) throw new LinksMoved()
-    yield* makeCurrent(dialect, locks, val, { ...toVal(highest), updatedAt: at }, at, depth)
+    yield* makeCurrent(dialect, locks, val, { ...highest, updatedAt: at }, at, depth)
   }
   yield* deleteStates(valId, version)
   yield sql`delete from versions where branch_id = ${valId} and version = ${version}`

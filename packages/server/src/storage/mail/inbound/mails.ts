@@ -10,7 +10,6 @@ import type {
   NewMail,
   StoredMail,
 } from "../../../domain/mail/inbound/receive-mail.ts"
-import type { Privacy } from "../../../domain/vals/vals.ts"
 import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
@@ -34,10 +33,10 @@ const limits = {
 export function createMailStore(db: Database): MailStore {
   return {
     async findVal(target) {
-      const [file] = target.kind === "id" ? await db.read<ValRow>(selectFile(target.id)) : []
+      const [file] = target.kind === "id" ? await db.read<MailVal>(selectFile(target.id)) : []
       // The id of a val means its entry file, even where it is the id of another file.
       if (file && target.kind === "id" && file.id !== target.id) return toMailVal(file)
-      const row = await db.first<ValRow>(selectEntry(toCondition(target)))
+      const row = await db.first<MailVal>(selectEntry(toCondition(target)))
       return row && toMailVal(row)
     },
     findNew: (mails, mailbox) => findNew(db, mails, mailbox),
@@ -58,18 +57,9 @@ export function createMailStore(db: Database): MailStore {
   }
 }
 
-interface ValRow {
-  readonly id: string
-  readonly fileId: string
-  readonly branchId: string
-  readonly ownerId: string
-  readonly privacy: Privacy
-  readonly suspendedAt: number | null
-  readonly email: string | null
-}
-
 const columns = raw(
-  `v.id, c.file_id, b.id as branch_id, v.owner_id, v.privacy, u.suspended_at, case when u.email_verified_at is not null then u.email end as email`,
+  `v.id, c.file_id as file__id, b.id as file__branch_id, v.owner_id, v.privacy, u.suspended_at is not null as is_owner_suspended,
+  case when u.email_verified_at is not null then u.email end as owner_address`,
 )
 
 /** The entry file of a val, if its type is `email`. */
@@ -90,15 +80,9 @@ function toCondition(target: MailTarget): Statement {
   return sql`u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)}`
 }
 
-function toMailVal(row: ValRow): MailVal {
-  return {
-    id: row.id,
-    file: { id: row.fileId, branchId: row.branchId },
-    ownerId: row.ownerId,
-    privacy: row.privacy,
-    isOwnerSuspended: row.suspendedAt !== null,
-    ownerAddress: row.email?.toLowerCase() ?? null,
-  }
+/** The databases disagree on the lower case of letters that are not of ASCII. */
+function toMailVal(val: MailVal): MailVal {
+  return { ...val, ownerAddress: val.ownerAddress?.toLowerCase() ?? null }
 }
 
 function* addMails(
@@ -109,7 +93,7 @@ function* addMails(
 ): Script<readonly string[]> {
   const runIds: string[] = []
   for (const mail of mails) {
-    const val = yield* firstRow<ValRow>(selectFile(mail.val.file.id))
+    const val = yield* firstRow<MailVal>(selectFile(mail.val.file.id))
     assert(mail, val && toMailVal(val))
     if (mail.key !== undefined && !(yield* isFirst(mail.key, mail.at))) continue
     assertRoomFor(yield* firstRow<UsedRow>(selectUsed(mail.val.ownerId)), [mail], mailbox)

@@ -7,7 +7,7 @@ import {
   mainColumns,
   toMainBranch,
 } from "../../files/branch-rows.ts"
-import { toVal, type ValRow, valColumns, withCurrentVersion } from "../val-rows.ts"
+import { valColumns, withCurrentVersion } from "../val-rows.ts"
 
 /** What the next change of a val depends on. */
 interface ChangeFlags {
@@ -29,7 +29,7 @@ export interface ChangeableVal extends ChangeFlags {
 }
 
 /** The columns of a changeable val. */
-export interface ChangeableRow extends ValRow, MainRow, ChangeFlags {}
+export interface ChangeableRow extends Val, MainRow, ChangeFlags {}
 
 /** Selects changeable vals `v`. */
 export const selectChangeable = sql`
@@ -45,4 +45,38 @@ export function toChangeable(row: ChangeableRow): ChangeableVal {
   const { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks } = row
   const flags = { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks }
   return { val: toVal(row), main: toMainBranch(row), ...flags }
+}
+
+/**
+ * The val without the rest of the row, which a saved val must not have. Field by field: to copy a row
+ * but for some of its fields (`...rest`) takes a quarter as long as the query.
+ */
+function toVal(row: ChangeableRow): Val {
+  return {
+    id: row.id,
+    ownerId: row.ownerId,
+    ownerName: row.ownerName,
+    ownerSecretsVersion: row.ownerSecretsVersion,
+    isOwnerSuspended: row.isOwnerSuspended,
+    name: row.name,
+    description: row.description,
+    imageUrl: row.imageUrl,
+    privacy: row.privacy,
+    type: row.type,
+    readme: row.readme,
+    version: row.version,
+    code: row.code,
+    file: row.file,
+    versionCreatedAt: row.versionCreatedAt,
+    likeCount: row.likeCount,
+    referenceCount: row.referenceCount,
+    forkCount: row.forkCount,
+    fileCount: row.fileCount,
+    branchCount: row.branchCount,
+    forkedFrom: row.forkedFrom,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    runStartedAt: row.runStartedAt,
+    runEndedAt: row.runEndedAt,
+  }
 }
