@@ -315,13 +315,18 @@ export const routeDoors: readonly Door[] = [
   { name: "mergeBranch: texts without a common line", drive: mergeWorst },
 ]
 
+/** Of a large file. Shorter lines are more work for the thread that compares them, and for it only. */
+const mergedLineChars = 500
+
 /** Each line differs on both sides, in some files of the largest size and in many small ones. */
 async function mergeWorst({ client, send }: Stage): Promise<void> {
   const { id: val_id } = await client.createVal({ code: "1", name: `merge${Date.now()}` })
   const toChanges = (side: string) => [
     ...Array.from({ length: 2 }, (_, index) => ({
       path: `large/${index}.txt`,
-      content: `${side}\n`.repeat(limits.codeCharsMax / 2),
+      content: `${side.repeat(mergedLineChars - 1)}\n`.repeat(
+        limits.codeCharsMax / mergedLineChars,
+      ),
     })),
     ...Array.from({ length: 500 }, (_, index) => ({
       path: `small/${index}.txt`,

@@ -48,8 +48,9 @@ const texts: Readonly<Record<string, () => string>> = {
   tags: () => `${head}Content-Type: text/html\r\n\r\n${lines("<a>&amp;", 72, bytes.many)}`,
   "letters that grow": () =>
     `${head}Content-Type: text/plain; charset=tis-620\r\n\r\n${lines("\xa1", 76, bytes.many)}`,
+  // Each of them reads the whole text.
   "20 signatures": () =>
-    `${head}${Array.from({ length: 20 }, (_, index) => signature(index)).join("")}\r\n${lines("x ", 76, bytes.many)}`,
+    `${head}${Array.from({ length: 20 }, (_, index) => signature(index)).join("")}\r\n${lines("x ", 76, mega)}`,
   "a signature of many headers": () =>
     `${head}DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=x.example; s=s; h=${fill("from:", 200_000)}; bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=x\r\n\r\n`,
   "20 MB in an attachment": () =>
