@@ -119,7 +119,8 @@ function copyNode(folder) {
 
 /**
  * Runs inside the new file system: a root of its own, since a program in a mere chroot may not make
- * user namespaces, which sandboxes need. Processes that are left end with the command.
+ * user namespaces, which sandboxes need. Processes that are left end with the command. The shell is
+ * the first process: it passes SIGTERM on, and waits for those that have lost their parent.
  */
 const enter = `
   set -e
@@ -133,7 +134,15 @@ const enter = `
   pivot_root . .
   umount -l .
   cd "$FOLDER"
-  exec setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups env -i $ENVIRONMENT "$@"
+  setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups env -i $ENVIRONMENT "$@" &
+  child=$!
+  trap 'kill -TERM "$child"' TERM
+  status=0
+  while kill -0 "$child" 2> /dev/null; do
+    status=0
+    wait "$child" || status=$?
+  done
+  exit "$status"
 `
 
 /**
