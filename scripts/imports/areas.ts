@@ -73,7 +73,7 @@ export function findArea(path: string): Area | undefined {
   )
 }
 
-/** Tests may look behind the walls of their own package. */
+/** Tests, and what only they share, may look behind the walls of their own package. */
 export function isTest(path: string): boolean {
-  return /\.test\.[a-z]+$/.test(path) || /^packages\/[^/]+\/test\//.test(path)
+  return /\.test\.[a-z]+$/.test(path) || /^packages\/[^/]+\/(test|src\/.*\/testing)\//.test(path)
 }

@@ -23,6 +23,7 @@ const clean = {
   [`${src}/http/routes/vals.ts`]: `import { save } from "../../domain/vals.ts"`,
   [`${src}/storage/vals.ts`]: `import type { Vals } from "../domain/vals.ts"`,
   [`${src}/storage/vals.test.ts`]: `import { app } from "../http/app.ts"\nimport { test } from "bun:test"`,
+  [`${src}/storage/testing/fake.ts`]: `import { app } from "../../http/app.ts"`,
   [`${src}/domain/vals.ts`]: `import type { Code } from "@hamlet/contract"\nexport const save = 1`,
   "packages/server/test/api.test.ts": `import { app } from "../src/http/app.ts"\nimport { client } from "@hamlet/contract/client"`,
   "packages/web/src/main.tsx": `import { client } from "@hamlet/contract/client"\nexport const view = <p>Don't</p>`,
@@ -92,6 +93,10 @@ describe("checkImports", () => {
       "packages/contract/src/index.ts",
     ],
     "code from importing a test": [`${src}/storage/bad.ts`, `${src}/storage/vals.test.ts`],
+    "code from importing what only tests share": [
+      `${src}/storage/bad.ts`,
+      `${src}/storage/testing/fake.ts`,
+    ],
     "a test from importing another package": [
       "packages/web/test/bad.test.ts",
       `${src}/domain/vals.ts`,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { listFiles } from "../list-files.ts"
-import { findArea, isTest } from "./areas.ts"
+import { type Area, findArea, isTest } from "./areas.ts"
 import { findCycles, type ImportGraph } from "./find-cycles.ts"
 import { readPackages, resolveImport } from "./resolve-import.ts"
 import { scanImports } from "./scan-imports.ts"
@@ -47,18 +47,24 @@ function checkImport(importer: string, target: string): string[] {
   if (isTest(target)) return [`${importer}: cannot import ${target}: that is part of the tests`]
   const [from, to] = [findArea(importer), findArea(target)]
   // A target without an area is already refused by name, or is not code, such as package.json.
-  if (!from || !to || from === to || from.mayImport.includes(to.name)) return []
+  if (!from || !to || mayImport(from, to)) return []
   return [
     `${importer}: cannot import ${target}: ${from.name} may import ${from.mayImport.join(", ") || "nothing of ours"}, not ${to.name}`,
   ]
 }
 
+function mayImport(from: Area, to: Area): boolean {
+  return from === to || from.mayImport.includes(to.name)
+}
+
 /**
- * Tests may import their own package, the contract, scripts that start what they need, and the cases
+ * Tests may import what the code beside them may, their own package, the contract, scripts that start what they need, and the cases
  * of compatibility, which `npm run compat` runs too.
  */
 function checkTest(importer: string, target: string): string[] {
+  const [from, to] = [findArea(importer), findArea(target)]
   const isAllowed =
+    (from && to && mayImport(from, to)) ||
     packageOf(importer) === packageOf(target) ||
     ["packages/contract", "scripts"].includes(packageOf(target)) ||
     target.startsWith("bench/compat/")

@@ -11,11 +11,12 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { findDeno } from "../../../../../../scripts/find-deno.ts"
 import type { Sandbox } from "../sandbox.ts"
 import { type SandboxLimits, sandboxLimits } from "../sandbox-limits.ts"
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
 
-export const denoPath = fileURLToPath(import.meta.resolve("deno/deno"))
+export const denoPath = findDeno()
 const standInGuestPath = fileURLToPath(new URL("./stand-in-guest.ts", import.meta.url))
 export const isRoot = process.getuid?.() === 0
 export const hasBubblewrap = process.platform === "linux" && Bun.which("bwrap") !== null
