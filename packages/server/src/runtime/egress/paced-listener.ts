@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, lstatSync, type Stats } from "node:fs"
+import { chmodSync, chownSync, lstatSync, rmSync, type Stats } from "node:fs"
 import { dirname } from "node:path"
 import { TokenBucket } from "../../shared/token-bucket.ts"
 import type { EgressLimits } from "./egress-limits.ts"
@@ -84,6 +84,8 @@ export class PacedListener<Data> {
     const folderMode = lstatSync(folder).mode
     chmodSync(folder, folderMode | 0o200)
     try {
+      // An ordinary user could not remove it from the folder as it was.
+      rmSync(this.#path, { force: true })
       this.#listener = this.#listen()
       chownSync(this.#path, uid, gid)
       chmodSync(this.#path, mode)
