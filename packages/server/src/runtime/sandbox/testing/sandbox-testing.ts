@@ -28,6 +28,11 @@ export function notRun(name: string, reason: string): void {
   if (file !== undefined) appendFileSync(file, `${name}: ${reason}\n`)
 }
 
+/** Whether control groups limit that of the sandboxes, such as their processes. */
+export function isGrouped({ report }: Sandboxes, what: "memory" | "processes" | "CPU share") {
+  return report.details.some((detail) => detail.startsWith(`${what} limited by cgroup`))
+}
+
 /** A busy machine takes long to start a process. */
 const testLimits: SandboxLimits = { ...sandboxLimits, startMsMax: 60_000 }
 
