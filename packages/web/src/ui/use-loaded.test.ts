@@ -42,7 +42,7 @@ test("useLoaded shows what another instance has loaded between its rendering and
   expect([last(first)?.component, last(second)?.component]).toEqual([Part, Part])
 })
 
-test("useLoaded goes on showing the same component, whoever has loaded it since", async () => {
+test("useLoaded goes on showing the same component after another instance has loaded it", async () => {
   const parts = [() => null, () => null]
   const answers = parts.map(() => Promise.withResolvers<Part>())
   let loads = 0

@@ -88,7 +88,7 @@ async function forgetGuest(process: CompilingProcess, untilMs: number): Promise<
       return
     } catch (error) {
       // The process is storing something else.
-      const isBusy = error instanceof SQLiteError && error.code === "SQLITE_BUSY"
+      const isBusy = error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY")
       if (!isBusy || performance.now() >= untilMs) throw error
     }
     await Bun.sleep(lockRetryMs)
