@@ -13,6 +13,7 @@ import { composeModules, readStandardModules } from "./composition/modules.ts"
 import { createNodeWatch } from "./composition/nodes.ts"
 import { composeRuns, composeSchedules } from "./composition/runs.ts"
 import { createRuntime } from "./composition/runtime.ts"
+import { createServiceWatch } from "./composition/services.ts"
 import { createStores, type Stores } from "./composition/stores.ts"
 import { composeUserData } from "./composition/user-data.ts"
 import { composeVals } from "./composition/vals.ts"
@@ -95,6 +96,7 @@ async function build(foundation: Foundation, replacements: Replacements) {
   const api: ApiParts = {
     ...createApi(foundation, parts.limits, parts.links),
     nodeStatus: () => jobs.nodeWatch.status,
+    serviceStatus: () => jobs.serviceWatch.status,
     isStopping: () => stopping.signal.aborted,
     mailStats: () => mailServer?.stats,
     readSentMail: parts.outboundMail.readSentMail,
@@ -280,6 +282,7 @@ async function stopAll(
   await parts.schedules.scheduleJob.stop()
   await runs.queue.stop()
   await jobs.housekeeping.stop()
+  await jobs.serviceWatch.stop()
   await parts.outboundMail.mailWorker.stop()
   await parts.webhooks.worker.stop()
   await modules.dependencyJob?.stop()
@@ -370,5 +373,7 @@ function startJobs(parts: Parts, api: ApiParts) {
   ]
   const { runner, limits } = parts
   const nodeParts = { api, runner, queue: parts.runs.queue, workers, budgets: limits.budgets }
-  return { housekeeping, nodeWatch: createNodeWatch(foundation, stores, nodeParts) }
+  const serviceWatch = createServiceWatch(foundation)
+  serviceWatch.start()
+  return { housekeeping, serviceWatch, nodeWatch: createNodeWatch(foundation, stores, nodeParts) }
 }

@@ -17,6 +17,7 @@ import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
 import { createStorageHomes } from "../storage/accounts/storage-homes.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
 import type { Database } from "../storage/database/database.ts"
+import { createSettingStore } from "../storage/database/settings.ts"
 import type { Limits } from "./accounts.ts"
 import { chooseDatabaseHome, type Foundation, sqlitePath } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
@@ -32,7 +33,7 @@ export async function composeUserData(foundation: Foundation, stores: Stores, li
     blobs: createBlobs(stores.blobs, stores.objects, foundation),
     uploads: createUploads(stores.blobs, stores.objects, quotas, config.storage, foundation),
     sqlite: createSqlite(ownerDatabases, quotas),
-    backups: createBackups(config, db),
+    backups: createBackups(foundation),
     connections: createConnections(),
     chat: createChat(
       service ? createChatService(service) : null,
@@ -95,7 +96,7 @@ function oncePerTurn(check: () => Promise<void>): () => Promise<void> {
   }
 }
 
-function createBackups(config: Config, db: Database): Backups {
+function createBackups({ config, db, now }: Foundation): Backups {
   const options = {
     sqlitePath: sqlitePath(config),
     databaseUrl: config.databaseUrl,
@@ -105,5 +106,16 @@ function createBackups(config: Config, db: Database): Backups {
     serverVersion: packageJson.version,
     dataDir: config.dataDir,
   }
-  return new Backups(createBackupSource(db, options))
+  const settings = createSettingStore(db)
+  const history = {
+    note: (at: number) => settings.set(lastBackup, String(at)),
+    async readLast() {
+      const at = Number(await settings.find(lastBackup))
+      return Number.isFinite(at) ? at : undefined
+    },
+  }
+  return new Backups(createBackupSource(db, options), history, { now })
 }
+
+/** The setting with the time of the last complete backup. */
+const lastBackup = "last_backup_at"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { waitUntil } from "../../test/support/wait-until.ts"
-import { type BackupSource, Backups } from "./backups.ts"
+import { type BackupHistory, type BackupSource, Backups } from "./backups.ts"
 
 /** Pieces without end; says how many were made, and whether it was let go. */
 function endless() {
@@ -20,10 +20,32 @@ function endless() {
   return { source, seen }
 }
 
+const clock = { now: () => 5_000 }
+const history: BackupHistory = { note: async () => {}, readLast: async () => undefined }
+
 describe("Backups", () => {
+  test("notes when the last byte of a backup was read, and not before", async () => {
+    const noted: number[] = []
+    const source: BackupSource = {
+      async *read() {
+        yield new Uint8Array([1])
+      },
+    }
+    const note = async (at: number) => void noted.push(at)
+    const readLast = async () => noted.at(-1)
+    const backups = new Backups(source, { note, readLast }, clock)
+    const left = await backups.open()
+    await left.read()
+    await left.stop()
+    expect([noted, await backups.readAgeMs()]).toEqual([[], undefined])
+    const backup = await backups.open()
+    while (await backup.read());
+    expect([noted, await backups.readAgeMs()]).toEqual([[5_000], 0])
+  })
+
   test("open refuses a second backup until the first has ended", async () => {
     const { source } = endless()
-    const backups = new Backups(source)
+    const backups = new Backups(source, history, clock)
     const first = await backups.open()
     const refusal = await backups.open().catch((error: unknown) => error)
     expect(refusal).toMatchObject({ code: "backup_running" })
@@ -33,7 +55,7 @@ describe("Backups", () => {
 
   test("open produces the first piece, then only as many as are read", async () => {
     const { source, seen } = endless()
-    const backup = await new Backups(source).open()
+    const backup = await new Backups(source, history, clock).open()
     expect(seen.made).toBe(1)
     expect([await backup.read(), await backup.read()]).toEqual([
       new Uint8Array([1]),
@@ -46,12 +68,13 @@ describe("Backups", () => {
 
   test("open reports why a backup is impossible, and allows the next one", async () => {
     let isBroken = true
-    const backups = new Backups({
+    const source: BackupSource = {
       // biome-ignore lint/correctness/useYield: it fails before it has anything
       async *read() {
         if (isBroken) throw new Error("no")
       },
-    })
+    }
+    const backups = new Backups(source, history, clock)
     expect(await backups.open().catch((error: Error) => error.message)).toBe("no")
     isBroken = false
     expect(await (await backups.open()).read()).toBeUndefined()
@@ -60,7 +83,7 @@ describe("Backups", () => {
   for (const limit of ["idleMsMax", "wholeMsMax"] as const) {
     test(`disconnects a client that exceeds ${limit}`, async () => {
       const { source, seen } = endless()
-      const backups = new Backups(source, { [limit]: 5 })
+      const backups = new Backups(source, history, clock, { [limit]: 5 })
       const backup = await backups.open()
       await waitUntil(() => seen.isLetGo)
       expect(await backup.read().catch((error: Error) => error.message)).toStartWith(
@@ -72,7 +95,7 @@ describe("Backups", () => {
 
   test("stop aborts the running backup, and refuses others", async () => {
     const { source, seen } = endless()
-    const backups = new Backups(source)
+    const backups = new Backups(source, history, clock)
     const backup = await backups.open()
     await backups.stop()
     expect(seen.isLetGo).toBe(true)

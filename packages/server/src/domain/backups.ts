@@ -1,4 +1,5 @@
 import { AppError } from "./app-error.ts"
+import type { Clock } from "./clock.ts"
 
 /** What a backup is to be like. */
 export interface BackupOptions {
@@ -10,6 +11,13 @@ export interface BackupOptions {
 export interface BackupSource {
   /** The bytes of a backup. Its point in time is the first read. The signal aborts it. */
   read(options: BackupOptions, signal: AbortSignal): AsyncGenerator<Uint8Array, void>
+}
+
+/** When the last complete backup was read, by any node. */
+export interface BackupHistory {
+  note(at: number): Promise<void>
+  /** Undefined for never. */
+  readLast(): Promise<number | undefined>
 }
 
 /** What a backup may cost. */
@@ -30,12 +38,21 @@ export type BackupLimits = Readonly<typeof defaults>
 /** The backups that are under way. */
 export class Backups {
   readonly #source: BackupSource
+  readonly #history: BackupHistory
+  readonly #clock: Pick<Clock, "now">
   readonly #limits: BackupLimits
   readonly #running = new Set<RunningBackup>()
   #isStopped = false
 
-  constructor(source: BackupSource, limits: Partial<BackupLimits> = {}) {
+  constructor(
+    source: BackupSource,
+    history: BackupHistory,
+    clock: Pick<Clock, "now">,
+    limits: Partial<BackupLimits> = {},
+  ) {
     this.#source = source
+    this.#history = history
+    this.#clock = clock
     this.#limits = { ...defaults, ...limits }
   }
 
@@ -52,12 +69,19 @@ export class Backups {
         "backup_running",
         `Cannot back up now: there may be ${atOnceMax} at a time, and so many are under way`,
       )
-    const backup: RunningBackup = new RunningBackup(this.#source, options, this.#limits, () =>
-      this.#running.delete(backup),
-    )
+    const backup: RunningBackup = new RunningBackup(this.#source, options, this.#limits, {
+      onComplete: () => this.#history.note(this.#clock.now()),
+      onEnd: () => this.#running.delete(backup),
+    })
     this.#running.add(backup)
     await backup.begin()
     return backup
+  }
+
+  /** How old the last complete backup is; undefined for none, and while the database is away. */
+  async readAgeMs(): Promise<number | undefined> {
+    const at = await this.#history.readLast().catch(() => undefined)
+    return at === undefined ? undefined : Math.max(0, this.#clock.now() - at)
   }
 
   /** Aborts the running backup. */
@@ -67,12 +91,18 @@ export class Backups {
   }
 }
 
+interface BackupEvents {
+  /** Its last byte was read. */
+  onComplete(): Promise<void>
+  onEnd(): void
+}
+
 /** A running backup. The client reads at its own speed, within limits. */
 export class RunningBackup {
   readonly #pieces: AsyncGenerator<Uint8Array, void>
   readonly #leaving = new AbortController()
   readonly #idleMsMax: number
-  readonly #onEnd: () => void
+  readonly #events: BackupEvents
   readonly #whole: Timer
   #first: IteratorResult<Uint8Array, void> | undefined
   #idle: Timer | undefined
@@ -82,11 +112,11 @@ export class RunningBackup {
     source: BackupSource,
     options: BackupOptions,
     { idleMsMax, wholeMsMax }: BackupLimits,
-    onEnd: () => void,
+    events: BackupEvents,
   ) {
     this.#pieces = source.read(options, this.#leaving.signal)
     this.#idleMsMax = idleMsMax
-    this.#onEnd = onEnd
+    this.#events = events
     this.#whole = setTimeout(
       () => void this.stop(`it takes longer than ${wholeMsMax / 1000} s`),
       wholeMsMax,
@@ -108,9 +138,13 @@ export class RunningBackup {
     this.#first = undefined
     if (this.#problem !== undefined)
       throw new Error(`Cannot go on with the backup: ${this.#problem}`)
-    if (!done) this.#waitForTaker()
-    else await this.stop("it has ended")
-    return done ? undefined : value
+    if (!done) {
+      this.#waitForTaker()
+      return value
+    }
+    await this.stop("it has ended")
+    await this.#events.onComplete()
+    return undefined
   }
 
   /** Lets go of the database, whether all of it was taken or not. */
@@ -120,7 +154,7 @@ export class RunningBackup {
     clearTimeout(this.#idle)
     clearTimeout(this.#whole)
     await this.#pieces.return()
-    this.#onEnd()
+    this.#events.onEnd()
   }
 
   async #next(): Promise<IteratorResult<Uint8Array, void>> {

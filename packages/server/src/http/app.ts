@@ -39,6 +39,7 @@ export function createApp(nouns: Nouns): App {
   const metrics = createMetrics({
     database: api.databaseStats,
     node: api.nodeStatus,
+    services: api.serviceStatus,
     runner: () => runner.status(),
     recorder: () => ({ ...liveRuns.stats(), ended: liveRuns.endedRuns() }),
     loopDelay: () => api.loopDelay.report(),

@@ -54,6 +54,7 @@ import type { Runs } from "../domain/runs/runs.ts"
 import type { Schedules } from "../domain/schedules/schedules.ts"
 import type { Secrets } from "../domain/secrets/secrets.ts"
 import type { ValSecrets } from "../domain/secrets/val-secrets.ts"
+import type { ServiceStatus } from "../domain/services.ts"
 import type { RunStats } from "../domain/stats/stats.ts"
 import type { Telemetry } from "../domain/telemetry/telemetry.ts"
 import type { ValStorage } from "../domain/val-storage.ts"
@@ -206,6 +207,8 @@ export interface ApiParts {
   databaseStats(): DatabaseCounts
   /** How this node stands with the database. */
   nodeStatus(): NodeStatus
+  /** How the other servers responded that this node needs. */
+  serviceStatus(): readonly ServiceStatus[]
   /** Whether the server is about to stop: balancers should send nothing more. */
   isStopping(): boolean
 }

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test"
 import { purgeUser } from "../../src/domain/accounts/accounts.ts"
-import { toNamespace } from "../../src/shared/libsql/libsql-registry.ts"
+import { createLibsqlRegistry, toNamespace } from "../../src/shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../src/shared/libsql/libsql-server.ts"
 import { expectStatus, openApi, type TestApi } from "../support/api.ts"
-import { describePostgres, type OpenDatabase } from "../support/databases.ts"
+import { describePostgres, describeSqlite, type OpenDatabase } from "../support/databases.ts"
 import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { refusalOf } from "./suite.ts"
 
 if (hasLibsql("two servers with one libSQL server"))
@@ -52,6 +53,39 @@ if (hasLibsql("two servers with one libSQL server"))
         await two.close()
         await one.close()
         await database.close()
+      }
+    })
+  })
+
+if (hasLibsql("a server with a wrong key of its libSQL server"))
+  describeSqlite("a server with a wrong key of its libSQL server", (open) => {
+    test("says so in /readyz, the metrics and the log, and serves everything else", async () => {
+      await using libsql = await startLibsql()
+      await createLibsqlRegistry(createLibsqlServer(libsql.options)).listOf("x")
+      const log: string[] = []
+      const writeLog = (text: string) => void log.push(text)
+      const api = await openApi(
+        open,
+        { ...libsql.env, HAMLET_LIBSQL_KEY: "albatross" },
+        { writeLog },
+      )
+      try {
+        await waitUntil(async () => {
+          const { json } = expectStatus(await api.call("GET", "/readyz"), 200)
+          return json.warnings.length > 0
+        })
+        const { json } = await api.call("GET", "/readyz")
+        expect(json.warnings).toEqual([
+          "Databases of users cannot be used: the libSQL server refuses the key",
+        ])
+        const { text } = await api.call("GET", "/metrics")
+        expect(text).toContain('hamlet_service_up{service="libsql"} 0\n')
+        api.hamlet.log.flush()
+        expect(log.join("")).toContain('"event":"service_unavailable","service":"libsql"')
+        expect(log.join("")).not.toContain("albatross")
+        expectStatus(await api.call("GET", "/v1/me", { as: api.admin }), 200)
+      } finally {
+        await api.close()
       }
     })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { routeNames } from "@hamlet/contract"
+import { routeNames, routes } from "@hamlet/contract"
 import fc from "fast-check"
 import { createEndedRuns } from "../../domain/runs/live-runs.ts"
 import { Histogram } from "../../shared/histogram.ts"
@@ -50,14 +50,30 @@ const schedules = () => ({ delays: histogram, dropped: 7 })
 const mailServer = () => undefined
 const spans = () => ({ exported: 5, dropped: 6, failed: 7, waitingBytes: 8 })
 const node = () => ({ problem: undefined, clockSkewMs: -1_500, isClockWrong: false })
+const services = () => [
+  { service: { name: "bucket", use: "large blobs" }, problem: "AccessDenied" } as const,
+  { service: { name: "libsql", use: "databases" }, problem: undefined } as const,
+]
 const sources = {
-  ...{ database, node, runner, recorder, loopDelay, refusals, queue, schedules, mailServer, spans },
+  ...{
+    database,
+    node,
+    services,
+    runner,
+    recorder,
+    loopDelay,
+    refusals,
+    queue,
+    schedules,
+    mailServer,
+    spans,
+  },
 }
 const depth = { due: 7, later: 8, oldestMs: 1_500, isPartial: false }
 
 describe("createMetrics", () => {
   test("prints the status and the duration of ended runs", () => {
-    const families = parseExposition(createMetrics(sources).print(depth))
+    const families = parseExposition(createMetrics(sources).print({ depth }))
     expect(
       families
         .get("hamlet_val_runs_ended_total")
@@ -72,21 +88,43 @@ describe("createMetrics", () => {
     expect([bucket("0.001"), bucket("2.5"), bucket("60"), bucket("+Inf")]).toEqual([2, 3, 3, 4])
   })
 
+  test("prints which services respond, and the age of the last backup", () => {
+    const families = parseExposition(createMetrics(sources).print({ backupAgeMs: 90_000 }))
+    const values = (name: string) => families.get(name)?.samples.map(({ value }) => value)
+    expect(values("hamlet_service_up")).toEqual([0, 1])
+    expect(values("hamlet_backup_age_seconds")).toEqual([90])
+    const without = parseExposition(createMetrics(sources).print({}))
+    expect(without.get("hamlet_backup_age_seconds")?.samples).toEqual([])
+  })
+
+  test("prints the internal errors of each route before the first one", () => {
+    const metrics = createMetrics(sources)
+    const errorsOf = () =>
+      readRequests(metrics.print({})).flatMap(({ labels, value }) =>
+        labels.route === "saveVal" && labels.status === "500" ? [value] : [],
+      )
+    expect(errorsOf()).toEqual([0])
+    metrics.observe("saveVal", routes.saveVal.method.toUpperCase(), 500, 1)
+    expect(errorsOf()).toEqual([1])
+  })
+
   test("prints the queue, and leaves out what could not be counted", () => {
     const metrics = createMetrics(sources)
     const valuesOf = (text: string, name: string) =>
       parseExposition(text)
         .get(name)
         ?.samples.map(({ value }) => value)
-    expect(valuesOf(metrics.print(depth), "hamlet_queue_runs")).toEqual([7, 8])
-    expect(valuesOf(metrics.print(depth), "hamlet_queue_oldest_seconds")).toEqual([1.5])
-    expect(valuesOf(metrics.print(undefined), "hamlet_queue_runs")).toEqual([])
-    expect(valuesOf(metrics.print(undefined), "hamlet_queue_takeovers_total")).toEqual([2, 3, 4])
-    expect(valuesOf(metrics.print(depth), "hamlet_schedule_due_times_dropped_total")).toEqual([7])
+    expect(valuesOf(metrics.print({ depth }), "hamlet_queue_runs")).toEqual([7, 8])
+    expect(valuesOf(metrics.print({ depth }), "hamlet_queue_oldest_seconds")).toEqual([1.5])
+    expect(valuesOf(metrics.print({}), "hamlet_queue_runs")).toEqual([])
+    expect(valuesOf(metrics.print({}), "hamlet_queue_takeovers_total")).toEqual([2, 3, 4])
+    expect(valuesOf(metrics.print({ depth }), "hamlet_schedule_due_times_dropped_total")).toEqual([
+      7,
+    ])
   })
 
   test("prints cold starts, the memory of val processes, and refused requests", () => {
-    const families = parseExposition(createMetrics(sources).print(depth))
+    const families = parseExposition(createMetrics(sources).print({ depth }))
     const starts = families.get("hamlet_val_cold_start_seconds")?.samples ?? []
     expect(starts.find(({ name }) => name.endsWith("_count"))?.value).toBe(2)
     expect(starts.find(({ labels }) => labels.le === "0.05")?.value).toBe(1)
@@ -104,8 +142,8 @@ describe("createMetrics", () => {
         .get("hamlet_trace_spans_total")
         ?.samples.map(({ labels, value }) => [labels.outcome, value])
     const off = { ...sources, spans: () => undefined }
-    expect(values(createMetrics(off).print(depth))).toBeUndefined()
-    expect(values(createMetrics(sources).print(depth))).toEqual([
+    expect(values(createMetrics(off).print({ depth }))).toBeUndefined()
+    expect(values(createMetrics(sources).print({ depth }))).toEqual([
       ["exported", 5],
       ["dropped", 6],
       ["failed", 7],
@@ -118,7 +156,7 @@ describe("createMetrics", () => {
         const metrics = createMetrics(sources)
         for (const { route, method, status, ms } of observations)
           metrics.observe(route, method, status, ms)
-        const families = parseExposition(metrics.print(depth))
+        const families = parseExposition(metrics.print({ depth }))
 
         const counted = families.get("hamlet_http_requests_total")?.samples ?? []
         for (const { labels, value } of counted) {
@@ -154,16 +192,14 @@ describe("createMetrics", () => {
   test("counts every route of the table, and requests without a route", () => {
     const metrics = createMetrics(sources)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 100)
-    const counted =
-      parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
+    const counted = readCounted(metrics.print({ depth }))
     expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])
   })
 
   test("counts unknown methods together", () => {
     const metrics = createMetrics(sources)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
-    const counted =
-      parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
+    const counted = readCounted(metrics.print({ depth }))
     expect(counted).toEqual([
       {
         name: "hamlet_http_requests_total",
@@ -180,7 +216,7 @@ describe("createMetrics", () => {
         database: () => ({ ...database(), isUp }),
         node: () => ({ ...node(), problem }),
       })
-      const families = parseExposition(metrics.print(depth))
+      const families = parseExposition(metrics.print({ depth }))
       return (name: string) => families.get(name)?.samples.map(({ value }) => value)
     }
     const well = print(true, undefined)
@@ -201,7 +237,7 @@ describe("createMetrics", () => {
       database: () => ({ ...database(), connections: 5, inUse: 3, waiting }),
     })
     waiting = 7
-    const samples = parseExposition(metrics.print(depth)).get(
+    const samples = parseExposition(metrics.print({ depth })).get(
       "hamlet_database_connections",
     )?.samples
     expect(samples?.map(({ labels, value }) => [labels.state, value])).toEqual([
@@ -212,7 +248,7 @@ describe("createMetrics", () => {
   })
 
   test("prints the memory of the process, also before the first request", () => {
-    const families = parseExposition(createMetrics(sources).print(depth))
+    const families = parseExposition(createMetrics(sources).print({ depth }))
     expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(
       1_000_000,
     )
@@ -269,4 +305,13 @@ function parseLabels(text: string): Record<string, string> {
   const pairs = [...text.matchAll(/([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/g)]
   expect(pairs.map(([pair]) => pair).join("")).toBe(text)
   return Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
+}
+
+function readRequests(text: string) {
+  return parseExposition(text).get("hamlet_http_requests_total")?.samples ?? []
+}
+
+/** Those that were seen. */
+function readCounted(text: string) {
+  return readRequests(text).filter(({ value }) => value > 0)
 }

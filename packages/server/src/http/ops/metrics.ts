@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from "@hamlet/contract"
+import { type ErrorCode, errorCodes, routeNames, routes } from "@hamlet/contract"
 import type { SentStats } from "../../domain/claims.ts"
 import type { NodeStatus } from "../../domain/nodes.ts"
 import type { QueueDepth } from "../../domain/queue/queue-store.ts"
@@ -6,6 +6,7 @@ import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
 import type { RunnerStatus } from "../../domain/runs/runner.ts"
 import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
+import type { ServiceStatus } from "../../domain/services.ts"
 import type { Counter } from "../../shared/counter.ts"
 import { toKnownMethod } from "../../shared/headers/known-method.ts"
 import { Histogram } from "../../shared/histogram.ts"
@@ -37,10 +38,22 @@ export interface MailCounts {
   readonly bytes: number
 }
 
+/** What the database was asked for; undefined where it did not respond. */
+export interface CountedMetrics {
+  readonly depth?: QueueDepth | undefined
+  /** Emails that this server sends, if it sends any. */
+  readonly mail?: SentStats | undefined
+  /** Events that this server sends to webhooks. */
+  readonly events?: SentStats | undefined
+  /** Also undefined before the first backup. */
+  readonly backupAgeMs?: number | undefined
+}
+
 /** What is read each time the metrics are printed. */
 export interface MetricSources {
   database(): DatabaseCounts
   node(): NodeStatus
+  services(): readonly ServiceStatus[]
   runner(): RunnerStatus
   recorder(): {
     readonly waiting: number
@@ -58,11 +71,24 @@ export interface MetricSources {
 }
 
 /**
+ * Internal errors of each route begin at zero: a counter that appears with its first error has not
+ * increased for Prometheus, and nobody would be told of that one.
+ */
+function createRequestCounts(): Map<string, number> {
+  return new Map(
+    routeNames.map((name) => [
+      `route="${name}",method="${routes[name].method.toUpperCase()}",status="500"`,
+      0,
+    ]),
+  )
+}
+
+/**
  * Counts requests by route, not by path: paths contain ids, so their number is unbounded. ADR 2 says
  * why this does not use a library.
  */
 export function createMetrics(sources: MetricSources) {
-  const requests = new Map<string, number>()
+  const requests = createRequestCounts()
   const latencies = new Map<string, Histogram>()
   return {
     observe(route: string, method: string, status: number, ms: number): void {
@@ -75,11 +101,7 @@ export function createMetrics(sources: MetricSources) {
       }
       latency.add(ms)
     },
-    /**
-     * `depth` is undefined when the queue could not be counted. `mail` is what this server sends, if
-     * it sends any, and `events` what it sends to webhooks.
-     */
-    print(depth: QueueDepth | undefined, mail?: SentStats, events?: SentStats): string {
+    print({ depth, mail, events, backupAgeMs }: CountedMetrics): string {
       const page = new MetricPage()
       const recorder = sources.recorder()
       page.counter("hamlet_http_requests_total", "Requests that got a response", [...requests])
@@ -89,6 +111,12 @@ export function createMetrics(sources: MetricSources) {
         Array.from(latencies, ([route, latency]) => [`route="${route}"`, latency]),
       )
       addDatabase(page, sources.database(), sources.node())
+      addServices(page, sources.services())
+      page.gauge(
+        "hamlet_backup_age_seconds",
+        "Age of the last complete backup that was read through any node",
+        backupAgeMs === undefined ? [] : backupAgeMs / 1000,
+      )
       addVals(page, sources.runner(), recorder.ended, sources.refusals())
       page.gauge(
         "hamlet_run_records_waiting",
@@ -143,6 +171,17 @@ function addDatabase(
     "hamlet_clock_skew_seconds",
     "The clock of this machine minus that of the database",
     clockSkewMs / 1000,
+  )
+}
+
+function addServices(page: MetricPage, services: readonly ServiceStatus[]): void {
+  page.gauge(
+    "hamlet_service_up",
+    "Whether the bucket of large blobs and the libSQL server responded when they were last asked, every 30 seconds",
+    services.map(({ service: { name }, problem }) => [
+      `service="${name}"`,
+      Number(problem === undefined),
+    ]),
   )
 }
 

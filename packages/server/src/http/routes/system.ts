@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { NodeStatus } from "../../domain/nodes.ts"
+import type { ServiceStatus } from "../../domain/services.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
@@ -9,11 +10,16 @@ import { gzip } from "../pages/page-files.ts"
 import { content, json } from "../response/api-response.ts"
 
 /** Health, metrics, the OpenAPI document and the API reference. */
-export function systemHandlers({ runner, queue, api }: Nouns, metrics: Metrics) {
+export function systemHandlers({ runner, queue, backups, api }: Nouns, metrics: Metrics) {
   const { version } = api
   let openApi: Promise<Uint8Array> | undefined
   const count = () =>
-    Promise.all([queue.readDepth(), api.readSentMail(), api.readSentEvents()] as const)
+    Promise.all([
+      queue.readDepth(),
+      api.readSentMail(),
+      api.readSentEvents(),
+      backups.readAgeMs(),
+    ] as const)
   /** Requests at the same time share it: each would take connections to the database otherwise. */
   let counting: ReturnType<typeof count> | undefined
   return {
@@ -31,15 +37,20 @@ export function systemHandlers({ runner, queue, api }: Nouns, metrics: Metrics) 
       assertWritable(node)
       const { isolation, problem } = runner.status()
       if (problem !== undefined) throw new AppError("sandbox_unavailable", problem)
-      const warnings = [...api.isolationWarnings(), ...toClockWarnings(node)]
+      const warnings = [
+        ...api.isolationWarnings(),
+        ...toClockWarnings(node),
+        ...toServiceWarnings(api.serviceStatus()),
+      ]
       return json(200, { status: "ok", version, ...database, isolation, warnings })
     },
     getMetrics: async () => {
       counting ??= count().finally(() => {
         counting = undefined
       })
-      const [depth, mail, events] = await counting
-      return content("text/plain; version=0.0.4; charset=utf-8", metrics.print(depth, mail, events))
+      const [depth, mail, events, backupAgeMs] = await counting
+      const text = metrics.print({ depth, mail, events, backupAgeMs })
+      return content("text/plain; version=0.0.4; charset=utf-8", text)
     },
   } satisfies Partial<Handlers>
 }
@@ -57,6 +68,13 @@ function assertWritable({ problem }: NodeStatus): void {
   throw new AppError("database_unavailable", "Cannot renew the lease of this node", {
     cause: problem,
   })
+}
+
+/** Warnings and no refusal: all else works, and a restart would not help. */
+function toServiceWarnings(services: readonly ServiceStatus[]): readonly string[] {
+  return services.flatMap(({ service, problem }) =>
+    problem === undefined ? [] : [`${service.use} cannot be used: ${problem}`],
+  )
 }
 
 function toClockWarnings({ isClockWrong, clockSkewMs }: NodeStatus): readonly string[] {

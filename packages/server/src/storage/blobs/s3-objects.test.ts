@@ -5,7 +5,7 @@ import type { ObjectStore } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { createObjectStore, holdObjects } from "./objects.ts"
-import { createBucketContent } from "./s3-objects.ts"
+import { createBucketContent, probeBucket } from "./s3-objects.ts"
 
 const mega = 1024 ** 2
 
@@ -149,3 +149,39 @@ function random(size: number): Uint8Array {
 async function* pieces(all: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < all.length; from += 200_000) yield all.subarray(from, from + 200_000)
 }
+
+describe("probeBucket", () => {
+  const refuse = (code: string, status: number) =>
+    new Response(`<Error><Code>${code}</Code><Message>secret</Message></Error>`, { status })
+
+  async function probe(fault: FakeBucket["fault"]) {
+    const bucket = new FakeBucket()
+    try {
+      bucket.fault = fault
+      const content = createBucketContent(bucket.bucket, mega)
+      const problem = await probeBucket(content).then(() => undefined, String)
+      return { problem, files: [...bucket.files.keys()] }
+    } finally {
+      await bucket.stop()
+    }
+  }
+
+  test("writes nothing into a bucket that responds", async () => {
+    expect(await probe(undefined)).toEqual({ problem: undefined, files: [] })
+  })
+
+  test("writes an object where reading a missing one is refused", async () => {
+    const hide: FakeBucket["fault"] = ({ method }) =>
+      method === "GET" ? refuse("AccessDenied", 403) : undefined
+    expect(await probe(hide)).toEqual({ problem: undefined, files: ["/hamlet/blobs/hamlet-probe"] })
+  })
+
+  test.each([
+    ["SignatureDoesNotMatch", 403],
+    ["AccessDenied", 403],
+    ["NoSuchBucket", 404],
+  ])("names the code %s, and not the message", async (code, status) => {
+    const { problem } = await probe(() => refuse(code, status))
+    expect(problem).toBe(`Error: the bucket failed with ${code}`)
+  })
+})

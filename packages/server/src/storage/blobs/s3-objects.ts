@@ -123,6 +123,43 @@ async function readPart(
   )
 }
 
+/** An object that only probes read and write. */
+const probeId = "hamlet-probe"
+
+/**
+ * Throws when the bucket cannot be used; the message has the code of the service. A bucket that knows
+ * no such object has responded, and that is all that is asked of it. One that hides which objects there
+ * are refuses to read what does not exist: there the object is written once.
+ */
+export async function probeBucket(content: ContentStore): Promise<void> {
+  try {
+    await Array.fromAsync(content.read(probeId, 0, 1))
+  } catch (error) {
+    const code = toBucketCode(error)
+    if (code === "NoSuchKey") return
+    if (code !== "AccessDenied") throw toProbeError(error)
+    await content.write(probeId, toProbe()).catch((cause: unknown) => {
+      throw toProbeError(cause)
+    })
+  }
+}
+
+function toProbeError(cause: unknown): Error {
+  return new Error(`the bucket failed with ${toBucketCode(cause)}`, { cause })
+}
+
+async function* toProbe(): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode("hamlet")
+}
+
+/** Why a request to the bucket failed: the code of the service. Its message may repeat the key. */
+export function toBucketCode(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown error"
+  const { code, cause } = error as Error & { readonly code?: unknown }
+  if (cause !== undefined) return toBucketCode(cause)
+  return typeof code === "string" && /^\w{1,100}$/.test(code) ? code : "unknown error"
+}
+
 function toKey(id: string): string {
   return `blobs/${id}`
 }

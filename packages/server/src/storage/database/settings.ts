@@ -14,6 +14,12 @@ export function createSettingStore(db: Database) {
           select value from settings where name = ${name}`
         return row?.value ?? value
       }),
+    async find(name: string): Promise<string | undefined> {
+      const [row] = await db.read<{
+        value: string
+      }>`select value from settings where name = ${name}`
+      return row?.value
+    },
     set: (name: string, value: string): Promise<void> =>
       db.run`
         insert into settings (name, value) values (${name}, ${value}) on conflict (name) do update set value = excluded.value`,

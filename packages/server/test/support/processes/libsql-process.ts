@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { LibsqlOptions } from "../../../src/shared/libsql/libsql-server.ts"
 import { notRun } from "../databases.ts"
 import { waitUntil } from "../wait-until.ts"
 import { findFreePort } from "./free-port.ts"
+import { createJwtKey } from "./jwt-key.ts"
 
 /** The program, which npm installs for tests; undefined where there is none for this machine. */
 const program = findProgram()
@@ -36,21 +37,31 @@ export interface LibsqlProcess extends AsyncDisposable {
 
 const adminKey = "key-of-the-admin-api"
 
-/** Starts a libSQL server with namespaces in a temporary folder. It listens on `host`. */
+/** Starts a libSQL server with namespaces and keys in a temporary folder. It listens on `host`. */
 export async function startLibsql(host = "127.0.0.1"): Promise<LibsqlProcess> {
   if (program === undefined) throw new Error("Cannot start sqld: it is not installed")
   const folder = await mkdtemp(join(tmpdir(), "hamlet-libsql-"))
   const [port, adminPort] = [await findFreePort(), await findFreePort()]
+  const { pem, token } = createJwtKey()
+  const keyFile = join(folder, "jwt.pem")
+  await writeFile(keyFile, pem)
   const options = {
     url: `http://${host}:${port}`,
     adminUrl: `http://${host}:${adminPort}`,
-    key: "key-of-the-databases",
+    key: token,
     adminKey,
   }
   const cmd = [
     ...[program, "--db-path", join(folder, "data"), "--no-welcome", "--enable-namespaces"],
     ...["--http-listen-addr", `${host}:${port}`, "--admin-listen-addr", `${host}:${adminPort}`],
-    ...["--admin-auth-key", adminKey, "--disable-default-namespace", "--disable-metrics"],
+    ...[
+      "--admin-auth-key",
+      adminKey,
+      "--auth-jwt-key-file",
+      keyFile,
+      "--disable-default-namespace",
+      "--disable-metrics",
+    ],
   ]
   let child: Bun.Subprocess
   const start = async () => {

@@ -1,6 +1,6 @@
 import type { Config } from "../../../config/config.ts"
 import { orLate } from "../../../shared/time/within-time.ts"
-import { createBucketContent } from "../../../storage/blobs/s3-objects.ts"
+import { createBucketContent, toBucketCode } from "../../../storage/blobs/s3-objects.ts"
 import { about, type Finding, type Findings } from "../../finding.ts"
 import { doctorLimits } from "../../limits.ts"
 
@@ -58,22 +58,15 @@ function toState(verb: string, code: string): string | undefined {
   return verb === "delete" ? "is left" : undefined
 }
 
-/** Undefined, or why it failed: the code of the service. Its message may repeat the key. */
+/** Undefined, or why it failed. */
 async function attempt(run: () => Promise<unknown>): Promise<string | undefined> {
   try {
     const work = run().then(() => undefined)
     return await orLate(work, doctorLimits.answerMsMax, () => noAnswer)
   } catch (error) {
-    return toCode(error)
+    const isOther = error instanceof Error && error.message === notReturned
+    return isOther ? notReturned : toBucketCode(error)
   }
-}
-
-function toCode(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown error"
-  const { code, cause } = error as Error & { readonly code?: unknown }
-  if (cause !== undefined) return toCode(cause)
-  if (error.message === notReturned) return notReturned
-  return typeof code === "string" && /^\w{1,100}$/.test(code) ? code : "unknown error"
 }
 
 function toMend(code: string, action: string): string {

@@ -5,6 +5,8 @@ import {
   startLibsql,
 } from "../../../../test/support/processes/libsql-process.ts"
 import { loadConfig } from "../../../config/config.ts"
+import { createLibsqlRegistry } from "../../../shared/libsql/libsql-registry.ts"
+import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
 import { checkLibsql } from "./check-libsql.ts"
 
 const look = async (env: Readonly<Record<string, string>>) => {
@@ -26,23 +28,29 @@ describe.if(hasLibsql("checkLibsql"))("checkLibsql", () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  test("accepts a server with namespaces and the right key", async () => {
+  test("says that a key cannot be tried before there is a database", async () => {
     const [status, found] = await look(server.env)
-    expect([status, found]).toEqual([
+    expect(status).toBe("warning")
+    expect(found).toContain("HAMLET_LIBSQL_KEY could not be tried")
+  })
+
+  test("accepts a server with namespaces and the right keys", async () => {
+    await createLibsqlRegistry(createLibsqlServer(server.options)).listOf("x")
+    expect(await look(server.env)).toEqual([
       "ok",
-      `on the libSQL server ${new URL(server.options.url).host}, which accepts the keys; there are no databases yet`,
+      `on the libSQL server ${new URL(server.options.url).host}, which accepts both keys`,
+      null,
     ])
   })
 
-  test("names a wrong key without repeating it", async () => {
-    const finding = await look({ ...server.env, HAMLET_LIBSQL_ADMIN_KEY: "albatross" })
-    expect(finding).toMatchObject([
-      "failure",
-      expect.any(String),
-      "correct HAMLET_LIBSQL_ADMIN_KEY",
-    ])
-    expect(JSON.stringify(finding)).not.toContain("albatross")
-  })
+  test.each(["HAMLET_LIBSQL_KEY", "HAMLET_LIBSQL_ADMIN_KEY"])(
+    "names a wrong %s without repeating it",
+    async (name) => {
+      const finding = await look({ ...server.env, [name]: "albatross" })
+      expect(finding).toMatchObject(["failure", expect.any(String), `correct ${name}`])
+      expect(JSON.stringify(finding)).not.toContain("albatross")
+    },
+  )
 
   test("reports a server that is not there", async () => {
     const nowhere = { ...server.env, HAMLET_LIBSQL_URL: "http://127.0.0.1:1" }

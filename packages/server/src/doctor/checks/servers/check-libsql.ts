@@ -27,13 +27,24 @@ export async function checkLibsql({
   } catch (error) {
     return toFailure(error, host, "HAMLET_LIBSQL_URL", "HAMLET_LIBSQL_KEY")
   }
+  const place = `admin API, ${new URL(libsql.adminUrl).host}`
+  let isUsed: boolean
   try {
-    const isUsed = await server.hasNamespace(registryNamespace)
-    const state = isUsed ? "" : "; there are no databases yet"
-    return check.fine(`on the libSQL server ${host}, which accepts the keys${state}`)
+    isUsed = await server.hasNamespace(registryNamespace)
   } catch (error) {
-    const place = `admin API, ${new URL(libsql.adminUrl).host}`
     return toFailure(error, place, "HAMLET_LIBSQL_ADMIN_URL", "HAMLET_LIBSQL_ADMIN_KEY")
+  }
+  // The server tells that a namespace is missing before it looks at the key.
+  if (!isUsed)
+    return check.warning(
+      `the libSQL server ${host} has no databases yet, so that HAMLET_LIBSQL_KEY could not be tried`,
+      "start a node, which creates the first one and warns if the key is wrong",
+    )
+  try {
+    await server.execute(registryNamespace, [{ sql: "select 1" }])
+    return check.fine(`on the libSQL server ${host}, which accepts both keys`)
+  } catch (error) {
+    return toFailure(error, host, "HAMLET_LIBSQL_URL", "HAMLET_LIBSQL_KEY")
   }
 }
 
