@@ -66,7 +66,7 @@ if (hasLibsql("a server with a wrong key of its libSQL server"))
       const writeLog = (text: string) => void log.push(text)
       const api = await openApi(
         open,
-        { ...libsql.env, HAMLET_LIBSQL_KEY: "albatross" },
+        { ...libsql.env, HAMLET_LIBSQL_KEY: "albatross", HAMLET_LOG_LEVEL: "warn" },
         { writeLog },
       )
       try {
