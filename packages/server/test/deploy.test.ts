@@ -74,6 +74,10 @@ describe("deploy/", () => {
     const settings = Object.fromEntries(
       kustomization?.configMapGenerator[0]?.literals.map((literal) => literal.split("=")) ?? [],
     )
+    const secrets = read("kubernetes", "example.secret.env").match(/^HAMLET_\w+/gm) ?? []
+    // A server with a key would otherwise be used without one.
+    expect(secrets).toContain("HAMLET_LIBSQL_KEY")
+    expect(secrets).toContain("HAMLET_LIBSQL_ADMIN_KEY")
     const ports = Object.fromEntries(
       container.ports.map(({ name, containerPort }) => [name, String(containerPort)]),
     )
@@ -85,6 +89,15 @@ describe("deploy/", () => {
     expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(stopSeconds)
     const labels = pod.metadata.labels
     expect(deployment?.spec.selector.matchLabels).toEqual(labels)
+    const [policy] = parseYaml<Policy>("network-policy.yaml")
+    const [monitor] = parseYaml<Monitor>("monitoring/pod-monitor.yaml")
+    expect([policy?.spec.podSelector.matchLabels, monitor?.spec.selector.matchLabels]).toEqual([
+      labels,
+      labels,
+    ])
+    const named = policy?.spec.ingress.flatMap(({ ports }) => ports.map(({ port }) => port))
+    expect(named).toEqual(Object.keys(ports))
+    expect(monitor?.spec.podMetricsEndpoints.map(({ port }) => port)).toEqual(["metrics"])
     for (const file of ["service.yaml", "disruption-budget.yaml"])
       for (const { spec } of parseYaml<Selecting>(file))
         expect(spec.selector.matchLabels ?? spec.selector).toEqual(labels)
@@ -145,7 +158,7 @@ describe("deploy/", () => {
       // It also reports problems of the machine's own units.
       const problems = text.split("\n").filter((line) => line.includes("hamlet"))
       expect([exitCode, problems]).toEqual([0, []])
-      expect(units.length).toBe(3)
+      expect(units.length).toBe(4)
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -164,6 +177,20 @@ interface Kustomization {
 
 interface Selecting {
   readonly spec: { readonly selector: { readonly matchLabels?: object } }
+}
+
+interface Policy {
+  readonly spec: {
+    readonly podSelector: { readonly matchLabels: object }
+    readonly ingress: readonly { readonly ports: readonly { readonly port: string }[] }[]
+  }
+}
+
+interface Monitor {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: object }
+    readonly podMetricsEndpoints: readonly { readonly port: string }[]
+  }
 }
 
 interface Probe {
