@@ -1,37 +1,18 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { runCaptured } from "../child.mjs"
-import { findOnPath, isProgram } from "./programs.mjs"
-import { root } from "./root.mjs"
+import { bubblewrapFolder, bubblewrapProgram, findBubblewrap, findOnPath } from "./programs.mjs"
 import { aptOptions, installWithApt } from "./system-packages.mjs"
-
-/**
- * Where bubblewrap is unpacked if it cannot be installed. The server looks here if it is not on the
- * PATH.
- */
-const ownFolder = join(root, ".tools", "bubblewrap")
-
-/** The path of the binary inside Debian's package. */
-const program = join("usr", "bin", "bwrap")
 
 /** A package registry that does not respond must not keep the server from starting. */
 const downloadMsMax = 120_000
-
-/**
- * The bubblewrap on the PATH, or the one that was unpacked.
- * @param {string} [folder]
- */
-export function findBubblewrap(folder = ownFolder) {
-  const own = join(folder, program)
-  return findOnPath("bwrap") ?? (isProgram(own) ? own : undefined)
-}
 
 /**
  * Installs bubblewrap on Debian and its derivatives: root installs the package, other users unpack it
  * into the project's folder. Failures are not fatal: the server reports which isolation it uses.
  * @param {{ isRoot: boolean, folder?: string }} options
  */
-export async function ensureBubblewrap({ isRoot, folder = ownFolder }) {
+export async function ensureBubblewrap({ isRoot, folder = bubblewrapFolder }) {
   if (process.platform !== "linux" || findBubblewrap(folder) || !findOnPath("apt-get")) return
   if (isRoot) await installWithApt(["bubblewrap"])
   else if (findOnPath("dpkg")) await unpackBubblewrap(folder)
@@ -60,7 +41,7 @@ async function unpackBubblewrap(folder) {
     const archive = readdirSync(work).find((name) => name.endsWith(".deb"))
     if (archive === undefined || !(await run(work, "dpkg", ["-x", archive, "files"])))
       throw new Error("it could not be downloaded")
-    if (!(await run(work, join(work, "files", program), ["--version"])))
+    if (!(await run(work, join(work, "files", bubblewrapProgram), ["--version"])))
       throw new Error("it does not start, because libraries are missing")
     mkdirSync(dirname(folder), { recursive: true })
     renameSync(join(work, "files"), folder)

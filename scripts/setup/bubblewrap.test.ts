@@ -11,7 +11,8 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ensureBubblewrap, findBubblewrap } from "./bubblewrap.mjs"
+import { ensureBubblewrap } from "./bubblewrap.mjs"
+import { findBubblewrap } from "./programs.mjs"
 
 /** Writes down how it is called, and does what each command is to do. */
 const aptGet = (folder: string, commands: string) => `#!/bin/sh

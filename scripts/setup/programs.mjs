@@ -1,6 +1,25 @@
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, readdirSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
+import { root } from "./root.mjs"
+
+/**
+ * Where bubblewrap is unpacked if it cannot be installed. The server looks here if it is not on the
+ * PATH.
+ */
+export const bubblewrapFolder = join(root, ".tools", "bubblewrap")
+
+/** The path of bubblewrap inside Debian's package. */
+export const bubblewrapProgram = join("usr", "bin", "bwrap")
+
+/**
+ * The bubblewrap on the PATH, or the one that was unpacked.
+ * @param {string} [folder]
+ */
+export function findBubblewrap(folder = bubblewrapFolder) {
+  const own = join(folder, bubblewrapProgram)
+  return findOnPath("bwrap") ?? (isProgram(own) ? own : undefined)
+}
 
 /** Where Debian keeps PostgreSQL: one folder for each major version, none of them on the PATH. */
 const debianPostgresFolder = "/usr/lib/postgresql"

@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs"
 import { runCaptured } from "../child.mjs"
 import {
+  findBubblewrap,
   findChromium,
   findHeadlessShell,
   findLibfaketime,
@@ -39,7 +40,7 @@ export const requirements = {
     name: "bubblewrap",
     debianPackage: "bubblewrap",
     suites: "the suites of bubblewrap isolation",
-    find: () => findOnPath("bwrap"),
+    find: findBubblewrap,
   },
   kernelHeaders: {
     name: "the kernel's headers",
@@ -105,8 +106,14 @@ export const requirements = {
   git: {
     name: "git",
     debianPackage: "git",
-    suites: "the suite of differences, which applies them with it",
+    suites: "the suites of differences, of upgrades and of what a release contains",
     find: () => findOnPath("git"),
+  },
+  openssl: {
+    name: "OpenSSL",
+    debianPackage: "openssl",
+    suites: "every suite with certificates of its own",
+    find: () => findOnPath("openssl"),
   },
 }
 
@@ -132,9 +139,11 @@ function listMissing(wanted) {
 
 /** @param {Requirement[]} missing */
 function toAdvice(missing) {
-  const names = missing.map((requirement) => requirement.name).join(" and ")
-  const suites = missing.map((requirement) => requirement.suites).join(", ")
-  return `Install ${names} to run all tests; until then these do not run: ${suites}`
+  return [
+    "These tests do not run, because a program is missing:",
+    ...missing.map(({ name, suites }) => `  ${name}: ${suites}`),
+    `On Debian, install them as root: apt-get install ${missing.map((it) => it.debianPackage).join(" ")}`,
+  ].join("\n")
 }
 
 /** Fails fast without a network, and fetches no translated descriptions of packages. */

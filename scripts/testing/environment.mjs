@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
+import { findBubblewrap } from "../setup/programs.mjs"
 import { requirements } from "../setup/system-packages.mjs"
 import { chooseFastFolder } from "./fast-folder.mjs"
 
@@ -35,6 +36,7 @@ export function createTestEnvironment(postgresUrl) {
   chmodSync(tmpDir, 0o1777)
   const env = {
     ...process.env,
+    PATH: toPath(process.env.PATH),
     ...toFoundPrograms(postgresUrl),
     ...compilerSettings,
     HAMLET_TEST_DATABASE_DIR: databaseDir,
@@ -51,6 +53,19 @@ export function createTestEnvironment(postgresUrl) {
       for (const path of [folder, databaseDir]) rmSync(path, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * Suites look for bubblewrap on the PATH; `npm start` may have unpacked it elsewhere.
+ * @param {string} [path]
+ */
+function toPath(path = "") {
+  const bubblewrap = findBubblewrap()
+  const folder = bubblewrap && dirname(bubblewrap)
+  const folders = path.split(delimiter)
+  return folder === undefined || folders.includes(folder)
+    ? path
+    : [...folders, folder].join(delimiter)
 }
 
 /** @param {string | undefined} postgresUrl */

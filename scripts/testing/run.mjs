@@ -7,6 +7,7 @@ import { createCpuMeter, readCpuSeconds, toCpuLines } from "./cpu-time.mjs"
 import { createTestEnvironment } from "./environment.mjs"
 import { createFailureCollector } from "./failures.mjs"
 import { collectLeaks } from "./leaks.mjs"
+import { leaveOutNeeding } from "./needs.mjs"
 import { createQueue } from "./output-queue.mjs"
 import { addEnds, toReport } from "./report.mjs"
 import { findTotals, withoutColours } from "./totals.mjs"
@@ -36,13 +37,18 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCp
     ensureSystemPackages(Object.values(requirements)),
     ensurePackages({ dev: true }),
   ])
+  const { parts: possible, leftOut } = leaveOutNeeding(
+    root,
+    parts,
+    missing.map(({ debianPackage }) => debianPackage),
+  )
   const postgres = await startPostgresIfFound()
   /** Tells suites that the server goes away, so that they need not drop the template database. */
   const temporary = postgres && { HAMLET_TEST_POSTGRES_TEMPORARY: "yes" }
   const interruption = watchInterruption()
-  const queue = createQueue(parts.length, (text) => process.stderr.write(text))
+  const queue = createQueue(possible.length, (text) => process.stderr.write(text))
   try {
-    const ends = await mapConcurrently(parts, partsAtOnce, async (args, index) => {
+    const ends = await mapConcurrently(possible, partsAtOnce, async (args, index) => {
       const write = queue[index] ?? (() => {})
       if (!interruption.happened())
         return runPart({ args, silenceMsMax, write }, { ...temporary, ...env }, postgres?.url)
@@ -58,6 +64,7 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCp
       totals,
       notRun: [
         ...missing.map(({ name, suites }) => `${suites}: ${name} is not installed`),
+        ...leftOut,
         ...notRun,
       ],
       leaks,

@@ -77,7 +77,7 @@ describe("user, invite, blob, sql, session", () => {
     const { admin } = stage()
     const [node] = (await admin.json(["node", "list"])) as [{ id: string; host: string }]
     expect(await admin.print(["node", "list"])).toMatch(
-      new RegExp(`^${node.host}\tactive\t[\\d.]+\t\\d+\t.*\t${node.id}\n$`),
+      new RegExp(`^${node.host}\t[\\w.:-]+\tactive\t[\\d.]+\t\\d+\t.*\t${node.id}\n$`),
     )
     const { exit } = await (await stage().person("outsider")).hamlet(["node", "list"])
     expect(exit).toBe(3)

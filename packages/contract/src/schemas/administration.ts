@@ -113,6 +113,8 @@ export const auditQuery = periodQuery.extend({ action: auditAction.optional() })
 export const nodeReport = z
   .object({
     version: z.string(),
+    // Null for a node that started before reports had it.
+    address: z.string().nullable(),
     schemaVersion: z.int(),
     isolation: z.string(),
     startedAt: time,

@@ -8,6 +8,7 @@ import {
   isForOthers,
   loadConfig,
 } from "../config/config.ts"
+import { findUnknownSettings, toWarning } from "../config/unknown-settings.ts"
 import { allScopes } from "../domain/accounts/tokens.ts"
 import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
@@ -47,7 +48,11 @@ export async function serve(flags: readonly string[], env: Environment): Promise
     hamlet.nouns.queue.start()
     hamlet.parts.webhooks.worker.start()
     logStart(config, started, metrics?.port)
-    printWelcome(config, started, await makeSignInLink(config, hamlet, first))
+    const unknown = findUnknownSettings(env)
+    for (const { env: name, nearest } of unknown)
+      hamlet.log.warn("unknown_setting", { name, nearest })
+    const link = await makeSignInLink(config, hamlet, first)
+    printWelcome(config, started, link, unknown.map(toWarning))
   } catch (error) {
     metrics?.stop()
     await server.stop(true)
@@ -189,6 +194,7 @@ function printWelcome(
   config: Config,
   { hamlet, first, isolation, mailPort }: Awaited<ReturnType<typeof start>>,
   signInLink: string | undefined,
+  warnings: readonly string[],
 ): void {
   const lines = [
     `Hamlet ${hamlet.nouns.api.version} listens at ${config.baseUrl}`,
@@ -209,6 +215,7 @@ function printWelcome(
       ? []
       : [`  sign in     ${signInLink}`, "              (works once, within an hour)"]),
     `  docs        ${config.baseUrl}/docs`,
+    ...warnings.map((warning) => `  warning     ${warning}`),
   ]
   process.stdout.write(`${lines.join("\n")}\n`)
 }

@@ -24,7 +24,7 @@ export function createNodeWatch(
   stores: Stores,
   { api, runner, queue, workers, budgets }: NodeParts,
 ): NodeWatch {
-  const { log, schema, schemaVersion, nodeId, now, onErrorOf } = foundation
+  const { config, log, schema, schemaVersion, nodeId, now, onErrorOf } = foundation
   return new NodeWatch({
     node: {
       id: nodeId,
@@ -40,6 +40,7 @@ export function createNodeWatch(
       const status = runner.status()
       return {
         version: api.version,
+        address: `${config.host}:${config.port}`,
         schemaVersion,
         isolation: status.isolation,
         uptimeMs: Math.round(process.uptime() * 1000),

@@ -1,4 +1,5 @@
 import { type Config, ConfigError, loadConfig, options } from "../config/config.ts"
+import { findUnknownSettings, toWarning } from "../config/unknown-settings.ts"
 import { orLate } from "../shared/time/within-time.ts"
 import { checkCgroups } from "./checks/check-cgroups.ts"
 import { checkDataFolder } from "./checks/check-data-folder.ts"
@@ -90,19 +91,14 @@ function loadSettings(
   }
 }
 
-/** Variables that the command line or the tests read. */
-const others = /^HAMLET_(URL|CONFIG_DIR|TEST_.*)$/
-
 /** The settings are valid. An unknown variable is probably a typing error. */
 function checkSettings(env: Readonly<Record<string, string | undefined>>): Findings {
   const known = new Set<string>(options.map((option) => option.env))
-  const unknown = Object.keys(env).filter(
-    (name) => name.startsWith("HAMLET_") && !known.has(name) && !others.test(name),
-  )
+  const unknown = findUnknownSettings(env)
   if (unknown.length > 0)
     return about("settings").warning(
-      `${unknown.sort().join(", ")} in the environment: no setting has that name`,
-      "docs/configuration.md lists all",
+      unknown.map(toWarning).join(". "),
+      "docs/configuration.md lists all settings",
     )
   const set = Object.keys(env).filter((name) => known.has(name))
   return about("settings").fine(

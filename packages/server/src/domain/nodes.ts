@@ -26,6 +26,8 @@ export interface KnownNode extends Node {
 /** What a node tells about itself whenever it renews its lease. */
 export interface NodeReport extends NodeLoad {
   readonly version: string
+  /** Where it listens: nodes of one machine have the same host. Absent in older reports. */
+  readonly address?: string
   /** The schema of the database when it started. */
   readonly schemaVersion: number
   readonly isolation: string

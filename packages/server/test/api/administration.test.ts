@@ -657,7 +657,7 @@ function defineNodes(suite: ApiSuite) {
         ...{ ...node, id: suite.api.hamlet.parts.foundation.nodeId, host: hostname() },
         pid: process.pid,
         report: {
-          ...{ version, schemaVersion, startedAt: time },
+          ...{ version, schemaVersion, startedAt: time, address: expect.stringMatching(/:\d+$/) },
           ...{ isolation: "auto", clockSkewMs: expect.any(Number), isClockWrong: false },
           ...{
             runs: expect.any(Number),

@@ -15,6 +15,7 @@ last seen. A node that has ended is not in the list.`,
     empty: "No nodes",
     columns: [
       { title: "host", value: ({ host }) => host, paint: (colour) => colour.bold },
+      { title: "address", value: ({ report }) => report?.address },
       { title: "state", value: ({ state }) => state },
       { title: "version", value: ({ report }) => report?.version ?? "older" },
       { title: "schema", value: ({ report }) => report?.schemaVersion },

@@ -114,6 +114,7 @@ export const accountDescriptions: Readonly<Record<string, string>> = {
   "Node.seenAt": "When it last renewed its lease, in UTC, by the clock of the database",
   "Node.report": "What it told about itself then; null for a node of release 0.2 or older",
   "NodeReport.version": "Its release",
+  "NodeReport.address": "The address and port at which it listens; null if it has not told",
   "NodeReport.schemaVersion": "The schema of the database when it started",
   "NodeReport.isolation": "How it isolates vals",
   "NodeReport.startedAt": "When it was started, in UTC, by the clock of the database",

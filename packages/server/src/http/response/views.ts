@@ -100,6 +100,7 @@ export const toNodeView = createView(node, (it: ListedNode) => ({
 
 const toReportView = createView(nodeReport, (it: NodeReport, seenAt: number) => ({
   startedAt: toTimeText(seenAt - it.uptimeMs),
+  address: it.address ?? null,
 }))
 
 /** A new user, with its first token. */

@@ -109,7 +109,7 @@ function createBare(program: string): Isolation {
 }
 
 /**
- * Where `npm start` unpacks bubblewrap when it may not install it. scripts/setup/bubblewrap.mjs has
+ * Where `npm start` unpacks bubblewrap when it may not install it. scripts/setup/programs.mjs has
  * the same path.
  */
 const unpackedPath = fileURLToPath(

@@ -68,6 +68,7 @@ function toFacts({ id, pid, report }: Node): readonly Fact[] {
   if (!report) return [["Version", "0.2 or older"], ...ids]
   const { runs, waitingRuns, valMemoryBytes, valMemoryBytesMax } = report
   return [
+    ["Address", report.address ?? "not told"],
     ["Version", report.version],
     ["Schema", String(report.schemaVersion)],
     ["Isolation", report.isolation],
