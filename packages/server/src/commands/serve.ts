@@ -10,8 +10,10 @@ import {
 } from "../config/config.ts"
 import { findUnknownSettings, toWarning } from "../config/unknown-settings.ts"
 import { allScopes } from "../domain/accounts/tokens.ts"
+import type { Links } from "../http/response/links.ts"
 import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
+import { toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
 import { explainListening, listen } from "./listen.ts"
@@ -215,9 +217,23 @@ function printWelcome(
       ? []
       : [`  sign in     ${signInLink}`, "              (works once, within an hour)"]),
     `  docs        ${config.baseUrl}/docs`,
+    ...(first.token === undefined
+      ? []
+      : toFirstVal(hamlet.parts.links, first.user.username, first.token)),
     ...warnings.map((warning) => `  warning     ${warning}`),
   ]
   process.stdout.write(`${lines.join("\n")}\n`)
+}
+
+/** Commands that can be pasted: they name this server, its first user and the token. */
+function toFirstVal(links: Links, username: string, token: string): readonly string[] {
+  const code = `export default () => new Response("Hello there")`
+  const val = toOwnJson({ name: "greet", type: "http", privacy: "public", code })
+  return [
+    "  first val   made by these two commands",
+    `curl -X PUT ${links.baseUrl}/v1/vals -H "authorization: Bearer ${token}" -d '${val}'`,
+    `curl ${links.endpoint({ id: "", ownerName: username, name: "greet" })}/`,
+  ]
 }
 
 /**

@@ -79,6 +79,21 @@ export interface NodeStatus {
   readonly isClockWrong: boolean
 }
 
+/** Another server that nodes need beside their database. */
+export interface Service {
+  /** As metrics and the log name it. */
+  readonly name: "bucket" | "libsql"
+  /** What does not work while it is away, as the beginning of a sentence. */
+  readonly use: string
+}
+
+/** How a service responded to the last probe. */
+export interface ServiceStatus {
+  readonly service: Service
+  /** Why it cannot be used, without addresses and keys; undefined while it can. */
+  readonly problem: string | undefined
+}
+
 /**
  * Stores nodes. A node has a lease, by the clock of the database, so that the clocks of nodes may
  * differ. Its runs are its own until it is gone; another node declares it gone only after its lease

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import type { ServiceStatus } from "../domain/services.ts"
+import type { ServiceStatus } from "../domain/nodes.ts"
 import { ServiceWatch } from "./service-watch.ts"
 
 const limits = { pollMs: 60_000, probeMsMax: 20, problemCharsMax: 30 }

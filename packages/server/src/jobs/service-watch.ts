@@ -1,4 +1,4 @@
-import type { Service, ServiceStatus } from "../domain/services.ts"
+import type { Service, ServiceStatus } from "../domain/nodes.ts"
 import { Loop } from "../shared/loop.ts"
 import { withinTime } from "../shared/time/within-time.ts"
 

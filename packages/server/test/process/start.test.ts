@@ -13,7 +13,7 @@ import {
 } from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet serve", (open) => {
-  test("prints its address, the first user, the docs, and at its first start only the token", async () => {
+  test("prints its address, the first user, the docs, and at its first start only the token and a first val", async () => {
     await using fixture = await openServerFixture(openEmpty(open))
     const hamlet = fixture.start()
     const baseUrl = await hamlet.listening()
@@ -30,6 +30,8 @@ describeEachDatabase("hamlet serve", (open) => {
       hamlet.stdout.match(/^ {2}isolation {3}.+\n(?: {14}\w.+\n)*/m) ?? []
     expect(isolation).toMatch(/bubblewrap|deno/)
     expect(rest).toEqual([])
+    const commands = hamlet.stdout.match(/^curl .+$/gm) ?? []
+    expect(commands.join("\n").split(`${baseUrl.replace("http://", "")}/`).length).toBe(3)
     expect(hamlet.stdout.replace(isolation, "")).toBe(
       [
         `Hamlet 0.3.0 listens at ${baseUrl}`,
@@ -40,9 +42,15 @@ describeEachDatabase("hamlet serve", (open) => {
         `  sign in     ${link}`,
         "              (works once, within an hour)",
         `  docs        ${baseUrl}/docs`,
+        "  first val   made by these two commands",
+        ...commands,
         "",
       ].join("\n"),
     )
+    if (fixture.url === undefined)
+      expect(Bun.spawnSync(["sh", "-c", commands.join(" && ")]).stdout.toString()).toEndWith(
+        "Hello there",
+      )
     const client = createClient({ baseUrl, token })
     expect(await client.getMe()).toMatchObject({
       username: "ada",

@@ -1,6 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { NodeStatus } from "../../domain/nodes.ts"
-import type { ServiceStatus } from "../../domain/services.ts"
+import type { NodeStatus, ServiceStatus } from "../../domain/nodes.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { root } from "../setup/root.mjs"
 import { leaveOutNeeding } from "./needs.mjs"
+import { root } from "./root.mjs"
 
 const withTls = "./packages/server/src/runtime/egress/tls.test.ts"
 const plain = "./packages/server/src/shared/loop.test.ts"
