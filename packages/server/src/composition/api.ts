@@ -14,7 +14,7 @@ import { LargeBodies } from "../http/request/large-bodies.ts"
 import { createLargeSaves } from "../http/request/large-saves.ts"
 import type { Links } from "../http/response/links.ts"
 import { prepareOnce } from "../shared/caches/prepare-once.ts"
-import { LoopDelay } from "../shared/loop-delay.ts"
+import { LoopDelay } from "../shared/time/loop-delay.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 

@@ -33,19 +33,19 @@ export class OpenCounts {
 
   /** Counts one more. Returns a function that ends the count. */
   open(key: string): () => void {
-    this.#counts.set(key, this.of(key) + 1)
-    this.total++
+    this.add(key, 1)
     let isOpen = true
     return () => {
-      if (isOpen) this.#close(key)
+      if (isOpen) this.add(key, -1)
       isOpen = false
     }
   }
 
-  #close(key: string): void {
-    this.total--
-    const left = this.of(key) - 1
-    if (left > 0) this.#counts.set(key, left)
+  /** Counts so many more, or fewer. */
+  add(key: string, count: number): void {
+    this.total += count
+    const sum = this.of(key) + count
+    if (sum > 0) this.#counts.set(key, sum)
     else this.#counts.delete(key)
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { LoopDelay } from "../../src/shared/loop-delay.ts"
+import { LoopDelay } from "../../src/shared/time/loop-delay.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { describeMail, mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"

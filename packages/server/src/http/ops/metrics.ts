@@ -9,7 +9,7 @@ import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
 import type { Counter } from "../../shared/counter.ts"
 import { toKnownMethod } from "../../shared/headers/known-method.ts"
 import { Histogram } from "../../shared/histogram.ts"
-import type { LoopDelayReport } from "../../shared/loop-delay.ts"
+import type { LoopDelayReport } from "../../shared/time/loop-delay.ts"
 import type { SpanCounts } from "../../shared/tracing/tracer.ts"
 import { by, MetricPage } from "./metric-page.ts"
 

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test"
+import { createTimeSlice } from "./time-slice.ts"
+
+/** Blocks the thread for that long. */
+function work(ms: number): void {
+  const untilMs = performance.now() + ms
+  while (performance.now() < untilMs);
+}
+
+const sliceMsMax = 2
+
+/** Works in `count` parts of a whole slice each, and notes its name before each. */
+async function workInSlices(name: string, notes: string[], count = 3): Promise<void> {
+  const pace = createTimeSlice({ sliceMsMax })
+  for (let part = 0; part < count; part++) {
+    notes.push(name)
+    work(sliceMsMax)
+    await pace()
+  }
+}
+
+/** Notes each turn of the event loop until it is told to stop. */
+function noteTurns(notes: string[]): () => void {
+  let isOn = true
+  const note = () => {
+    if (!isOn) return
+    notes.push("|")
+    setImmediate(note)
+  }
+  setImmediate(note)
+  return () => {
+    isOn = false
+  }
+}
+
+test("createTimeSlice lets the event loop turn after each slice of all work together", async () => {
+  const notes: string[] = []
+  const stop = noteTurns(notes)
+  const all = ["a", "b", "c"].map((name) => workInSlices(name, notes))
+  await Promise.all(all)
+  stop()
+  const turns = notes.join("").split("|")
+  // All three begin at once, and their first checks find the slice used up.
+  expect(turns.slice(1).filter((turn) => turn.length > 1)).toEqual([])
+  expect(notes.filter((note) => note !== "|")).toEqual([..."abcabcabc"])
+})
+
+test("createTimeSlice does not wait before the slice is used up", async () => {
+  const pace = createTimeSlice({ sliceMsMax: 60_000 })
+  expect(pace()).toBeUndefined()
+  work(1)
+  expect(pace()).toBeUndefined()
+})
+
+test("createTimeSlice rejects with the reason of a signal that has aborted", async () => {
+  const abort = new AbortController()
+  const pace = createTimeSlice({ sliceMsMax, signal: abort.signal })
+  expect(pace()).toBeUndefined()
+  work(sliceMsMax)
+  const waiting = pace()?.catch(String)
+  abort.abort(new Error("gone"))
+  expect(await waiting).toBe("Error: gone")
+})
