@@ -1,5 +1,6 @@
-// npm run fuzz, chaos, mail-flood: long versions of tests, without a time limit. The table names
-// them, their files and the numbers that they take, as in `npm run chaos -- schedules 1000 240`.
+// npm run long-test -- NAME: long versions of tests, without a time limit. The table names them, their
+// files and what they take, as in `npm run long-test -- chaos schedules 1000 240`. `npm run chaos`, fuzz
+// and mail-flood are shorter names of three of them.
 import { runTests } from "./testing/run.mjs"
 
 const server = "./packages/server/test"
@@ -9,7 +10,8 @@ const server = "./packages/server/test"
  * @property {string[]} files
  * @property {Record<string, string>} [takes] settings in the order of the arguments, with their
  * defaults; where that is a number, a number is given
- * @property {string[]} [options] settings that are given by name, as in `--kills 10`
+ * @property {Record<string, { env: string, isText?: true }>} [options] settings that are given by name,
+ * as in `--kills 10`; a number, or a text
  * @property {Record<string, string>} [env]
  */
 
@@ -65,7 +67,22 @@ const tests = {
   /** Three nodes behind a proxy, and every fault of nodes, databases and network. */
   "chaos cluster": {
     files: [`${server}/chaos/cluster.chaos.ts`],
-    options: ["kills", "postgres", "libsql", "pauses", "cuts", "minutes"],
+    options: Object.fromEntries(
+      ["kills", "postgres", "libsql", "pauses", "cuts", "minutes"].map((name) => [
+        name,
+        { env: `HAMLET_CHAOS_${name.toUpperCase()}` },
+      ]),
+    ),
+  },
+  /** Every way into the server with its largest input, in five manners, beside another user. */
+  worst: {
+    files: [`${server}/worst/every-door.long.ts`],
+    options: {
+      doors: { env: "HAMLET_WORST_DOORS", isText: true },
+      manners: { env: "HAMLET_WORST_MANNERS", isText: true },
+      database: { env: "HAMLET_WORST_DATABASE", isText: true },
+      seed: { env: "HAMLET_TEST_SEED" },
+    },
   },
 }
 
@@ -95,16 +112,18 @@ function readArguments(takes, args) {
 }
 
 /**
- * @param {string[]} names
+ * @param {NonNullable<LongTest["options"]>} options
  * @param {string[]} args
  */
-function readOptions(names, args) {
+function readOptions(options, args) {
   /** @type {Record<string, string>} */
   const env = {}
   for (let at = 0; at < args.length; at += 2) {
-    const name = names.find((name) => args[at] === `--${name}`)
-    if (name === undefined) fail(`use "${args[at]}": the options are --${names.join(", --")}`)
-    env[`HAMLET_CHAOS_${name?.toUpperCase()}`] = assertNumber(args[at + 1] ?? "")
+    const [, option] =
+      Object.entries(options).find(([name]) => args[at] === `--${name}`) ??
+      fail(`use "${args[at]}": the options are --${Object.keys(options).join(", --")}`)
+    const value = args[at + 1] ?? fail(`use "${args[at]}": it has no value`)
+    env[option.env] = option.isText ? value : assertNumber(value)
   }
   return { env, args: [] }
 }

@@ -27,6 +27,8 @@ export interface Stage {
   readonly metricsPort: number
   /** What answers the server: webhooks, a language model, a registry, a provider, a collector. */
   readonly outside: HostileServer
+  /** What `send` adds to each request. */
+  readonly headers: Readonly<Record<string, string>>
   /** Sends a request as the user and reads the response. Throws for status 500. */
   send(request: SlowRequest): Promise<string>
   /** Runs one of the vals of the stage. */

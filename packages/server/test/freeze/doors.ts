@@ -44,3 +44,6 @@ export const databaseDoors: readonly Door[] = [
   ),
   ...libsqlDoors,
 ]
+
+/** Those that need a libSQL server. */
+export const libsqlDoorNames: ReadonlySet<string> = new Set(libsqlDoors.map(({ name }) => name))

@@ -23,9 +23,23 @@ export interface OpenStage extends Stage, AsyncDisposable {
   readonly pid: number
 }
 
+/** What a suite of its own sets on top. */
+interface StageOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** Of every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The address at which others reach the server outside, whose own it is given. */
+  readonly toOutsideUrl?: (url: string) => Promise<string>
+}
+
 /** Starts the server with everything that doors use. */
-export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
-  const outside = startHostileServer()
+export async function openStage(
+  fixture: ServerFixture,
+  { env = {}, headers = {}, toOutsideUrl }: StageOptions = {},
+): Promise<OpenStage> {
+  const own = startHostileServer()
+  const url = (await toOutsideUrl?.(own.url)) ?? own.url
+  const outside = { ...own, url, port: Number(new URL(url).port) }
   const names = await TextNameServer.listen()
   const smtpPort = await findFreePort()
   const metricsPort = await findFreePort()
@@ -51,22 +65,28 @@ export async function openStage(fixture: ServerFixture): Promise<OpenStage> {
     // Of its two protocols, the one whose responses are parsed.
     OTEL_EXPORTER_OTLP_ENDPOINT: outside.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    ...env,
   }
   const program = new URL("./measured-server.ts", import.meta.url).pathname
   const { hamlet, baseUrl } = await fixture.serve(settings, program)
   const client = createClient({ baseUrl, token: chosenToken })
-  const send = createSend(baseUrl)
+  const ownHeaders = {
+    ...{ authorization: `Bearer ${chosenToken}`, "content-type": "application/json" },
+    ...headers,
+  }
+  const send = createSend(baseUrl, ownHeaders)
   await addData(fixture, client)
   const { id: valId } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
   return {
     ...{ client, valId, smtpPort, metricsPort, outside, send, pid: hamlet.pid },
+    headers: ownHeaders,
     host: new URL(baseUrl).host,
     run: (name) => send({ method: "POST", path: `/v1/run/ada.${name}`, body: "{}" }),
     async [Symbol.asyncDispose]() {
       hamlet.signal("SIGTERM")
       await hamlet.ended()
       names.stop()
-      await outside[Symbol.asyncDispose]()
+      await own[Symbol.asyncDispose]()
     },
   }
 }
@@ -75,8 +95,7 @@ function toLibsqlSettings(url: string) {
   return { HAMLET_LIBSQL_URL: url, HAMLET_LIBSQL_ADMIN_URL: url }
 }
 
-function createSend(baseUrl: string): Stage["send"] {
-  const headers = { authorization: `Bearer ${chosenToken}`, "content-type": "application/json" }
+function createSend(baseUrl: string, headers: Stage["headers"]): Stage["send"] {
   return async ({ method, path, body, headers: more }: SlowRequest) => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,

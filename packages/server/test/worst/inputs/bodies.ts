@@ -1,0 +1,58 @@
+import { limits } from "@hamlet/contract"
+import { bodyBytesMax, smallValues } from "../../freeze/worst-values.ts"
+import { toControl, worldLimits } from "../world/world-limits.ts"
+
+let count = 0
+/** Names and texts that differ each time, so that each request changes something. */
+export const next = () => ++count
+
+/** As many values as fit. */
+export const wideArgs = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
+/** As deep as arguments may be, as often as that fits. */
+export const deepArgs = `{"args":[${`${"[".repeat(limits.argLevelsMax - 2)}${"]".repeat(limits.argLevelsMax - 2)},`.repeat(Math.floor((bodyBytesMax - 100) / (limits.argLevelsMax * 2 - 3)) - 1)}1]}`
+/** Six bytes of JSON for each character. */
+export const code = `//${toControl(limits.codeCharsMax - 20)}\n`
+
+/** As many files as a version may have, each with more imports than text. */
+export const importingFiles = (changes: number) =>
+  Array.from({ length: worldLimits.files }, (_, index) => ({
+    path: `f${index}.ts`,
+    content: `//${changes}\n${Array.from({ length: 130 }, (_, it) => `import"./${it}"`).join("\n")}`,
+  }))
+
+/** As many vals as an import has, with many versions each. */
+export const importedVals = (changes: number) =>
+  Array.from({ length: limits.importValsMax }, (_, val) => ({
+    name: `many${val}`,
+    versions: Array.from({ length: 40 }, (_, version) => ({
+      code: `import"https://esm.town/v/ada/worst1";import"./${version}";//${changes}${"\u0001".repeat(20)}`,
+    })),
+  }))
+
+/** As many statements as fit. */
+export const statements = Array.from({ length: 9_000 }, (_, index) => ({
+  sql: `select ?, '${"\u0001".repeat(20)}'`,
+  args: [index],
+}))
+/** Much more text than the statement has. */
+export const manyRows = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 400) select i, '${"\u0001".repeat(2_000)}' as a from n`
+
+/** A mail with everything. */
+export const mail = {
+  raw: undefined,
+  from: "eve@sender.example.com",
+  cc: Array.from({ length: limits.emailAddressesMax }, (_, index) => `a${index}@b.example`),
+  subject: "s".repeat(limits.emailSubjectCharsMax),
+  text: toControl(limits.emailTextCharsMax),
+  html: "<a>".repeat(limits.emailTextCharsMax / 3),
+  attachments: Array.from({ length: limits.emailAttachmentsMax }, (_, index) => ({
+    ...{ content: "AAAA".repeat(200_000), filename: `${index}.bin` },
+  })),
+}
+/** Hosts of a secret. */
+export const hostsMax = Array.from(
+  { length: limits.secretHostsMax },
+  (_, index) => `h${index}.example`,
+)
+/** Headers of a request. */
+export const headersMax = Array.from({ length: 90 }, (_, index) => [`x-${index}`, "a".repeat(100)])
