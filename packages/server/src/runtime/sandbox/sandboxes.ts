@@ -326,7 +326,7 @@ async function choose(
   cgroups: Cgroups,
   onError: OnError,
 ): Promise<Sandboxes> {
-  const filter = createSystemCallFilter()
+  const filter = createSystemCallFilter("deno")
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
   const { baseUrl, limits } = options
   // The sandboxes of a server that runs as root are other users.

@@ -72,7 +72,7 @@ function expectWalls(pid: number): void {
   for (const set of ["CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb"])
     expect([set, BigInt(`0x${readStatus(pid, set)}`)]).toEqual([set, 0n])
   expect(readStatus(pid, "NoNewPrivs")).toBe("1")
-  if (createSystemCallFilter()) expect(readStatus(pid, "Seccomp")).toBe("2")
+  if (createSystemCallFilter("worker")) expect(readStatus(pid, "Seccomp")).toBe("2")
   for (const namespace of ["net", "pid", "mnt", "ipc", "uts"])
     expect(readlinkSync(`/proc/${pid}/ns/${namespace}`)).not.toBe(
       readlinkSync(`/proc/self/ns/${namespace}`),

@@ -94,7 +94,7 @@ async function getBox(program: string, hasFolder: boolean): Promise<WorkerBox | 
 
 async function findBox(program: string, hasFolder: boolean): Promise<WorkerBox | undefined> {
   const user = isRoot ? chooseWorkerUser() : process.getuid?.()
-  const filter = createSystemCallFilter(process.arch, { canFork: false })
+  const filter = createSystemCallFilter("worker")
   const modes = listModes(hasFolder)
   const { isolations } = listIsolations(process.execPath, "bubblewrap", !!filter, modes)
   if (user === undefined || isolations.length === 0) return undefined

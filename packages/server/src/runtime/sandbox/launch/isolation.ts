@@ -73,7 +73,7 @@ function listBubblewraps(
     hasFilter,
   }
   const filter = hasFilter
-    ? "dangerous system calls are refused"
+    ? "only known system calls are allowed"
     : "system calls are not filtered on this kind of machine"
   return modes.map((mode) => ({
     level: "bubblewrap",

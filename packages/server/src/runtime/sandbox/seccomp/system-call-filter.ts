@@ -1,23 +1,18 @@
 import { endianness } from "node:os"
-import { type SystemCallTable, systemCallTables } from "./system-calls.ts"
+import { type FilteredProgram, findSystemCalls, type SystemCallTable } from "./system-calls.ts"
 
 /**
  * The seccomp filter that bubblewrap installs: a BPF program that the kernel runs before each
- * system call. Undefined on architectures without a table.
+ * system call. It ends in "not implemented", so that calls of newer kernels are refused too, and
+ * programs fall back to older ones. Undefined on architectures without a table.
  */
 export function createSystemCallFilter(
+  program: FilteredProgram,
   architecture: NodeJS.Architecture = process.arch,
-  { canFork = true }: FilterOptions = {},
 ): Uint8Array | undefined {
-  const table = systemCallTables[architecture]
+  const table = findSystemCalls(architecture, program)
   if (!table || process.platform !== "linux" || endianness() !== "LE") return undefined
-  return assemble(toInstructions(table, canFork))
-}
-
-/** What differs between filters. */
-export interface FilterOptions {
-  /** Whether a process may start other processes. Threads are always allowed. */
-  readonly canFork?: boolean
+  return assemble(toInstructions(table, program === "deno"))
 }
 
 /** `struct sock_filter`. Jumps count from the next instruction. */
@@ -44,7 +39,7 @@ const namespaceFlags = 0x7e02_0000
 const threadFlag = 0x1_0000
 
 function toInstructions(table: SystemCallTable, canFork: boolean): Instruction[] {
-  const refused = { ...table.refused, ...(canFork ? {} : table.forks) }
+  const { clone, socket, socketpair } = table.judged
   const namespaces = ifAny(namespaceFlags, [fail(errors.notPermitted)])
   const processes = canFork ? [] : unlessAny(threadFlag, [fail(errors.notPermitted)])
   return [
@@ -52,21 +47,34 @@ function toInstructions(table: SystemCallTable, canFork: boolean): Instruction[]
     ...unlessEqual(table.architecture, [killProcess]),
     load(numberAt),
     ...(table.foreignFrom === undefined ? [] : ifAtLeast(table.foreignFrom, [killProcess])),
-    ...Object.values(refused).flatMap((number) => ifEqual(number, [fail(errors.notPermitted)])),
-    // A filter cannot read its flags, which are in memory. The C library falls back to `clone`.
-    ...ifEqual(table.clone3, [fail(errors.notImplemented)]),
-    ...ifEqual(table.clone, [load(argumentAt), ...namespaces, ...processes, allow]),
+    // A filter cannot read the flags of `clone3`, which are in memory: without it, the C library
+    // falls back to `clone`.
+    ...ifEqual(clone, [load(argumentAt), ...namespaces, ...processes, allow]),
     // Not all address families respect network namespaces: AF_VSOCK connects a virtual machine to
     // its host.
-    ...[table.socket, table.socketpair].flatMap((number) =>
+    ...[socket, socketpair].flatMap((number) =>
       ifEqual(number, [
         load(argumentAt),
         ...unlessEqual(unixFamily, [fail(errors.familyNotSupported)]),
         allow,
       ]),
     ),
-    allow,
+    ...toRanges(Object.values(table.allowed)).flatMap(({ first, last }) =>
+      ifAtLeast(first, unlessAtLeast(last + 1, [allow])),
+    ),
+    fail(errors.notImplemented),
   ]
+}
+
+/** Consecutive numbers as ranges, which make the program a third as long. */
+function toRanges(numbers: readonly number[]): { first: number; last: number }[] {
+  const ranges: { first: number; last: number }[] = []
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const range = ranges.at(-1)
+    if (range?.last === number - 1) range.last = number
+    else ranges.push({ first: number, last: number })
+  }
+  return ranges
 }
 
 /** BPF_LD | BPF_W | BPF_ABS */
@@ -94,6 +102,10 @@ function unlessEqual(value: number, then: readonly Instruction[]): Instruction[]
 /** BPF_JMP | BPF_JGE | BPF_K */
 function ifAtLeast(value: number, then: readonly Instruction[]): Instruction[] {
   return [{ code: 0x35, value, ifFalse: then.length }, ...then]
+}
+
+function unlessAtLeast(value: number, then: readonly Instruction[]): Instruction[] {
+  return [{ code: 0x35, value, ifTrue: then.length }, ...then]
 }
 
 /** BPF_JMP | BPF_JSET | BPF_K */
