@@ -33,6 +33,31 @@ describeApp("other users", (app) => {
     })
   })
 
+  test("the documentation is pages of the app that link to each other and can be searched", async () => {
+    await using tab = await app.open()
+    const { page } = tab
+    await page.goto("/")
+    await page.getByRole("link", { name: "Docs", exact: true }).click()
+    await page.getByRole("heading", { level: 1, name: "Writing vals" }).waitFor()
+    const text = page.locator(".docs-text")
+    await text.getByRole("link", { name: "Configuration" }).first().click()
+    await page.getByRole("heading", { level: 1, name: "Configuration" }).waitFor()
+    expect(new URL(page.url()).pathname).toBe("/docs/configuration")
+    await page.getByRole("searchbox").fill("daylight saving")
+    await text.getByRole("link", { name: /^Schedules/ }).first().click()
+    await page.getByRole("heading", { level: 1, name: "Schedules" }).waitFor()
+    expect(await page.getByRole("searchbox").inputValue()).toBe("")
+    const raw = await page.getByRole("link", { name: "As Markdown" }).getAttribute("href")
+    expect(raw).toBe("/docs/schedules.md")
+    await page.goto("/docs/web-app")
+    const picture = text.locator("img").first()
+    await eventually(
+      () => picture.evaluate((image: HTMLImageElement) => image.naturalWidth),
+      (found) => expect(found).toBeGreaterThan(0),
+    )
+    expect(tab.problems).toEqual([])
+  })
+
   test("a signed-out visitor sees public users and vals, and cannot change them", async () => {
     await using tab = await app.open()
     const { page } = tab

@@ -1,18 +1,38 @@
 import { AppError } from "../../domain/app-error.ts"
+import type { Endpoint } from "../call.ts"
 import type { ApiParts } from "../nouns.ts"
 import { type ApiResponse, content } from "../response/api-response.ts"
 import type { Links } from "../response/links.ts"
-import type { DocPage } from "./doc-pages.ts"
+import type { DocGroup, DocPage } from "./doc-pages.ts"
+import { gzip } from "./page-files.ts"
 
 const pagePattern = /^\/docs\/([a-z-]{1,60})\.md$/
+const picturePattern = /^\/docs\/images\/([a-z-]{1,60})\.webp$/
+const methods = ["GET", "HEAD", "OPTIONS"]
 
-/** The documentation as text: `/llms.txt`, and each page as Markdown. */
-export function findDocText(api: ApiParts, path: string) {
-  const methods = ["GET", "HEAD", "OPTIONS"]
-  if (path === "/llms.txt")
-    return { methods, respond: async () => toText(toLlmsText(api.links, await api.docs.list())) }
-  const name = pagePattern.exec(path)?.[1]
-  return name === undefined ? undefined : { methods, respond: () => respondPage(api, path, name) }
+/** Finds the endpoint of a text of the documentation: each page as Markdown, all pages, a picture. */
+export function findDocText(api: ApiParts, path: string): Endpoint | undefined {
+  const respond = findResponder(api, path)
+  return respond && { methods, respond: ({ request }) => respond(request) }
+}
+
+function findResponder(
+  api: ApiParts,
+  path: string,
+): ((request: Request) => Promise<ApiResponse>) | undefined {
+  if (path === "/llms.txt") return async () => toText(toLlmsText(api.links, await api.docs.list()))
+  if (path === "/docs/pages.json")
+    return async (request) =>
+      gzip(
+        content("application/json; charset=utf-8", await api.docs.toJson(), {
+          "cache-control": "public, no-cache",
+        }),
+        request,
+      )
+  const [, page] = pagePattern.exec(path) ?? []
+  if (page !== undefined) return () => respondPage(api, path, page)
+  const [, picture] = picturePattern.exec(path) ?? []
+  return picture === undefined ? undefined : () => respondPicture(api, path, picture)
 }
 
 async function respondPage({ docs }: ApiParts, path: string, name: string): Promise<ApiResponse> {
@@ -21,32 +41,28 @@ async function respondPage({ docs }: ApiParts, path: string, name: string): Prom
   return toText(page.text)
 }
 
+async function respondPicture(
+  { docs }: ApiParts,
+  path: string,
+  name: string,
+): Promise<ApiResponse> {
+  const picture = await docs.findPicture(name)
+  if (!picture)
+    throw new AppError("route_not_found", `Cannot find ${path}: no picture has this name`)
+  return content("image/webp", picture, { "cache-control": "public, max-age=3600" })
+}
+
 function toText(text: string): ApiResponse {
   return content("text/markdown; charset=utf-8", text, { "cache-control": "public, no-cache" })
 }
 
-/** The pages for those who write vals, in the order in which to read them. */
-const valPages = [
-  "vals",
-  "std",
-  "sqlite",
-  "blobs",
-  "schedules",
-  "mail",
-  "webhooks",
-  "runs",
-  "egress",
-  "compatibility",
-  "errors",
-]
-const toolPages = ["assistants", "cli", "tour"]
-
 /** What a model needs to know to write vals on this server, and where to read more. */
 function toLlmsText({ baseUrl, labelled }: Links, pages: readonly DocPage[]): string {
-  const link = (name: string) => {
-    const page = pages.find((it) => it.name === name)
-    return page ? [`- [${page.title}](${baseUrl}/docs/${name}.md)`] : []
-  }
+  const listGroup = (group: DocGroup) =>
+    pages
+      .filter((page) => page.group === group)
+      .map(({ name, title }) => `- [${title}](${baseUrl}/docs/${name}.md)`)
+      .join("\n")
   return `# Hamlet
 
 > ${baseUrl} hosts vals: small TypeScript modules (TSX is allowed) that run on Deno, each in a sandbox of its own. Saving a val creates a version and puts it live at once; there is no build and no deployment.
@@ -89,12 +105,12 @@ export default async function () {
 
 ## Read more about vals
 
-${valPages.flatMap(link).join("\n")}
+${listGroup("Write vals")}
 
 ## Tools
 
 - MCP server for assistants: ${baseUrl}/mcp (Streamable HTTP); read-only at ${baseUrl}/mcp?readonly
 - [OpenAPI 3.1 description of the API](${baseUrl}/openapi.json), [the same as pages](${baseUrl}/docs)
-${toolPages.flatMap(link).join("\n")}
+${listGroup("Tools")}
 `
 }

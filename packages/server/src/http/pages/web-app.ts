@@ -32,9 +32,13 @@ const pages: ReadonlySet<string> = new Set([
   "x",
 ])
 
+/** A page of the documentation. Beside them are the API reference and texts for programs. */
+const docsPattern = /^\/docs\/[a-z-]+$/
+
 /** Whether a path belongs to the web app, which routes in the browser. */
 export function isWebAppPath(path: string): boolean {
-  return path === "/" || path.startsWith(assetsPath) || pages.has(path.split("/", 2)[1] ?? "")
+  if (path === "/" || path.startsWith(assetsPath) || docsPattern.test(path)) return true
+  return pages.has(path.split("/", 2)[1] ?? "")
 }
 
 /**

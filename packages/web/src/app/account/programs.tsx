@@ -18,7 +18,7 @@ export function Programs() {
       <div class="row wrap toolbar">
         <p class="quiet">
           Add {location.origin}/mcp to an assistant to let it work with your vals.{" "}
-          <a href="/docs/assistants.md">How it works</a>
+          <a href="/docs/assistants">How it works</a>
         </p>
       </div>
       <RowList

@@ -224,6 +224,7 @@ function globalCommands(): readonly PaletteCommand[] {
     go("Explore public vals", "explore", "/search"),
     go("Templates", "template", "/templates"),
     go("Guide: your first hour", "guide", "/guide"),
+    go("Documentation", "file", "/docs/vals"),
     { label: "All shortcuts", icon: "keyboard", keys: "?", run: openShortcuts },
     { label: "API reference", icon: "external", run: () => location.assign("/docs") },
     { label: "Light colours", icon: "light", run: () => setTheme("light") },

@@ -86,7 +86,10 @@ function followLink(event: MouseEvent): void {
   if (link?.target !== "" || link.hasAttribute("download") || link.origin !== location.origin)
     return
   // These are not pages of the app: the browser loads them.
-  if (/^\/(docs|v1|v|std|assets|openapi\.json|metrics)(\/|$)/.test(link.pathname)) return
+  if (
+    /^\/(?:docs$|.*\.md$|(?:v[0-9]*|std|assets|openapi\.json|metrics)(?:\/|$))/.test(link.pathname)
+  )
+    return
   if (link.pathname === location.pathname && link.search === location.search && link.hash !== "")
     return
   event.preventDefault()

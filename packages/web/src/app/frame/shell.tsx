@@ -35,7 +35,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           ) : null}
           <NavLink href="/search" label="Explore" />
           <NavLink href="/templates" label="Templates" />
-          <a href="/docs">API</a>
+          <NavLink href="/docs/vals" label="Docs" root="/docs/" />
         </nav>
         <button
           type="button"
@@ -66,9 +66,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
   )
 }
 
-function NavLink({ href, label }: { href: string; label: string }) {
+/** A link to a part of the app, which is current on all pages below `root`, by default the link. */
+function NavLink({ href, label, root = href }: { href: string; label: string; root?: string }) {
   const { path } = currentLocation.value
-  const isHere = href === "/" ? path === "/" : path.startsWith(href)
+  const isHere = root === "/" ? path === "/" : path.startsWith(root)
   return (
     <a href={href} {...(isHere ? { "aria-current": "page" as const } : {})}>
       {label}
@@ -122,6 +123,7 @@ function AccountMenu({ me }: { me: Me }) {
       <hr />
       <MenuItem icon="template" label="Templates" href="/templates" />
       <MenuItem icon="guide" label="Your first hour" href="/guide" />
+      <MenuItem icon="file" label="Docs" href="/docs/vals" />
       <MenuItem icon="external" label="API" href="/docs" />
       <MenuItem icon="keyboard" label="Shortcuts" onClick={openShortcuts} />
       <hr />

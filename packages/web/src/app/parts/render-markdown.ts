@@ -1,6 +1,7 @@
 import purifier from "dompurify"
 import { Marked } from "marked"
 import { highlight, type Language } from "../../ui/code/highlight.ts"
+import { toSlug } from "../documentation/to-slug.ts"
 
 const languages: ReadonlyMap<string, Language> = new Map(
   Object.entries({
@@ -11,6 +12,9 @@ const languages: ReadonlyMap<string, Language> = new Map(
     names.map((name) => [name, language as Language] as const),
   ),
 )
+
+/** Whether the text that is being rendered is ours: the documentation. */
+let isOurs = false
 
 const marked = new Marked({
   gfm: true,
@@ -25,6 +29,10 @@ const marked = new Marked({
           : `<span class="code-${part.kind}">${escapeText(part.text)}</span>`,
       )
       return `<pre><code>${html.join("")}</code></pre>`
+    },
+    heading({ tokens, depth, text }) {
+      const id = isOurs ? ` id="${toSlug(text)}"` : ""
+      return `<h${depth}${id}>${this.parser.parseInline(tokens)}</h${depth}>`
     },
     // A field that cannot be changed; a sign says the same.
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
@@ -44,6 +52,12 @@ const rules = {
 } as const
 
 purifier.addHook("afterSanitizeAttributes", (node) => {
+  // Wide content scrolls, and a scrollable area needs keyboard access.
+  if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0")
+  if (isOurs) {
+    linkDocs(node)
+    return
+  }
   // Only the colours of code: other classes could cover the page.
   if (!/^code-(?:key|string|number|word|comment)$/.test(node.getAttribute("class") ?? ""))
     node.removeAttribute("class")
@@ -57,8 +71,6 @@ purifier.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("target", "_blank")
     node.setAttribute("rel", "noopener noreferrer nofollow ugc")
   }
-  // Wide content scrolls, and a scrollable area needs keyboard access.
-  if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0")
   // Images become links: loading them would tell other servers who reads this.
   if (node.tagName === "IMG") toLink(node)
 })
@@ -70,6 +82,41 @@ export function renderMarkdown(text: string): unknown {
     ALLOWED_TAGS: [...rules.ALLOWED_TAGS],
     ALLOWED_ATTR: [...rules.ALLOWED_ATTR],
   })
+}
+
+/**
+ * Renders a page of the documentation as safe HTML. Headings have names, links between pages work,
+ * and pictures are shown.
+ */
+export function renderDoc(text: string): unknown {
+  isOurs = true
+  try {
+    return purifier.sanitize(parse(text), {
+      ...rules,
+      ALLOWED_TAGS: [...rules.ALLOWED_TAGS],
+      ALLOWED_ATTR: [...rules.ALLOWED_ATTR, "id"],
+      // Headings have names such as "links", which are also properties of the document.
+      SANITIZE_DOM: false,
+    })
+  } finally {
+    isOurs = false
+  }
+}
+
+/** Pages refer to each other, and to files of the repository, which the server does not serve. */
+function linkDocs(node: Element): void {
+  if (node.tagName === "IMG") {
+    const [, name] = /^images\/([a-z-]+\.webp)$/.exec(node.getAttribute("src") ?? "") ?? []
+    node.setAttribute("src", name === undefined ? "" : `/docs/images/${name}`)
+  }
+  if (node.tagName !== "A") return
+  const href = node.getAttribute("href") ?? ""
+  const [, page, heading = ""] = /^([a-z-]+)\.md(#.*)?$/.exec(href) ?? []
+  if (page !== undefined) node.setAttribute("href", `/docs/${page}${heading}`)
+  else if (/^https?:/.test(href)) {
+    node.setAttribute("target", "_blank")
+    node.setAttribute("rel", "noopener noreferrer")
+  } else if (!href.startsWith("#")) node.removeAttribute("href")
 }
 
 /** Thousands of nested quotes overflow the parser: such a text is shown unrendered. */

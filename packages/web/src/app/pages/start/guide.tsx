@@ -73,8 +73,9 @@ export function Page() {
         </Step>
       </ol>
       <p>
-        From a terminal, <code>hamlet</code> does the same; programs use the <a href="/docs">API</a>
-        . Press <kbd>?</kbd> for all shortcuts and <kbd>Ctrl K</kbd> for everything else.
+        From a terminal, <a href="/docs/cli">hamlet</a> does the same; programs use the{" "}
+        <a href="/docs">API</a>, and the <a href="/docs/vals">documentation</a> has the rest. Press{" "}
+        <kbd>?</kbd> for all shortcuts and <kbd>Ctrl K</kbd> for everything else.
       </p>
     </article>
   )
