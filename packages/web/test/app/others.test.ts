@@ -44,7 +44,10 @@ describeApp("other users", (app) => {
     await page.getByRole("heading", { level: 1, name: "Configuration" }).waitFor()
     expect(new URL(page.url()).pathname).toBe("/docs/configuration")
     await page.getByRole("searchbox").fill("daylight saving")
-    await text.getByRole("link", { name: /^Schedules/ }).first().click()
+    await text
+      .getByRole("link", { name: /^Schedules/ })
+      .first()
+      .click()
     await page.getByRole("heading", { level: 1, name: "Schedules" }).waitFor()
     expect(await page.getByRole("searchbox").inputValue()).toBe("")
     const raw = await page.getByRole("link", { name: "As Markdown" }).getAttribute("href")

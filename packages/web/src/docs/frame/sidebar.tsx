@@ -38,6 +38,11 @@ export function Sidebar({ api }: { api: Api | undefined }) {
             Overview
           </a>
         ) : null}
+        {filter.value === "" ? (
+          <a class="nav-link" href="/docs/vals">
+            Documentation
+          </a>
+        ) : null}
         {groups.map((group) => (
           <Group key={group.name} group={group} id={id} />
         ))}
