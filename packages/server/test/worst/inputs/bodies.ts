@@ -9,7 +9,12 @@ export const next = () => ++count
 /** As many values as fit. */
 export const wideArgs = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
 /** As deep as arguments may be, as often as that fits. */
-export const deepArgs = `{"args":[${`${"[".repeat(limits.argLevelsMax - 2)}${"]".repeat(limits.argLevelsMax - 2)},`.repeat(Math.floor((bodyBytesMax - 100) / (limits.argLevelsMax * 2 - 3)) - 1)}1]}`
+export const deepArgs = (() => {
+  const levels = limits.argLevelsMax - 4
+  const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`
+  return `{"args":[[${`${deep},`.repeat(Math.floor((bodyBytesMax - 100) / (deep.length + 1)))}1]]}`
+})()
+
 /** Six bytes of JSON for each character. */
 export const code = `//${toControl(limits.codeCharsMax - 20)}\n`
 
@@ -38,15 +43,15 @@ export const statements = Array.from({ length: 9_000 }, (_, index) => ({
 export const manyRows = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 400) select i, '${"\u0001".repeat(2_000)}' as a from n`
 
 /** A mail with everything. */
-export const mail = {
+export const testMail = {
   raw: undefined,
   from: "eve@sender.example.com",
   cc: Array.from({ length: limits.emailAddressesMax }, (_, index) => `a${index}@b.example`),
   subject: "s".repeat(limits.emailSubjectCharsMax),
-  text: toControl(limits.emailTextCharsMax),
-  html: "<a>".repeat(limits.emailTextCharsMax / 3),
+  text: toControl(100_000),
+  html: "<a>".repeat(100_000),
   attachments: Array.from({ length: limits.emailAttachmentsMax }, (_, index) => ({
-    ...{ content: "AAAA".repeat(200_000), filename: `${index}.bin` },
+    ...{ content: "AAAA".repeat(10_000), filename: `${index}.bin` },
   })),
 }
 /** Hosts of a secret. */
@@ -56,3 +61,22 @@ export const hostsMax = Array.from(
 )
 /** Headers of a request. */
 export const headersMax = Array.from({ length: 90 }, (_, index) => [`x-${index}`, "a".repeat(100)])
+
+/** As much text as a version may have. */
+export const largeFiles = (changes: number) => {
+  const perFile = Math.floor((limits.versionBytesMax / worldLimits.files) * 0.95)
+  return Array.from({ length: worldLimits.files }, (_, index) => ({
+    path: `f${index}.ts`,
+    content: `${changes}${"x".repeat(perFile - 20)}`,
+  }))
+}
+
+/** A mail to the outside, which may be larger than other bodies. */
+export const largeMail = {
+  to: testMail.cc,
+  ...{ subject: testMail.subject, text: toControl(limits.emailTextCharsMax) },
+  attachments: testMail.attachments.map((attachment) => ({
+    ...attachment,
+    content: "AAAA".repeat(190_000),
+  })),
+}

@@ -26,7 +26,9 @@ export function largestValue(schema: Schema, bytes: number): unknown {
 
 function largestText(schema: Schema, bytes: number): string | undefined {
   if (schema.pattern !== undefined || schema.format !== undefined) return undefined
-  return toControl(Math.min(schema.maxLength ?? Number.MAX_VALUE, Math.floor(bytes / controlBytes)))
+  return toControl(
+    Math.min(schema.maxLength ?? Number.MAX_VALUE, Math.max(0, Math.floor(bytes / controlBytes))),
+  )
 }
 
 /** Fields that must be there come first; what has no value is left out. */

@@ -9,10 +9,12 @@ import {
   hostsMax,
   importedVals,
   importingFiles,
-  mail,
+  largeFiles,
+  largeMail,
   manyRows,
   next,
   statements,
+  testMail,
   wideArgs,
 } from "./bodies.ts"
 
@@ -112,11 +114,7 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
     { path: ofChanged, body: () => ({ changes: importingFiles(next()) }) },
     {
       path: ofChanged,
-      body: () => ({
-        changes: Array.from({ length: 5 }, (_, index) => ({
-          ...{ path: `c${index}.txt`, content: `${toControl(60_000)}${next()}` },
-        })),
-      }),
+      body: () => ({ changes: largeFiles(next()) }),
     },
   ],
   listBranches: ofBranches,
@@ -171,10 +169,10 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
     { path: (world) => ({ val_id: world.vals.largeRuns }), body: () => `{"args":[]}` },
   ],
   sendTestEmail: [
-    { path: (world) => ({ val_id: world.vals.inbox }), body: () => mail },
+    { path: (world) => ({ val_id: world.vals.inbox }), body: () => testMail },
     {
       path: (world) => ({ val_id: world.vals.inbox }),
-      body: () => `{"raw":"From: a@b.example\\n\\n${"\\n".repeat(5_000_000)}"}`,
+      body: () => `{"raw":"From: a@b.example\\n\\n${"\\n".repeat(1_000_000)}"}`,
     },
   ],
   callVal: [
@@ -321,7 +319,7 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
     body: () => ({ statement: manyRows }),
   },
   batchValSql: { query: (world) => `val_id=${world.valId}`, body: () => ({ statements }) },
-  sendEmail: { ...refused, body: () => mail },
+  sendEmail: { ...refused, body: () => largeMail },
   listMyEmails: plain,
   getMyEmail: missing,
   resendEmail: refused,

@@ -18,6 +18,8 @@ export const bars = {
   keptMbMax: 150,
 }
 
+const quietLimits = { windows: 12, share: 0.8 }
+
 /** How long nothing is done before a row that is repeated, and how long between two looks. */
 const restMs = { quiet: 2_000, look: 300 }
 
@@ -39,17 +41,19 @@ export interface Row {
   readonly problems: readonly string[]
 }
 
-/** The waits beside nothing, of the last rows. */
+/** The waits beside nothing, of the last rows. Now and then one is long; that is not how it is. */
 export class QuietWaits {
   readonly #waits: number[] = []
 
   add({ slowest }: OtherUserWindow): void {
     this.#waits.push(slowest.ms)
-    if (this.#waits.length > 10) this.#waits.shift()
+    if (this.#waits.length > quietLimits.windows) this.#waits.shift()
   }
 
+  /** What all but a few of them were. */
   get longestMs(): number {
-    return Math.max(0, ...this.#waits)
+    const sorted = this.#waits.toSorted((one, other) => one - other)
+    return sorted[Math.floor((sorted.length - 1) * quietLimits.share)] ?? 0
   }
 }
 
