@@ -8,6 +8,7 @@ import { endpointInputs } from "./freeze/doors/endpoints.ts"
 import { toolInputs } from "./freeze/doors/mcp-tools.ts"
 import { smtpLines } from "./freeze/doors/smtp.ts"
 import { doorGroups } from "./freeze/doors.ts"
+import { toSlug, worstDoors } from "./worst/worst-doors.ts"
 
 const fetchNothing = () => Promise.reject(new Error("unused"))
 
@@ -45,5 +46,18 @@ describe("the table of doors", () => {
     expect(new Set(names).size).toBe(names.length)
     for (const route of routeNames)
       expect(names.some((name) => name.startsWith(`${route}: `))).toBe(true)
+  })
+
+  test("sends each door in every manner, by a word of its own", () => {
+    const names = worstDoors.map(({ name }) => name)
+    const isOfRoutes = (name: string) =>
+      /^\w+: (?:body|bytes|page|plain|path|request \d+)$/.test(name)
+    const others = Object.values(doorGroups)
+      .flat()
+      .flatMap(({ name }) => (isOfRoutes(name) ? [] : [name]))
+    expect(others.filter((name) => !names.includes(name))).toEqual([])
+    for (const route of routeNames)
+      expect(names.some((name) => name.split(" ")[1] === route)).toBe(true)
+    expect(new Set(names.map(toSlug)).size).toBe(names.length)
   })
 })

@@ -4,7 +4,9 @@ import { createRandom, testSeed } from "../support/random.ts"
 import { openServerFixture } from "../support/server-fixture.ts"
 import { type Manner, manners } from "./manners/manner.ts"
 import { measureDoors } from "./measure/measure-doors.ts"
+import type { Row } from "./measure/measure-row.ts"
 import { toLine, toReport } from "./report.ts"
+import { worldSizes } from "./world/world-limits.ts"
 import { isForPostgres, toSlug, type WorstDoor, worstDoors } from "./worst-doors.ts"
 import { openWorstStage } from "./worst-stage.ts"
 
@@ -23,17 +25,19 @@ test(`no input makes others wait or the server grow (HAMLET_TEST_SEED=${testSeed
   if (!database) throw new Error(`Cannot use ${wanted}: there is no server for tests`)
   await using fixture = await openServerFixture(database.open)
   const startMs = performance.now()
-  await using worst = await openWorstStage(fixture)
+  await using worst = await openWorstStage(fixture, worldSizes.full)
   console.info(`the world was built in ${((performance.now() - startMs) / 1_000).toFixed()} s`)
-  const rows = await measureDoors(worst, selectRows(), (row) => {
-    console.info(toLine(row))
-    for (const problem of row.problems) console.info(`      ${problem}`)
-  })
+  const rows = await measureDoors(worst, selectRows(), { onRow: print })
   const options = `${env.HAMLET_WORST_DATABASE ? ` --database ${env.HAMLET_WORST_DATABASE}` : ""} --seed ${testSeed}`
   console.info(toReport(rows, options))
   expect(rows.length).toBeGreaterThan(0)
   expect(rows.filter(({ problems }) => problems.length > 0).length).toBe(0)
 }, 0)
+
+function print(row: Row): void {
+  console.info(toLine(row))
+  for (const problem of row.problems) console.info(`      ${problem}`)
+}
 
 /** The rows that are asked for, in the order of the seed: what one leaves behind meets another. */
 function selectRows(): readonly (readonly [WorstDoor, Manner])[] {

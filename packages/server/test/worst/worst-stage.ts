@@ -6,6 +6,7 @@ import { OtherUserProcess } from "./measure/other-user-process.ts"
 import { otherUserVal } from "./measure/other-user-window.ts"
 import { buildWorld } from "./world/build-world.ts"
 import type { World } from "./world/world.ts"
+import type { WorldSizes } from "./world/world-limits.ts"
 
 /** The proxy of the server says from which address a request comes. */
 const addressHeader = "x-client-address"
@@ -20,7 +21,10 @@ export interface WorstStage extends AsyncDisposable {
   readonly other: OtherUserProcess
 }
 
-export async function openWorstStage(fixture: ServerFixture): Promise<WorstStage> {
+export async function openWorstStage(
+  fixture: ServerFixture,
+  sizes: WorldSizes,
+): Promise<WorstStage> {
   let outside: OutsideRelay | undefined
   const stage = await openStage(fixture, {
     env: { HAMLET_ADDRESS_HEADER: addressHeader },
@@ -33,7 +37,7 @@ export async function openWorstStage(fixture: ServerFixture): Promise<WorstStage
   if (!outside) throw new Error("Cannot use the server outside: it has not been started")
   const relay = outside
   const db = await fixture.connect()
-  const world = await buildWorld(stage.client, db).finally(() => db.stop())
+  const world = await buildWorld(stage.client, db, sizes).finally(() => db.stop())
   const other = await openOtherUser(stage)
   return {
     ...{ stage, world, outside, other },

@@ -38,6 +38,8 @@ export interface Row {
   readonly childrenMb: number
   readonly backMs: number
   readonly tookMs: number
+  /** What depends on the machine too. */
+  readonly late: readonly string[]
   readonly problems: readonly string[]
 }
 
@@ -84,7 +86,8 @@ export async function measureRow(
     growthMb: window.server.peakMb - window.server.beforeMb,
     childrenMb: window.children.peakMb - window.children.beforeMb,
   }
-  return { ...row, problems: [...failures, ...window.failures.slice(0, 3), ...judge(row)] }
+  const problems = [...failures, ...window.failures.slice(0, 3), ...judge(row)]
+  return { ...row, late: judgeTimes(row), problems }
 }
 
 /** All clients of the manner at once. Those that have no answer in time leave. */
@@ -135,19 +138,24 @@ async function waitUntilBack(
   }
 }
 
-function judge(row: Omit<Row, "problems">): string[] {
-  const waited = row.waitedMs - row.quietMs
+type Measured = Omit<Row, "problems" | "late">
+
+function judge(row: Measured): string[] {
   return [
-    ...(waited > bars.waitMsMax
-      ? [
-          `others waited ${row.waitedMs.toFixed()} ms (${row.action}), beside nothing ${row.quietMs.toFixed()}`,
-        ]
-      : []),
     ...(row.pauseMs > 0 ? [`blocks for more than ${row.pauseMs} ms`] : []),
     ...(row.growthMb > bars.growthMbMax ? [`grows by ${row.growthMb.toFixed()} MB`] : []),
     ...(row.childrenMb > bars.childrenMbMax
       ? [`processes grow by ${row.childrenMb.toFixed()} MB`]
       : []),
-    ...(row.backMs > bars.backMsMax ? ["is not back in time"] : []),
+  ]
+}
+
+function judgeTimes({ waitedMs, quietMs, action, backMs }: Measured): string[] {
+  const beside = `(${action}), beside nothing ${quietMs.toFixed()}`
+  return [
+    ...(waitedMs - quietMs > bars.waitMsMax
+      ? [`others waited ${waitedMs.toFixed()} ms ${beside}`]
+      : []),
+    ...(backMs > bars.backMsMax ? ["is not back in time"] : []),
   ]
 }

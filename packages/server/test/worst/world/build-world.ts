@@ -6,7 +6,7 @@ import { createValStore } from "../../../src/storage/vals/vals.ts"
 import { limitConcurrency } from "../../support/limit-concurrency.ts"
 import { worstVals } from "../inputs/own-doors.ts"
 import type { World } from "./world.ts"
-import { toControl, worldLimits } from "./world-limits.ts"
+import { toControl, type WorldSizes, worldLimits } from "./world-limits.ts"
 
 /** Vals whose runs have as much of everything as a record keeps, or answer requests. */
 export const worldVals = {
@@ -21,7 +21,7 @@ export const worldVals = {
  * Makes everything in the account of the first user, through the API. Only the largest texts are written
  * to the database: to parse and index them would take minutes.
  */
-export async function buildWorld(client: Client, db: Database): Promise<World> {
+export async function buildWorld(client: Client, db: Database, sizes: WorldSizes): Promise<World> {
   const few = createFew()
   const create = async (name: string, code = "1") => {
     const val = await client.createVal({ ...{ name, code, readme: "1" }, privacy: "public" })
@@ -30,15 +30,15 @@ export async function buildWorld(client: Client, db: Database): Promise<World> {
   const find = async (val_name: string) =>
     (await client.getValByName({ username: "ada", val_name })).id
   const userId = (await client.getMe()).id
-  const valIds = await createRows(db, userId, worldLimits.vals)
+  const valIds = await createRows(db, userId, sizes.vals)
   const [valId = ""] = valIds
   const importing = `import "https://esm.town/v/ada/worst1"; export default 1`
   // They are newer, and so those of the first page.
-  const importingIds = await few(worldLimits.references, (index) =>
+  const importingIds = await few(sizes.references, (index) =>
     create(`imports${index + 1}`, importing),
   )
   const versionsId = await create("versions")
-  for (let version = 2; version <= worldLimits.versions; version++)
+  for (let version = 2; version <= sizes.versions; version++)
     await client.createVersion({ val_id: versionsId, code: String(version) })
   await enlarge(db, [...valIds, ...importingIds, versionsId])
   for (const [name, code] of Object.entries({ ...worldVals, ...worstVals }))
@@ -47,7 +47,7 @@ export async function buildWorld(client: Client, db: Database): Promise<World> {
       type: name === "large" ? "http" : "script",
     })
   const branchesId = await create("branches")
-  await few(worldLimits.branches - 1, (index) =>
+  await few(sizes.branches - 1, (index) =>
     client.createBranch({ val_id: branchesId, name: `branch${index + 1}` }),
   )
   return {
@@ -58,7 +58,7 @@ export async function buildWorld(client: Client, db: Database): Promise<World> {
       ...{ large: await find("large"), inbox: await find("inbox") },
     },
     ...(await buildFiles(client, await create("files"))),
-    ...(await buildRecords(client, valIds, valId)),
+    ...(await buildRecords(client, sizes, valIds)),
   }
 }
 
@@ -128,19 +128,20 @@ async function buildFiles(client: Client, filesId: string) {
 }
 
 /** Comments, likes, runs, blobs, tokens and webhooks. */
-async function buildRecords(client: Client, valIds: readonly string[], valId: string) {
+async function buildRecords(client: Client, sizes: WorldSizes, valIds: readonly string[]) {
   const repeat = createFew()
-  const comments = await repeat(worldLimits.comments, () =>
+  const [valId = ""] = valIds
+  const comments = await repeat(sizes.comments, () =>
     client.createComment({ val_id: valId, comment: toControl(limits.commentCharsMax) }),
   )
   await repeat(valIds.length, (index) => client.likeVal({ val_id: valIds[index] ?? "" }))
   const large = await client.getValByName({ username: "ada", val_name: "largeRuns" })
   const args = [toControl(10_000)]
-  const runs = await repeat(worldLimits.runs, () => client.createRun({ val_id: large.id, args }))
+  const runs = await repeat(sizes.runs, () => client.createRun({ val_id: large.id, args }))
   const key = (index: number) => `${String(index).padStart(4, "0")}${"\u0001".repeat(500)}`
-  await repeat(worldLimits.blobs, (index) => client.putBlob({ key: key(index), content: "1" }))
+  await repeat(sizes.blobs, (index) => client.putBlob({ key: key(index), content: "1" }))
   await client.putBlob({ key: "large", content: new Uint8Array(worldLimits.blobBytes) })
-  await repeat(worldLimits.tokens, (index) =>
+  await repeat(sizes.tokens, (index) =>
     client.createToken({ name: `${toControl(90)}${index}`, scopes: ["val:read"] }),
   )
   const webhooks = await repeat(limits.webhooksPerUserMax - 2, () =>

@@ -1,17 +1,35 @@
 import { limits } from "@hamlet/contract"
 
-export const worldLimits = {
-  /** As many as a page has. */
-  vals: limits.pageItemsMax,
-  versions: limits.pageItemsMax,
-  comments: limits.pageItemsMax,
-  runs: 40,
-  blobs: 1_000,
-  files: limits.filesPerVersionMax - 10,
-  branches: limits.branchesPerValMax,
-  tokens: limits.pageItemsMax,
+/** How much there is of everything. */
+export interface WorldSizes {
+  /** Vals with the largest text. */
+  readonly vals: number
+  readonly versions: number
+  readonly comments: number
+  readonly runs: number
+  readonly blobs: number
+  readonly branches: number
+  readonly tokens: number
   /** Vals that import one. */
-  references: limits.pageItemsMax,
+  readonly references: number
+}
+
+export const worldSizes = {
+  /** As many as a page has, or as the contract allows. */
+  full: {
+    ...{ vals: limits.pageItemsMax, versions: limits.pageItemsMax, runs: 40, blobs: 1_000 },
+    ...{ comments: limits.pageItemsMax, branches: limits.branchesPerValMax },
+    ...{ tokens: limits.pageItemsMax, references: limits.pageItemsMax },
+  },
+  /** What the part in `npm test` needs. */
+  brief: {
+    ...{ vals: limits.pageItemsMax, versions: 20, runs: 5, blobs: 5 },
+    ...{ comments: 5, branches: 2, tokens: 2, references: 1 },
+  },
+} as const satisfies Readonly<Record<string, WorldSizes>>
+
+export const worldLimits = {
+  files: limits.filesPerVersionMax - 10,
   blobBytes: 16_000_000,
 }
 

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test"
+import { describeSqlite } from "../support/databases.ts"
+import { openServerFixture } from "../support/server-fixture.ts"
+import type { Manner } from "./manners/manner.ts"
+import { measureDoors } from "./measure/measure-doors.ts"
+import { worldSizes } from "./world/world-limits.ts"
+import { worstDoors } from "./worst-doors.ts"
+import { openWorstStage } from "./worst-stage.ts"
+
+/** What once kept a server busy, or made it grow. `npm run long-test -- worst` has all doors and manners. */
+const chosen: readonly (readonly [name: string, manner: Manner])[] = [
+  ["endpoint /oauth/token", "pieces"],
+]
+const testMsMax = 290_000
+
+describeSqlite("worst", (open) => {
+  test(
+    "the largest legal input keeps the server busy in no manner, and does not make it grow",
+    async () => {
+      await using fixture = await openServerFixture(open)
+      await using worst = await openWorstStage(fixture, worldSizes.brief)
+      const pairs = chosen.map(([name, manner]) => {
+        const door = worstDoors.find((door) => door.name === name)
+        if (!door) throw new Error(`Cannot find door "${name}"`)
+        return [door, manner] as const
+      })
+      const rows = await measureDoors(worst, pairs, { isTimed: false })
+      expect(rows.flatMap(({ door, problems }) => problems.map((it) => `${door}: ${it}`))).toEqual(
+        [],
+      )
+    },
+    testMsMax,
+  )
+})
