@@ -60,6 +60,21 @@ describe("resolve finds imports", () => {
     expect(resolved.isTemporary).toBe(false)
   })
 
+  test("by names of one letter, also as the source of JSX", async () => {
+    const denoJson = {
+      imports: { z: "npm:one@1.0.0", "./x": "npm:one@2.0.0", "v/": "npm:/one@2/" },
+    }
+    const code = `/** @jsxImportSource v */
+import { version } from "z"; import * as x from "./x"; import("z")
+export default () => <p>{version} {x.version}</p>`
+    const resolved = await open.resolve(code, undefined, denoJson)
+    const placesOf = (specifier: string) => readPlaces(code, importOf(resolved, specifier))
+    expect(placesOf("npm:one@1.0.0")).toEqual([`"z"`, `"z"`])
+    expect(placesOf("npm:one@2.0.0")).toEqual([`"./x"`])
+    expect(placesOf("npm:one@2/jsx-runtime")).toEqual(["v"])
+    expect(importOf(resolved, "npm:one@1.0.0").error).toBe(null)
+  })
+
   test("by the names that a deno.json gives them", async () => {
     const denoJson = {
       imports: {

@@ -165,12 +165,15 @@ function toKey({
 }
 
 /** Deno appends the ending to the source of JSX. */
-const placeholderPattern = /^\.\/x*(?:\/jsx-runtime)?$/
+const placeholderPattern = /^\uE000+(?:\/jsx-runtime)?$/
 
-/** A local specifier of the same length, with or without quotes. */
+/**
+ * A name of the same length, with or without quotes: a literal may have one character. A character
+ * for private use is neither a package nor a path, and no configuration has it.
+ */
 function toPlaceholder(literal: string): string {
   const quote = /^["'`]/.exec(literal)?.[0] ?? ""
-  return `${quote}./${"x".repeat(literal.length - 2 - 2 * quote.length)}${quote}`
+  return `${quote}${"\uE000".repeat(literal.length - 2 * quote.length)}${quote}`
 }
 
 function toOffsets(text: string, { start, end }: InfoSpan): ImportPlace | undefined {
