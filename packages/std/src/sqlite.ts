@@ -18,7 +18,16 @@
  */
 
 /** A value that can be stored. A boolean becomes 0 or 1, a date its milliseconds since 1970. */
-export type InValue = null | string | number | bigint | boolean | Uint8Array | ArrayBuffer | Date
+export type InValue =
+  | null
+  | undefined
+  | string
+  | number
+  | bigint
+  | boolean
+  | Uint8Array
+  | ArrayBuffer
+  | Date
 
 /** Arguments by position for `?`, or by name, with or without `:`, `$` or `@`. */
 export type InArgs = InValue[] | Record<string, InValue>
@@ -134,12 +143,9 @@ function toStatement(statement: InStatement): unknown {
   }
 }
 
-/** Encodes values that JSON cannot represent. */
+/** Encodes values that JSON cannot represent. Like libraries on top of SQLite, it stores undefined as NULL. */
 function toWire(value: InValue): unknown {
-  if (value === undefined)
-    throw new TypeError(
-      "Cannot execute the statement: an argument is undefined; null stands for no value",
-    )
+  if (value === undefined) return null
   if (typeof value === "number" && !Number.isFinite(value))
     throw new RangeError(`Cannot execute the statement: an argument is ${value}`)
   if (typeof value === "bigint")
