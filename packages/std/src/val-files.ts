@@ -359,7 +359,7 @@ async function fetchText(what: string, url: string, accept = "*/*"): Promise<str
   const response = await send(url, {
     headers: {
       accept,
-      // A browser gets JavaScript.
+      // Val Town and older servers send JavaScript to browsers.
       ...(accept === "text/javascript" ? { "user-agent": "Mozilla/5.0" } : {}),
       ...(isOwn ? { authorization: `Bearer ${token}` } : {}),
     },

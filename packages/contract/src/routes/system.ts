@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { route } from "../route.ts"
+import { moduleQuery } from "../schemas/inputs.ts"
 import { health, readiness } from "../schemas/records.ts"
 
 /** Everything outside `/v1`. */
@@ -7,7 +8,8 @@ export const systemRoutes = {
   // `{val_name}` may end in `@{version}`: it is one path segment, so one parameter.
   getModule: route("Modules", "get /v/{username}/{val_name}", {
     summary:
-      "A val's code as a module, `…/{val_name}@{version}` for one version, `@{branch}` for a branch, which redirects to its file; TypeScript for runtimes, JavaScript for browsers",
+      "A val's code as a module, `…/{val_name}@{version}` for one version, `@{branch}` for a branch, which redirects to its file; TypeScript for Deno and Bun, JavaScript for others",
+    query: moduleQuery,
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
@@ -20,7 +22,8 @@ export const systemRoutes = {
   }),
   getModuleFile: route("Modules", "get /v/{username}/{val_name}/{file_path}", {
     summary:
-      "A file of a val as a module; `…/{val_name}@{version}-{branch}/{file_path}` in one version, to which an address without a version redirects; TypeScript for runtimes, JavaScript for browsers",
+      "A file of a val as a module; `…/{val_name}@{version}-{branch}/{file_path}` in one version, to which an address without a version redirects; TypeScript for Deno and Bun, JavaScript for others",
+    query: moduleQuery,
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
@@ -31,7 +34,7 @@ export const systemRoutes = {
   }),
   getStandardModule: route("Modules", "get /std/{module}", {
     summary:
-      "A module of the standard library, such as `blob` or `sqlite/main.ts`; TypeScript for runtimes, JavaScript for browsers",
+      "A module of the standard library, such as `blob` or `sqlite/main.ts`; TypeScript for Deno and Bun, JavaScript for others",
     auth: "none",
     isRestPath: true,
     hasEtag: true,

@@ -204,6 +204,9 @@ export const place = {
   branch: text(limits.nameCharsMax, 1).optional(),
 }
 
+/** The query of a module address: `v` is the old form of a version in the path, which wins. */
+export const moduleQuery = z.object({ v: z.string().optional() })
+
 /** The query of what belongs to a file of a val. */
 export const placeQuery = z.object(place)
 

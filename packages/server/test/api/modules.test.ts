@@ -10,10 +10,10 @@ describeApi("api/modules", (suite) => {
   const { call, addUser: person, val } = suite
 
   describe("GET /v/{username}/{val_name}", () => {
-    test("is the unchanged TypeScript for a runtime or an unknown client", async () => {
+    test("is the unchanged TypeScript for Deno and Bun", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
-      for (const headers of [runtime, {}]) {
+      for (const headers of [runtime, { "user-agent": "Bun/1.4.4" }]) {
         const response = expectStatus(
           await call("GET", `/v/${ada.username}/${name}`, { headers }),
           200,
@@ -23,17 +23,20 @@ describeApi("api/modules", (suite) => {
       }
     })
 
-    test("is JavaScript without types for a browser", async () => {
+    test("is JavaScript without types for a browser, Node and a client that does not say what it is", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: `${typescript}export const p = <p>{twice(1)}</p>` })
-      const response = expectStatus(
-        await call("GET", `/v/${ada.username}/${name}`, { headers: browser }),
-        200,
-      )
-      expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8")
-      expect(response.text).toContain("twice")
-      expect(response.text).not.toContain("number")
-      expect(response.text).not.toContain("<p>")
+      const asksForIt = { ...runtime, accept: "text/javascript" }
+      for (const headers of [browser, { "user-agent": "node" }, {}, asksForIt]) {
+        const response = expectStatus(
+          await call("GET", `/v/${ada.username}/${name}`, { headers }),
+          200,
+        )
+        expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8")
+        expect(response.text).toContain("twice")
+        expect(response.text).not.toContain("number")
+        expect(response.text).not.toContain("<p>")
+      }
     })
 
     test("is TypeScript for a browser that accepts that type, as the editor does", async () => {
@@ -69,7 +72,8 @@ describeApi("api/modules", (suite) => {
         `${ada.username.toUpperCase()}/MYVAL/`,
         `%40${ada.username}/MyVal`,
       ]) {
-        expect(expectStatus(await call("GET", `/v/${path}`), 200).text).toBe(typescript)
+        const response = await call("GET", `/v/${path}`, { headers: runtime })
+        expect(expectStatus(response, 200).text).toBe(typescript)
       }
     })
 
@@ -224,10 +228,33 @@ describeApi("api/modules", (suite) => {
     })
   })
 
+  describe("?v={version}", () => {
+    test("is that version's code, for ever, unless the path names one", async () => {
+      const { ada, name } = await withTwo(suite)
+      const path = `/v/${ada.username}/${name}`
+      const get = (query: string) => call("GET", `${path}${query}`, { headers: runtime })
+      const { text, headers } = expectStatus(await get("?v=1"), 200)
+      expect(text).toBe("1")
+      expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+      expect((await get("@2?v=1")).text).toBe("2")
+      expect((await get("?x=1")).text).toBe("2")
+      const file = expectStatus(await get("@1-main/main.tsx?v=2"), 200)
+      expect(file.text).toBe("1")
+      expect((await get("/main.tsx?v=1")).text).toBe("1")
+      for (const version of ["0", "3", "latest", "", "1-main", "01"])
+        for (const file of ["", "/main.tsx"])
+          expect([version, ...refusalOf(await get(`${file}?v=${version}`))]).toEqual([
+            ...[version, 404, "version_not_found"],
+          ])
+    })
+  })
+
   describe("…@{version}", () => {
     test("is that version's code, also when the val has a newer version", async () => {
       const { ada, name } = await withTwo(suite)
-      expect((await call("GET", `/v/${ada.username}/${name}@1`)).text).toBe("1")
+      expect((await call("GET", `/v/${ada.username}/${name}@1`, { headers: runtime })).text).toBe(
+        "1",
+      )
       expect((await call("GET", `/v/${ada.username}/${name}@2`)).text).toBe("2")
       expect((await call("GET", `/v/${ada.username}/${name}`)).text).toBe("2")
     })

@@ -277,7 +277,8 @@ function defineDelete(suite: ApiSuite): void {
     const { json } = await call("GET", `/v1/vals/${id}`)
     expect(json).toMatchObject({ version: 2, code: "2" })
     expect(json.versionCreatedAt).toBe((await call("GET", path)).json.data[0].createdAt)
-    expect((await call("GET", `/v/${ada.username}/${name}`)).text).toBe("2")
+    const headers = { "user-agent": "Deno/2.9.5" }
+    expect((await call("GET", `/v/${ada.username}/${name}`, { headers })).text).toBe("2")
   })
 
   test("never reuses a number", async () => {

@@ -346,7 +346,10 @@ async function look(
       await api.call("GET", `/v1/vals/${val.id}/versions`, { as: eve }),
       200,
     )
-    const module = expectStatus(await api.call("GET", `/v/eve/${name}`, { as: eve }), 200)
+    const module = expectStatus(
+      await api.call("GET", `/v/eve/${name}`, { as: eve, headers: { "user-agent": "Deno/2" } }),
+      200,
+    )
     const stored = await api.call("GET", `/v2/blob?val_id=${val.id}`, { as: eve })
     const tables = await api.call("POST", `/v2/sqlite/execute?val_id=${val.id}`, {
       as: eve,

@@ -80,7 +80,7 @@ export async function checkModule(
   const response = await api.call(
     "GET",
     `/v/${username}/${name}${version === undefined ? "" : `@${version}`}`,
-    { as: viewer },
+    { as: viewer, headers: { "user-agent": "Deno/2" } },
   )
   checkOutcome(response, found)
   if (found.code === undefined) expect(response.text).toBe(found.value.version.code)

@@ -7,6 +7,9 @@ export const valDescriptions: Readonly<Record<string, string>> = {
   val_name: "The name of the val",
   val: "The val that it belongs to",
   "getModule.val_name": "The name of the val, or `name@3` for version 3",
+  "getModule.v": "A version of `main`, for addresses in the old form; a version in the path wins",
+  "getModuleFile.v":
+    "A version of `main`, for addresses in the old form; a version in the path wins",
   "getModuleFile.val_name":
     "The name of the val; `name@3-main` for version 3 of main, `name@3` too; `name@draft` for the newest version of the branch `draft`",
   "getModuleFile.file_path": "The path of the file, such as `lib/db.ts`",

@@ -43,8 +43,8 @@ interface Importer {
 
 /**
  * The file that an import specifier means: `{base}/v/{user}/{val}[@version][/{path}]`, where the
- * version may be a number, `{number}-{branch}` or a branch, the same on https://esm.town (where vals
- * written for another service point), or another val relative to `/v/{user}/{val}` of the importing
+ * version may be a number, `{number}-{branch}` or a branch, or the query `?v={number}`, the same on
+ * https://esm.town (where vals written for another service point), or another val relative to `/v/{user}/{val}` of the importing
  * one, resolved as a browser would. Undefined for everything else, such as files of the importing
  * val, and for what is the standard library there.
  */
@@ -66,10 +66,10 @@ export function isRelative(specifier: string): boolean {
 
 function parseUrl(url: URL, hosts: ImportHosts): ImportAddress | undefined {
   if (url.username !== "" || url.password !== "" || toStandardName(url, hosts)) return undefined
-  if (url.origin === esmTown.origin) return parsePath(url, esmTown, url.searchParams.get("v"))
+  if (url.origin === esmTown.origin) return parsePath(url, esmTown)
   for (const base of hosts.baseUrls) {
     const baseUrl = URL.parse(base)
-    const address = baseUrl?.origin === url.origin ? parsePath(url, baseUrl, null) : undefined
+    const address = baseUrl?.origin === url.origin ? parsePath(url, baseUrl) : undefined
     if (address) return address
   }
   return undefined
@@ -104,8 +104,8 @@ function resolve(
   return URL.parse(specifier, `${withoutSlash(base)}/v/${importer.username}/${importer.name}`)
 }
 
-/** `queryVersion` is the old way to name a version; the one in the path wins. */
-function parsePath(url: URL, base: URL, queryVersion: string | null): ImportAddress | undefined {
+/** The query `v` is the old way to name a version; the one in the path wins. */
+function parsePath(url: URL, base: URL): ImportAddress | undefined {
   const prefix = `${withoutSlash(base.pathname)}/v/`
   if (!url.pathname.startsWith(prefix)) return undefined
   const [user = "", val = "", ...rest] = url.pathname.slice(prefix.length).split("/")
@@ -113,7 +113,7 @@ function parsePath(url: URL, base: URL, queryVersion: string | null): ImportAddr
   const at = val.indexOf("@")
   const username = user.startsWith("@") ? user.slice(1) : user
   const name = at === -1 ? val : val.slice(0, at)
-  const pin = at === -1 ? parseNumber(queryVersion) : parsePin(val.slice(at + 1))
+  const pin = at === -1 ? parseNumber(url.searchParams.get("v")) : parsePin(val.slice(at + 1))
   if (
     pin === undefined ||
     (path !== null && findPathProblem(path) !== undefined) ||

@@ -43,7 +43,7 @@ export function moduleHandlers(nouns: Nouns) {
       const location = toModuleUrl(links.module(val.ownerName, val.name), found)
       return { status: 302, headers: { ...headers, location }, body: null }
     }
-    const isTranspiled = isFromBrowser(request) && isScript(path)
+    const isTranspiled = isScript(path) && !readsTypeScript(request)
     const type = isTranspiled ? javascriptType : toContentType(path)
     const url = toModuleUrl(links.module(val.ownerName, val.name), found)
     const text = await moduleFiles.toText({
@@ -55,30 +55,31 @@ export function moduleHandlers(nouns: Nouns) {
   }
   return {
     getModule: async (call) => {
-      const { caller, params, request } = call
-      const [name = "", ...rest] = params.val_name.split("@")
+      const { caller, params, query, request } = call
+      const val_name = withVersion(params.val_name, query.v)
+      const [name = "", ...rest] = val_name.split("@")
       const pinned = rest.length === 0 ? undefined : rest.join("@")
       if (pinned !== undefined && !/^[0-9]*$/.test(pinned))
-        return sendFile(call, { username: params.username, val: params.val_name, path: undefined })
+        return sendFile(call, { username: params.username, val: val_name, path: undefined })
       const val = await getPinned(nouns, caller, params.username, name, pinned)
       // Relative to the address of the val, they would be other vals.
       if (importsFiles(val.code))
-        return sendFile(call, { username: params.username, val: params.val_name, path: undefined })
-      const isBrowser = isFromBrowser(request)
+        return sendFile(call, { username: params.username, val: val_name, path: undefined })
+      const isTranspiled = !readsTypeScript(request)
       const { version, ownerId } = val
       const url = toModuleUrl(links.module(val.ownerName, val.name), { ...val.file, version })
       const text = await moduleFiles.toText({ ...val.file, version, ownerId, url, code: val.code })
-      const body = isBrowser ? await parser.toJavaScript(text, ownerId) : text
+      const body = isTranspiled ? await parser.toJavaScript(text, ownerId) : text
       const headers = {
         ...moduleHeaders,
         vary: "authorization, accept, user-agent",
         "cache-control": toCacheControl(val, pinned !== undefined),
       }
-      return withEtag(content(isBrowser ? javascriptType : tsxType, body, headers), val.version)
+      return withEtag(content(isTranspiled ? javascriptType : tsxType, body, headers), val.version)
     },
     getModuleFile: (call) => {
-      const { username, val_name: val, file_path: path } = call.params
-      return sendFile(call, { username, val, path })
+      const { username, val_name, file_path: path } = call.params
+      return sendFile(call, { username, val: withVersion(val_name, call.query.v), path })
     },
     formatCode: async ({ caller, body }) => {
       const { code, semicolons = true, quotes = "double" } = body
@@ -92,16 +93,16 @@ export function moduleHandlers(nouns: Nouns) {
           "route_not_found",
           `Cannot find module "${params.module}": there are ${standardModuleNames.join(", ")}`,
         )
-      const isBrowser = isFromBrowser(request)
+      const isTranspiled = !readsTypeScript(request)
       const code = standardModules[name]
-      const body = isBrowser ? await parser.toJavaScript(code, "the standard library") : code
+      const body = isTranspiled ? await parser.toJavaScript(code, "the standard library") : code
       // An upgrade of the server may change the module.
       const headers = {
         ...moduleHeaders,
         vary: "accept, user-agent",
         "cache-control": "public, no-cache",
       }
-      return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), 1)
+      return withEtag(content(isTranspiled ? javascriptType : typescriptType, body, headers), 1)
     },
   } satisfies Partial<Handlers>
 }
@@ -111,7 +112,7 @@ function importsFiles(code: string): boolean {
   return /["']\.\.?\/[^"'\n]*\.(?:[cm]?[jt]sx?|json)["']/.test(code)
 }
 
-/** Code, which browsers get as JavaScript. Text of other types is never more than text. */
+/** Code, which most clients get as JavaScript. Text of other types is never more than text. */
 function isScript(path: string): boolean {
   return isModulePath(path) && toModuleType(path) !== "json"
 }
@@ -128,10 +129,22 @@ const contentTypes: Readonly<Record<ModuleType, string>> = {
   json: "application/json; charset=utf-8",
 }
 
-function isFromBrowser(request: Request): boolean {
-  // The editor of the web app needs the TypeScript source, and cannot change its `user-agent`.
-  if (/\btext\/(tsx|typescript)\b/.test(request.headers.get("accept") ?? "")) return false
-  return (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
+/**
+ * Deno and Bun run TypeScript; browsers, Node and everything else need JavaScript. A client that asks
+ * for one of the two gets it: the editor of the web app needs the source.
+ */
+function readsTypeScript({ headers }: Request): boolean {
+  const accept = headers.get("accept") ?? ""
+  if (/\b(?:text|application)\/(?:tsx|typescript)\b/.test(accept)) return true
+  if (/\b(?:text|application)\/javascript\b/.test(accept)) return false
+  return /^(?:Deno|Bun)\//.test(headers.get("user-agent") ?? "")
+}
+
+/** The name of a val with the version that the query names, unless the path names one. */
+function withVersion(name: string, version: string | undefined): string {
+  if (version === undefined || name.includes("@")) return name
+  if (!/^[1-9][0-9]*$/.test(version)) throw versionNotFound(version)
+  return `${name}@${version}`
 }
 
 async function getPinned(

@@ -14,6 +14,7 @@ describe("findModuleAddress", () => {
     ["https://esm.town/v/ada/greet", "/v/ada/greet"],
     ["https://esm.town/v/ada/greet?v=4", "/v/ada/greet@4"],
     ["https://esm.town/v/ada/greet@2?v=4", "/v/ada/greet@2"],
+    ["./greet?v=4", "/v/ada/greet@4"],
     ["https://esm.town/v/std/blob", "/std/blob"],
     ["https://esm.town/v/std/blob@12/main.ts", "/std/blob/main"],
     ["https://esm.town/v/std/sqlite/global.ts", "/std/sqlite"],

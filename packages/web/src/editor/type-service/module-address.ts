@@ -43,7 +43,7 @@ export function findModuleAddress(
   if (url.origin === townOrigin) {
     const standard = findTownStandardModule(url)
     return standard === undefined
-      ? toVal(url.pathname, url.searchParams.get("v"), townOrigin)
+      ? toVal(url.pathname, url.searchParams, townOrigin)
       : toStandard(standard)
   }
   const address = url.origin + url.pathname
@@ -51,7 +51,7 @@ export function findModuleAddress(
   const path = address.slice(base.length)
   const standard = findOwnStandardModule(path)
   if (standard !== undefined) return toStandard(standard)
-  const found = toVal(path, null, url.origin)
+  const found = toVal(path, url.searchParams, url.origin)
   // A relative path to a file means one of the importing val, which has been looked for.
   return relativePattern.test(specifier) && found && isFile(found) ? undefined : found
 }
@@ -74,8 +74,8 @@ function findOwnFile(specifier: string, importer: string): ModuleAddress | undef
   const root = toRoot(importer)
   if (root === undefined || !relativePattern.test(specifier) || !modulePattern.test(specifier))
     return undefined
-  const { pathname } = new URL(specifier, `http://host${importer}`)
-  return pathname.startsWith(root) ? toVal(pathname, null, "") : undefined
+  const { pathname, searchParams } = new URL(specifier, `http://host${importer}`)
+  return pathname.startsWith(root) ? toVal(pathname, searchParams, "") : undefined
 }
 
 /** `/v/ada/hello@3-main/` for a file of it; undefined for a val without the path of a file. */
@@ -93,12 +93,9 @@ function isFile({ path }: ModuleAddress): boolean {
   return toRoot(path) !== undefined
 }
 
-/** `queryVersion` is the old form; a version in the path wins. Names ignore case. */
-function toVal(
-  path: string,
-  queryVersion: string | null,
-  origin: string,
-): ModuleAddress | undefined {
+/** The query `v` is the old form of a version; one in the path wins. Names ignore case. */
+function toVal(path: string, query: URLSearchParams, origin: string): ModuleAddress | undefined {
+  const queryVersion = query.get("v")
   const [, user, name, pathPin, file] = valPattern.exec(path) ?? []
   if (user === undefined || name === undefined) return undefined
   const pin =
