@@ -91,7 +91,7 @@ export const limits = {
   imageUrlCharsMax: 4_000,
   branchNameCharsMax: 48,
   branchesPerValMax: 100,
-  fileNameCharsMax: 80,
+  fileNameCharsMax: 255,
   filePathCharsMax: 512,
   filePathLevelsMax: 20,
   filesPerVersionMax: 1_000,

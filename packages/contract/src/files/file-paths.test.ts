@@ -12,6 +12,7 @@ describe("findPathProblem", () => {
     "a/b/c.ts",
     "$[id]/(x)-_.y",
     ".env",
+    "node_modules/@types/a+b/~x,y=z!.ts",
     name,
     levels(20),
     "...",

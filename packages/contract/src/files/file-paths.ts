@@ -1,7 +1,13 @@
 // Without the schemas: clients check a path before they send it.
 import { limits } from "../limits.ts"
 
-/** One segment of a path, and the name of a branch, whatever their length. */
+/**
+ * One segment of a path, whatever its length: what stands in the path of a URL as it is, as in
+ * `@types` and `+page.ts`.
+ */
+const namePattern = /^[a-zA-Z0-9$[\]()\-_.@+~,=!]+$/
+
+/** The name of a branch, whatever its length. In addresses it follows an `@`. */
 export const segmentPattern = /^[a-zA-Z0-9$[\]()\-_.]+$/
 
 /** Why a file cannot have this path, as the end of "the path …"; undefined if it can. */
@@ -24,9 +30,9 @@ function findNameProblem(name: string): string | undefined {
   if (name === "." || name === "..") return "must not contain the names . and .."
   if (name.length > limits.fileNameCharsMax)
     return `must have names of at most ${limits.fileNameCharsMax} characters`
-  return segmentPattern.test(name)
+  return namePattern.test(name)
     ? undefined
-    : "must contain only letters, digits, $ [ ] ( ) - _ . and slashes between them"
+    : "must contain only letters, digits, $ [ ] ( ) - _ . @ + ~ , = ! and slashes between them"
 }
 
 /** The directory that a path is in; empty for the root. */

@@ -532,6 +532,16 @@ function defineMany(suite: ApiSuite): void {
 }
 
 function defineBadInput(suite: ApiSuite): void {
+  test("names the path that it refuses, among many", async () => {
+    const { change } = await openFolder(suite)
+    const paths = ["a.ts", "@types/x+y.d.ts", `${"n".repeat(81)}.ts`, "lib/über.ts"]
+    const { json } = await change(paths.map((path) => ({ path, content: "" })))
+    expect(json.message).toBe(
+      'Cannot accept the request: "changes.3.path" must contain only letters, digits, $ [ ] ( ) - _ . @ + ~ , = ! and slashes between them, but is "lib/über.ts"',
+    )
+    expectStatus(await change(paths.slice(0, 3).map((path) => ({ path, content: "" }))), 200)
+  })
+
   test("refuses paths that are none", async () => {
     const { post, put, get, delete: remove, content, change, version } = await openFolder(suite)
     const deep = Array.from({ length: limits.filePathLevelsMax + 1 }, () => "d").join("/")

@@ -18,15 +18,23 @@ import { chars, list } from "../lengths.ts"
 
 /** The path of a file or directory. */
 export const filePath = chars(limits.filePathCharsMax, 1).superRefine((path, context) => {
-  const message = findPathProblem(path)
-  if (message) context.addIssue({ code: "custom", message })
+  addPathIssue(path, context)
 })
 
 /** The path of a file or directory; empty for the root. */
 const pathOrRoot = chars(limits.filePathCharsMax).superRefine((path, context) => {
-  const message = path === "" ? undefined : findPathProblem(path)
-  if (message) context.addIssue({ code: "custom", message })
+  if (path !== "") addPathIssue(path, context)
 })
+
+/** The message names the path: a request may have a thousand of them. */
+function addPathIssue(path: string, context: z.RefinementCtx): void {
+  const problem = findPathProblem(path)
+  if (problem === undefined) return
+  const shown = path.length > shownCharsMax ? `${path.slice(0, shownCharsMax)}…` : path
+  context.addIssue({ code: "custom", message: `${problem}, but is ${JSON.stringify(shown)}` })
+}
+
+const shownCharsMax = 100
 
 /** The text of a file. NUL and lone surrogates have an error code of their own. */
 export const fileContent = chars(limits.codeCharsMax)
