@@ -38,11 +38,16 @@ export function composeModules(
     fetchesTown: config.dependencies.fetchesTown,
   }
   // The run needs time of its own after the wait.
+  const retry = async (branchId: string, version: number) => {
+    await stores.lockfiles.reopen(branchId, version, now())
+    dependencyJob?.wake()
+  }
   const pendingLockfiles = createPendingLockfiles(stores.lockfiles, now, {
+    retry,
     waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
   })
   const { resolveMsMax } = config.dependencies
-  const dependencyJob =
+  const dependencyJob: ReturnType<typeof createDependencyJob> | null =
     resolver &&
     createDependencyJob({
       lockfileClaims: createLockfileClaims(db, nodeId),

@@ -16,11 +16,17 @@ export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    options?: ErrorOptions & { readonly issues?: readonly Issue[] },
+    options?: ErrorOptions & {
+      readonly issues?: readonly Issue[]
+      readonly retryAfterSeconds?: number
+    },
   ) {
     super(message, options)
     this.issues = options?.issues
+    this.retryAfterSeconds = options?.retryAfterSeconds
   }
 
   readonly issues: readonly Issue[] | undefined
+  /** When a retry may help, if that is known. */
+  readonly retryAfterSeconds: number | undefined
 }

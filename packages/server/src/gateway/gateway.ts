@@ -1,7 +1,6 @@
 import type { ErrorCode } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
 import { assertDepth, depthHeader, readDepth } from "../domain/egress.ts"
-import { RateLimited } from "../domain/limits/rate-limit.ts"
 import { openPass } from "../domain/requests/preview-pass.ts"
 import { assertRunnable } from "../domain/runs/execute-run.ts"
 import type { Program, RunSlot } from "../domain/runs/runner.ts"
@@ -362,7 +361,8 @@ function respondError(
     error instanceof AppError
       ? error
       : { code: "internal" as const, message: "Cannot respond: an internal error occurred" }
-  const retrySeconds = error instanceof RateLimited ? error.retryAfterSeconds : limits.retrySeconds
+  const known = error instanceof AppError ? error.retryAfterSeconds : undefined
+  const retrySeconds = known ?? limits.retrySeconds
   const requestId = recordRefusal(deps, trace, code)
   return toErrorPage({ code, message, requestId, hasRun: false, retrySeconds }, headers.accept)
 }

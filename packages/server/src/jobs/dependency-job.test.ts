@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test"
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import { withClock } from "../../test/support/fakes/clocked-database.ts"
 import { FakeResolver } from "../../test/support/fakes/fake-resolver.ts"
@@ -190,7 +190,8 @@ describeEachDatabase("createDependencyJob", (open) => {
     await addVal(1)
     startJob({ limits: { backoff: { ...lockfileBackoff, attemptsMax: 1 } } })
     await untilState(1, "failed")
-    const reason = { error: "the server made a mistake", resolved: null, places: [] }
+    const places = [{ text: expect.any(String), start: 0, end: 0 }]
+    const reason = { error: "the server made a mistake", resolved: null, places }
     expect((await lockfiles.find(idOf(1), 1))?.resolution?.imports).toMatchObject([
       { specifier: "npm:a", ...reason },
       { specifier: "npm:b", ...reason },
@@ -319,9 +320,70 @@ describeEachDatabase("createDependencyJob", (open) => {
 
   test("ignores a val that was deleted before the resolution", async () => {
     await addVal(1)
-    startJob({ files: { findVersion: async () => undefined, listModules: async () => [] } })
+    const none = async () => []
+    startJob({ files: { findVersion: async () => undefined, listModules: none, list: none } })
     await waitUntil(async () => idle > 0)
     expect([resolver.asked, errors]).toEqual([[], []])
+  })
+
+  describe("of a version with files that its entry file does not import", () => {
+    const hanging = `import "https://away.example/react"`
+    const modules = [
+      ["main.tsx", `import { b } from "./b.ts"`],
+      ["b.ts", `import a from "npm:a"; export const b = a`],
+      ["client/page.tsx", hanging],
+    ].map(([path = "", code = ""]) => ({ path, code, specifiers: [] }))
+    const files = {
+      findVersion: async () => ({ number: 1, savedAt: 1, entryPath: "main.tsx" }),
+      listModules: async () => modules,
+      list: async () => [],
+    }
+    const listRemoteImports = async ({ code }: { readonly code: string }) =>
+      ["npm:a", "https://away.example/react"].filter((specifier) => code.includes(specifier))
+    const find = async () => (await lockfiles.find(idOf(1), 1))?.resolution
+    /** The resolver waits for the page's import until the gate opens. */
+    const startHanging = async () => {
+      const gate = Promise.withResolvers<void>()
+      resolver.add("npm:a", 1)
+      resolver.gate = gate.promise
+      resolver.hanging = hanging
+      await addVal(1)
+      startJob({ files, listRemoteImports, limits: { wholeMs: 1 } })
+      await waitUntil(async () => (await find()) != null)
+      return gate
+    }
+
+    test("stores the packages that the entry file needs while others hang", async () => {
+      const gate = await startHanging()
+      const part = await lockfiles.find(idOf(1), 1)
+      expect([part?.state, part?.resolution?.isPartial]).toEqual(["pending", true])
+      expect(part?.resolution?.imports.map(({ specifier }) => specifier)).toEqual(["npm:a"])
+      expect(part?.resolution?.files?.map(([path]) => path)).toEqual(["b.ts"])
+      expect(part?.bundle).toBe(part?.resolution?.bundle ?? "")
+      expect(await createBundleStore(database.db).find(part?.bundle ?? "")).toBeDefined()
+      expect(noted).toEqual([`${idOf(1)}@1`])
+      resolver.add("https://away.example/react", 2)
+      gate.resolve()
+      await untilState(1, "ready")
+      expect((await find())?.imports).toHaveLength(2)
+      expect(await find()).not.toHaveProperty("isPartial")
+    })
+
+    test("keeps them when the attempt fails as a whole", async () => {
+      const gate = await startHanging()
+      resolver.failure = new Error("it broke")
+      gate.resolve()
+      await waitUntil(async () => !(await find())?.isPartial)
+      const found = await lockfiles.find(idOf(1), 1)
+      expect(found?.state).toBe("pending")
+      expect(found?.bundle).toBe(found?.resolution?.bundle ?? "")
+      expect(found?.resolution?.imports.map(({ specifier, error }) => [specifier, error])).toEqual([
+        ["npm:a", null],
+        ["https://away.example/react", "the server made a mistake"],
+      ])
+      expect(found?.resolution?.files?.map(([path]) => path)).toEqual(["b.ts", "client/page.tsx"])
+      expect(errors.splice(0)).toHaveLength(1)
+    })
   })
 
   test("reports an unavailable database, and continues when it is back", async () => {

@@ -5,7 +5,10 @@ import { AppError } from "../domain/app-error.ts"
 import { findRetryDelay, lockfileBackoff } from "../domain/backoff.ts"
 import type { VersionFileStore, VersionModule } from "../domain/modules/graph/version-files.ts"
 import { mayImport } from "../domain/modules/import-address.ts"
+import { toTextKey } from "../domain/modules/imports/config-keys.ts"
+import { findReachedFiles } from "../domain/modules/imports/reached-files.ts"
 import {
+  addResolved,
   type DependencyResolver,
   type LockfileClaim,
   type LockfileClaims,
@@ -19,7 +22,7 @@ import { ClaimWorker } from "./claim-worker.ts"
 
 export interface DependencyJobOptions {
   readonly lockfileClaims: LockfileClaims
-  readonly files: Pick<VersionFileStore, "findVersion" | "listModules">
+  readonly files: Pick<VersionFileStore, "findVersion" | "listModules" | "list">
   readonly resolver: DependencyResolver
   readonly pendingLockfiles: Pick<PendingLockfiles, "note">
   /** The time limit of one resolution. */
@@ -42,6 +45,11 @@ const defaults = {
   /** How often the job looks for work that other nodes left and for retries that are due. */
   pollMs: 5_000,
   backoff: lockfileBackoff,
+  /**
+   * After this time the files that the val can start with are resolved alone, beside all of them: what
+   * only a page imports may come from a server that does not respond.
+   */
+  wholeMs: 5_000,
   /** How long the job waits for a resolution beyond its time limit before it gives up. */
   overtimeMs: 10_000,
 }
@@ -70,7 +78,7 @@ async function resolveLockfile(
   claim: LockfileClaim,
   signal: AbortSignal,
 ): Promise<void> {
-  const { lockfileClaims, files, pendingLockfiles, now } = deps
+  const { lockfileClaims, files, now } = deps
   // The version was deleted meanwhile, and its lockfile with it.
   if (!(await files.findVersion(claim.branchId, claim.version))) return
   const all = await files.listModules(claim.branchId, claim.version)
@@ -79,14 +87,66 @@ async function resolveLockfile(
   // The vals that the configuration names are not packages either.
   const local = listLocal([...modules, ...all.filter(({ path }) => isConfigPath(path))])
   const code = { files: modules.map(({ path, code }) => ({ path, code })), config, local }
-  const resolved = await resolve(deps, limits, code, claim, signal)
+  const resolving = resolve(deps, limits, code, claim, signal)
+  const part = await resolvePart(deps, limits, code, claim, resolving, signal)
+  const resolved = part ? addResolved(await resolving, part) : await resolving
   const { imports, bundle, isTemporary } = resolved
-  const resolution = toResolution(resolved, code.files, config)
+  const result = { resolution: toResolution(resolved, code.files, config), bundle }
   const retryMs = isTemporary ? findRetryDelay(limits.backoff, claim) : undefined
   const state = imports.some(({ error }) => error !== null) ? "failed" : "ready"
-  if (retryMs !== undefined) await lockfileClaims.postpone(claim, retryMs, resolution)
-  else if (!(await lockfileClaims.settle(claim, { state, resolution, bundle }, now()))) return
+  if (retryMs !== undefined) await lockfileClaims.postpone(claim, retryMs, result, now())
+  else if (!(await lockfileClaims.settle(claim, { state, ...result }, now()))) return
+  deps.pendingLockfiles.note(claim.branchId, claim.version)
+}
+
+/**
+ * Resolves the files that runs begin with, and what these import, if all files take long. Undefined
+ * if they do not, or if there are no others.
+ */
+async function resolvePart(
+  deps: DependencyJobOptions,
+  limits: DependencyJobLimits,
+  code: VersionCode,
+  claim: LockfileClaim,
+  whole: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<ResolvedCode | undefined> {
+  const { lockfileClaims, pendingLockfiles, now } = deps
+  if (!(await isLongerThan(limits.wholeMs, whole))) return undefined
+  const roots = await listRoots(deps, claim)
+  const reached = await findReachedFiles(code.files, code.config, roots)
+  const files = code.files.filter(({ path }) => reached.has(path))
+  if (files.length === 0 || files.length === code.files.length) return undefined
+  const part = await resolve(deps, limits, { ...code, files }, claim, signal)
+  const { bundle } = part
+  const resolution = { ...toResolution(part, files, code.config), isPartial: true as const }
+  await lockfileClaims.note(claim, { resolution, bundle }, now())
   pendingLockfiles.note(claim.branchId, claim.version)
+  return part
+}
+
+/** Rejects when the promise does. */
+async function isLongerThan(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const timer = Promise.withResolvers<boolean>()
+  const timeout = setTimeout(() => timer.resolve(true), ms)
+  try {
+    return await Promise.race([timer.promise, work.then(() => false)])
+  } finally {
+    clearTimeout(timeout)
+  }
+}
+
+/** The files that a request, a schedule or a mail starts. */
+async function listRoots(
+  { files }: DependencyJobOptions,
+  { branchId, version }: LockfileClaim,
+): Promise<readonly string[]> {
+  const [all, saved] = await Promise.all([
+    files.list(branchId, version),
+    files.findVersion(branchId, version),
+  ])
+  const started = all.filter(({ type }) => ["http", "interval", "email"].includes(type))
+  return [saved?.entryPath ?? "", ...started.map(({ path }) => path)]
 }
 
 /** A file that is not code has nothing to resolve: a deno.jsonc is none by its name. */
@@ -158,11 +218,18 @@ async function toFailed(
   isTemporary: boolean,
 ): Promise<ResolvedCode> {
   const found = await Promise.all(
-    files.map((file) => listRemoteImports(file, ownerId, config, local)),
+    files.map(async (file) => {
+      const specifiers = await listRemoteImports(file, ownerId, config, local)
+      // Only the file counts.
+      const place = { text: toTextKey(file.code, file.path, config), start: 0, end: 0 }
+      return [...new Set(specifiers)].map((specifier) => ({ specifier, place }))
+    }),
   )
-  const specifiers = new Set(found.flat())
-  const nothing = { resolved: null, places: [], entry: 0, exports: [] }
-  const imports = Array.from(specifiers, (specifier) => ({ specifier, error, ...nothing }))
+  const nothing = { resolved: null, entry: 0, exports: [] }
+  const imports = Array.from(
+    Map.groupBy(found.flat(), ({ specifier }) => specifier),
+    ([specifier, all]) => ({ specifier, error, ...nothing, places: all.map(({ place }) => place) }),
+  )
   return { imports, bundle: null, isTemporary }
 }
 

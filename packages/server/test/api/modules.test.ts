@@ -252,11 +252,11 @@ describeApi("api/modules", (suite) => {
   describe("…@{version}", () => {
     test("is that version's code, also when the val has a newer version", async () => {
       const { ada, name } = await withTwo(suite)
-      expect((await call("GET", `/v/${ada.username}/${name}@1`, { headers: runtime })).text).toBe(
-        "1",
-      )
-      expect((await call("GET", `/v/${ada.username}/${name}@2`)).text).toBe("2")
-      expect((await call("GET", `/v/${ada.username}/${name}`)).text).toBe("2")
+      const get = (pin: string) =>
+        call("GET", `/v/${ada.username}/${name}${pin}`, { headers: runtime })
+      expect((await get("@1")).text).toBe("1")
+      expect((await get("@2")).text).toBe("2")
+      expect((await get("")).text).toBe("2")
     })
 
     for (const version of [
@@ -293,16 +293,15 @@ describeApi("api/modules", (suite) => {
     test("is open to all for an unlisted val", async () => {
       const ada = await person()
       const { name } = await val(ada, { privacy: "unlisted", code: typescript })
-      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`), 200).text).toBe(
-        typescript,
-      )
+      const response = await call("GET", `/v/${ada.username}/${name}`, { headers: runtime })
+      expect(expectStatus(response, 200).text).toBe(typescript)
     })
 
     test("needs the owner's token for a private val, and is 404 for others, whatever the version", async () => {
       const { ada, name } = await withTwo(suite, { privacy: "private" })
-      expect(
-        expectStatus(await call("GET", `/v/${ada.username}/${name}@1`, { as: ada }), 200).text,
-      ).toBe("1")
+      const path = `/v/${ada.username}/${name}@1`
+      const own = await call("GET", path, { as: ada, headers: runtime })
+      expect(expectStatus(own, 200).text).toBe("1")
       for (const as of [undefined, await person()]) {
         for (const version of ["", "@1", "@9", "@x"]) {
           expect(

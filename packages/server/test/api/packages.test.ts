@@ -7,6 +7,8 @@ import { FakeResolver } from "../support/fakes/fake-resolver.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { nextMillisecond, type ValView } from "./suite.ts"
 
+const runtime = { "user-agent": "Deno/2.9.5" }
+
 describeEachDatabase("vals with packages", (open) => {
   let database: TestDatabase
   let shared: OpenDatabase
@@ -237,7 +239,7 @@ export default () => {
     const val = await save(`import x from "npm:served"; export default x`)
     await whenSettled(val)
     for (const address of [`/v/ada/${val.name}`, `/v/ada/${val.name}@1`])
-      expect((await api.call("GET", address)).text).toBe(val.code)
+      expect((await api.call("GET", address, { headers: runtime })).text).toBe(val.code)
   })
 
   test("respond at their HTTP addresses", async () => {
@@ -264,6 +266,58 @@ export default () => {
       resolver.gate = undefined
       gate.resolve()
       for (const { returnValue } of await runs) expect(returnValue).toBe("worth it")
+    })
+
+    describe("by files that are not imported", () => {
+      const page = { path: "client/page.tsx", content: `import "https://away.example/react"` }
+      const saveFiles = async (...changes: object[]): Promise<ValView> => {
+        const val = await save("export default 0", { type: "http" })
+        const body = { changes }
+        const path = `/v1/vals/${val.id}/files`
+        expectStatus(await api.call("POST", path, { as: ada, body }), 200)
+        return { ...val, version: 2 }
+      }
+      const withGate = async (work: () => Promise<void>) => {
+        const gate = Promise.withResolvers<void>()
+        resolver.gate = gate.promise
+        try {
+          await work()
+        } finally {
+          resolver.gate = undefined
+          gate.resolve()
+        }
+      }
+
+      test("do not keep one that imports no packages waiting", () =>
+        withGate(async () => {
+          const code = `const home = "https://example.com/"\nexport default () => home`
+          const val = await saveFiles({ path: "main.tsx", content: code }, page)
+          expect((await run(val)).returnValue).toBe("https://example.com/")
+          expect(await (await visit(val)).text()).toBe("https://example.com/")
+          expect((await lockOf(val)).state).toBe("pending")
+        }))
+
+      test("do not stop one whose packages were found, also if a release before has stored its lockfile", async () => {
+        resolver.add("npm:found", "found")
+        resolver.isTemporary = true
+        const content = `import { value } from "npm:found"; export default () => value`
+        const val = await saveFiles({ path: "main.tsx", content }, page)
+        expect((await run(val)).returnValue).toBe("found")
+        await waitUntil(async () => (await lockOf(val)).imports.length === 2)
+        expect((await lockOf(val)).state).toBe("pending")
+        expect((await visit(val)).status).toBe(200)
+        const refused = await api.call("POST", `/v1/vals/${val.id}/runs`, {
+          ...{ as: ada, body: { file: page.path } },
+        })
+        const seconds =
+          /"https:\/\/away.example\/react" in "client\/page.tsx" could not be fetched: .*; the server tries again in (\d+) s$/
+        const [, next = ""] = seconds.exec(expectStatus(refused, 503).json.message) ?? []
+        expect(refused.headers.get("retry-after")).toBe(next)
+        await database.db.run`update locks set bundle_hash = null where branch_id = ${val.id}`
+        await database.db.run`delete from bundles`
+        expect((await run(val)).returnValue).toBe("found")
+        resolver.isTemporary = false
+      })
     })
 
     test("wait for another node that fetches", () =>

@@ -18,7 +18,7 @@ export interface RateLimiter {
 /** The error for a caller that sends too many requests. `what` is the beginning of its message. */
 export class RateLimited extends AppError {
   constructor(
-    readonly retryAfterSeconds: number,
+    override readonly retryAfterSeconds: number,
     what = "Cannot take more requests from you now:",
   ) {
     super("rate_limited", `${what} try again in ${retryAfterSeconds} s`)

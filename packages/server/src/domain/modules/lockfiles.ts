@@ -14,6 +14,8 @@ export interface Resolution {
    * that no later version can take over.
    */
   readonly files?: readonly (readonly [path: string, text: string])[]
+  /** Whether other files of the version may import packages too: those of the first files are there. */
+  readonly isPartial?: true
 }
 
 /** An import from `npm:`, `jsr:` or another server. */
@@ -60,6 +62,7 @@ export type LockfileState = "pending" | "ready" | "failed"
 /** Identifies the packages of a version: equal summaries mean the same code. */
 export interface LockfileSummary {
   readonly state: LockfileState
+  /** While pending, that of what is resolved already. */
   readonly bundle: string | null
   /** When the state last changed. */
   readonly updatedAt: number
@@ -83,8 +86,15 @@ export interface LockfileClaim extends Claim {
 export interface LockfileClaims extends ClaimQueue<LockfileClaim> {
   /** Stores the result. Returns false when the claim is lost or the version was deleted. */
   settle(claim: LockfileClaim, resolved: SettledLockfile, at: number): Promise<boolean>
+  /** Stores what is resolved already. The claim goes on. */
+  note(claim: LockfileClaim, resolved: Omit<SettledLockfile, "state">, at: number): Promise<void>
   /** Stores the result of an attempt that is repeated after the delay. */
-  postpone(claim: LockfileClaim, delayMs: number, resolution: Resolution): Promise<void>
+  postpone(
+    claim: LockfileClaim,
+    delayMs: number,
+    resolved: Omit<SettledLockfile, "state">,
+    at: number,
+  ): Promise<void>
 }
 
 /**
@@ -207,6 +217,24 @@ export interface ResolvedCode {
   readonly bundle: Bundle | null
   readonly isAsync?: boolean
   readonly isTemporary: boolean
+}
+
+/**
+ * What a resolution of all files has given, after one of some of them: if nothing was fetched because
+ * one import took too long, the others are as they were resolved before.
+ */
+export function addResolved(whole: ResolvedCode, part: ResolvedCode): ResolvedCode {
+  if (whole.bundle !== null || part.bundle === null) return whole
+  const known = new Map(part.imports.map((one) => [one.specifier, one]))
+  const imports = whole.imports.map((one): LockedImport => {
+    const found = known.get(one.specifier)
+    if (found === undefined || found.error !== null) return one
+    return { ...found, places: one.places.length > 0 ? one.places : found.places }
+  })
+  const names = new Set(imports.map(({ specifier }) => specifier))
+  const others = part.imports.filter(({ specifier }) => !names.has(specifier))
+  const { bundle, isAsync = false } = part
+  return { imports: [...imports, ...others], bundle, isAsync, isTemporary: whole.isTemporary }
 }
 
 /** The part of the result that is stored with the version. */

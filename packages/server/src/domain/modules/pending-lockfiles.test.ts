@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test"
 import { codeOf } from "../../../test/support/rules.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import type { Lockfile } from "./lockfiles.ts"
+import type { AppError } from "../app-error.ts"
+import type { Lockfile, Resolution } from "./lockfiles.ts"
 import { createPendingLockfiles } from "./pending-lockfiles.ts"
 
 const pending: Lockfile = {
@@ -124,6 +125,56 @@ describe("createPendingLockfiles", () => {
       `Cannot run the val: "npm:x" could not be fetched: the registry is away; the server ${next}`,
     )
     expect(looks).toBe(1)
+  })
+
+  describe("wait for the packages of some files", () => {
+    const [own, other] = ["own text", "other text"]
+    const placed = (text: string) => ({ ...failing, places: [{ text, start: 0, end: 1 }] })
+    const resolution: Resolution = {
+      imports: [placed(other)],
+      bundle: "hash",
+      files: [
+        ["main.ts", own],
+        ["page.ts", other],
+      ],
+    }
+    const paths = new Set(["main.ts"])
+
+    test("is over when these are there, and others have failed", async () => {
+      lock = { ...pending, bundle: "hash", resolution, retryAt: 1_000_000 }
+      await create(dayMs).wait("val", 1, { paths })
+      expect(looks).toBe(1)
+      lock = { ...lock, resolution: { imports: [], bundle: "hash", files: [], isPartial: true } }
+      expect(await codeOf(create(dayMs).wait("val", 1, { paths }))).toBe("packages_pending")
+    })
+
+    test("fails with the file and the time of the next attempt when one of these has failed", async () => {
+      for (const files of [resolution.files ?? [], [["main.ts", other] as const]]) {
+        lock = { ...pending, bundle: "hash", resolution: { ...resolution, files }, retryAt: 8_000 }
+        const error = await create(dayMs)
+          .wait("val", 1, { paths: new Set(["main.ts", "page.ts"]) })
+          .catch((thrown: AppError) => thrown)
+        expect(error?.message).toStartWith(
+          `Cannot run the val: "npm:x" in "${files.at(-1)?.[0]}" could not be fetched: `,
+        )
+        expect(error?.retryAfterSeconds).toBe(7)
+      }
+    })
+
+    test("asks for an attempt when a release before has not stored them", async () => {
+      lock = { ...pending, resolution, retryAt: 1_000_000 }
+      const retried: string[] = []
+      const lockfiles = createPendingLockfiles({ find }, () => clock.at, {
+        ...{ waitMsMax: 100, pollMs: dayMs },
+        async retry(...version) {
+          retried.push(version.join("@"))
+          lock = { ...pending, bundle: "hash", resolution }
+          lockfiles.note(...version)
+        },
+      })
+      await lockfiles.wait("val", 1, { paths })
+      expect(retried).toEqual(["val@1"])
+    })
   })
 
   test("wait rejects when the database fails", async () => {

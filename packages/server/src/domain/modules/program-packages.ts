@@ -1,16 +1,21 @@
+import { resolveMapped } from "@hamlet/contract/import-map"
 import type { Sources } from "../vals/val-source.ts"
+import type { VersionFileStore } from "./graph/version-files.ts"
 import { listConfigEdits } from "./imports/config-edits.ts"
+import { findImplicit } from "./imports/text-packages.ts"
 import type { VersionConfig } from "./imports/version-configs.ts"
 import type { BundleStore, LockfileStore, LockfileSummary, StoredBundle } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
 import { type ProgramModule, toModuleType } from "./program-module.ts"
+import { listRemoteImports } from "./remote-imports.ts"
 
 /** Where the packages of programs are found. */
 export interface PackageSource {
   readonly lockfiles: Pick<LockfileStore, "find">
   readonly bundles: Pick<BundleStore, "find">
   readonly pendingLockfiles: Pick<PendingLockfiles, "wait">
+  readonly files: Pick<VersionFileStore, "find">
   readonly sources: Sources
   readonly links: { readonly baseUrl: string }
 }
@@ -70,17 +75,48 @@ function toProgramModule({ url, code, path, ownerId }: SavedModule): ProgramModu
   return { url, code, type: toModuleType(path), ownerId }
 }
 
-/** Resolves when all packages are fetched. Rejects with `packages_pending` after a time limit. */
+type PendingSource = Pick<PackageSource, "pendingLockfiles" | "files" | "sources">
+type PendingModule = Pick<
+  SavedModule,
+  "branchId" | "version" | "path" | "ownerId" | "lock" | "config"
+>
+
+/**
+ * Resolves when the packages that these modules import are fetched, whatever other files of their
+ * versions import. Rejects with `packages_pending` after a time limit.
+ */
 export async function waitForPackages(
-  source: Pick<PackageSource, "pendingLockfiles">,
-  modules: readonly Pick<SavedModule, "branchId" | "version" | "lock">[],
+  source: PendingSource,
+  modules: readonly PendingModule[],
 ): Promise<void> {
   const pending = modules.filter(({ lock }) => lock?.state === "pending")
-  const versions = new Map(pending.map((one) => [`${one.branchId}@${one.version}`, one]))
+  const areImporting = await Promise.all(pending.map((one) => hasPackages(source, one)))
+  const importing = pending.filter((_, index) => areImporting[index])
+  const versions = Map.groupBy(importing, (one) => `${one.branchId} ${one.version}`)
   await Promise.all(
-    Array.from(versions.values(), ({ branchId, version }) =>
-      source.pendingLockfiles.wait(branchId, version),
-    ),
+    Array.from(versions.values(), async ([first, ...more]) => {
+      if (!first) return
+      const paths = new Set([first, ...more].map(({ path }) => path))
+      await source.pendingLockfiles.wait(first.branchId, first.version, { paths })
+    }),
+  )
+}
+
+/** Whether a module imports packages. Asks a parser, since many texts only look like it. */
+async function hasPackages(
+  { files, sources }: PendingSource,
+  { branchId, version, path, ownerId, config }: PendingModule,
+): Promise<boolean> {
+  const code = (await files.find(branchId, version, path))?.content
+  // It was just deleted, or the code is not saved.
+  if (code === undefined) return true
+  const specifiers = await sources.parser.scanImports(code, ownerId)
+  const toMeaning = (specifier: string) =>
+    (config && resolveMapped(config.map, specifier, path)) ?? specifier
+  return (
+    /\bcreateRequire\b/.test(code) ||
+    findImplicit(config ?? undefined, code, path).length > 0 ||
+    listRemoteImports(code, specifiers, sources.importHosts, undefined, toMeaning).length > 0
   )
 }
 

@@ -36,6 +36,7 @@ import { listStandardModules, type StandardModules } from "./standard-modules.ts
 
 /** What programs are made of. */
 export interface ProgramParts extends GraphParts, PackageSource {
+  readonly files: GraphParts["files"]
   readonly lockfiles: LockfileStore
   readonly secrets: SecretOpener
   readonly runTokens: Pick<RunTokens, "issue" | "end">
@@ -237,9 +238,13 @@ function toState({ branchId, path, text, config }: GraphModule): string {
   return `${branchId}/${path}@${text.since}${config ? ` ${config.key}` : ""}`
 }
 
-/** The packages of a lockfile that is ready are those of its bundle. */
+/**
+ * The packages of a lockfile that is ready are those of its bundle. While it is pending, those that
+ * the program imports are there before it starts, and stay the same.
+ */
 function toText(lock: LockfileSummary | null): string {
   if (lock === null) return ""
+  if (lock.state === "pending") return `pending ${lock.updatedAt}`
   return `${lock.state} ${lock.bundle} ${lock.state === "ready" ? "" : lock.updatedAt}`
 }
 

@@ -100,7 +100,7 @@ export function createVersionLockfiles(
       await ensure(val)
       const summary = await store.findSummary(val.id, val.version)
       if (summary?.state === "pending" && resolver)
-        await pendingLockfiles.wait(val.id, val.version, msMax).catch((error: unknown) => {
+        await pendingLockfiles.wait(val.id, val.version, { msMax }).catch((error: unknown) => {
           if (!(error instanceof AppError) || error.code !== "packages_pending") throw error
         })
       return summary && store.find(val.id, val.version)

@@ -1,7 +1,6 @@
 import { errorCodes, statusTexts, toRetryHeaders } from "@hamlet/contract"
 import type { AppError } from "../../domain/app-error.ts"
 import { MergeRefused } from "../../domain/files/merges.ts"
-import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { SqlFailure } from "../../domain/owner-databases.ts"
 import { RunFailure } from "../../domain/runs/execute-run.ts"
 import { VersionConflict } from "../../domain/vals/vals.ts"
@@ -34,6 +33,5 @@ function errorHeaders(error: AppError, status: number): Record<string, string> {
   if (error instanceof RangeNotSatisfiable) return { "content-range": `bytes */${error.size}` }
   if (error instanceof VersionConflict) return { etag: `"${error.version}"` }
   if (status === 401) return { "www-authenticate": "Bearer" }
-  const afterSeconds = error instanceof RateLimited ? error.retryAfterSeconds : retrySeconds
-  return toRetryHeaders(error.code, afterSeconds)
+  return toRetryHeaders(error.code, error.retryAfterSeconds ?? retrySeconds)
 }

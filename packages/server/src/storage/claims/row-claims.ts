@@ -52,6 +52,8 @@ export interface RowClaims extends ClaimQueue {
   end(claim: Claim, set: Statement): Statements<boolean>
   /** The same, but the row is due again after the delay. Without an outcome, it is `fail`. */
   postpone(claim: Claim, delayMs: number, set: Statement): Statements<boolean>
+  /** Part of a transaction: changes columns of the row, and the claim goes on. */
+  note(claim: Claim, set: Statement): Statements<boolean>
   stats(): Promise<WaitingStats>
 }
 
@@ -156,6 +158,9 @@ function createParts(db: Database, { hasLanes, nodeId, key = byId, ...names }: C
 
   const lanes = hasLanes ? createLanes(table) : undefined
 
+  const isHeld = ({ id, fence }: Claim) =>
+    sql`${key.isRow(id)} and fence = ${fence} and node_id = ${nodeId}`
+
   /**
    * Ends the claim; false, and no change, if it is over. No later record matches: its node is not in the
    * row any more, and the next claim has a higher fence.
@@ -163,8 +168,7 @@ function createParts(db: Database, { hasLanes, nodeId, key = byId, ...names }: C
   function* leave(claim: Claim, set: Statement, freesLane: boolean): Statements<boolean> {
     const left = yield* firstRow<{ lane?: string | null }>`
       update ${table} set node_id = null, ${set}
-      where ${key.isRow(claim.id)} and fence = ${claim.fence} and node_id = ${nodeId}
-      returning ${raw(hasLanes ? "lane" : "fence")}`
+      where ${isHeld(claim)} returning ${raw(hasLanes ? "lane" : "fence")}`
     if (left?.lane != null && freesLane) yield* lanes?.releaseNext(left.lane) ?? []
     return left !== undefined
   }
@@ -216,6 +220,11 @@ function createParts(db: Database, { hasLanes, nodeId, key = byId, ...names }: C
     postpone(claim: Claim, delayMs: number, set = nothing) {
       const due = sql`next_attempt_at = ${dialect.now} + ${delayMs}`
       return leave(claim, set === nothing ? due : sql`${due}, ${set}`, isOvertaken(claim))
+    },
+    *note(claim: Claim, set: Statement): Statements<boolean> {
+      const noted =
+        yield* firstRow`update ${table} set ${set} where ${isHeld(claim)} returning fence`
+      return noted !== undefined
     },
   }
 }

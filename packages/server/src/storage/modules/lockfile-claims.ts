@@ -7,7 +7,7 @@ import type {
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type ClaimKey, createRowClaims, type RowClaims } from "../claims/row-claims.ts"
 import type { Database, Script } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
+import { type Statement, sql } from "../database/sql.ts"
 import { type BundleContents, writeBundle } from "./bundles.ts"
 
 /** The claims of pending lockfiles, one of each owner at a time. */
@@ -21,15 +21,37 @@ export function createLockfileClaims(db: Database, nodeId: string): LockfileClai
       return (await claims.claim(countMax, held)).map(toLockfileClaim)
     },
     async settle(claim, settled, at) {
-      const files = await settled.bundle?.files?.read()
-      const types = await settled.bundle?.types?.read()
-      return await db.write(() => settle(claims, claim, settled, { files, types }, at))
+      const contents = await readContents(settled)
+      return await db.write(() => settle(claims, claim, settled, contents, at))
     },
-    postpone: (claim, delayMs, resolution) =>
-      db.write(function* () {
-        yield* claims.postpone(claim, delayMs, sql`resolution = ${toOwnJson(resolution)}`)
-      }),
+    async note(claim, resolved, at) {
+      const contents = await readContents(resolved)
+      await db.write(function* () {
+        if (yield* claims.note(claim, toColumns(resolved))) yield* keep(resolved, contents, at)
+      })
+    },
+    async postpone(claim, delayMs, resolved, at) {
+      const contents = await readContents(resolved)
+      await db.write(function* () {
+        if (yield* claims.postpone(claim, delayMs, toColumns(resolved)))
+          yield* keep(resolved, contents, at)
+      })
+    },
   }
+}
+
+type Resolved = Omit<SettledLockfile, "state">
+
+async function readContents({ bundle }: Resolved): Promise<BundleContents> {
+  return { files: await bundle?.files?.read(), types: await bundle?.types?.read() }
+}
+
+function toColumns({ resolution }: Resolved): Statement {
+  return sql`bundle_hash = ${resolution.bundle}, resolution = ${toOwnJson(resolution)}`
+}
+
+function* keep({ bundle }: Resolved, contents: BundleContents, at: number): Script<void> {
+  if (bundle) yield* writeBundle(bundle, contents, at)
 }
 
 /** A version has at most one lockfile. */
@@ -54,13 +76,12 @@ function toLockfileClaim(claim: Claim): LockfileClaim {
 function* settle(
   claims: RowClaims,
   claim: LockfileClaim,
-  { state, resolution, bundle }: SettledLockfile,
+  settled: SettledLockfile,
   contents: BundleContents,
   at: number,
 ): Script<boolean> {
-  const set = sql`state = ${state}, updated_at = ${at},
-    bundle_hash = ${resolution.bundle}, resolution = ${toOwnJson(resolution)}`
+  const set = sql`state = ${settled.state}, updated_at = ${at}, ${toColumns(settled)}`
   const isSettled = yield* claims.end(claim, set)
-  if (isSettled && bundle) yield* writeBundle(bundle, contents, at)
+  if (isSettled) yield* keep(settled, contents, at)
   return isSettled
 }

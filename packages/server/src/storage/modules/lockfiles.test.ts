@@ -275,25 +275,38 @@ describeEachDatabase("createLockfileStore", (open) => {
       const mine = await claimed(20)
       await createValStore(database.db).delete(id, () => {})
       expect(await claims.settle(mine, ready(toBundle(["1"])), 30)).toBe(false)
-      await claims.postpone(mine, 40, failed.resolution)
+      await claims.postpone(mine, 40, failed, 30)
     })
   })
 
   describe("postpone", () => {
     test("makes it due again at that time, and stores the result of the attempt", async () => {
       const id = await addVal(1, 10)
-      await claims.postpone(await claimed(20), 480, failed.resolution)
-      const expected = {
-        state: "pending",
-        bundle: null,
-        updatedAt: 10,
-        resolution: failed.resolution,
-        retryAt: 500,
-      }
+      const bundle = toBundle(["1"])
+      const resolution = { ...failed.resolution, bundle: bundle.hash }
+      await claims.postpone(await claimed(20), 480, { resolution, bundle }, 30)
+      const expected = { bundle: bundle.hash, updatedAt: 10, resolution, retryAt: 500 }
       expect(await locks.find(id, 1)).toEqual({ ...expected, state: "pending" })
+      expect(await bundles.find(bundle.hash)).toBeDefined()
       expect(await claim(499)).toBeUndefined()
       expect(await claim(500)).toMatchObject({ attempts: 2 })
     })
+  })
+
+  test("note stores what is resolved already, for the node that has claimed the lockfile", async () => {
+    const id = await addVal(1, 10)
+    const mine = await claimed(20)
+    const bundle = toBundle(["1"])
+    const resolution = { ...failed.resolution, bundle: bundle.hash, isPartial: true as const }
+    await claims.note({ ...mine, fence: mine.fence + 1 }, { resolution, bundle }, 30)
+    expect(await locks.find(id, 1)).toMatchObject({ bundle: null, resolution: null })
+    expect(await bundles.find(bundle.hash)).toBeUndefined()
+    await claims.note(mine, { resolution, bundle }, 30)
+    expect(await locks.find(id, 1)).toMatchObject({
+      ...{ state: "pending", bundle: bundle.hash, resolution, retryAt: null },
+    })
+    expect(await bundles.find(bundle.hash)).toBeDefined()
+    expect(await claims.settle(mine, failed, 40)).toBe(true)
   })
 
   test("reopen makes a failed lockfile pending, and no other", async () => {
@@ -311,7 +324,7 @@ describeEachDatabase("createLockfileStore", (open) => {
 
   test("reopen makes a lockfile due that waits for its next attempt, and none that a node resolves", async () => {
     const [waiting, busy] = [await addVal(1, 10), await addVal(2, 20)]
-    await claims.postpone(await claimed(30), 5_000, failed.resolution)
+    await claims.postpone(await claimed(30), 5_000, failed, 40)
     const mine = await claimed(30)
     nowMs = 50
     for (const id of [waiting, busy]) await locks.reopen(id, 1, 50)

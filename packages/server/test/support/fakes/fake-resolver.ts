@@ -28,8 +28,9 @@ export class FakeResolver implements DependencyResolver {
   readonly packages = new Map<string, FakePackage>()
   /** Code that was asked for, in order. */
   readonly asked: string[] = []
-  /** While it is set, every resolution waits for it. */
+  /** While it is set, every resolution waits for it, or those of code with the text in `hanging`. */
   gate: Promise<void> | undefined
+  hanging = ""
   /** The error that it throws. */
   failure: Error | undefined
   /** Whether missing packages may exist later. */
@@ -52,7 +53,7 @@ export class FakeResolver implements DependencyResolver {
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
     this.asked.push(...files.map(({ code }) => code))
     signal.throwIfAborted()
-    if (this.gate !== undefined) {
+    if (this.gate !== undefined && files.some(({ code }) => code.includes(this.hanging))) {
       const aborted = new Promise<never>((_, reject) =>
         signal.addEventListener("abort", () => reject(signal.reason)),
       )

@@ -83,7 +83,7 @@ export interface GraphModule extends ImportTarget {
 
 /** A module with the packages that it imports. */
 export interface LockedGraphModule extends GraphModule {
-  /** Of its version. Null when that imports no packages. */
+  /** Of its version. Null when that, or the module itself, imports no packages. */
   readonly lock: LockfileSummary | null
 }
 
@@ -256,7 +256,7 @@ async function look(
   const known = facts.alone.get(key)
   if (known !== undefined) return { url, lock: known.lock, imported: [] }
   const [lock, files, own, mapped] = await Promise.all([
-    findLock(parts, facts, module),
+    text.mayHavePackages ? findLock(parts, facts, module) : null,
     findImportedFiles(facts.texts, module, search),
     text.mayImport ? parts.imports.find({ branchId, path, since: text.since }, module.asOf) : [],
     config && text.mapped.length > 0

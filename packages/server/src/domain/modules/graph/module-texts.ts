@@ -17,6 +17,8 @@ export interface ModuleText {
   readonly files: readonly string[]
   /** The addresses that it means by names of the configuration of its version. */
   readonly mapped: readonly string[]
+  /** Whether it may import packages. A false is exact: the program then needs no lockfile for it. */
+  readonly mayHavePackages: boolean
   /** Whether it can read all files of its val, imported or not. */
   readonly readsFiles: boolean
 }
@@ -103,6 +105,10 @@ function toModuleText(
   }
   return {
     ...{ since, mayImport: isImporting, files: [...files], mapped: [...mapped] },
+    mayHavePackages:
+      mapped.size > 0 ||
+      files.size >= limits.filesMax ||
+      (isImporting && packagePattern.test(content)),
     readsFiles: utilsPattern.test(content) || [...mapped].some((one) => utilsPattern.test(one)),
   }
 }
@@ -128,4 +134,10 @@ function toRelative(from: string, path: string): string {
 
 const relativePattern = /(["'`])(\.\.?\/[^"'`\s\\]{1,600})\1/g
 const stringPattern = /(["'`])(?=([^"'`\s\\]{1,600})\1)/g
+/**
+ * A string that may be the specifier of a package, also with escapes, or one of a module that does not
+ * exist, about which the lockfile has an error.
+ */
+const packagePattern =
+  /["'`]\s*(?:(?:npm|jsr|https?):|[a-z]{0,5}\\[xu\r\njsphm:]|\/|(?:\.\.?\/)+std\/)|@jsxImportSource|\bcreateRequire\b/i
 const utilsPattern = /\bstd\/utils\b/i
