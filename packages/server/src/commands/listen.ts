@@ -8,6 +8,7 @@ import { createSocketHandlers } from "../gateway/sockets/sockets.ts"
 import { saveBytesMax } from "../http/request/large-saves.ts"
 import { toPath } from "../http/request/request-url.ts"
 import { estimateOpenFiles, readOpenFilesMax } from "../shared/files/open-files.ts"
+import { limitReceiveBuffers } from "../shared/system/receive-buffers.ts"
 
 type Server = Bun.Server<SocketRelay>
 
@@ -41,6 +42,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
       },
       websocket: createSocketHandlers(gatewayLimits),
     })
+    limitReceiveBuffers(config.receiveBufferBytes)
     files = watchFiles(server)
     return server
   } catch (cause) {

@@ -144,6 +144,14 @@ export const accessSettings = {
     max: 1_073_741_824,
     meaning: "Largest body of a request to the API, in bytes.",
   }),
+  receiveBufferBytes: integer({
+    env: "HAMLET_RECEIVE_BUFFER_BYTES",
+    default: 32_768,
+    min: 4_096,
+    max: 16_777_216,
+    meaning:
+      "What the kernel receives of one connection before the server reads it, in bytes. A client that is far away uploads about so much in the time of a round trip. With more, clients that send tiny chunks over many connections at once can stop the server for longer.",
+  }),
   isolation: choice({
     env: "HAMLET_ISOLATION",
     choices: ["auto", "bubblewrap", "deno"],

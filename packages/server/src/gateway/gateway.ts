@@ -223,8 +223,9 @@ async function readBody(
   connection: GatewayConnection,
   trace: RequestTrace,
 ): Promise<RequestBody> {
-  const acquireUpload = () => uploads.acquire(val.id, connection.address())
-  const body = await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
+  const sender = connection.address()
+  const acquireUpload = () => uploads.acquire(val.id, sender)
+  const body = await readRequestBody(request, headers, { limits, deadlines, sender, acquireUpload })
   trace.mark("clientMs")
   return body
 }

@@ -72,7 +72,7 @@ async function respond(
 ): Promise<ApiResponse> {
   const route: RouteDefinition = routes[name]
   const { request, caller } = matched
-  const bytes = route.body ? await readTimed(request, bytesMax) : undefined
+  const bytes = route.body ? await readTimed(request, bytesMax, toSender(matched)) : undefined
   const params = route.params && validate(route.params, matched.params)
   const query = route.query && validate(route.query, toQuery(request.url))
   const { body, forwardedJson } = route.body ? await toBody(api, name, matched, bytes) : withoutBody
@@ -112,14 +112,23 @@ async function respond(
 }
 
 /** A client may send its body slowly, which is no fault of the server. */
-async function readTimed(request: Request, bytesMax: number): Promise<Uint8Array | undefined> {
+async function readTimed(
+  request: Request,
+  bytesMax: number,
+  sender: string,
+): Promise<Uint8Array | undefined> {
   const startMs = performance.now()
   try {
-    return await readBody(request, bytesMax)
+    return await readBody(request, bytesMax, sender)
   } finally {
     const work = currentWork()
     if (work) work.clientMs += performance.now() - startMs
   }
+}
+
+/** The unit of fairness. */
+function toSender({ caller, address }: Pick<MatchedRequest, "caller" | "address">): string {
+  return caller?.userId ?? address()
 }
 
 interface CallBody {
@@ -132,13 +141,14 @@ const withoutBody: CallBody = { body: undefined, forwardedJson: {} }
 async function toBody(
   { largeBodies }: ApiParts,
   name: RouteName,
-  { request, caller, address }: MatchedRequest,
+  matched: MatchedRequest,
   bytes: Uint8Array = new Uint8Array(),
 ): Promise<CallBody> {
   const route: RouteDefinition = routes[name]
+  const { request } = matched
   const contentType = request.headers.get("content-type")
   if (largeBodies.isLarge(bytes))
-    return largeBodies.parse(caller?.userId ?? address(), { route: name, bytes, contentType })
+    return largeBodies.parse(toSender(matched), { route: name, bytes, contentType })
   const value = parseBody(bytes, contentType, route.isCodeBody ?? false)
   return { body: route.body && validate(route.body, value), forwardedJson: {} }
 }

@@ -5,6 +5,7 @@ import { guestDoors } from "./doors/guest.ts"
 import { toolDoors } from "./doors/mcp-tools.ts"
 import { metricsPortDoors } from "./doors/metrics-port.ts"
 import { libsqlDoors, outsideDoors } from "./doors/outside.ts"
+import { pieceDoors } from "./doors/pieces.ts"
 import { programDoors } from "./doors/programs.ts"
 import { routeDoors } from "./doors/routes.ts"
 import { smtpDoors } from "./doors/smtp.ts"
@@ -29,6 +30,7 @@ export const doorGroups: Readonly<Record<string, readonly Door[]>> = {
   "commands of mail": smtpDoors.filter(({ name }) => name.startsWith("SMTP")),
   mails: mails.slice(0, mails.length / 2),
   "more mails": mails.slice(mails.length / 2),
+  "small pieces": pieceDoors,
   "sockets and answers": outsideDoors,
   "requests for metrics": metricsPortDoors,
   "answers of a libSQL server": libsqlDoors,

@@ -20,6 +20,7 @@ afterEach(() => {
 const deps = () => ({
   limits,
   deadlines,
+  sender: "127.0.0.1",
   acquireUpload: () => {
     places++
     let isTaken = true

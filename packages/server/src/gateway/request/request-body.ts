@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
+import { nextReadTurn, PieceRate } from "../../shared/hostile-input/read-pieces.ts"
 import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 import type { HeaderRecord } from "./request-headers.ts"
@@ -23,6 +24,8 @@ type BodyLimits = Pick<
 export interface BodyDeps {
   readonly limits: BodyLimits
   readonly deadlines: Watchdog
+  /** The address of the client. Clients take turns. */
+  readonly sender: string
   /** Counts an upload to the val; returns the function that releases it. */
   acquireUpload(): () => void
 }
@@ -51,8 +54,7 @@ export async function readRequestBody(
   if (bytes === 0) return noBody
   if (bytes !== undefined && bytes > limits.requestBytesMax) throw tooLarge(limits.requestBytesMax)
   if (bytes !== undefined && bytes <= limits.storedBodyBytesMax) return readWhole(request, deps)
-  const { body } = request
-  return body === null ? noBody : new StreamedBody(body, deps)
+  return new StreamedBody(request, deps)
 }
 
 function tooLarge(bytesMax: number): AppError {
@@ -94,17 +96,19 @@ class StreamedBody implements RequestBody, Watched {
   readonly storedCopy = null
   failure: AppError | undefined
   readonly #deps: BodyDeps
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #request: Request
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   readonly #release: () => void
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  readonly #rate = new PieceRate()
   #bytes = 0
   /** When the val asked for the next chunk; undefined while it does not wait. */
   #wantedMs: number | undefined
 
-  constructor(body: ReadableStream<Uint8Array>, deps: BodyDeps) {
+  constructor(request: Request, deps: BodyDeps) {
     this.#release = deps.acquireUpload()
     this.#deps = deps
-    this.#reader = body.getReader()
+    this.#request = request
     const source = {
       start: (controller: ReadableStreamDefaultController<Uint8Array>) => {
         this.#controller = controller
@@ -112,7 +116,7 @@ class StreamedBody implements RequestBody, Watched {
       pull: (controller: ReadableStreamDefaultController<Uint8Array>) => this.#pull(controller),
       cancel: async (reason: unknown) => {
         this.stop()
-        await this.#reader.cancel(reason)
+        await this.#reader?.cancel(reason)
       },
     }
     this.content = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 })
@@ -138,8 +142,10 @@ class StreamedBody implements RequestBody, Watched {
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    await nextReadTurn(this.#deps.sender)
+    if (this.failure) return
     this.#wantedMs = performance.now()
-    const { done, value } = await this.#reader.read().catch((error: unknown) => {
+    const { done, value } = await this.#read().catch((error: unknown) => {
       this.stop()
       throw error
     })
@@ -154,12 +160,19 @@ class StreamedBody implements RequestBody, Watched {
     const { requestBytesMax } = this.#deps.limits
     if (this.#bytes > requestBytesMax) this.#fail(tooLarge(requestBytesMax))
     else controller.enqueue(value)
+    await this.#rate.count(value.length)
+  }
+
+  /** The body is touched late, as in `readPieces`. */
+  async #read() {
+    this.#reader ??= this.#request.body?.getReader()
+    return (await this.#reader?.read()) ?? { done: true as const, value: undefined }
   }
 
   #fail(failure: AppError): void {
     this.failure = failure
     this.stop()
     this.#controller?.error(failure)
-    this.#reader.cancel().catch(() => {})
+    this.#reader?.cancel().catch(() => {})
   }
 }

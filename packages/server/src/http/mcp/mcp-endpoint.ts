@@ -31,7 +31,7 @@ export async function respondToMcp(
   const { baseUrl } = links
   const { status, headers, body } = await mcpPool.respond(
     {
-      body: await readBody(request, bodyBytesMax),
+      body: await readBody(request, bodyBytesMax, caller.userId),
       headers: Object.fromEntries(request.headers),
       caller,
       requestId,

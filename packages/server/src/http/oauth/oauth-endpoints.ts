@@ -52,7 +52,7 @@ export function createOAuthEndpoints(
     get("/oauth/.well-known/openid-configuration", toOpenIdMetadata(baseUrl)),
     post("/oauth/device_authorization", async (request, rateKey) => {
       await registrations.take(rateKey)
-      const device = await devices.start(await readForm(request))
+      const device = await devices.start(await readForm(request, rateKey))
       const uri = `${baseUrl}/oauth/device`
       return json(200, {
         device_code: device.deviceCode,
@@ -65,7 +65,7 @@ export function createOAuthEndpoints(
     }),
     post("/oauth/register", async (request, rateKey) => {
       await registrations.take(rateKey)
-      const client = await oauthClients.register(await readJson(request))
+      const client = await oauthClients.register(await readJson(request, rateKey))
       return json(201, {
         client_id: client.id,
         client_id_issued_at: Math.floor(client.createdAt / 1000),
@@ -76,8 +76,8 @@ export function createOAuthEndpoints(
         token_endpoint_auth_method: "none",
       })
     }),
-    post("/oauth/token", async (request) => {
-      const pair = await clientTokens.exchange(await readForm(request))
+    post("/oauth/token", async (request, rateKey) => {
+      const pair = await clientTokens.exchange(await readForm(request, rateKey))
       return json(200, {
         access_token: pair.accessToken,
         token_type: "Bearer",
@@ -86,8 +86,8 @@ export function createOAuthEndpoints(
         scope: pair.scopes.join(" "),
       })
     }),
-    post("/oauth/revoke", async (request) => {
-      await clientTokens.revoke(await readForm(request))
+    post("/oauth/revoke", async (request, rateKey) => {
+      await clientTokens.revoke(await readForm(request, rateKey))
       return json(200, {})
     }),
   ]
@@ -148,8 +148,8 @@ function toRefusal(error: unknown): ApiResponse {
   return json(status, { error: error.code, error_description: error.message })
 }
 
-async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBody(request, limits.bodyBytesMax)
+async function readJson(request: Request, rateKey: string): Promise<unknown> {
+  const bytes = await readBody(request, limits.bodyBytesMax, rateKey)
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), limits.bodyBytesMax)
   } catch {
@@ -158,9 +158,9 @@ async function readJson(request: Request): Promise<unknown> {
 }
 
 /** The parameters of a form. One that occurs twice could mean different things to two readers. */
-async function readForm(request: Request): Promise<TokenRequest> {
+async function readForm(request: Request, rateKey: string): Promise<TokenRequest> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
-  const bytes = await readBody(request, limits.bodyBytesMax)
+  const bytes = await readBody(request, limits.bodyBytesMax, rateKey)
   if (type !== "application/x-www-form-urlencoded")
     throw new OAuthRefusal(
       "invalid_request",

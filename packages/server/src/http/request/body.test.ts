@@ -7,6 +7,7 @@ const url = "http://hamlet.test/v1/vals"
 const encode = (text: string) => new TextEncoder().encode(text)
 
 describe("readBody", () => {
+  const read = (request: Request, bytesMax: number) => readBody(request, bytesMax, "sender")
   const toRequest = (body: BodyInit | null, headers: Record<string, string> = {}) =>
     new Request(url, { method: "POST", body, headers })
 
@@ -32,18 +33,16 @@ describe("readBody", () => {
 
   test("returns the bytes, up to the limit", async () => {
     const bytes = new Uint8Array(1000).map((_, index) => index)
-    expect(await readBody(toRequest(bytes), 1000)).toEqual(bytes)
-    expect(await readBody(toRequest(bytes, { "content-length": "1000" }), 1000)).toEqual(bytes)
-    expect(new Uint8Array(await readBody(toRequest(toStream(10, 100).body), 1000))).toHaveLength(
-      1000,
-    )
+    expect(await read(toRequest(bytes), 1000)).toEqual(bytes)
+    expect(await read(toRequest(bytes, { "content-length": "1000" }), 1000)).toEqual(bytes)
+    expect(new Uint8Array(await read(toRequest(toStream(10, 100).body), 1000))).toHaveLength(1000)
   })
 
   test("returns no bytes without a body", async () => {
-    expect(await readBody(toRequest(null), 10)).toHaveLength(0)
-    expect(await readBody(toRequest(""), 10)).toHaveLength(0)
-    expect(await readBody(toRequest(null, { "content-length": "0" }), 10)).toHaveLength(0)
-    expect(await readBody(toRequest(toStream(0, 0).body), 10)).toHaveLength(0)
+    expect(await read(toRequest(null), 10)).toHaveLength(0)
+    expect(await read(toRequest(""), 10)).toHaveLength(0)
+    expect(await read(toRequest(null, { "content-length": "0" }), 10)).toHaveLength(0)
+    expect(await read(toRequest(toStream(0, 0).body), 10)).toHaveLength(0)
   })
 
   test("refuses one byte too many, with and without a length", async () => {
@@ -55,13 +54,13 @@ describe("readBody", () => {
       toRequest(toStream(11, 100).body),
       toRequest(toStream(11, 100).body, { "content-length": "5" }),
     ]) {
-      expect(await codeOf(readBody(request, 1000))).toBe("body_too_large")
+      expect(await codeOf(read(request, 1000))).toBe("body_too_large")
     }
   })
 
   test("refuses a declared length before it reads the body", async () => {
     const { body, sent } = toStream(100, 100)
-    expect(await codeOf(readBody(toRequest(body, { "content-length": "10000" }), 1000))).toBe(
+    expect(await codeOf(read(toRequest(body, { "content-length": "10000" }), 1000))).toBe(
       "body_too_large",
     )
     expect(sent.chunks).toBe(0)
@@ -69,7 +68,7 @@ describe("readBody", () => {
 
   test("stops reading at the limit, and cancels the stream", async () => {
     const { body, sent } = toStream(1_000_000, 100)
-    expect(await codeOf(readBody(toRequest(body), 1000))).toBe("body_too_large")
+    expect(await codeOf(read(toRequest(body), 1000))).toBe("body_too_large")
     expect(sent.chunks).toBeLessThan(20)
     expect(sent.isCancelled).toBe(true)
   })
@@ -77,14 +76,14 @@ describe("readBody", () => {
   test("refuses an incomplete body", async () => {
     for (const headers of [{}, { "content-length": "1000" }]) {
       const { body } = toStream(3, 100, "error")
-      expect(await codeOf(readBody(toRequest(body, headers), 1000))).toBe("invalid_json")
+      expect(await codeOf(read(toRequest(body, headers), 1000))).toBe("invalid_json")
     }
   })
 
   test.each(["gzip", "br", "zstd", "gzip, identity", "x"])(
     "refuses the content encoding %s",
     async (encoding) => {
-      expect(await codeOf(readBody(toRequest("{}", { "content-encoding": encoding }), 10))).toBe(
+      expect(await codeOf(read(toRequest("{}", { "content-encoding": encoding }), 10))).toBe(
         "unsupported_encoding",
       )
     },
@@ -93,7 +92,7 @@ describe("readBody", () => {
   test.each(["identity", "Identity", "IDENTITY"])(
     "accepts the content encoding %s",
     async (encoding) => {
-      expect(await readBody(toRequest("{}", { "content-encoding": encoding }), 10)).toHaveLength(2)
+      expect(await read(toRequest("{}", { "content-encoding": encoding }), 10)).toHaveLength(2)
     },
   )
 })

@@ -1,16 +1,24 @@
 import { AppError } from "../../domain/app-error.ts"
+import { readPieces } from "../../shared/hostile-input/read-pieces.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** Reads the body of a request; throws as soon as it is larger than `bytesMax`. */
-export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+/**
+ * Reads the body of a request; throws as soon as it is larger than `bytesMax`. Senders, which are
+ * user ids or addresses, take turns.
+ */
+export async function readBody(
+  request: Request,
+  bytesMax: number,
+  sender: string,
+): Promise<Uint8Array> {
   assertNotEncoded(request)
   const length = request.headers.get("content-length")
   if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax)
   try {
     // Reading `request.body` would create a stream, which is slow for a small body.
     if (length !== null) return checkLength(await request.bytes(), bytesMax)
-    return request.body ? await readStream(request.body, bytesMax) : new Uint8Array()
+    return await readStream(request, bytesMax, sender)
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     // The client disconnected, or its chunked encoding is invalid.
@@ -31,13 +39,10 @@ export function assertNotEncoded(request: Request): void {
   }
 }
 
-async function readStream(
-  stream: ReadableStream<Uint8Array>,
-  bytesMax: number,
-): Promise<Uint8Array> {
+async function readStream(request: Request, bytesMax: number, sender: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let total = 0
-  for await (const chunk of stream) {
+  for await (const chunk of readPieces(request, sender)) {
     total += chunk.length
     if (total > bytesMax) throw tooLarge(bytesMax)
     chunks.push(chunk)

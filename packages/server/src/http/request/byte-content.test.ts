@@ -17,25 +17,30 @@ describe("toContent", () => {
     ["99999999999999999999", undefined],
   ])("reads the length %j as %j", (header, length) => {
     expect(
-      toContent(toRequest("abc", header === null ? {} : { "content-length": header })).length,
+      toContent(toRequest("abc", header === null ? {} : { "content-length": header }), "sender")
+        .length,
     ).toBe(length as number)
   })
 
   test("returns the bytes at once or in chunks, and none without a body", async () => {
     expect(
-      Buffer.from(await toContent(toRequest("é", { "content-length": "2" })).bytes()).toString(),
+      Buffer.from(
+        await toContent(toRequest("é", { "content-length": "2" }), "sender").bytes(),
+      ).toString(),
     ).toBe("é")
-    expect(await toText(toContent(toRequest("é")).stream())).toBe("é")
-    expect(await toText(toContent(toRequest(null)).stream())).toBe("")
+    expect(await toText(toContent(toRequest("é"), "sender").stream())).toBe("é")
+    expect(await toText(toContent(toRequest(null), "sender").stream())).toBe("")
   })
 
   test("refuses content of another length than declared", async () => {
     for (const length of ["2", "4"]) {
-      expect(await codeOf(toContent(toRequest("abc", { "content-length": length })).bytes())).toBe(
-        "invalid_request",
-      )
       expect(
-        await codeOf(toText(toContent(toRequest("abc", { "content-length": length })).stream())),
+        await codeOf(toContent(toRequest("abc", { "content-length": length }), "sender").bytes()),
+      ).toBe("invalid_request")
+      expect(
+        await codeOf(
+          toText(toContent(toRequest("abc", { "content-length": length }), "sender").stream()),
+        ),
       ).toBe("invalid_request")
     }
   })
@@ -48,18 +53,22 @@ describe("toContent", () => {
           controller.error(new Error("gone"))
         },
       })
-    expect(await codeOf(toText(toContent(toRequest(broken())).stream()))).toBe("invalid_request")
-    expect(await codeOf(toContent(toRequest(broken(), { "content-length": "6" })).bytes())).toBe(
+    expect(await codeOf(toText(toContent(toRequest(broken()), "sender").stream()))).toBe(
       "invalid_request",
     )
+    expect(
+      await codeOf(toContent(toRequest(broken(), { "content-length": "6" }), "sender").bytes()),
+    ).toBe("invalid_request")
   })
 
   test("refuses compressed content", async () => {
-    expect(await codeOf(() => toContent(toRequest("x", { "content-encoding": "gzip" })))).toBe(
-      "unsupported_encoding",
-    )
     expect(
-      await toText(toContent(toRequest("x", { "content-encoding": "Identity" })).stream()),
+      await codeOf(() => toContent(toRequest("x", { "content-encoding": "gzip" }), "sender")),
+    ).toBe("unsupported_encoding")
+    expect(
+      await toText(
+        toContent(toRequest("x", { "content-encoding": "Identity" }), "sender").stream(),
+      ),
     ).toBe("x")
   })
 })

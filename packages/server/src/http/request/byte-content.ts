@@ -1,11 +1,12 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { IncomingContent } from "../../domain/blobs/uploads.ts"
+import { readPieces } from "../../shared/hostile-input/read-pieces.ts"
 import { assertNotEncoded } from "./body.ts"
 import { invalidHeader } from "./preconditions.ts"
 
-/** The body of a request, without parsing. */
-export function toContent(request: Request): IncomingContent {
+/** The body of a request, without parsing. Senders take turns. */
+export function toContent(request: Request, sender: string): IncomingContent {
   assertNotEncoded(request)
   const length = parseLength(request.headers.get("content-length"))
   return {
@@ -15,7 +16,7 @@ export function toContent(request: Request): IncomingContent {
       const bytes = await request.bytes().catch(throwIncomplete)
       return bytes.length === length ? bytes : throwIncomplete()
     },
-    stream: () => readStream(request, length),
+    stream: () => readStream(request, length, sender),
   }
 }
 
@@ -35,10 +36,11 @@ function parseLength(header: string | null): number | undefined {
 async function* readStream(
   request: Request,
   length: number | undefined,
+  sender: string,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0
   try {
-    for await (const chunk of request.body ?? []) {
+    for await (const chunk of readPieces(request, sender)) {
       bytes += chunk.length
       yield chunk
     }

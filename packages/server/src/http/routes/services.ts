@@ -17,7 +17,7 @@ export function serviceHandlers(nouns: Nouns) {
     createChatCompletion: async ({ caller, request }) => {
       const { contentType, stream } = await chat.complete(
         caller,
-        (bytesMax) => readBody(request, bytesMax),
+        (bytesMax) => readBody(request, bytesMax, caller.userId),
         request.signal,
       )
       return { ...content(contentType, "", { "cache-control": "no-store" }), stream }
@@ -52,7 +52,7 @@ function storageHandlers({ blobs, uploads, sqlite, valStorage, api }: Nouns) {
     await uploads.put(home, {
       key,
       contentType: toContentType(request),
-      content: toContent(request),
+      content: toContent(request, home.ownerId),
     })
     return json(201, "ok")
   }

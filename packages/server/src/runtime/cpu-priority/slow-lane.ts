@@ -1,22 +1,5 @@
-import { dlopen, type FFIFunction, type Library } from "bun:ffi"
 import { tryList } from "../../shared/files/try-read.ts"
-
-/** The C library of most Linux systems (glibc), and that of Alpine (musl). */
-const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]
-
-/** Functions of the C library that Bun does not offer. Undefined outside of Linux. */
-export function openCLibrary<Shapes extends Record<string, FFIFunction>>(
-  shapes: Shapes,
-): Library<Shapes>["symbols"] | undefined {
-  for (const name of process.platform === "linux" ? names : []) {
-    try {
-      return dlopen(name, shapes).symbols
-    } catch {
-      // The next one may exist.
-    }
-  }
-  return undefined
-}
+import { openCLibrary } from "../../shared/system/c-library.ts"
 
 /** One bit for each core: 1024 cores, the size of `cpu_set_t`. */
 const maskBytes = 128
