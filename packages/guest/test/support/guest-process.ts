@@ -97,6 +97,7 @@ export class GuestProcess {
       "--cached-only",
       "--no-code-cache",
       "--unstable-no-legacy-abort",
+      "--unstable-raw-imports",
     ]
     const permissions = [
       "--allow-env",

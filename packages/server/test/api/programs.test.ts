@@ -391,6 +391,39 @@ describeApi("createPrograms", (suite) => {
       )
     })
 
+    test("are all there for a computed import, with what they import, and change the key", async () => {
+      const files = { "pages/a.ts": importing("../lib/x.ts"), "lib/x.ts": "x", "README.md": "#" }
+      const code = "const name = './pages/a.ts'; export default () => import(name)"
+      const { ada, main } = await withFiles(code, files)
+      const program = await programOf(suite, main)
+      expect(Object.keys(await modulesOf(program)).toSorted()).toEqual(
+        ["lib/x.ts", "main.tsx", "pages/a.ts"].map((path) => toUrl(main, path)),
+      )
+      expect(program.isMadeOf(main.id, ["new.ts"])).toBe(true)
+      expect(program.isMadeOf(main.id, ["README.md"])).toBe(false)
+      const readme = await saveAll(ada, main, { "README.md": "# Hello" })
+      expect((await programOf(suite, readme)).key).toBe(program.key)
+      const added = await saveAll(ada, readme, { "pages/b.ts": "b" })
+      expect((await programOf(suite, added)).key).not.toBe(program.key)
+    })
+
+    test("of any kind are there for an import as text or bytes, and for no other", async () => {
+      const files = { "i.html": `<p>1</p><script src="./lib.ts">`, "lib.ts": "lib", "b.bin": "b" }
+      const text = `import t from "./i.html" with { type: "text" }`
+      const { ada, main } = await withFiles(text, files)
+      const urlsOf = async (view: ValView) =>
+        Object.keys(await modulesOf(await programOf(suite, view)))
+      expect(await urlsOf(main)).toEqual(["main.tsx", "i.html"].map((path) => toUrl(main, path)))
+      expect((await modulesOf(await programOf(suite, main)))[toUrl(main, "i.html")]).toBe(
+        files["i.html"],
+      )
+      const bytes = `export default () => import("./b.bin", { with: { type: "bytes" } })`
+      const next = await saveAll(ada, main, { "main.tsx": bytes })
+      expect(await urlsOf(next)).toEqual(["main.tsx", "b.bin"].map((path) => toUrl(next, path)))
+      const none = await saveAll(ada, next, { "main.tsx": `import "./b.bin"; import "./lib.ts"` })
+      expect(await urlsOf(none)).toEqual(["main.tsx", "lib.ts"].map((path) => toUrl(none, path)))
+    })
+
     test("that a program does not reach do not change its key, unless it can read them", async () => {
       const { ada, main } = await withFiles(importing("./a.ts"), { "a.ts": "a" })
       const lib = await val(ada, { name: "lib", code: importing("./main") })

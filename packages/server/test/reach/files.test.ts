@@ -57,6 +57,38 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
   )
 
   test(
+    "of a val are imported as text and bytes, and by names that it computes",
+    async () => {
+      const val = await addVal(
+        `import page from "./page.html" with { type: "text" }
+        import icon from "./icon.svg" with { type: "bytes" }
+        export default async () => {
+          const later = await import("./later.css", { with: { type: "text" } })
+          const names = ["a.ts", "b.tsx"]
+          const routes = await Promise.all(names.map((name) => import(\`./routes/\${name}\`)))
+          return Response.json([
+            ...[page, [...icon], later.default],
+            ...routes.map((route) => route.default),
+          ])
+        }`,
+        {
+          "page.html": `<h1>Hä?</h1><script src="./routes/a.ts"></script>`,
+          "icon.svg": "é",
+          "later.css": "p {}\n",
+          "routes/a.ts": `import { mark } from "../mark.ts"; export default "a" + mark`,
+          "routes/b.tsx": `export default "b" as string`,
+          "mark.ts": `export const mark: string = "!"`,
+        },
+      )
+      expect(JSON.parse(await textOf(val))).toEqual([
+        ...[`<h1>Hä?</h1><script src="./routes/a.ts"></script>`, [0xc3, 0xa9], "p {}\n"],
+        ...["a!", "b"],
+      ])
+    },
+    msMax,
+  )
+
+  test(
     "are shown with their lines in errors, and missing ones by their names",
     async () => {
       const val = await addVal(`import "./lib/fail.ts"\nexport default () => 1`, {

@@ -1,12 +1,15 @@
 /** The language of a module. Deno transpiles TypeScript and JSX. */
 export type ModuleType = "tsx" | "ts" | "jsx" | "js" | "json"
 
+/** That of a file that is imported as text or bytes only. */
+export const textType = "text"
+
 /** A module and the address by which it is imported. */
 export interface ProgramModule {
   readonly url: string
   readonly code: string
   /** Absent for TypeScript with JSX. */
-  readonly type?: ModuleType
+  readonly type?: ModuleType | typeof textType
   /** Whose code it is. Absent for code that is not a user's. */
   readonly ownerId?: string | undefined
   /** The URL of the module that this one is; it has no code of its own then. */

@@ -1,13 +1,13 @@
 import { resolveMapped } from "@hamlet/contract/import-map"
 import type { Sources } from "../vals/val-source.ts"
-import type { VersionFileStore } from "./graph/version-files.ts"
+import { isModulePath, type VersionFileStore } from "./graph/version-files.ts"
 import { listConfigEdits } from "./imports/config-edits.ts"
 import { findImplicit } from "./imports/text-packages.ts"
 import type { VersionConfig } from "./imports/version-configs.ts"
 import type { BundleStore, LockfileStore, LockfileSummary, StoredBundle } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
-import { type ProgramModule, toModuleType } from "./program-module.ts"
+import { type ProgramModule, textType, toModuleType } from "./program-module.ts"
 import { listRemoteImports } from "./remote-imports.ts"
 
 /** Where the packages of programs are found. */
@@ -31,6 +31,8 @@ export interface SavedModule {
   /** Of its version. */
   readonly lock: LockfileSummary | null
   readonly config: VersionConfig | null
+  /** See `GraphModule`. */
+  readonly isSpare?: boolean
 }
 
 /** Modules and the packages that they import. */
@@ -72,13 +74,13 @@ export async function addPackages(
 }
 
 function toProgramModule({ url, code, path, ownerId }: SavedModule): ProgramModule {
-  return { url, code, type: toModuleType(path), ownerId }
+  return { url, code, type: isModulePath(path) ? toModuleType(path) : textType, ownerId }
 }
 
 type PendingSource = Pick<PackageSource, "pendingLockfiles" | "files" | "sources">
 type PendingModule = Pick<
   SavedModule,
-  "branchId" | "version" | "path" | "ownerId" | "lock" | "config"
+  "branchId" | "version" | "path" | "ownerId" | "lock" | "config" | "isSpare"
 >
 
 /**
@@ -89,7 +91,7 @@ export async function waitForPackages(
   source: PendingSource,
   modules: readonly PendingModule[],
 ): Promise<void> {
-  const pending = modules.filter(({ lock }) => lock?.state === "pending")
+  const pending = modules.filter(({ lock, isSpare }) => lock?.state === "pending" && !isSpare)
   const areImporting = await Promise.all(pending.map((one) => hasPackages(source, one)))
   const importing = pending.filter((_, index) => areImporting[index])
   const versions = Map.groupBy(importing, (one) => `${one.branchId} ${one.version}`)
@@ -128,6 +130,8 @@ async function toLocked(
   source: PackageSource,
   { lock, ownerId, ...module }: SavedModule,
 ): Promise<LockedModule | undefined> {
+  // A text or JSON file stays as it is.
+  if (!isModulePath(module.path) || toModuleType(module.path) === "json") return undefined
   const [found, written] = await Promise.all([
     lock && source.lockfiles.find(module.branchId, module.version),
     module.config ? source.sources.parser.scanPlaces(module.code, ownerId) : [],

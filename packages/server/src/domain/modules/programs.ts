@@ -8,14 +8,15 @@ import type { Program, ProgramContent } from "../runs/runner.ts"
 import type { SecretOpener } from "../secrets/open-secrets.ts"
 import { createMask, noMask } from "../secrets/secret-mask.ts"
 import type { Val } from "../vals/vals.ts"
+import type { ResolvedImport } from "./graph/import-store.ts"
 import {
   createModuleGraph,
   type GraphModule,
   type GraphParts,
   type LockedGraphModule,
-  type ResolvedImport,
   type Walk,
 } from "./graph/module-graph.ts"
+import { isModulePath } from "./graph/version-files.ts"
 import { mayImport } from "./import-address.ts"
 import {
   type Bundle,
@@ -208,8 +209,11 @@ async function readFile(
 function isMadeOf(walk: Walk, branchId: string, paths: readonly string[]): boolean {
   if (readsFiles(walk) && walk.entry.branchId === branchId) return true
   const isConfigured = paths.some(isConfigPath)
+  const isNew = paths.some(isModulePath)
   return [walk.entry, ...walk.modules].some(
-    (module) => module.branchId === branchId && (isConfigured || paths.includes(module.path)),
+    (module) =>
+      module.branchId === branchId &&
+      (isConfigured || (isNew && module.text.importsComputed) || paths.includes(module.path)),
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import type { ResolvedImport } from "../modules/graph/module-graph.ts"
+import type { ResolvedImport } from "../modules/graph/import-store.ts"
 import type { VersionFileStore } from "../modules/graph/version-files.ts"
 import { mainBranch, toBranchKey } from "../modules/import-address.ts"
 import { type DependencyResolver, toResolution } from "../modules/lockfiles.ts"

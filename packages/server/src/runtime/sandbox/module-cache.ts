@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import type { ModuleType, ProgramModule } from "../../domain/modules/program-module.ts"
+import type { ProgramModule } from "../../domain/modules/program-module.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 
 /**
@@ -25,12 +25,13 @@ export async function writeModuleLater(denoDir: string, module: ProgramModule): 
   await writeFile(path, text, fileMode)
 }
 
-const contentTypes: Readonly<Record<ModuleType, string>> = {
+const contentTypes: Readonly<Record<NonNullable<ProgramModule["type"]>, string>> = {
   tsx: "text/tsx",
   ts: "text/typescript",
   jsx: "text/jsx",
   js: "text/javascript",
   json: "application/json",
+  text: "text/plain",
 }
 
 const folderMode = { recursive: true, mode: 0o755 } as const

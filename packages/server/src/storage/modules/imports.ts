@@ -2,7 +2,7 @@ import type {
   ImportStore,
   ImportTarget,
   ResolvedImport,
-} from "../../domain/modules/graph/module-graph.ts"
+} from "../../domain/modules/graph/import-store.ts"
 import type { SavedVersion } from "../../domain/modules/graph/version-files.ts"
 import { mainBranch, toBranchKey } from "../../domain/modules/import-address.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"

@@ -37,16 +37,16 @@ export function startFileSearch(): FileSearch {
  */
 export async function findImportedFiles(
   texts: ModuleTexts,
-  { url: from, path: ownPath, branchId, version, config, text: { files } }: ImportingFile,
+  { url: from, path: ownPath, branchId, version, config, text: own }: ImportingFile,
   search: FileSearch,
 ): Promise<{
   readonly found: readonly { readonly url: string; readonly module: FileModule }[]
   readonly isComplete: boolean
 }> {
   const root = from.slice(0, -ownPath.length)
-  const specifiers = files.slice(0, search.specifiersLeft)
+  const specifiers = own.files.slice(0, search.specifiersLeft)
   search.specifiersLeft -= specifiers.length
-  let isComplete = specifiers.length === files.length
+  let isComplete = specifiers.length === own.files.length
   const urls = specifiers
     .map((specifier) => resolveUrl(specifier, from))
     .filter((url): url is string => url?.startsWith(root) === true)
@@ -60,7 +60,7 @@ export async function findImportedFiles(
     urls.map(async (url) => {
       const [path = ""] = url.slice(root.length).split("?")
       const key = toFileKey(branchId, version, path)
-      const text = await texts.find(key, branchId, version, path, config)
+      const text = await texts.find(key, branchId, version, path, config, own.importsTexts)
       return text && { url, module: { url: `${root}${path}`, path, text } }
     }),
   )

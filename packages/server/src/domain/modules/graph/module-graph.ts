@@ -11,6 +11,7 @@ import type { LockfileStore, LockfileSummary } from "../lockfiles.ts"
 import { toModuleUrl } from "../module-url.ts"
 import type { VersionLockfiles } from "../version-lockfiles.ts"
 import { createFound } from "./found-modules.ts"
+import type { ImportStore, ImportTarget, ResolvedImport } from "./import-store.ts"
 import {
   type FileSearch,
   findImportedFiles,
@@ -19,45 +20,8 @@ import {
   toFileKey,
 } from "./imported-files.ts"
 import { createModuleTexts, type ModuleText, type ModuleTexts } from "./module-texts.ts"
-import type { SavedVersion, VersionFileStore } from "./version-files.ts"
-
-/** A branch of a val that a file imports, resolved to its current state. */
-export interface ResolvedImport {
-  /** See `toBranchKey`. */
-  readonly address: string
-  /** All specifiers that the code uses for it; null for versions saved before these were stored. */
-  readonly specifiers: readonly string[] | null
-  readonly isPinned: boolean
-  /** The time as of which a pinned val imports in turn. */
-  readonly pinnedAt: number
-  /** Undefined when it does not exist, or the owner of the importing val may not see it. */
-  readonly target: ImportTarget | undefined
-  /** The version to use where the code names none; undefined when it was deleted. */
-  readonly version: SavedVersion | undefined
-}
-
-/** The branch that an import means. */
-export interface ImportTarget {
-  readonly valId: string
-  readonly ownerId: string
-  readonly ownerName: string
-  readonly valName: string
-  readonly branchId: string
-  readonly branchName: string
-}
-
-/** A file of a branch, since the version in which it last changed. */
-interface ImportingFile {
-  readonly branchId: string
-  readonly path: string
-  readonly since: number
-}
-
-/** Stores what files import. */
-export interface ImportStore {
-  /** Unpinned imports resolve to the versions that were current at `asOf`; null means now. */
-  find(file: ImportingFile, asOf: number | null): Promise<readonly ResolvedImport[]>
-}
+import { createSpareModules } from "./spare-modules.ts"
+import type { VersionFileStore } from "./version-files.ts"
 
 /** Where the graph finds versions, their imports and their packages. */
 export interface GraphParts {
@@ -79,6 +43,8 @@ export interface GraphModule extends ImportTarget {
   readonly text: ModuleText
   /** The configuration of its version. */
   readonly config: VersionConfig | null
+  /** Whether it is there only because a module may import any file of its version. */
+  readonly isSpare?: boolean
 }
 
 /** A module with the packages that it imports. */
@@ -139,6 +105,7 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits) {
     texts: createModuleTexts(parts.files, limits.cachedMax),
     configs: createVersionConfigs(parts.files),
   }
+  const findSpares = createSpareModules(parts.files, facts.texts, limits)
   return {
     /** The module of a val that is known to import neither vals nor files; undefined if it may. */
     findLeaf(val: Val): Walk | undefined {
@@ -158,7 +125,9 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits) {
       const found = createFound(entry, limits.modulesMax)
       const search = startFileSearch()
       const lockfiles = new Map<string, LockfileSummary | null>()
-      for (let level = [entry]; level.length > 0; ) {
+      let level = [entry]
+      let hasSpares = false
+      while (level.length > 0) {
         const looks = await Promise.all(
           level.map((module) =>
             look(parts, facts, module, search, module === entry ? unsaved : undefined),
@@ -166,6 +135,10 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits) {
         )
         for (const { url, lock } of looks) lockfiles.set(url, lock)
         level = looks.flatMap(({ imported }) => imported.flatMap((one) => found.add(one) ?? []))
+        if (level.length > 0 || hasSpares || unsaved) continue
+        hasSpares = true
+        const spares = await findSpares([...found.modules.values()])
+        level = spares.flatMap((one) => found.add(one) ?? [])
       }
       const toLocked = (module: GraphModule): LockedGraphModule => ({
         ...module,
@@ -265,7 +238,8 @@ async function look(
   ])
   const imports = [...mapped, ...own]
   const vals = imports.length > 0 ? await listImported(parts, facts, module, imports, own) : []
-  const isAlone = files.isComplete && files.found.length === 0 && imports.length === 0
+  const isAlone =
+    !text.importsComputed && files.isComplete && files.found.length === 0 && imports.length === 0
   if (isAlone && isFinal(lock)) note(facts, facts.alone, key, { lock, config })
   const inside = files.found.map((file) => ({
     url: file.url,
@@ -388,6 +362,9 @@ async function resolve(
   const own = toModuleUrl(home, { version: number, branchName: target.branchName, path })
   return {
     url,
-    module: { ...target, url: own, version: number, path, text, config, savedAt, asOf },
+    module: {
+      ...{ ...target, url: own, version: number, path, text, config, savedAt, asOf },
+      ...(module.isSpare ? { isSpare: true } : {}),
+    },
   }
 }

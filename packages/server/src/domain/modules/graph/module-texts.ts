@@ -19,6 +19,10 @@ export interface ModuleText {
   readonly mapped: readonly string[]
   /** Whether it may import packages. A false is exact: the program then needs no lockfile for it. */
   readonly mayHavePackages: boolean
+  /** Whether it may import files as text or bytes, which are no modules. */
+  readonly importsTexts: boolean
+  /** Whether it may import any file of its version, by a name that it computes. */
+  readonly importsComputed: boolean
   /** Whether it can read all files of its val, imported or not. */
   readonly readsFiles: boolean
 }
@@ -64,20 +68,32 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number) {
       keep(key, read)
       return read
     },
-    /** Undefined when the version has no such file, or it cannot be a module. */
+    /**
+     * Undefined when the version has no such file, or it cannot be a module. Any file can be imported
+     * as text.
+     */
     async find(
       key: string,
       branchId: string,
       version: number,
       path: string,
       config: VersionConfig | null,
+      isText = false,
     ): Promise<ModuleText | undefined> {
       if (known.has(key)) return known.get(key)
-      if (findPathProblem(path) !== undefined || !isModulePath(path)) return undefined
+      const isModule = isModulePath(path)
+      if (findPathProblem(path) !== undefined || !(isModule || isText)) return undefined
       const file = await files.find(branchId, version, path)
+      if (file && !isModule) return keep(key, { ...plainText, since: file.since })
       return keep(key, file && (await readInTurn(path, file, config)))
     },
   }
+}
+
+/** What is known of a file that is no module. */
+const plainText = {
+  ...{ mayImport: false, files: [], mapped: [], mayHavePackages: false },
+  ...{ importsTexts: false, importsComputed: false, readsFiles: false },
 }
 
 /**
@@ -109,6 +125,8 @@ function toModuleText(
       mapped.size > 0 ||
       files.size >= limits.filesMax ||
       (isImporting && packagePattern.test(content)),
+    importsTexts: isImporting && textTypePattern.test(content),
+    importsComputed: isImporting && computedPattern.test(content),
     readsFiles: utilsPattern.test(content) || [...mapped].some((one) => utilsPattern.test(one)),
   }
 }
@@ -140,4 +158,8 @@ const stringPattern = /(["'`])(?=([^"'`\s\\]{1,600})\1)/g
  */
 const packagePattern =
   /["'`]\s*(?:(?:npm|jsr|https?):|[a-z]{0,5}\\[xu\r\njsphm:]|\/|(?:\.\.?\/)+std\/)|@jsxImportSource|\bcreateRequire\b/i
+/** The import attribute of a text. */
+const textTypePattern = /\btype["'`]?\s*:\s*["'`](?:text|bytes)["'`]/
+/** A call of `import` that does not begin with a string; with a template, it may be computed. */
+const computedPattern = /\bimport\s*\(\s*(?!["'\s])/
 const utilsPattern = /\bstd\/utils\b/i

@@ -115,6 +115,8 @@ function toDenoCommand(
     // Otherwise the signal of a request aborts after the response, and a val that uses it gets a
     // warning in its logs.
     "--unstable-no-legacy-abort",
+    // Imports of files as bytes; those as text need no flag.
+    "--unstable-raw-imports",
     ...(hasCa ? [`--cert=${insideCa}`] : []),
     "--allow-env",
     // In bubblewrap these read `systemFiles`.
