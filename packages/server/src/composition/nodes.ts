@@ -9,6 +9,7 @@ import { ServiceWatch, type WatchedService } from "../jobs/service-watch.ts"
 import { identityOf, isAlive } from "../runtime/sandbox/launch/process-identity.ts"
 import { createLibsqlRegistry, registryNamespace } from "../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer, type LibsqlOptions } from "../shared/libsql/libsql-server.ts"
+import { readResidentBytes } from "../shared/resident-bytes.ts"
 import { createBucketContent, probeBucket } from "../storage/blobs/s3-objects.ts"
 import type { Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
@@ -82,7 +83,7 @@ function toLoad(status: RunnerStatus): NodeLoad {
     processes: status.processes,
     cpuLoad,
     cpus: availableParallelism(),
-    memoryBytes: process.memoryUsage.rss(),
+    memoryBytes: readResidentBytes() ?? 0,
     valMemoryBytes: status.memoryBytes,
     valMemoryBytesMax: status.memoryBytesMax,
   }

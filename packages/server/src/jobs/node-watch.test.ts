@@ -335,6 +335,35 @@ describeEachDatabase("NodeWatch", (open) => {
     await watch.stop()
   })
 
+  test("renews its lease when it cannot report, with what it reported last", async () => {
+    const { db } = await setUp()
+    const { deps, nodes } = startNode(db)
+    const errors: unknown[] = []
+    let fails = false
+    const watch = new NodeWatch({
+      ...deps,
+      report() {
+        if (fails) throw new Error("EMFILE: too many open files")
+        return report
+      },
+      onError: (error) => errors.push(error),
+      limits: { beatMs: 1, pauseMs: 1, leaseMs: 2 * longMs },
+    })
+    await watch.start()
+    fails = true
+    await waitUntil(() => errors.length > 0)
+    await expire({ db } as TestDatabase, deps.node)
+
+    await waitUntil(async () => ((await nodes.list())[0]?.leaseLeftMs ?? -1) > 0)
+
+    expect(watch.status.problem).toBeUndefined()
+    const [listed] = (await nodes.listPage({ offset: 0, limit: 9 })).items
+    expect(listed?.report?.version).toBe(report.version)
+    // Once, though every beat has it.
+    expect(errors).toHaveLength(1)
+    await watch.stop()
+  })
+
   test("ends runs that a node wrote after it was removed; the node may still record how they ended", async () => {
     const database = await setUp()
     const [paused, watching] = [startNode(database.db, "there"), startNode(await again(database))]

@@ -75,6 +75,7 @@ export class NodeWatch {
   readonly #beats: Loop
   /** Beside the beats: on a busy machine a sweep takes longer than a lease may be late. */
   readonly #sweeps: Loop
+  #reported: ReturnType<NodeWatchOptions["report"]> | undefined
   #status: NodeStatus = { problem: undefined, clockSkewMs: 0, isClockWrong: false }
 
   constructor(options: NodeWatchOptions) {
@@ -227,9 +228,18 @@ export class NodeWatch {
     return this.#options.nodes.add(this.#options.node, this.#limits.leaseMs, this.#report())
   }
 
-  #report(): NodeReport {
+  /**
+   * The last one again when there is none now, for example without a free descriptor: a lease needs
+   * no report.
+   */
+  #report(): NodeReport | undefined {
     const { clockSkewMs, isClockWrong } = this.#status
-    return { ...this.#options.report(), clockSkewMs, isClockWrong }
+    try {
+      this.#reported = this.#options.report()
+    } catch (error) {
+      this.#beats.report(error, "report")
+    }
+    return this.#reported && { ...this.#reported, clockSkewMs, isClockWrong }
   }
 
   async #compareClocks(): Promise<void> {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
+import { sql } from "../../src/storage/database/sql.ts"
 import { countDescriptors } from "../freeze/loop-meter.ts"
+import { describeEachDatabase, notRun } from "../support/databases.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -93,3 +95,37 @@ describe("process/open-files", () => {
     testMsMax,
   )
 })
+
+const prlimit = Bun.which("prlimit")
+
+if (prlimit === null) notRun("a node without a free descriptor", "prlimit is not installed")
+else
+  describeEachDatabase("process/open-files", (open) => {
+    test(
+      "a node without a free descriptor keeps its lease, and ends no other node",
+      async () => {
+        await using fixture = await openServerFixture(open)
+        const { hamlet } = await fixture.serve({ HAMLET_LOG_LEVEL: "warn" })
+        const db = await fixture.connect()
+        const readLease = async () => {
+          const [node] = await db.read<{ leaseUntil: number; isGone: number }>(
+            sql`select lease_until, is_gone from nodes where pid = ${hamlet.pid}`,
+          )
+          return node
+        }
+        const before = (await readLease())?.leaseUntil ?? 0
+        const limit = (files: number) =>
+          Bun.spawnSync([prlimit, "--pid", String(hamlet.pid), `--nofile=${files}:`])
+
+        expect(limit(countDescriptors(hamlet.pid)).exitCode).toBe(0)
+        // Several times: some reports may need no descriptor.
+        await waitUntil(async () => ((await readLease())?.leaseUntil ?? 0) > before + 6_000)
+
+        expect(Boolean((await readLease())?.isGone)).toBe(false)
+        limit(1_024)
+        await db.stop()
+        expect(hamlet.stderr).not.toContain("lease_lost")
+      },
+      testMsMax,
+    )
+  })

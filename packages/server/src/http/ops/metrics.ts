@@ -9,6 +9,7 @@ import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
 import type { Counter } from "../../shared/counter.ts"
 import { toKnownMethod } from "../../shared/headers/known-method.ts"
 import { Histogram } from "../../shared/histogram.ts"
+import { readResidentBytes } from "../../shared/files/resident-bytes.ts"
 import type { LoopDelayReport } from "../../shared/time/loop-delay.ts"
 import type { SpanCounts } from "../../shared/tracing/tracer.ts"
 import { by, MetricPage } from "./metric-page.ts"
@@ -137,7 +138,7 @@ export function createMetrics(sources: MetricSources) {
       page.gauge(
         "process_resident_memory_bytes",
         "Resident memory of the server",
-        process.memoryUsage.rss(),
+        readResidentBytes() ?? [],
       )
       return page.toString()
     },

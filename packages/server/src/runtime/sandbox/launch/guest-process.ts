@@ -1,7 +1,14 @@
 import { readFileSync, statfsSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { tryList, tryReadText } from "../../../shared/files/try-read.ts"
-import { identityOf, isAlive, killIfAlive, pidOf, readProcessStat } from "./process-identity.ts"
+import {
+  identityOf,
+  isAlive,
+  isCertainlyAlive,
+  killIfAlive,
+  pidOf,
+  readProcessStat,
+} from "./process-identity.ts"
 
 /** The process in which a val runs, as the host sees it. With bubblewrap it is the inner one. */
 export class GuestProcess {
@@ -13,10 +20,14 @@ export class GuestProcess {
     this.#pid = pidOf(identity)
   }
 
-  /** Undefined when it has ended. */
+  /** Undefined when it has ended, or cannot be looked up now. */
   static find(pid: number): GuestProcess | undefined {
-    const identity = identityOf(pid)
-    return identity === undefined ? undefined : new GuestProcess(identity)
+    try {
+      const identity = identityOf(pid)
+      return identity === undefined ? undefined : new GuestProcess(identity)
+    } catch {
+      return undefined
+    }
   }
 
   get pid(): number {
@@ -29,7 +40,7 @@ export class GuestProcess {
 
   /** Never kills another process that has got the same id since. */
   kill(): void {
-    if (this.isAlive()) killIfAlive(this.#pid)
+    if (isCertainlyAlive(this.#identity)) killIfAlive(this.#pid)
   }
 
   readUsage():

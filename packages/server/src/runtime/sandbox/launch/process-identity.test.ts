@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { join } from "node:path"
 import { waitUntil } from "../../../../test/support/wait-until.ts"
 import {
   identityOf,
@@ -34,6 +35,29 @@ test.if(isLinux)(
     expect(isAlive([pid, 1, 1, bootId].join("-"))).toBe(true)
   },
 )
+
+test.if(isLinux)("isAlive is true for a process that cannot be looked up", () => {
+  const script = `
+    import { openSync } from "node:fs"
+    import { readResidentBytes } from "${join(import.meta.dir, "../../../shared/resident-bytes.ts")}"
+    import { identityOf, isAlive, isCertainlyAlive } from "${join(import.meta.dir, "process-identity.ts")}"
+    const identity = identityOf(process.ppid)
+    const read = () => [isAlive(identity), isCertainlyAlive(identity), readResidentBytes() > 0]
+    const before = read()
+    try {
+      for (;;) openSync("/dev/null", "r")
+    } catch {}
+    const atLimit = read()
+    process.stdout.write(JSON.stringify([before, atLimit]))`
+  const { stdout } = Bun.spawnSync([
+    ...["sh", "-c", 'ulimit -n 64; "$@"; exit', "sh"],
+    ...[process.execPath, "-e", script],
+  ])
+  expect(JSON.parse(stdout.toString())).toEqual([
+    [true, true, true],
+    [true, false, false],
+  ])
+})
 
 test.if(isLinux)("readProcessStat returns undefined for a zombie", async () => {
   // The shell executes a program that never waits for the child.

@@ -1,31 +1,47 @@
-import { readlinkSync } from "node:fs"
+import { readFileSync, readlinkSync } from "node:fs"
 import { tryReadText } from "../../../shared/files/try-read.ts"
 
 /**
  * A text that identifies one process for ever: a process id alone is reused. Undefined when there
- * is no such process. Without /proc it is the process id alone.
+ * is no such process. Without /proc it is the process id alone. Throws when this process has no free
+ * descriptor.
  *
  * `{pid}-{start time, in ticks since boot}-{pid namespace}-{boot id}`. It is short, because it is
  * part of the paths of sockets, whose length is limited.
  */
 export function identityOf(pid: number): string | undefined {
   if (process.platform !== "linux") return hasProcess(pid) ? String(pid) : undefined
-  const startedTicks = readProcessStat(pid)?.startedTicks
+  const startedTicks = parseProcessStat(readFact(`/proc/${pid}/stat`))?.startedTicks
   return startedTicks === undefined
     ? undefined
     : [pid, startedTicks.toString(36), readPidNamespace(), readBootId()].join("-")
 }
 
 /**
- * Whether the process still runs. Only for identities of this machine. A process of another pid
+ * Whether the process may still run. Only for identities of this machine. A process of another pid
  * namespace, for example of a container that shares the temporary folder, cannot be seen and counts
- * as alive: leaving files behind is better than removing those of a live server.
+ * as alive: leaving files behind is better than removing those of a live server. So does one that
+ * cannot be looked up, because this process has no free descriptor.
  */
 export function isAlive(identity: string): boolean {
+  return lookUp(identity) !== "ended"
+}
+
+/** Whether the process certainly runs, so that its id is not that of another one. */
+export function isCertainlyAlive(identity: string): boolean {
+  return lookUp(identity) === "alive"
+}
+
+function lookUp(identity: string): "alive" | "ended" | "unknown" {
   const [pid, , pidNamespace, bootId] = identity.split("-")
-  if (process.platform !== "linux") return hasProcess(Number(pid))
-  if (bootId !== readBootId()) return false
-  return pidNamespace !== readPidNamespace() || identityOf(Number(pid)) === identity
+  try {
+    if (process.platform !== "linux") return hasProcess(Number(pid)) ? "alive" : "ended"
+    if (bootId !== readBootId()) return "ended"
+    if (pidNamespace !== readPidNamespace()) return "unknown"
+    return identityOf(Number(pid)) === identity ? "alive" : "ended"
+  } catch {
+    return "unknown"
+  }
 }
 
 /** The process id in an identity. */
@@ -75,14 +91,14 @@ export function parseProcessStat(text: string): ProcessStat | undefined {
 }
 
 function readPidNamespace(): string {
-  pidNamespace ??= Number(/\d+/.exec(readLink("/proc/self/ns/pid"))?.[0] ?? 0)
+  pidNamespace ??= Number(/\d+/.exec(tryFact(() => readlinkSync("/proc/self/ns/pid")))?.[0] ?? 0)
     .toString(36)
     .slice(-4)
   return pidNamespace
 }
 
 function readBootId(): string {
-  bootId ??= (tryReadText("/proc/sys/kernel/random/boot_id") || "0").slice(0, 4).trim()
+  bootId ??= (readFact("/proc/sys/kernel/random/boot_id") || "0").slice(0, 4).trim()
   return bootId
 }
 
@@ -98,10 +114,28 @@ function hasProcess(pid: number): boolean {
   }
 }
 
-function readLink(path: string): string {
+/** Absent: the process has ended, or this system has no such file, or shows it to other users only. */
+const absentCodes: ReadonlySet<string | undefined> = new Set([
+  "ENOENT",
+  "ESRCH",
+  "ENOTDIR",
+  "EACCES",
+  "EPERM",
+])
+
+function readFact(path: string): string {
+  return tryFact(() => readFileSync(path, "utf8"))
+}
+
+/**
+ * Empty for a file that is absent. Throws when that is unknown: without a free descriptor, a live
+ * process looks like one that has ended.
+ */
+function tryFact(read: () => string): string {
   try {
-    return readlinkSync(path)
-  } catch {
-    return ""
+    return read()
+  } catch (error) {
+    if (absentCodes.has((error as NodeJS.ErrnoException).code)) return ""
+    throw error
   }
 }
