@@ -14,11 +14,26 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
 }
 
 /**
- * Failures of the server or the network, not mistakes in our SQL: connection (08), login (28),
- * rights (42501), resources (53), shutdown and time-outs (57), disks (58), a missing database, a
- * standby, an idle transaction, and conflicts that remain after the last retry.
+ * The classes of SQLSTATE of mistakes in our SQL or in the values that we send. All others are failures
+ * of the server or the network, which end without us. They are many (it accepts no connections, is
+ * read-only, full or corrupt), and one that a list of them forgets would lose records and be a 500.
  */
-const unavailableStates = /^(08|28|42501|53|57|58|3D000|25006|25P03|40001|40P01)/
+const mistakeClasses: ReadonlySet<string> = new Set(
+  "02 03 0A 20 21 22 23 24 25 26 27 2B 2D 2F 34 38 39 3B 3F 42 44 54 P0".split(" "),
+)
+
+/** States of these classes that are none: rights, a standby, transactions that idled or lasted too long. */
+const otherStates: ReadonlySet<string> = new Set(["42501", "25006", "25P03", "25P04"])
+
+/** The same that Bun notices: before a statement is sent, or in its result. */
+const mistakeCodes: ReadonlySet<string> = new Set(
+  [
+    ...["COPY_NOT_SUPPORTED", "INVALID_BINARY_DATA", "INVALID_BYTE_SEQUENCE", "INVALID_CHARACTER"],
+    ...["INVALID_TRANSACTION_STATE", "NOT_TAGGED_CALL", "SYNTAX_ERROR", "TOO_MANY_PARAMETERS"],
+    ...["UNKNOWN_FORMAT_CODE", "UNSAFE_TRANSACTION", "UNSUPPORTED_ARRAY_FORMAT"],
+    ...["UNSUPPORTED_BYTEA_FORMAT", "UNSUPPORTED_INTEGER_SIZE"],
+  ].map((name) => `ERR_POSTGRES_${name}`),
+)
 
 /**
  * The connection is lost, or was never established. With 57P01 to 57P03 the server shuts down or
@@ -38,9 +53,13 @@ export function fromPostgresError(error: unknown): unknown {
     return new LockTimeout("database_unavailable", `Cannot use the database: ${error.message}`, {
       cause: error,
     })
-  return unavailableStates.test(stateOf(error)) || lostCodes.test(error.code)
-    ? unavailable(error.message, error)
-    : error
+  return isMistake(error) ? error : unavailable(error.message, error)
+}
+
+function isMistake(error: SQL.PostgresError): boolean {
+  const state = stateOf(error)
+  if (state === "") return mistakeCodes.has(error.code)
+  return mistakeClasses.has(state.slice(0, 2)) && !otherStates.has(state)
 }
 
 export function isConnectionLost(error: unknown): boolean {

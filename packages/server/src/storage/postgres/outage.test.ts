@@ -75,6 +75,33 @@ else
     )
 
     test(
+      "fails while the server accepts no connections to the database, and recovers afterwards",
+      async () => {
+        const allow = (isAllowed: boolean) =>
+          admin.write(function* () {
+            yield raw(`alter database postgres allow_connections ${isAllowed}`)
+            yield raw(
+              "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'postgres'",
+            )
+          })
+        const admin = await openPostgres(
+          Object.assign(new URL(server.url), { pathname: "/template1" }).href,
+        )
+        await allow(false)
+
+        await expect(db.read(sql`select 1`)).rejects.toMatchObject(unavailable)
+        await expect(db.write(increment)).rejects.toMatchObject(unavailable)
+        await expect(db.runUrgent(sql`select 1`)).rejects.toMatchObject(unavailable)
+        await allow(true)
+
+        await db.write(increment)
+        expect(await count(db)).toBe(1)
+        await admin.stop()
+      },
+      startMsMax,
+    )
+
+    test(
       "loses no acknowledged write, and settles every promise, when the server crashes under load",
       async () => {
         let acknowledged = 0
