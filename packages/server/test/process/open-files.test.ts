@@ -108,7 +108,7 @@ else
         const { hamlet } = await fixture.serve({ HAMLET_LOG_LEVEL: "warn" })
         const db = await fixture.connect()
         const readLease = async () => {
-          const [node] = await db.read<{ leaseUntil: number; isGone: number }>(
+          const [node] = await db.read<{ leaseUntil: number; isGone: boolean }>(
             sql`select lease_until, is_gone from nodes where pid = ${hamlet.pid}`,
           )
           return node
@@ -121,7 +121,7 @@ else
         // Several times: some reports may need no descriptor.
         await waitUntil(async () => ((await readLease())?.leaseUntil ?? 0) > before + 6_000)
 
-        expect(Boolean((await readLease())?.isGone)).toBe(false)
+        expect((await readLease())?.isGone).toBe(false)
         limit(1_024)
         await db.stop()
         expect(hamlet.stderr).not.toContain("lease_lost")
