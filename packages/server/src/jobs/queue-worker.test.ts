@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { idleStatus } from "../../test/support/fakes/idle-status.ts"
 import { openRules, type TestRules } from "../../test/support/rules.ts"
 import { waitUntil } from "../../test/support/wait-until.ts"
+import { AppError } from "../domain/app-error.ts"
 import { createClaimedRuns } from "../domain/queue/claimed-runs.ts"
 import type { ClaimedRun, ClaimRequest, QueueStore } from "../domain/queue/queue-store.ts"
 import { ResponseKeeper, responseLimits } from "../domain/runs/contents/response-keeper.ts"
@@ -96,7 +97,10 @@ async function openWorker(
   gates: { readonly claim?: Promise<void>; readonly val?: Promise<void> } = {},
 ) {
   const { stores, clock } = rules
-  const onError = (error: unknown) => expect(error).toBeUndefined()
+  const onError = (error: unknown) => {
+    if (!(error instanceof AppError && error.code === "database_unavailable"))
+      expect(error).toBeUndefined()
+  }
   const runs = { ...stores.runs, record }
   const liveRuns = new LiveRuns(runs, clock.newId(), clock, onError)
   const queueStore = new FakeQueue(claimed, gates.claim)
@@ -107,6 +111,7 @@ async function openWorker(
     },
   }
   const runner = new FakeRunner()
+  const forgotten: string[] = []
   const worker = new QueueWorker(
     clock.newId(),
     queueStore,
@@ -135,7 +140,7 @@ async function openWorker(
       new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, clock.now),
       { read: unused },
       { hasRun: () => true, countRun() {} },
-      { note: async () => {}, forget() {} },
+      { note: async () => {}, forget: (id) => void forgotten.push(id) },
       () => 0,
     ),
     liveRuns,
@@ -148,7 +153,7 @@ async function openWorker(
     await worker.stop()
     await liveRuns.stop()
   }
-  return { worker, runner, queueStore, stop }
+  return { worker, runner, queueStore, forgotten, stop }
 }
 
 test("QueueWorker claims more runs while earlier ends are being written, but not without limit", async () => {
@@ -212,3 +217,27 @@ test.each(["claim", "val"] as const)(
     await stop()
   },
 )
+
+test("QueueWorker forgets that runs have begun whose ends could be recorded only after an outage", async () => {
+  await using rules = await openRules()
+  const val = await rules.nouns.vals.create(await rules.addCaller("ada"), {
+    ...{ name: "hello", code: "1" },
+  })
+  let isDown = true
+  const run = toRun(val)
+  const { worker, runner, forgotten, stop } = await openWorker(
+    rules,
+    [run],
+    async () => {
+      if (isDown) throw new AppError("database_unavailable", "It is away")
+      return []
+    },
+    { pollMs: 1 },
+  )
+  await waitUntil(() => runner.ended === 1 && worker.stats().active === 0)
+  expect(forgotten).toEqual([])
+  isDown = false
+  await waitUntil(() => forgotten.length > 0)
+  expect(forgotten).toEqual([run.id])
+  await stop()
+})

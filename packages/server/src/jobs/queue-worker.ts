@@ -242,7 +242,8 @@ export class QueueWorker implements RunQueue {
       if (this.#hasMore) this.#loop.wake()
     }
     try {
-      const outcome = await this.#claimedRuns.run(run, endCode, isLost)
+      const onError = (error: unknown) => this.#loop.report(error, "run a claimed run")
+      const outcome = await this.#claimedRuns.run(run, endCode, isLost, onError)
       if (outcome === "not_started") await this.#return([run], returnMs * (1 + Math.random()))
       if (outcome === "unrecorded") this.#unrecorded.set(run.id, run)
       // Hundreds of runs may wait for the same allowance: they are not all tried again at once.
@@ -281,7 +282,10 @@ export class QueueWorker implements RunQueue {
 
   #listHeld(): readonly HeldClaim[] {
     for (const id of this.#unrecorded.keys())
-      if (!this.#liveRuns.find(id)) this.#unrecorded.delete(id)
+      if (!this.#liveRuns.isPending(id)) {
+        this.#unrecorded.delete(id)
+        this.#claimedRuns.forget(id)
+      }
     return [...this.#active.values(), ...this.#unrecorded.values()]
   }
 

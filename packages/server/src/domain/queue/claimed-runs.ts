@@ -65,7 +65,13 @@ export function createClaimedRuns(
     request && input && isRequestInput(input)
       ? sendRequest(responses, request.method, request.url, input)
       : callWith(await readCallArgs(mailInputs, input, args))
-  const execute = async (live: LiveRun, run: ClaimedRun, val: Val, onCodeEnd: () => void) => {
+  const execute = async (
+    live: LiveRun,
+    run: ClaimedRun,
+    val: Val,
+    onCodeEnd: () => void,
+    onError: (error: unknown) => void,
+  ) => {
     let work: RunWork<unknown>
     let slot: RunSlot
     try {
@@ -73,7 +79,7 @@ export function createClaimedRuns(
       slot = await runner.acquire(await programs.of(val, run.accountId), live, live)
     } catch (error) {
       if (live.status === "queued" && !live.isCancelled && isTemporary(error)) return "not_started"
-      return end(begunRuns, live, error)
+      return end(begunRuns, live, error, onError)
     }
     let settled: Promise<ClaimedOutcome>
     try {
@@ -81,7 +87,7 @@ export function createClaimedRuns(
       live.finish(outcome)
       settled = settle(begunRuns, live)
     } catch (error) {
-      settled = end(begunRuns, live, error)
+      settled = end(begunRuns, live, error, onError)
     }
     slot.release()
     onCodeEnd()
@@ -90,13 +96,15 @@ export function createClaimedRuns(
   return {
     /**
      * Runs a claimed run until its end is on disk. Calls `onCodeEnd` before that, when its code has
-     * ended. Rejects when the database fails before it has started. `isLost` tells whether the run
-     * was taken from this node since; once it is live, it is forgotten instead.
+     * ended. Rejects when the database fails before it has started; an error of this server in a run
+     * that has started is reported, and the run has crashed. `isLost` tells whether the run was taken
+     * from this node since; once it is live, it is forgotten instead.
      */
     async run(
       run: ClaimedRun,
       onCodeEnd: () => void,
       isLost: () => boolean,
+      onError: (error: unknown) => void,
     ): Promise<ClaimedOutcome> {
       const found = await findVal(stores, startedFiles, run)
       if (found === undefined) {
@@ -112,7 +120,7 @@ export function createClaimedRuns(
       const live = adopt(run, val, isCounted)
       if (run.isToBeCancelled) live.cancel()
       if (!live.isCancelled && val !== undefined && refusal === undefined)
-        return execute(live, run, val, onCodeEnd)
+        return execute(live, run, val, onCodeEnd, onError)
       live.finish(
         live.isCancelled
           ? cancelledEnd
@@ -120,6 +128,8 @@ export function createClaimedRuns(
       )
       return settle(begunRuns, live)
     },
+    /** The end of a run that was over is on disk by now. */
+    forget: (id: string) => begunRuns.forget(id),
   }
 }
 
@@ -174,11 +184,17 @@ function isTemporary(error: unknown): boolean {
   return "isRetryable" in row && row.isRetryable
 }
 
-async function end(begun: BegunRuns, live: LiveRun, error: unknown): Promise<ClaimedOutcome> {
+/** Never rejects: the run would be returned to the queue, and its record forgotten. */
+async function end(
+  begun: BegunRuns,
+  live: LiveRun,
+  error: unknown,
+  onError: (error: unknown) => void,
+): Promise<ClaimedOutcome> {
   if (!live.isLost) live.finish(toEnd(live, error))
   const outcome = await settle(begun, live)
-  if (live.isLost || live.isCancelled || error instanceof AppError) return outcome
-  throw error
+  if (!(live.isLost || live.isCancelled || error instanceof AppError)) onError(error)
+  return outcome
 }
 
 function toEnd({ isCancelled }: LiveRun, error: unknown): RunEnd {
@@ -198,12 +214,12 @@ function toEnd({ isCancelled }: LiveRun, error: unknown): RunEnd {
 async function settle(begun: BegunRuns, live: LiveRun): Promise<ClaimedOutcome> {
   try {
     await live.settled()
-    begun.forget(live.id)
-    return "over"
   } catch {
     // The recorder reports it.
-    return live.isLost ? "over" : "unrecorded"
+    if (!live.isLost) return "unrecorded"
   }
+  begun.forget(live.id)
+  return "over"
 }
 
 /** The delay before the next attempt when the database is unavailable. */

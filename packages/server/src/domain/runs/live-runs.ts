@@ -137,6 +137,11 @@ export class LiveRuns {
     return this.#recorder.find(id)
   }
 
+  /** Whether it is a run of this node whose end is not on disk yet. */
+  isPending(id: string): boolean {
+    return this.#recorder.isPending(id)
+  }
+
   /** Calls the watcher with all events of the runs on the account. Returns a function that ends it. */
   watch(accountId: string, watcher: RunWatcher): () => void {
     const { watchers } = this.#recorder

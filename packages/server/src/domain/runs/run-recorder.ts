@@ -9,6 +9,7 @@ import {
   runSizes,
 } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
+import { selectDropped, UnrecordedRuns } from "./unrecorded-runs.ts"
 
 /** The run was taken from this node before its state was recorded. */
 class LeaseLost extends Error {}
@@ -75,6 +76,7 @@ export class RunRecorder implements RunPersistence {
   readonly #open = new Map<string, RecordedRun>()
   readonly #waiting = new Map<RecordedRun, PromiseWithResolvers<void>>()
   readonly #writing = new Set<Promise<void>>()
+  readonly #unrecorded = new UnrecordedRuns()
   #isFlushScheduled = false
   #isFailing = false
   /** The number of runs that were dropped since the start. */
@@ -131,6 +133,11 @@ export class RunRecorder implements RunPersistence {
     )
   }
 
+  /** Whether its end is not on disk yet, also if only that it is over will be. */
+  isPending(id: string): boolean {
+    return this.#unrecorded.has(id) || this.find(id) !== undefined
+  }
+
   /** The runs that have not ended, including those that are not on disk yet. */
   listOpen(): readonly RecordedRun[] {
     const isOpen = (run: RecordedRun) => run.endedAt === null
@@ -153,6 +160,7 @@ export class RunRecorder implements RunPersistence {
     run.isFresh = false
     run.isChanged = false
     this.#open.delete(run.id)
+    this.#unrecorded.delete(run.id)
     run.lose()
     this.#reject(run, new LeaseLost(`Run ${run.id} was taken from this node`))
   }
@@ -188,6 +196,7 @@ export class RunRecorder implements RunPersistence {
       await this.#writeAll(this.#take(Number.POSITIVE_INFINITY))
       await this.#finishWrites()
     }
+    await this.#endUnrecorded().catch(this.#events.onError)
     if (this.waiting > 0)
       this.#events.onError(
         new Error(`Cannot record ${this.waiting} runs: the database is unavailable`),
@@ -206,7 +215,15 @@ export class RunRecorder implements RunPersistence {
   async #writeDue(): Promise<number> {
     await this.#writeAll(this.#take(this.now()))
     this.#drop()
+    await this.#loop.attempt("end runs without a record", () => this.#endUnrecorded())
+    if (this.#unrecorded.size > 0) return this.#limits.retryMs
     return this.waiting === 0 ? Number.POSITIVE_INFINITY : this.#delayMs
+  }
+
+  async #endUnrecorded(): Promise<void> {
+    const { nodeId, now } = this
+    const onError = (error: unknown) => this.#loop.report(error)
+    await this.#unrecorded.end(this.#runs, nodeId, now(), onError)
   }
 
   /** Removes the runs that are due from the lists. */
@@ -310,6 +327,7 @@ export class RunRecorder implements RunPersistence {
   #noteWritten(run: RecordedRun, isEnd: boolean): void {
     run.isWriting = false
     run.isEndWritten = isEnd
+    if (isEnd) this.#unrecorded.delete(run.id)
     if (run.writtenAt === 0) this.#events.onRun(run.valId)
     this.#events.onBytes(run.accountId, run.bytes)
     run.writtenAt = this.now()
@@ -342,9 +360,17 @@ export class RunRecorder implements RunPersistence {
     this.dropped += batch.length
     for (const run of batch) {
       run.isWriting = false
-      this.#open.delete(run.id)
+      if (run.endedAt === null) this.#open.set(run.id, run)
+      else this.#abandon(run)
       this.#reject(run, error)
     }
+    this.#loop.wakeIn(this.#limits.retryMs)
+  }
+
+  /** Its outcome is lost. If it is on disk, it must not stay queued or running there. */
+  #abandon(run: RecordedRun): void {
+    this.#open.delete(run.id)
+    if (run.isKept || run.writtenAt > 0) this.#unrecorded.add(run)
   }
 
   #reject(run: RecordedRun, error: unknown): void {
@@ -354,29 +380,19 @@ export class RunRecorder implements RunPersistence {
 
   /** Bounds memory while the database is unavailable. */
   #drop(): void {
-    const { waitingMax, waitingBytesMax } = this.#limits
-    let bytes = 0
     if (!this.#isFailing) return
-    for (const run of this.#changed) bytes += run.bytes
-    let excess = this.#changed.length - waitingMax
-    if (excess <= 0 && bytes <= waitingBytesMax) return
-    const before = this.#changed.length
-    this.#changed = this.#changed.filter((run) => {
-      const mustStay =
-        run.isKept || run.endedAt === null || (excess <= 0 && bytes <= waitingBytesMax)
-      if (mustStay) return true
-      excess -= 1
-      bytes -= run.bytes
+    const dropped = selectDropped(this.#changed, this.#limits)
+    if (dropped.size === 0) return
+    this.#changed = this.#changed.filter((run) => !dropped.has(run))
+    this.dropped += dropped.size
+    for (const run of dropped) {
       run.isChanged = false
-      return false
-    })
-    const count = before - this.#changed.length
-    this.dropped += count
-    if (count > 0)
-      this.#events.onError(
-        new Error(
-          `Dropped the records of ${count} runs: the database is unavailable and memory is limited`,
-        ),
-      )
+      this.#abandon(run)
+    }
+    this.#events.onError(
+      new Error(
+        `Dropped the records of ${dropped.size} runs: the database is unavailable and memory is limited`,
+      ),
+    )
   }
 }

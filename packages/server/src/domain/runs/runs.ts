@@ -10,6 +10,7 @@ import type {
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import type { Fenced } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import type { RunEgress } from "../egress.ts"
 import type { RunEmail } from "../mail/inbound/mail.ts"
@@ -223,6 +224,15 @@ export interface RunStore {
    */
   record(runs: readonly RunRecord[]): Promise<readonly string[]>
   /**
+   * Ends runs of this node that are over and whose records were lost, as if the node had died: those
+   * with retries left wait again, the others have crashed. Returns why some could not be ended, by id.
+   */
+  giveUp(
+    nodeId: string,
+    runs: readonly UnrecordedRun[],
+    end: { readonly error: RunError; readonly at: number },
+  ): Promise<ReadonlyMap<string, unknown>>
+  /**
    * Records that the run is to be cancelled: no node starts it again, whatever becomes of the node
    * that runs it. Ends the run if no node has it. Returns false when the run had ended before.
    */
@@ -366,10 +376,19 @@ function runNotFound(id: string): AppError {
   return new AppError("run_not_found", `Cannot find run "${id}"`)
 }
 
+/** A run that is over on this node, whose outcome cannot be recorded. */
+export interface UnrecordedRun extends Fenced {
+  /** Whether its code may have started. */
+  readonly hasStarted: boolean
+  /** The delay before the next attempt, if its caller asked for retries. */
+  readonly delayMs: number
+}
+
 /** The errors of runs that ended with their server. They say nothing about the val. */
 export const serverErrors = {
   died: { name: "ServerDied", message: "The server died while the val was running" },
   stopped: { name: "ServerStopped", message: "The server was stopped while the val was running" },
+  unrecorded: { name: "NotRecorded", message: "The server could not record how the run ended" },
 } as const satisfies Readonly<Record<string, RunError>>
 
 const names: ReadonlySet<string> = new Set(Object.values(serverErrors).map(({ name }) => name))

@@ -23,7 +23,7 @@ const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running'
 /** The channel on which nodes tell each other that a run is to be cancelled. */
 export const cancelChannel = "hamlet_cancel"
 
-interface OpenRunRow extends Omit<EndedRun, "endedAt" | "error"> {
+export interface OpenRunRow extends Omit<EndedRun, "endedAt" | "error"> {
   readonly nodeId: string | null
   readonly fence: number
   readonly attempt: number
@@ -31,7 +31,7 @@ interface OpenRunRow extends Omit<EndedRun, "endedAt" | "error"> {
   readonly cancelRequested: number
 }
 
-const openRunColumns = raw(
+export const openRunColumns = raw(
   "id, val_id, coalesce(file_id, val_id) as file_id, coalesce(branch_id, val_id) as branch_id, version, account_id, owner_id, source, status, started_at, node_id, fence, attempt, retries, depth, cancel_requested",
 )
 
@@ -90,7 +90,7 @@ async function takeOverEach(db: Database, takeover: Takeover): Promise<TakenOver
   return { ...taken, hasMore: false, errors }
 }
 
-function isUnavailable(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === "database_unavailable"
 }
 
@@ -110,9 +110,28 @@ function* takeOver(
   // After them: a node that goes in between is taken next time.
   const gone = yield* rows<NodeRow>`${selectGone} ${dialect.forUpdate}`
   const found = [...bound, ...(yield* findClaimed(dialect, gone, onlyId))]
+  const counts = yield* endLostRuns(dialect, found, toHasStarted(gone), { error, at, delayOf })
+  for (const { id, claims } of gone)
+    if (!(yield* hasOpenClaims(dialect, listClaims(claims)))) yield removeEmptyNode(id)
+  return { ...counts, hasMore: bound.length === runsMax, errors: [] }
+}
+
+/** How runs go on whose node is gone, or has lost how they ended. */
+interface EndOfLostRuns {
+  readonly error: RunError
+  readonly at: number
+  delayOf(attempt: number, run: OpenRunRow): number
+}
+
+/** Lets runs wait again that had not started or have retries left. The others have crashed. */
+export function* endLostRuns(
+  dialect: Dialect,
+  found: readonly OpenRunRow[],
+  hasStarted: (run: OpenRunRow) => boolean,
+  { error, at, delayOf }: EndOfLostRuns,
+): Script<Pick<TakenOver, "requeued" | "retried" | "crashed">> {
   const cancelled = found.filter((run) => run.cancelRequested === 1)
   const lost = found.filter((run) => run.cancelRequested === 0)
-  const hasStarted = toHasStarted(gone)
   const isQueued = (run: OpenRunRow) => run.fence > 0 && !hasStarted(run)
   const isRetried = (run: OpenRunRow) =>
     run.fence > 0 && hasStarted(run) && run.attempt <= run.retries
@@ -122,15 +141,7 @@ function* takeOver(
   yield* queueAgain(dialect, retried, 1, delayOf)
   yield* endRuns(dialect, cancelled, toCancelled(at, hasStarted))
   yield* endRuns(dialect, crashed, { status: "crashed", error, at, hasStarted: () => true })
-  for (const { id, claims } of gone)
-    if (!(yield* hasOpenClaims(dialect, listClaims(claims)))) yield removeEmptyNode(id)
-  return {
-    requeued: requeued.length,
-    retried: retried.length,
-    crashed: crashed.length,
-    hasMore: bound.length === runsMax,
-    errors: [],
-  }
+  return { requeued: requeued.length, retried: retried.length, crashed: crashed.length }
 }
 
 const selectGone = sql`${selectClaims} where is_gone = 1`
@@ -175,14 +186,14 @@ function* queueAgain(
   dialect: Dialect,
   runs: readonly OpenRunRow[],
   failedAttempts: number,
-  delayOf: (attempt: number) => number,
+  delayOf: EndOfLostRuns["delayOf"],
 ): Statements<void> {
   if (runs.length === 0) return
   const values = runs.map((run) => ({
     run_id: run.id,
     run_fence: run.fence,
     new_attempt: run.attempt + failedAttempts,
-    delay_ms: delayOf(run.attempt),
+    delay_ms: delayOf(run.attempt, run),
   }))
   yield sql`
     update runs set status = 'queued', node_id = null, due_at = ${dialect.now} + delay_ms, fence = fence + 1, attempt = new_attempt

@@ -3,6 +3,7 @@ import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
 import type { Database, RunWrite } from "../database/database.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, sql } from "../database/sql.ts"
+import { giveUpRuns } from "../queue/give-up-runs.ts"
 import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
 import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
@@ -71,6 +72,7 @@ export function createRunStore(db: Database): RunStore {
       ])
       return lost
     },
+    giveUp: (nodeId, runs, end) => giveUpRuns(db, nodeId, runs, end),
     requestCancel: (id, at) => db.write(() => requestCancel(db.dialect, id, at)),
     onCancelRequest: (listener) => db.listen(cancelChannel, listener),
     async listCancelRequests() {
