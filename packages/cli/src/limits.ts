@@ -10,8 +10,12 @@ export const limits = {
   inputBytesMax: 4_194_304,
   /** Read size for large files. */
   readBytes: 1_048_576,
-  /** The largest blob to upload; the server may allow less. */
+  /** The largest blob to upload, and to download without a length; the server may allow less. */
   blobBytesMax: 1_073_741_824,
+  /** How long a download may bring nothing before it is given up. */
+  stalledMs: 120_000,
+  /** The largest response to `hamlet doctor`. */
+  healthBytesMax: 65_536,
   /** Page size of blob lists. */
   blobItemsMax: 1_000,
   tokenBytesMax: 1_000,

@@ -8,6 +8,7 @@ import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
 import { BackupFile } from "../files/backup-file.ts"
+import { readDownload } from "../files/read-download.ts"
 import { limits } from "../limits.ts"
 import { writeBytes } from "../streams.ts"
 import { createProgress } from "../terminal/progress.ts"
@@ -84,12 +85,11 @@ async function receive(
   const abort = new AbortController()
   const leave = context.interruption.onEnd(() => abort.abort())
   try {
-    const { body } = await client.getBackup(skipDamaged ? { skipDamaged } : {}, {
-      signal: abort.signal,
-    })
+    const query = skipDamaged ? { skipDamaged } : {}
+    const response = await client.getBackup(query, { signal: abort.signal })
     using progress = createProgress(context, { label: "Backing up", unit: "items" })
     const checker = createBackupChecker()
-    for await (const chunk of readBody(body)) {
+    for await (const chunk of readDownload(response, "back up", downloadLimits)) {
       check(checker, chunk)
       progress.label(`Backing up ${toSize(checker.bytes)}`)
       // The server's total is an estimate: data changes while the backup runs.
@@ -103,20 +103,8 @@ async function receive(
   }
 }
 
-async function* readBody(body: Response["body"]): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of body ?? []) yield chunk
-  } catch (cause) {
-    throw new CliError(
-      "unavailable",
-      `Cannot back up: the connection was lost (${cause instanceof Error ? cause.message : cause})`,
-      {
-        cause,
-        advice: "try again",
-      },
-    )
-  }
-}
+/** A backup has any size, and its format shows where it ends. */
+const downloadLimits = { stalledMs: limits.stalledMs, bytesMax: Number.POSITIVE_INFINITY }
 
 /** Verifies the file as it is on disk. */
 async function verify(context: Context, target: BackupFile, bytes: number): Promise<BackupSummary> {

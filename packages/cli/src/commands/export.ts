@@ -1,4 +1,3 @@
-import { openArchiveFile } from "../archive/archive-file.ts"
 import {
   type ArchiveCounts,
   type ArchivedVal,
@@ -13,6 +12,7 @@ import { createZipWriter, type ZipWriter } from "../archive/zip-writer.ts"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
+import { openWholeFile } from "../files/whole-file.ts"
 import { limits } from "../limits.ts"
 import { findWholeVal, type Val } from "../names/find-val.ts"
 import type { Connection } from "../servers/connection.ts"
@@ -39,7 +39,7 @@ likes only the number. Of a val with several files it has the versions of its co
   async run(context, { file, vals, history = false, force = false }) {
     const connection = await context.connect()
     const { username } = await connection.me()
-    await using target = await openArchiveFile(context, file, force)
+    await using target = await openWholeFile(context, file, force)
     const zip = createZipWriter(target)
     const counts = await addVals(context, connection, zip, vals, history)
     const manifest: Manifest = {

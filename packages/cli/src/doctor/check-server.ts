@@ -3,6 +3,7 @@ import manifest from "../../package.json" with { type: "json" }
 import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
 import { type Connection, connectTo } from "../servers/connection.ts"
+import { collectBytes } from "../terminal/read-input.ts"
 import type { Finding } from "./finding.ts"
 
 /**
@@ -43,7 +44,7 @@ async function checkHealth(url: string): Promise<readonly Finding[]> {
       signal: AbortSignal.timeout(limits.doctorMs),
       redirect: "manual",
     })
-    const { status, version } = (await response.json()) as { status?: unknown; version?: unknown }
+    const { status, version } = JSON.parse(await readHealth(response)) as { status?: unknown; version?: unknown }
     if (status !== "ok" || typeof version !== "string") throw new SyntaxError()
     const reached: Finding = {
       check,
@@ -63,6 +64,12 @@ async function checkHealth(url: string): Promise<readonly Finding[]> {
       : `${url} does not respond: ${toReason(error)}`
     return [{ check, status: "failure", found, mend: start }]
   }
+}
+
+/** What listens there may be any server. */
+async function readHealth({ body }: Response): Promise<string> {
+  const bytes = await collectBytes(body, limits.healthBytesMax, "Cannot check the server")
+  return Buffer.from(bytes).toString()
 }
 
 function toReason(error: unknown): string {

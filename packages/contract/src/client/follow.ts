@@ -1,4 +1,6 @@
-import { ConnectionError } from "./errors.ts"
+import { ApiError, ConnectionError } from "./errors.ts"
+import { clientLimits } from "./limits.ts"
+import { readText, toTooLarge } from "./read-text.ts"
 import type { PreparedRequest } from "./request.ts"
 import { toRetryMs } from "./retry.ts"
 import { type Received, type SendDeps, toInit } from "./send.ts"
@@ -88,7 +90,9 @@ async function* readEvents(
     const init = toInit({ ...request, headers }, attempt.signal)
     const response = await reach(request, () => deps.fetch(request.url, init))
     if (!response.ok || !response.body) {
-      const text = await reach(request, () => response.text())
+      const text = await reach(request, () =>
+        readText(response, clientLimits.responseBytesMax, `follow "${request.url}"`),
+      )
       deps.refuse(request, { status: response.status, headers: response.headers, text })
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -100,6 +104,8 @@ async function* readEvents(
       timer = setTimeout(stop, timeoutMs)
       const blocks = (text + value).split("\n\n")
       text = blocks.pop() ?? ""
+      if (text.length > clientLimits.eventCharsMax)
+        throw toTooLarge(response, clientLimits.eventCharsMax, `follow "${request.url}"`)
       for (const block of blocks) {
         const fields = new Map(block.split("\n").map((line) => toField(line)))
         if (fields.has("data")) yield fields
@@ -116,6 +122,7 @@ async function reach<T>(request: PreparedRequest, work: () => T | Promise<T>): P
   try {
     return await work()
   } catch (cause) {
+    if (cause instanceof ApiError) throw cause
     throw new ConnectionError(`Cannot follow "${request.url}": the connection failed`, { cause })
   }
 }

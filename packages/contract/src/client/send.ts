@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.ts"
-import { ConnectionError } from "./errors.ts"
+import { ApiError, ConnectionError } from "./errors.ts"
 import { clientLimits } from "./limits.ts"
+import { readText } from "./read-text.ts"
 import type { PreparedRequest } from "./request.ts"
 import { canRetry, type Failure, toRetryMs } from "./retry.ts"
 import type { AnyCallOptions, Fetch } from "./types.ts"
@@ -68,9 +69,12 @@ async function receive(
     isStreamed = request.response === "bytes" && response.ok
     if (isStreamed)
       return { status: response.status, headers: response.headers, text: "", response }
-    return { status: response.status, headers: response.headers, text: await response.text() }
+    const about = `${request.method} "${request.url}"`
+    const text = await readText(response, clientLimits.responseBytesMax, about)
+    return { status: response.status, headers: response.headers, text }
   } catch (cause) {
     signal?.throwIfAborted()
+    if (cause instanceof ApiError) throw cause
     const reason = attempt.signal.aborted
       ? `no response within ${timeoutMs} ms`
       : explainFailure(cause)

@@ -1,13 +1,11 @@
-import { createWriteStream } from "node:fs"
-import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
-import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
+import { readDownload } from "../../files/read-download.ts"
+import { openWholeFile } from "../../files/whole-file.ts"
 import { findStorage, ofVal } from "../../names/find-storage.ts"
 import { writeBytes } from "../../streams.ts"
 
 export const command = defineCommand({
-  description: "Writes to standard output if you name no file.",
+  description: "Writes to standard output if you name no file. A file exists complete or not at all.",
   examples: [
     ["hamlet blob get notes.txt", "print a blob"],
     ["hamlet blob get photos/cat.jpg --output cat.jpg", "save it to a file"],
@@ -18,27 +16,19 @@ export const command = defineCommand({
     "--force": "overwrite an existing file",
     ...ofVal,
   },
-  async run({ connect, output }, { key, output: path, force, val }) {
+  async run(context, { key, output: path, force = false, val }) {
+    const { connect, output } = context
     const storage = await findStorage(await connect(), val)
-    const { body } = await storage.getBlob({ key })
-    const content = Readable.from(body ?? [])
-    if (path === undefined) {
-      for await (const chunk of content) await writeBytes(chunk)
+    const download = async function* () {
+      yield* readDownload(await storage.getBlob({ key }), `get the blob "${output.toVisible(key)}"`)
+    }
+    if (path === undefined || path === "-") {
+      for await (const chunk of download()) await writeBytes(chunk)
       return
     }
-    try {
-      await pipeline(content, createWriteStream(path, { flags: force ? "w" : "wx" }))
-    } catch (cause) {
-      const exists = (cause as NodeJS.ErrnoException).code === "EEXIST"
-      throw new CliError(
-        exists ? "conflict" : "failed",
-        `Cannot write "${path}": ${exists ? "the file exists" : (cause as Error).message}`,
-        {
-          cause,
-          ...(exists && { advice: 'use "--force" to overwrite it' }),
-        },
-      )
-    }
+    await using file = await openWholeFile(context, path, force)
+    for await (const chunk of download()) await file.write(chunk)
+    await file.commit()
     output.print({
       json: { key, file: path },
       plain: path,

@@ -3,24 +3,24 @@ import { basename, dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
 import { writeBytes } from "../streams.ts"
-import type { Sink } from "./zip-writer.ts"
 
 /** A file that appears complete or not at all. */
-export interface ArchiveFile extends Sink, AsyncDisposable {
+export interface WholeFile extends AsyncDisposable {
+  write(bytes: Uint8Array): Promise<void>
   /** Moves it to its path. Without this call nothing is left there. */
   commit(): Promise<void>
 }
 
 /**
- * Opens the target of an archive: a temporary file beside the target, which replaces it at the end;
+ * Opens the target of an archive or a download: a temporary file beside the target, which replaces it at the end;
  * standard output for `-`; and special files such as pipes directly, because they cannot be
  * replaced.
  */
-export async function openArchiveFile(
+export async function openWholeFile(
   context: Pick<Context, "interruption">,
   path: string,
   isForced: boolean,
-): Promise<ArchiveFile> {
+): Promise<WholeFile> {
   if (path === "-") return openOutput()
   try {
     const found = await stat(path).catch(() => undefined)
@@ -39,7 +39,7 @@ export async function openArchiveFile(
 async function openBeside(
   { interruption }: Pick<Context, "interruption">,
   target: string,
-): Promise<ArchiveFile> {
+): Promise<WholeFile> {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
   // A dangling link is replaced, not followed.
   const mode = await lstat(target).then(
@@ -75,7 +75,7 @@ async function openBeside(
   }
 }
 
-async function openSpecial(path: string): Promise<ArchiveFile> {
+async function openSpecial(path: string): Promise<WholeFile> {
   const file = await open(path, "w")
   return {
     write: (bytes) => writeAll(path, file, bytes),
@@ -92,7 +92,7 @@ async function writeAll(path: string, file: FileHandle, bytes: Uint8Array): Prom
   }
 }
 
-function openOutput(): ArchiveFile {
+function openOutput(): WholeFile {
   if (process.stdout.isTTY)
     throw new CliError("usage", "Cannot write an archive to a terminal", {
       advice: 'name a file, or redirect the output with ">"',
