@@ -128,5 +128,6 @@ function toSendDeps(options: ClientOptions): SendDeps {
     random: options.random ?? Math.random,
     retriesMax: options.retriesMax ?? clientLimits.retriesMax,
     timeoutMs: options.timeoutMs ?? clientLimits.timeoutMs,
+    responseBytesMax: options.responseBytesMax ?? clientLimits.responseBytesMax,
   }
 }

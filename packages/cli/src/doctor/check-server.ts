@@ -44,7 +44,10 @@ async function checkHealth(url: string): Promise<readonly Finding[]> {
       signal: AbortSignal.timeout(limits.doctorMs),
       redirect: "manual",
     })
-    const { status, version } = JSON.parse(await readHealth(response)) as { status?: unknown; version?: unknown }
+    const { status, version } = JSON.parse(await readHealth(response)) as {
+      status?: unknown
+      version?: unknown
+    }
     if (status !== "ok" || typeof version !== "string") throw new SyntaxError()
     const reached: Finding = {
       check,

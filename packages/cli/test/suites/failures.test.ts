@@ -114,6 +114,34 @@ describe("failures", () => {
     })
   })
 
+  test("blob get leaves a whole file or none, and can be repeated", async () => {
+    const ada = await stage().person("downloader")
+    const whole = "x".repeat(100_000)
+    let isBroken = true
+    using other = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket) {
+          const head = `HTTP/1.1 200 OK\r\ncontent-length: ${whole.length}\r\nconnection: close\r\n\r\n`
+          socket.end(head + (isBroken ? whole.slice(0, 9_000) : whole))
+        },
+      },
+    })
+    const env = { HAMLET_URL: `http://127.0.0.1:${other.port}`, HAMLET_TOKEN: "x" }
+    const get = () => ada.hamlet(["blob", "get", "key", "-o", "out.bin"], { env })
+    expect(await get()).toMatchObject({
+      exit: 6,
+      stdout: "",
+      stderr: expect.stringContaining("connection was lost"),
+    })
+    expect(readdirSync(ada.folder)).toEqual([])
+    isBroken = false
+    expect(await get()).toMatchObject({ exit: 0, stdout: "out.bin\n" })
+    expect(await Bun.file(`${ada.folder}/out.bin`).text()).toBe(whole)
+    expect(readdirSync(ada.folder)).toEqual(["out.bin"])
+  })
+
   test("an invalid command line ends with 2 and points to the help", async () => {
     const table: readonly (readonly [args: readonly string[], advice: string])[] = [
       [["val", "lst"], "hamlet val --help"],

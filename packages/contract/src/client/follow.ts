@@ -91,7 +91,7 @@ async function* readEvents(
     const response = await reach(request, () => deps.fetch(request.url, init))
     if (!response.ok || !response.body) {
       const text = await reach(request, () =>
-        readText(response, clientLimits.responseBytesMax, `follow "${request.url}"`),
+        readText(response, deps.responseBytesMax, `follow "${request.url}"`),
       )
       deps.refuse(request, { status: response.status, headers: response.headers, text })
     }

@@ -105,6 +105,29 @@ describe("send, when the server responds,", () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  test.each([200, 500])("reads no endless response, with status %d", async (status) => {
+    let sent = 0
+    await using server = startScriptedServer(
+      () =>
+        new Response(
+          new ReadableStream({
+            pull(controller) {
+              sent += 1
+              controller.enqueue(new Uint8Array(1_000))
+            },
+          }),
+          { status },
+        ),
+    )
+    const { client } = start(server.url, { responseBytesMax: 100_000 })
+    expect(await client.getMe().catch((error: unknown) => error)).toMatchObject({
+      name: "ApiError",
+      message: `Cannot GET "${server.url}/v1/me": the response is larger than 100000 bytes`,
+    })
+    expect(server.seen).toHaveLength(1)
+    expect(sent).toBeGreaterThan(100)
+  })
+
   test("does not follow a redirect, so that the token stays with the server it is for", async () => {
     await using other = startSequence(ok)
     await using server = startSequence(() => Response.redirect(`${other.url}/v1/me`, 307))

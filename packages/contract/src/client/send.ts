@@ -13,6 +13,7 @@ export interface SendDeps {
   readonly random: () => number
   readonly retriesMax: number
   readonly timeoutMs: number
+  readonly responseBytesMax: number
 }
 
 /** A response with its whole body. */
@@ -70,7 +71,7 @@ async function receive(
     if (isStreamed)
       return { status: response.status, headers: response.headers, text: "", response }
     const about = `${request.method} "${request.url}"`
-    const text = await readText(response, clientLimits.responseBytesMax, about)
+    const text = await readText(response, deps.responseBytesMax, about)
     return { status: response.status, headers: response.headers, text }
   } catch (cause) {
     signal?.throwIfAborted()

@@ -18,6 +18,8 @@ export interface ClientOptions {
   readonly retriesMax?: number | undefined
   /** Per attempt. */
   readonly timeoutMs?: number | undefined
+  /** The largest response that is read as a whole; bytes are returned unread. */
+  readonly responseBytesMax?: number
   readonly clock?: Clock | undefined
   /** From 0 to below 1, to spread the retries of many clients. */
   readonly random?: (() => number) | undefined

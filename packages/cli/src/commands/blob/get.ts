@@ -5,7 +5,8 @@ import { findStorage, ofVal } from "../../names/find-storage.ts"
 import { writeBytes } from "../../streams.ts"
 
 export const command = defineCommand({
-  description: "Writes to standard output if you name no file. A file exists complete or not at all.",
+  description:
+    "Writes to standard output if you name no file. A file exists complete or not at all.",
   examples: [
     ["hamlet blob get notes.txt", "print a blob"],
     ["hamlet blob get photos/cat.jpg --output cat.jpg", "save it to a file"],
