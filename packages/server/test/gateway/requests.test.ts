@@ -185,6 +185,8 @@ describeSqlite("sendValRequest", (open) => {
         ["X-Run-Id", "mine"],
         ["X-Hamlet-Depth", "9"],
         ["X-Hamlet-Anything", "9"],
+        ["X-Val-Town-User", "forged"],
+        ["x-VAL-town-ACCESS", "forged"],
       ],
     })
     const names = Object.keys(headers)
@@ -197,6 +199,8 @@ describeSqlite("sendValRequest", (open) => {
       "x-real-ip",
       "x-run-id",
       "x-hamlet-anything",
+      "x-val-town-user",
+      "x-val-town-access",
     ])
       expect(names).not.toContain(name)
     expect(headers).toMatchObject({

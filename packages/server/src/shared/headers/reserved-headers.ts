@@ -7,6 +7,8 @@ const names: ReadonlySet<string> = new Set([
   "x-real-ip",
   "x-request-id",
   "x-run-id",
+  "x-val-town-access",
+  "x-val-town-user",
 ])
 
 /** Whether a client may not send a header, named in lower case, to a val: the server sets it. */
