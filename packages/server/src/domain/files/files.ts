@@ -119,7 +119,7 @@ export function createFiles(store: FileStore, vals: Vals, branches: Branches) {
       const found = path === "" ? undefined : await store.findContent(branch.id, path, version)
       if (path === "" || found?.type === "directory")
         throw new AppError(
-          "is_directory",
+          "file_not_found",
           `Cannot read the content of "${path}": it is a directory`,
         )
       if (!found) throw fileNotFound(path)
