@@ -52,7 +52,16 @@ export type ValStorage = ReturnType<typeof createValStorage>
 
 /** Creates the rule. */
 export function createValStorage(vals: Pick<Vals, "get">) {
-  return {
+  const rules = {
+    /**
+     * The home of the blobs that are meant: those of the account, if a user's token names no val.
+     * Code that is not saved has no val, and no blobs by this way.
+     */
+    async getBlobHome(caller: Caller, given: string | undefined): Promise<StorageHome> {
+      return given === undefined && !caller.isOfRun
+        ? { ownerId: caller.userId }
+        : rules.getHome(caller, given)
+    },
     /**
      * The home of a val of the caller. A run reaches that of its own val only; other callers say
      * which val they mean.
@@ -76,4 +85,5 @@ export function createValStorage(vals: Pick<Vals, "get">) {
       return { ownerId: caller.userId, valId }
     },
   }
+  return rules
 }

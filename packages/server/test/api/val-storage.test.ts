@@ -115,7 +115,11 @@ function defineBlobs(suite: ApiSuite): void {
         ),
       )
     const all = (status: number, code: string) => requests.map(() => [status, code] as const)
-    expect(await refuse("", ada)).toEqual(all(400, "invalid_request"))
+    // Without a val, the token of a user means the blobs of the account.
+    expect((await refuse("", ada)).slice(-2)).toEqual([
+      [400, "invalid_request"],
+      [400, "invalid_request"],
+    ])
     expect(await refuse("?val_id=x", ada)).toEqual(all(400, "invalid_request"))
     expect(await refuse(`?val_id=${hidden.id}`, bob)).toEqual(all(404, "val_not_found"))
     expect(await refuse(`?val_id=${shown.id}`, bob)).toEqual(all(403, "not_owner"))
@@ -328,6 +332,19 @@ function defineRuns(suite: ApiSuite): void {
         [400, "sql_failed"],
       ])
     }
+  })
+
+  test("means the blobs of the account for a user who names no val", async () => {
+    const ada = await addUser()
+    expectStatus(await call("POST", "/v2/blob/a%2Fb", { as: ada, body: "12" }), 201)
+    expect((await call("GET", "/v1/blob/a%2Fb", { as: ada })).text).toBe("12")
+    expect((await call("GET", "/v2/blob?prefix=a", { as: ada })).json).toMatchObject([
+      { key: "a/b" },
+    ])
+    const { id } = await val(ada)
+    expect((await call("GET", `/v2/blob?val_id=${id}`, { as: ada })).json).toEqual([])
+    expectStatus(await call("DELETE", "/v2/blob/a%2Fb", { as: ada }), 204)
+    expect((await call("GET", "/v1/blob", { as: ada })).json).toEqual([])
   })
 
   test("is not there for code that is not saved", async () => {

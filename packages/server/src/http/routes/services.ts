@@ -56,9 +56,11 @@ function storageHandlers({ blobs, uploads, sqlite, valStorage, api }: Nouns) {
     })
     return json(201, "ok")
   }
+  type Named = { readonly val_id?: string | undefined }
+  const blobHomeOf = (caller: Caller, { val_id: valId }: Named) =>
+    valStorage.getBlobHome(caller, valId)
   /** The home of the val that the caller or the query names. */
-  const homeOf = (caller: Caller, { val_id: valId }: { readonly val_id?: string | undefined }) =>
-    valStorage.getHome(caller, valId)
+  const homeOf = (caller: Caller, { val_id: valId }: Named) => valStorage.getHome(caller, valId)
   return {
     listBlobs: ({ caller, query }) => list(toAccountHome(caller), "/v1/blob", query),
     getBlob: ({ caller, params, request }) => get(toAccountHome(caller), params.key, request),
@@ -71,13 +73,14 @@ function storageHandlers({ blobs, uploads, sqlite, valStorage, api }: Nouns) {
         200,
         await sqlite.batch(caller, toAccountHome(caller), toBatch(body, forwardedJson)),
       ),
-    listValBlobs: async ({ caller, query }) => list(await homeOf(caller, query), "/v2/blob", query),
+    listValBlobs: async ({ caller, query }) =>
+      list(await blobHomeOf(caller, query), "/v2/blob", query),
     getValBlob: async ({ caller, params, query, request }) =>
-      get(await homeOf(caller, query), params.key, request),
+      get(await blobHomeOf(caller, query), params.key, request),
     putValBlob: async ({ caller, params, query, request }) =>
-      put(await homeOf(caller, query), params.key, request),
+      put(await blobHomeOf(caller, query), params.key, request),
     deleteValBlob: done(async ({ caller, params, query }) =>
-      blobs.delete(await homeOf(caller, query), params.key),
+      blobs.delete(await blobHomeOf(caller, query), params.key),
     ),
     executeValSql: async ({ caller, query, body }) =>
       jsonText(200, await sqlite.execute(caller, await homeOf(caller, query), body.statement)),
