@@ -13,7 +13,15 @@ describeApi("api/system", (suite) => {
   const { call } = suite
 
   test("GET at the paths of the web app returns its page with a CSP for its own scripts only, and its files exist", async () => {
-    for (const path of ["/", "/runs", "/u/ada/hello", "/account/tokens", "/sign-in"]) {
+    for (const path of [
+      "/",
+      "/runs",
+      "/u/ada/hello",
+      "/account/tokens",
+      "/sign-in",
+      "/oauth/device",
+      "/oauth/authorize",
+    ]) {
       const answer = expectStatus(await call("GET", path), 200)
       expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8")
       const policy = answer.headers.get("content-security-policy") ?? ""
@@ -51,6 +59,10 @@ describeApi("api/system", (suite) => {
       "/assets/../package.json",
       "/assets/manifest.json",
       "/assets/main.js",
+      "/oauth",
+      "/oauth/auth",
+      "/oauth/reg",
+      "/oauth/me",
     ])
       expect(refusalOf(await call("GET", path))).toEqual([404, "route_not_found"])
     expect(refusalOf(await call("POST", "/", { body: {} }))).toEqual([405, "method_not_allowed"])

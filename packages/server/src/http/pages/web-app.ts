@@ -21,7 +21,6 @@ const pages: ReadonlySet<string> = new Set([
   "nodes",
   "notifications",
   "people",
-  "oauth",
   "runs",
   "schedules",
   "search",
@@ -32,12 +31,15 @@ const pages: ReadonlySet<string> = new Set([
   "x",
 ])
 
+/** The others below `/oauth/` are endpoints: a client that guesses one must not get a page. */
+const wholePages: ReadonlySet<string> = new Set(["/", "/oauth/authorize", "/oauth/device"])
+
 /** A page of the documentation. Beside them are the API reference and texts for programs. */
 const docsPattern = /^\/docs\/[a-z-]+$/
 
 /** Whether a path belongs to the web app, which routes in the browser. */
 export function isWebAppPath(path: string): boolean {
-  if (path === "/" || path.startsWith(assetsPath) || docsPattern.test(path)) return true
+  if (wholePages.has(path) || path.startsWith(assetsPath) || docsPattern.test(path)) return true
   return pages.has(path.split("/", 2)[1] ?? "")
 }
 
