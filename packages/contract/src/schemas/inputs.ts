@@ -127,21 +127,23 @@ export const blobsQuery = z.object({
 export const valStorageQuery = z.object({
   val_id: idParam
     .optional()
-    .describe("The id of a val of the caller; the token of a run means its own val without it"),
+    .describe(
+      "The id of a val of the caller; without it, the token of a run means its own val, and for blobs another token means the account",
+    ),
 })
 
 /** The query of the list of blobs of a val. */
 export const valBlobsQuery = blobsQuery.extend(valStorageQuery.shape)
 
-const secretName = chars(limits.secretNameCharsMax, 1).regex(
-  /^[A-Z_][A-Z0-9_]*$/,
-  "must contain only capital letters, digits and _, and not start with a digit",
-)
-
-/** The name of an environment variable. */
-export const variableName = chars(limits.secretNameCharsMax, 1).regex(
-  /^[A-Za-z_][A-Za-z0-9_]*$/,
-  "must contain only letters, digits and _, and not start with a digit",
+/** The name of an environment variable: what systems accept, and an address can name. */
+export const variableName = text(
+  limits.secretNameCharsMax,
+  1,
+  z.refine<string>((name) => !name.includes("="), "must not contain ="),
+  z.refine<string>(
+    (name) => name !== "." && name !== "..",
+    "must not be . or .., which no URL can name",
+  ),
 )
 
 /** The code of a val. */
@@ -161,7 +163,7 @@ export const pathParams = {
   module: name,
   key: blobKey,
   file_path: text(limits.filePathCharsMax, 1),
-  name: secretName,
+  name: variableName,
   variable: variableName.describe("The name of the environment variable"),
   session_id: idParam,
   authorization_id: idParam.describe("The id of the authorization"),

@@ -139,6 +139,6 @@ describeApi("api/val-secrets", (suite) => {
     for (const name of names) expectStatus(await put(ada, its, name), 204)
     expect(refusalOf(await put(ada, its, "ONE_MORE"))).toEqual([409, "too_many_secrets"])
     expectStatus(await put(ada, its, "S0", { value: "new" }), 204)
-    expect(refusalOf(await put(ada, its, "lower"))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await put(ada, its, "A%3DB"))).toEqual([400, "invalid_request"])
   })
 })

@@ -17,7 +17,7 @@ it is inserted into requests to those hosts only.`,
       ["hamlet secret set API_KEY --val report", "for one val, instead of the account's"],
     ],
     takes: {
-      "<secret>": "name of the secret: capital letters, digits and _",
+      "<secret>": "name of the secret, such as API_KEY: any text without =",
       "--host <host...>": "use only in requests to these hosts",
       "--val <val>": "a secret of this val alone",
     },

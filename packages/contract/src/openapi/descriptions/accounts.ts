@@ -36,7 +36,8 @@ export const accountDescriptions: Readonly<Record<string, string>> = {
   "findSignInLinkOwner.code": "The code after `#code=` in a sign-in link",
   "SignInLink.url": "The link, which signs one browser in once",
   "Secret.name": "Its name in the environment of vals",
-  "putSecret.name": "Its name in the environment of vals: capital letters, digits and `_`",
+  "putSecret.name":
+    "Its name in the environment of vals: any text without `=`; one that is limited to hosts has letters, digits and `_` only",
   "ValSecret.name": "Its name in the environment of vals",
   "ValSecret.description": "What it is for; null if it has none",
   "putValSecret.description": "What it is for; stays if it is left out",

@@ -55,6 +55,7 @@ export function createSecrets(
     list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
     /** Sets a secret of the caller. */
     async put({ userId }: Caller, { name, value, hosts }: SecretInput): Promise<void> {
+      assertLimitable(name, hosts)
       const at = now()
       const sealed = cipher.seal(value, toAccountPurpose({ userId, name }))
       const secret = { userId, name, hosts, sealed, createdAt: at, updatedAt: at }
@@ -107,4 +108,14 @@ export function toAccountPurpose(secret: {
   readonly name: string
 }): string {
   return `secret:${secret.userId}:${secret.name}`
+}
+
+/** Headers carry the name of a secret that is limited to hosts, between other words. */
+export function assertLimitable(name: string, hosts: SecretInput["hosts"] | undefined): void {
+  if (!hosts || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return
+  throw new AppError(
+    "invalid_request",
+    `Cannot limit secret "${name}" to hosts: its name must have only letters, digits and _, and not start with a digit`,
+    { issues: [{ path: "hosts", message: "must be absent for this name" }] },
+  )
 }

@@ -7,7 +7,7 @@ import type { Stored } from "../records/stored.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import { type AssertVal, assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
-import { resealAll, type SecretInput } from "./secrets.ts"
+import { assertLimitable, resealAll, type SecretInput } from "./secrets.ts"
 
 /** A secret of one val, without its value. */
 export type ValSecret = Stored<typeof valSecret>
@@ -81,6 +81,7 @@ export function createValSecrets(
       isNew?: boolean,
     ): Promise<ValSecret> {
       const { name } = input
+      assertLimitable(name, input.hosts)
       const at = now()
       const sealed = cipher.seal(input.value, toValPurpose({ valId, name }))
       const secret = await store.put(valId, name, (val, existing, otherCount) => {

@@ -142,12 +142,12 @@ function SecretDialog(props: {
       label="Save"
     >
       {isNew ? (
-        <Field label="Name" hint="The environment variable, in capital letters: API_KEY.">
+        <Field label="Name" hint="The environment variable, such as API_KEY.">
           <input
             {...shared}
             required
-            pattern="[A-Z_][A-Z0-9_]*"
-            title="Capital letters, digits and _"
+            pattern="[^=]+"
+            title="Any text without ="
             spellcheck={false}
             {...bindText(name)}
           />
