@@ -23,7 +23,7 @@ export const limits = {
   identitiesPerUserMax: 10,
   authorizationQueryCharsMax: 8_000,
   timeCharsMax: 40,
-  secretNameCharsMax: 128,
+  secretNameCharsMax: 256,
   secretValueBytesMax: 32_768,
   secretDescriptionCharsMax: 1_024,
   variableValueCharsMax: 8_192,
@@ -103,8 +103,11 @@ export const limits = {
 /** The names of users, whatever their length. */
 export const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
 
+/** The val of a user with what their assistants are told, the only one whose name has a dot. */
+export const configValName = ".config"
+
 /** The names of vals, whatever their length. */
-export const valNamePattern = /^[a-zA-Z][a-zA-Z0-9\-_]*$/
+export const valNamePattern = /^(?:[a-zA-Z][a-zA-Z0-9\-_]*|\.config)$/
 
 /**
  * What two names of vals of one owner must not share. Names are part of host names, which ignore case

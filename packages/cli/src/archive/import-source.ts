@@ -110,9 +110,14 @@ function listFolder(path: string): readonly Dirent[] {
   }
 }
 
-/** Hidden files belong to tools, and installed packages are not vals. */
+/** Hidden files belong to tools, but that of the val `.config`; installed packages are not vals. */
 function isIgnored(path: string): boolean {
   return path
     .split("/")
-    .some((part) => part.startsWith(".") || part === "node_modules" || part === "__MACOSX")
+    .some(
+      (part) =>
+        (part.startsWith(".") && part !== ".config.json") ||
+        part === "node_modules" ||
+        part === "__MACOSX",
+    )
 }

@@ -28,7 +28,9 @@ export async function hasMoreFiles(client: Client, { id, readme, files }: Val): 
 export function listNested(folder: string): ReadonlyMap<string, string> {
   if (!existsSync(folder)) return new Map()
   const found = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .filter(
+      (entry) => entry.isDirectory() && (!entry.name.startsWith(".") || isValName(entry.name)),
+    )
     .map(({ name }) => join(folder, name))
     .filter(isCheckoutFolder)
     .map((path) => [loadCheckout(path).val.id, path] as const)

@@ -23,6 +23,8 @@ describe("parseValName", () => {
   const table: readonly (readonly [text: string, candidates: readonly object[]])[] = [
     ["hello", [own("hello")]],
     ["hello@3", [own("hello", 3)]],
+    [".config", [own(".config")]],
+    ["ada/.config@2", [named("ada", ".config", 2)]],
     ["ada/hello", [named("ada", "hello")]],
     ["@ada/hello@12", [named("ada", "hello", 12)]],
     [id.toUpperCase(), [byId()]],

@@ -24,11 +24,12 @@ export interface ParsedValName {
 }
 
 const word = "[a-zA-Z][a-zA-Z0-9_]*"
-const valWord = "[a-zA-Z][a-zA-Z0-9_-]*"
+const hostWord = "[a-zA-Z][a-zA-Z0-9_-]*"
+const valWord = `${hostWord}|\\.config`
 const ownPattern = new RegExp(`^(${valWord})(?:@(\\d{1,10}))?$`)
 const namedPattern = new RegExp(`^@?(${word})/(${valWord})(?:@(\\d{1,10}))?$`)
 const idPattern = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
-const labelPattern = new RegExp(`^(${word})-(${valWord})$`, "i")
+const labelPattern = new RegExp(`^(${word})-(${hostWord})$`, "i")
 
 /** Parses `val`, `user/val`, `user/val@3`, an id or a URL. */
 export function parseValName(text: string): ParsedValName {

@@ -46,10 +46,15 @@ export function createScanner(
   }
 }
 
+/** The val `.config` is the only one with such a name. */
+function isHidden(name: string): boolean {
+  return name.startsWith(".") && !/^\.config\.(?:tsx?|md)$/.test(name)
+}
+
 /** Names that start with a dot, what cannot be a val, and folders that are watched by themselves. */
 function isIgnored(folder: string, path: string): boolean {
   const name = basename(path)
-  if (name.startsWith(".") || name === "node_modules") return true
+  if (isHidden(name) || name === "node_modules") return true
   if (path.endsWith("/")) return existsSync(join(folder, path, ".hamlet"))
   return !((isValFile(path) && !isConflictPath(path)) || isReadmePath(path))
 }

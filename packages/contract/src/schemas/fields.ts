@@ -30,7 +30,7 @@ export function text(
  */
 export const valName = chars(limits.nameCharsMax, 1).regex(
   valNamePattern,
-  "must start with a letter and contain only letters, digits, - and _",
+  "must start with a letter and contain only letters, digits, - and _, or be .config",
 )
 
 /** A user's name, without `@`. */

@@ -34,6 +34,30 @@ function defineCreate(suite: ApiSuite): void {
     expect(data).toMatchObject([{ id: json.id, name: "main", version: 0 }])
   })
 
+  test("lets a val be named .config, whose addresses have its id", async () => {
+    const ada = await suite.addUser()
+    const body = { name: ".config", privacy: "public" }
+    const { id } = expectStatus(await create(suite, ada, body), 201).json
+    const file = `/v2/vals/${id}/files`
+    const text = { type: "file", content: "Be brief." }
+    expectStatus(await suite.call("POST", `${file}?path=AGENTS.md`, { as: ada, body: text }), 201)
+    const page = { type: "http", content: "export default 1" }
+    const { links } = expectStatus(
+      await suite.call("POST", `${file}?path=page.ts`, { as: ada, body: page }),
+      201,
+    ).json
+    expect(links.alias).toBe(`http://${id.replaceAll("-", "")}.hamlet.test`)
+    const alias = await suite.call("GET", `/v2/alias/vals/${ada.username}/.config`)
+    expect(alias.json).toMatchObject({ id, name: ".config" })
+    const module = await suite.call("GET", `/v/${ada.username}/.config@2-main/AGENTS.md`)
+    expect(expectStatus(module, 200).text).toBe("Be brief.")
+    for (const name of [".Config", ".configs", "..config", ".", ".agents"])
+      expect(refusalOf(await create(suite, ada, { ...body, name }))).toEqual([
+        400,
+        "invalid_request",
+      ])
+  })
+
   test("needs a name and a privacy, and refuses what is none", async () => {
     const ada = await suite.addUser()
     for (const body of [

@@ -16,7 +16,7 @@ const namePattern = "[A-Za-z][\\w-]*"
 const pinPattern = "[\\w$[\\]().-]+"
 /** The user, the val, what follows its `@`, and the path of a file. */
 const valPattern = new RegExp(
-  `^/v/@?(${namePattern})/(${namePattern})(?:@(${pinPattern}))?(?:/(.+))?$`,
+  `^/v/@?(${namePattern})/(${namePattern}|\\.config)(?:@(${pinPattern}))?(?:/(.+))?$`,
 )
 const townOrigin = "https://esm.town"
 /** A bare specifier (`lodash`, `npm:x`) must not be resolved as a relative path. */

@@ -9,16 +9,17 @@ export type MailTarget =
 /** RFC 5321 lets the part before the `@` have so many characters. */
 const localPartCharsMax = 64
 
-/** The mail address of a val. The id replaces names that are too long for an address. */
+/** The mail address of a val. The id replaces names that are too long, or have a dot. */
 export function toMailAddress(
   domain: string,
   val: { readonly id: string; readonly ownerName: string; readonly name: string },
 ): string {
   const localPart = `${val.ownerName}.${val.name}`
-  return `${localPart.length <= localPartCharsMax ? localPart : val.id}@${domain}`
+  const isShort = localPart.length <= localPartCharsMax && !val.name.startsWith(".")
+  return `${isShort ? localPart : val.id}@${domain}`
 }
 
-/** The mail address of a file that is not the entry file of its val. */
+/** The mail address that is made of the id of a file. */
 export function toFileMailAddress(domain: string, fileId: string): string {
   return `${fileId.replaceAll("-", "")}@${domain}`
 }

@@ -71,8 +71,8 @@ export function Select<Value extends string>(props: {
 export const valNameInput = {
   class: "input",
   maxLength: 48,
-  pattern: "[a-zA-Z][a-zA-Z0-9_\\-]*",
-  title: "A letter, then letters, digits, - and _",
+  pattern: "[a-zA-Z][a-zA-Z0-9_\\-]*|\\.config",
+  title: "A letter, then letters, digits, - and _; or .config",
   autocomplete: "off",
   spellcheck: false,
 } as const
