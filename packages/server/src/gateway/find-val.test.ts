@@ -3,7 +3,10 @@ import type { Val } from "../domain/vals/vals.ts"
 import { createFindVal } from "./find-val.ts"
 
 const address = { host: "ada-hello.localhost", id: undefined, username: "ada", name: "hello" }
-const hello = { id: "1", ownerName: "Ada", name: "Hello", privacy: "public" } as Val
+const hello = {
+  ...{ id: "1", ownerName: "Ada", name: "Hello", privacy: "public" },
+  ...{ endpointFileId: null, mailFileId: null, file: { id: "1" } },
+} as Val
 
 /** A store with these vals, and the list of its calls. */
 function open(...stored: Val[]) {
@@ -99,6 +102,19 @@ describe("createFindVal", () => {
     expect(await find({ ...at, id: "2" }, undefined)).toBe(side)
     expect(calls).toEqual(["file"])
     expect(await find({ ...at, id: "1" }, undefined)).toBe(hello)
+  })
+
+  test("finds the file that has the address of the val", async () => {
+    const val = { ...hello, endpointFileId: "2" }
+    const { files, find } = open(val)
+    const at = { host: "x", id: "1", username: "", name: "" }
+    expect([await find(address, undefined), await find(at, undefined)]).toEqual([
+      undefined,
+      undefined,
+    ])
+    const side = { ...val, file: { ...val.file, id: "2" } }
+    files.set("2", side)
+    for (const one of [address, address, at]) expect(await find(one, undefined)).toBe(side)
   })
 
   test("finds only the val that the pass opens", async () => {

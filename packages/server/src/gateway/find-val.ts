@@ -30,20 +30,26 @@ export function createFindVal(
     ids.set(address.host, val.id)
     return val
   }
+  /** The file that has the address of the val: the entry file, unless another had it first. */
+  const findAddressed = (val: Val | undefined) =>
+    !val || val.endpointFileId === null || val.endpointFileId === val.file.id
+      ? val
+      : vals.findByFile(val.endpointFileId)
   return async (address, viewerId) => {
     // Not cached: a pass expires, and the key that signed it may be replaced.
     const fileId = address.pass === undefined ? address.id : openPass(address.pass)
     if (fileId !== undefined) {
-      const val = await vals.findByFile(fileId)
-      // The id of a val means its entry file, even where it is the id of another file.
-      return val && val.id !== fileId ? val : vals.findById(fileId)
+      const file = await vals.findByFile(fileId)
+      // The id of a val is an address of the val, even where it is the id of one of its files.
+      const isFile = file && (file.id !== fileId || address.pass !== undefined)
+      return isFile ? file : findAddressed(await vals.findById(fileId))
     }
     if (address.pass !== undefined) return undefined
     const id = ids.get(address.host)
     const val = id === undefined ? undefined : await vals.findById(id)
-    if (val && hasNames(val, address) && val.privacy !== "private") return val
+    if (val && hasNames(val, address) && val.privacy !== "private") return findAddressed(val)
     ids.delete(address.host)
-    return findByName(address, viewerId)
+    return findAddressed(await findByName(address, viewerId))
   }
 }
 

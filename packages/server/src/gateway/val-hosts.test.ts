@@ -45,9 +45,19 @@ describe("ValHosts.parse", () => {
 
   test("finds an id", () => {
     const id = "018f0a1b-2c3d-7e4f-8a5b-6c7d8e9f0a1b"
-    expect(hosts.parse(`${id.replaceAll("-", "").toUpperCase()}.vals.example`)).toMatchObject({
-      id,
+    const bare = id.replaceAll("-", "")
+    expect(hosts.parse(`${bare.toUpperCase()}.vals.example`)).toMatchObject({ id })
+    expect(hosts.parse(`ADA_1--${bare}.vals.example:1`)).toEqual({
+      ...{ host: `ada_1--${bare}.vals.example:1`, id, username: "", name: "" },
     })
+    for (const label of [
+      `ada-${bare}`,
+      `ada---${bare}`,
+      `--${bare}`,
+      `1--${bare}`,
+      `ada--${bare}0`,
+    ])
+      expect(hosts.parse(`${label}.vals.example`)?.id).toBeUndefined()
   })
 
   const nonsense = [

@@ -71,7 +71,11 @@ function parseHost(host: string, suffix: string): ValAddress | undefined {
   const names = /^([a-z][a-z0-9_]*)-([a-z][a-z0-9_-]*)$/.exec(label)
   if (names)
     return { host: canonical, id: undefined, username: names[1] ?? "", name: names[2] ?? "" }
-  const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(label)
+  // Only the id counts: the address of a file does not change with the name of its owner.
+  const id =
+    /^(?:[a-z][a-z0-9_]*--)?([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(
+      label,
+    )
   if (id) return { host: canonical, id: id.slice(1).join("-"), username: "", name: "" }
   return isPass(label)
     ? { host: canonical, id: undefined, pass: label, username: "", name: "" }

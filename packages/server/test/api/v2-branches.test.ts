@@ -68,7 +68,7 @@ function defineCreate(suite: ApiSuite): void {
     const { links } = copy[1] as FileView
     expect(links.html).toBe(`${branch.links.html}/code/main.tsx`)
     expect(links.module).toBe(`${testBaseUrl}/v/${ada.username}/${made.name}@0-try/main.tsx`)
-    expect(links.endpoint).toContain(`//${copy[1]?.id.replaceAll("-", "")}.`)
+    expect(links.endpoint).toContain(`--${copy[1]?.id.replaceAll("-", "")}.`)
     expect(main[1]?.links.endpoint).toContain(`//${ada.username}-${made.name}.`.toLowerCase())
   })
 

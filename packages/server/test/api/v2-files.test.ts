@@ -200,11 +200,14 @@ function defineCreate(suite: ApiSuite): void {
     const { ada, name, write, list } = await openFolder(suite)
     const other = await write("other.ts", "1", "http")
     const main = await write("main.tsx", "1", "http")
-    const host = `${ada.username}-${name}`.toLowerCase()
+    const user = ada.username.toLowerCase()
     const byPath = new Map((await list()).map((file) => [file.path, file.links]))
-    expect(byPath.get("main.tsx")?.endpoint).toContain(`//${host}.`)
-    expect(byPath.get("other.ts")?.endpoint).toContain(`//${other.id.replaceAll("-", "")}.`)
-    expect(main.links.endpoint).toBe(byPath.get("main.tsx")?.endpoint as string)
+    for (const { id, path, links } of [main, other]) {
+      expect(links.endpoint).toContain(`//${user}--${id.replaceAll("-", "")}.`)
+      expect(byPath.get(path)?.endpoint).toBe(links.endpoint as string)
+    }
+    expect(byPath.get("other.ts")?.alias).toContain(`//${user}-${name.toLowerCase()}.`)
+    expect(byPath.get("main.tsx")?.alias).toBeUndefined()
   })
 
   test("five writers at once make five versions without gaps", async () => {
@@ -398,7 +401,7 @@ function defineContent(suite: ApiSuite): void {
     const { write, content } = await openFolder(suite)
     await write("a/x.txt")
     for (const path of ["a", ""])
-      expect(refusalOf(await content({ path }))).toEqual([400, "is_directory"])
+      expect(refusalOf(await content({ path }))).toEqual([404, "file_not_found"])
     expect(refusalOf(await content({ path: "b" }))).toEqual([404, "file_not_found"])
     expect(refusalOf(await content({ path: "a/x.txt", version: 0 }))).toEqual([
       404,

@@ -158,11 +158,4 @@ describeEachDatabase("the addresses of files", (open) => {
     await call("PUT", `/v1/vals/${val.id}`, { privacy: "public" })
     expect(await statusOf(hostOf(side))).toBe(200)
   })
-
-  test("made of the id of a val mean its entry file", async () => {
-    const { val, path } = await addFolder("replaced")
-    await call("DELETE", `${path}?path=main.tsx`)
-    const run = await fixture.runOf(await fixture.request(labelOf(val.id)))
-    expect(run.file?.path).toBe("side.ts")
-  })
 })

@@ -20,6 +20,8 @@ export const fileDescriptions = {
   newPath: "The path that the file or directory is moved to",
   "File.links.module": "Its address in imports, with version and branch",
   "links.endpoint": "Its web address, if it is of type `http`",
+  "links.alias":
+    "The same page at the address that is made of the names of user and val; only for the file that had it first",
   "changes.path": "The path of the file or directory, from the root",
   path: "The path of the file or directory, from the root; empty for the root itself",
   recursive: "Whether what directories contain is included too",

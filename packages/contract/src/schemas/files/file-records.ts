@@ -48,6 +48,8 @@ export const file = z
       module: url,
       // Of a file of type `http`.
       endpoint: url.optional(),
+      // Of the file that has the address which is made of the names of user and val.
+      alias: url.optional(),
       // Of a file of type `email`, on a server that receives mail.
       email: z.string().optional(),
     }),

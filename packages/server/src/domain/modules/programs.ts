@@ -4,6 +4,7 @@ import { findPathProblem } from "@hamlet/contract/file-paths"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RunTokens } from "../accounts/run-tokens.ts"
 import { AppError } from "../app-error.ts"
+import { type EndpointLinks, toEndpoint } from "../files/addresses.ts"
 import type { Program, ProgramContent } from "../runs/runner.ts"
 import type { SecretOpener } from "../secrets/open-secrets.ts"
 import { createMask, noMask } from "../secrets/secret-mask.ts"
@@ -43,11 +44,9 @@ export interface ProgramParts extends GraphParts, PackageSource {
   readonly runTokens: Pick<RunTokens, "issue" | "end">
   /** The standard library as JavaScript. */
   readonly standardScripts: () => Promise<StandardModules>
-  readonly links: {
+  readonly links: EndpointLinks & {
     readonly baseUrl: string
     module(username: string, name: string): string
-    endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
-    fileEndpoint(id: string): string
   }
   onError(error: unknown): void
 }
@@ -181,7 +180,7 @@ function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk):
     isAnonymous: account.isAnonymous,
     label,
     entryUrl: walk.entry.url,
-    endpoint: val.file.isEntry ? parts.links.endpoint(val) : parts.links.fileEndpoint(val.file.id),
+    endpoint: toEndpoint(parts.links, val),
     readFile: (path) => readFile(parts, walk, path),
     isMadeOf: (branchId, paths) => isMadeOf(walk, branchId, paths),
     load: () => loadProgram(parts, val, account, walk),

@@ -4,10 +4,11 @@ import { fromBase32, toBase32 } from "../../shared/base32.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import { type EndpointLinks, toEndpoint } from "../files/addresses.ts"
 import type { StartedPlace } from "../files/started-files.ts"
 import type { Calls } from "../runs/calls.ts"
 import type { Cipher } from "../secrets/cipher.ts"
-import { assertHttpVal, type EndpointLinks, toEndpoint } from "./val-requests.ts"
+import { assertHttpVal } from "./val-requests.ts"
 
 /** The URLs of vals. */
 export interface PreviewLinks extends EndpointLinks {
@@ -55,9 +56,7 @@ export function createPreviews(
       )
       const expiresSeconds = Math.floor(expiresAt / 1000)
       return {
-        url: links.labelled(
-          toPass(cipher, val.file.isEntry ? val.id : val.file.id, expiresSeconds),
-        ),
+        url: links.labelled(toPass(cipher, val.file.id, expiresSeconds)),
         expiresAt: expiresSeconds * 1000,
       }
     },
@@ -80,7 +79,7 @@ export function isPass(label: string): boolean {
   return passPattern.test(label)
 }
 
-/** Returns the id of the val or file that a pass opens; undefined if it is invalid or expired. */
+/** Returns the id of the file that a pass opens; undefined if it is invalid or expired. */
 export function openPass(
   cipher: Pick<Cipher, "sign">,
   pass: string,

@@ -2,6 +2,7 @@ import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { assertDepth, depthHeader } from "../egress.ts"
+import { type EndpointLinks, toEndpoint } from "../files/addresses.ts"
 import type { StartedPlace } from "../files/started-files.ts"
 import type { Calls } from "../runs/calls.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
@@ -34,17 +35,6 @@ export interface ValRequest {
 
 /** Requests to vals through the API. */
 export type ValRequests = ReturnType<typeof createValRequests>
-
-/** The web addresses of vals and their files. */
-export interface EndpointLinks {
-  endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
-  fileEndpoint(fileId: string): string
-}
-
-/** The web address of the file of a val that is started. */
-export function toEndpoint(links: EndpointLinks, val: Val): string {
-  return val.file.isEntry ? links.endpoint(val) : links.fileEndpoint(val.file.id)
-}
 
 /** Creates the rules of requests to vals. */
 export function createValRequests(

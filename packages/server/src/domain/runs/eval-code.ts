@@ -127,6 +127,8 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     imageUrl: null,
     fileCount: 1,
     branchCount: 1,
+    endpointFileId: null,
+    mailFileId: null,
     forkedFrom: null,
     createdAt: at,
     updatedAt: at,

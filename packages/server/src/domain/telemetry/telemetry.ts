@@ -33,8 +33,6 @@ export type StartedFile = Pick<RunSample, "fileId" | "branchId">
 /** A run with the file that it started, as it was then. */
 export interface TracedRun extends StartedFile {
   readonly run: Run
-  /** Whether the file has the addresses of the val. */
-  readonly isEntry: boolean
   readonly path: string
   readonly type: string
 }

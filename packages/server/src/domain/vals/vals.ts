@@ -16,10 +16,19 @@ export type Privacy = z.infer<typeof privacy>
 export type ValType = z.infer<typeof valType>
 
 /**
+ * The files to which the addresses lead that are made of the names of a val. Null while no file has
+ * had the address; then it is that of the entry file, which nodes of the release before have written.
+ */
+export interface AddressFiles {
+  readonly endpointFileId: string | null
+  readonly mailFileId: string | null
+}
+
+/**
  * A val in one of its versions: `version`, `code` and `versionCreatedAt` are that version's, the
  * rest is the val's.
  */
-export interface Val {
+export interface Val extends AddressFiles {
   readonly id: string
   readonly ownerId: string
   readonly ownerName: string
@@ -61,7 +70,7 @@ export interface CodeFile {
   readonly since: number
   readonly branchId: string
   readonly branchName: string
-  /** Whether it is the entry file of `main`, which has the addresses of its val. */
+  /** Whether it is the entry file of `main`. */
   readonly isEntry: boolean
 }
 

@@ -6,6 +6,7 @@ import type { Claim } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import { RateLimited } from "../limits/rate-limit.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import type { NewQueuedRun } from "../queue/queue-store.ts"
 import type { Stored } from "../records/stored.ts"
 import type { Sealed } from "../secrets/cipher.ts"
 import type { Message } from "./events.ts"
@@ -50,6 +51,8 @@ export interface DueDelivery {
     readonly status: WebhookStatus
     readonly url: string | null
     readonly targetValId: string | null
+    /** The file of that val that had its code when the webhook was set; null: the entry file. */
+    readonly targetFileId: string | null
     readonly sealed: Sealed
   }
 }
@@ -108,6 +111,7 @@ export interface DeliveryStore {
 export interface WebhookRun {
   readonly id: string
   readonly valId: string
+  readonly file?: NewQueuedRun["file"]
   readonly ownerId: string
   readonly depth: number
   readonly args: readonly unknown[]

@@ -70,7 +70,9 @@ export function createDeliverySender(
     const started = { ...notSent, at: now() }
     const error = await findRunRefusal(runs, ownerId)
     if (error !== null) return record(claim, due, { ...started, error })
-    const run = { id: newId(), valId, ownerId, depth, args: [event] }
+    const { targetFileId } = webhook
+    const file = targetFileId === null ? {} : { file: { id: targetFileId, branchId: valId } }
+    const run = { id: newId(), valId, ...file, ownerId, depth, args: [event] }
     await store.startRun(claim, run, toRecorded(due, { ...started, error }))
     runs.queue.wake()
     note(webhook.id, "delivered")

@@ -40,22 +40,30 @@ export const toFileView = createView(file, (it: FileOfVal, links: Links) => {
   }
 })
 
-/** Only the entry file of `main` has the addresses of its val. */
+/**
+ * The web address of a file is that of its id, and the one that is made of names is another. Where a
+ * val has its code from `/v1`, the code was published at the latter.
+ */
 function toFileLinks(it: FileOfVal, links: Links) {
   const { val, branch: at, file: one, version } = it
   // URLs have no plain brackets.
   const path = encodeURI(one.path)
-  const isEntry = at.id === val.id && one.fileId === at.entryFileId
-  const email = isEntry ? links.mailAddress(val) : links.fileMailAddress(one.fileId)
+  const has = (fileId: string | null) =>
+    at.id === val.id && one.fileId === (fileId ?? at.entryFileId)
+  const email = has(val.mailFileId) ? links.mailAddress(val) : links.fileMailAddress(one.fileId)
   return {
     self: links.file(one.fileId),
     html: `${toBranchPage(it, links)}/code/${path}`,
     module: `${links.module(val.ownerName, val.name)}@${version}-${encodeURI(at.name)}/${path}`,
-    ...(one.type === "http"
-      ? { endpoint: isEntry ? links.endpoint(val) : links.fileEndpoint(one.fileId) }
-      : {}),
+    ...(one.type === "http" ? toWebLinks(it, links, has(val.endpointFileId)) : {}),
     ...(one.type === "email" && email !== undefined ? { email } : {}),
   }
+}
+
+function toWebLinks({ val, file: { fileId } }: FileOfVal, links: Links, isNamed: boolean) {
+  const named = links.endpoint(val)
+  if (isNamed && fileId === val.id) return { endpoint: named }
+  return { endpoint: links.fileEndpoint(val, fileId), ...(isNamed ? { alias: named } : {}) }
 }
 
 function toBranchPage({ val, branch: { id, name } }: BranchOfVal, links: Links): string {

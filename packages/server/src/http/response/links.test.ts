@@ -29,6 +29,15 @@ describe("createLinks", () => {
     ).toBe("http://ada-hello.localhost:8080")
   })
 
+  test("names the owner before the id of a file, if there is room", () => {
+    const { fileEndpoint } = createLinks("http://localhost", "localhost")
+    const bare = id.replaceAll("-", "")
+    expect(fileEndpoint({ ownerName: "Ada" }, id)).toBe(`http://ada--${bare}.localhost`)
+    const at = (length: number) => fileEndpoint({ ownerName: "u".repeat(length) }, id)
+    expect(at(29)).toBe(`http://${"u".repeat(29)}--${bare}.localhost`)
+    expect(at(30)).toBe(`http://${bare}.localhost`)
+  })
+
   describe("endpoint", () => {
     const { endpoint } = createLinks("http://localhost", "localhost")
     const name = (charsMax: number) =>

@@ -32,12 +32,17 @@ export function createLinks(baseUrl: string, valsDomain: string, mailDomain?: st
     endpoint(val: LinkedVal) {
       // A host label must not end with a dash, and a val is also found with an underscore instead.
       const label = `${val.ownerName}-${val.name}`.toLowerCase().replace(/-$/, "_")
-      // The id replaces a name that is too long for a host label. Underscores are kept: browsers
-      // and servers accept them.
-      return labelled(label.length <= hostLabelCharsMax ? label : val.id.replaceAll("-", ""))
+      // The id replaces a name that is no host label, because it is too long or has a dot.
+      // Underscores are kept: browsers and servers accept them.
+      const isLabel = label.length <= hostLabelCharsMax && !label.includes(".")
+      return labelled(isLabel ? label : val.id.replaceAll("-", ""))
     },
-    /** The addresses of a file that has not those of its val. */
-    fileEndpoint: (id: string) => labelled(id.replaceAll("-", "")),
+    /** The id alone finds the file; a name that leaves no room for it is left out. */
+    fileEndpoint({ ownerName }: Pick<LinkedVal, "ownerName">, id: string) {
+      const bare = id.replaceAll("-", "")
+      const label = `${ownerName.toLowerCase()}--${bare}`
+      return labelled(label.length <= hostLabelCharsMax ? label : bare)
+    },
     fileMailAddress: (id: string) =>
       mailDomain === undefined ? undefined : toFileMailAddress(mailDomain, id),
     /** The mail address of a val; undefined on a server that receives no mail. */

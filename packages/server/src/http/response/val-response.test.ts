@@ -19,6 +19,8 @@ const val: Val = {
   imageUrl: null,
   version: 3,
   code: "1",
+  endpointFileId: null,
+  mailFileId: null,
   file: { id: "", path: "main.tsx", since: 3, branchId: "", branchName: "main", isEntry: true },
   versionCreatedAt: 3,
   likeCount: 0,

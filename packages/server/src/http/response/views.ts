@@ -36,6 +36,7 @@ import type { Invitation } from "../../domain/accounts/invitations.ts"
 import type { Token } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import type { BlobEntry } from "../../domain/blobs/blobs.ts"
+import { hasMailAddress, toEndpoint } from "../../domain/files/addresses.ts"
 import type { Quotas } from "../../domain/limits/quotas.ts"
 import type { Usage } from "../../domain/limits/usage.ts"
 import type { Email } from "../../domain/mail/outbound/emails.ts"
@@ -115,7 +116,12 @@ export function toValView(
   viewer: Pick<Caller, "userId"> | undefined,
 ): z.infer<typeof val> {
   const self = links.val(it.id)
-  const emailAddress = it.type === "email" ? links.mailAddress(it) : undefined
+  const emailAddress =
+    it.type !== "email"
+      ? undefined
+      : hasMailAddress(it)
+        ? links.mailAddress(it)
+        : links.fileMailAddress(it.file.id)
   const origin = findOrigin(it, viewer)
   return {
     id: it.id,
@@ -134,7 +140,7 @@ export function toValView(
       self,
       versions: `${self}/versions`,
       module: links.module(it.ownerName, it.name),
-      ...(it.type === "http" ? { endpoint: links.endpoint(it) } : {}),
+      ...(it.type === "http" ? { endpoint: toEndpoint(links, it) } : {}),
     },
     ...(emailAddress === undefined ? {} : { emailAddress }),
     author: { id: it.ownerId, username: it.ownerName },

@@ -1,5 +1,6 @@
 import { isConfigPath } from "@hamlet/contract/deno-json"
 import { readmePath } from "@hamlet/contract/entry-file"
+import { settleAddresses } from "../../domain/files/addresses.ts"
 import type { Branch } from "../../domain/files/branches.ts"
 import type { PlannedFile, PlannedState, PlannedTree } from "../../domain/files/change-tree.ts"
 import type { FileSave, SavedFiles } from "../../domain/files/file-saves.ts"
@@ -14,7 +15,7 @@ import { join, sql } from "../database/sql.ts"
 import { emitSaved } from "../events/val-events.ts"
 import { addSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
-import { type LockedVal, noteChange } from "../vals/changes/change-val.ts"
+import { type LockedVal, noteChange, writeAddresses } from "../vals/changes/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
@@ -70,6 +71,8 @@ export function* saveFiles(
   const written = changed.flatMap((state) => toWritten(state, next))
   let val = locked.val
   if (branchId === valId) {
+    const before = { files: tree.files, entry: locked.main.entry }
+    yield* writeAddresses(val, settleAddresses(val, before, { files: planned.files, entry }))
     val = yield* noteMain(dialect, locked, imports, paths, at, depth)
     const texts = writeFileTexts(
       dialect,

@@ -21,6 +21,10 @@ const landed = {
     sqlite: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     postgres: "38cbd92967a57f4528bcf78f1ba17560ba1a7a86154b6388baf531fbf3dfcc2e",
   },
+  "44 addresses": {
+    sqlite: "b019b878736d449da04f5e4b74644521daf27e83b58154d09692b2fa50a2c3d4",
+    postgres: "6062e5a093d1fad0bac8eb83c37cf4ef50fc19e75c859be39ad7fe4a373dc6f0",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

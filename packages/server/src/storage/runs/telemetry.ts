@@ -26,19 +26,15 @@ import {
 type TracedRow = RunRow & {
   readonly fileId: string
   readonly branchId: string
-  /** Whether the file is on the main branch. */
-  readonly isMain: boolean
   readonly path: string | null
   readonly type: string | null
-  readonly entryFileId: string | null
 }
 
 /**
  * The path and type of a run's file in its version. Of one that was moved, or whose version was
  * deleted, the last ones.
  */
-const fileColumns =
-  raw(`${placeColumns.text}, case when r.branch_id is null then 1 else 0 end as is_main, c.file_id as entry_file_id,
+const fileColumns = raw(`${placeColumns.text},
   case when c.file_id = f.id then n.entry_path else f.path end as path,
   case when c.file_id = f.id then c.type else coalesce(${typeOf("and s.since <= r.version")}, ${typeOf("")}) end as type`)
 const fileJoins = sql`
@@ -119,9 +115,8 @@ export function createTelemetryStore(db: Database): TelemetryStore {
   }
 }
 
-function toTraced({ path, type, fileId, branchId, isMain, entryFileId, ...row }: TracedRow) {
-  const isEntry = isMain && (entryFileId === null || entryFileId === fileId)
-  return { run: toRun(row), fileId, branchId, path: path ?? "", type: type ?? "script", isEntry }
+function toTraced({ path, type, fileId, branchId, ...row }: TracedRow) {
+  return { run: toRun(row), fileId, branchId, path: path ?? "", type: type ?? "script" }
 }
 
 function partOfVal(

@@ -1,11 +1,12 @@
 import { readmePath } from "@hamlet/contract/entry-file"
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { emptyTree, settleAddresses } from "../../domain/files/addresses.ts"
 import { createTree } from "../../domain/files/tree.ts"
 import { toBranchKey } from "../../domain/modules/import-address.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
-import type { AssertVal, Val } from "../../domain/vals/vals.ts"
+import type { AddressFiles, AssertVal, Val } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw } from "../database/sql.ts"
@@ -64,21 +65,36 @@ function toImport(row: ImportRow): ValImport {
 }
 
 /** The files of the original beside its code and readme, which the fork has already. */
-function* planCopy({ id, version }: NewFork["forkOf"], at: number): Script<CopiedFiles> {
-  const row = yield* firstRow<{ entryPath: string | null }>`
-    select entry_path from versions where branch_id = ${id} and version = ${version}`
+function* planCopy(
+  { id: copyId, forkOf: { id, version } }: NewFork,
+  at: number,
+): Script<CopiedFiles> {
+  const row = yield* firstRow<AddressFiles & { entryPath: string | null }>`
+    select n.entry_path, v.endpoint_file_id, v.mail_file_id from versions n join vals v on v.id = n.branch_id
+    where n.branch_id = ${id} and n.version = ${version}`
   const path = row?.entryPath ?? undefined
   const { files } = createTree(yield* readPaths(id, version))
   const others = files.filter((file) => file.path !== path && file.path !== readmePath)
   const imports = yield* rows<NameKey & { readonly path: string }>(
     selectImports(raw("i.path, i.username_key as username, i.name_key as name"), id, version),
   )
+  const copies = others.map((file) => ({
+    ...{ path: file.path, since: 1, type: file.type, createdAt: at, same: file },
+    fileId: Bun.randomUUIDv7(),
+  }))
+  const entry = files.find((file) => file.path === path)
+  const ids = new Map(others.map(({ fileId }, index) => [fileId, copies[index]?.fileId]))
+  if (entry) ids.set(entry.fileId, copyId)
+  const toCopyId = (fileId: string | null | undefined) => (fileId && ids.get(fileId)) || null
+  const own = {
+    ...{ id: copyId, endpointFileId: toCopyId(row?.endpointFileId) },
+    mailFileId: toCopyId(row?.mailFileId),
+  }
+  const entries = entry ? [{ ...entry, fileId: copyId }] : []
+  const after = { entry: entries[0], files: [...copies, ...entries] }
   return {
     ...{ branchId: id, entryPath: path, imports: imports.filter((one) => one.path !== path) },
-    files: others.map((file) => ({
-      ...{ path: file.path, since: 1, type: file.type, createdAt: at, same: file },
-      fileId: Bun.randomUUIDv7(),
-    })),
+    ...{ files: copies, addresses: settleAddresses(own, emptyTree, after) },
   }
 }
 
@@ -96,7 +112,7 @@ function* createFork(
   at: number,
   depth: number,
 ): Script<Val | undefined> {
-  const copied = yield* planCopy(fork.forkOf, at)
+  const copied = yield* planCopy(fork, at)
   const created = yield* createValRow(dialect, fork, at, depth, copied)
   const original = yield* firstRow<Val>`
     select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`

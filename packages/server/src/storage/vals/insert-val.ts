@@ -2,7 +2,7 @@ import { readmePath } from "@hamlet/contract/entry-file"
 import type { FileType } from "../../domain/files/tree.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
-import type { NewVal } from "../../domain/vals/vals.ts"
+import type { AddressFiles, NewVal } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -38,6 +38,7 @@ export interface CopiedFiles {
   readonly files: readonly CopiedState[]
   /** The vals that they import. */
   readonly imports: readonly NameKey[]
+  readonly addresses: AddressFiles
 }
 
 /**
@@ -58,11 +59,13 @@ export function* insertVal(
   const imports = [...source.imports, ...(copied?.imports ?? [])]
   const name = toNameKey(val.ownerName, val.name)
   const origin = val.forkOf?.id
+  const ownId = last ? val.id : null
+  const addresses = copied?.addresses ?? { endpointFileId: ownId, mailFileId: ownId }
   yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow`
-    insert into vals (id, owner_id, name, name_key, description, image_url, privacy, created_at, updated_at, forked_from_id, forked_from_version)
+    insert into vals (id, owner_id, name, name_key, description, image_url, privacy, created_at, updated_at, forked_from_id, forked_from_version, endpoint_file_id, mail_file_id)
     values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.description ?? null}, ${val.imageUrl ?? null}, ${val.privacy}, ${createdAt}, ${updatedAt},
-      ${origin ?? null}, ${val.forkOf?.version ?? null})
+      ${origin ?? null}, ${val.forkOf?.version ?? null}, ${addresses.endpointFileId}, ${addresses.mailFileId})
     on conflict (owner_id, name_key) do nothing returning id`
   if (!inserted) return false
   const size = measure(val, beginning, isWithCode)

@@ -56,7 +56,7 @@ export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): State
 function toColumns(readme: string, code: string, file = entryFile): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
   u.suspended_at is not null as is_owner_suspended, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
-  n.version, ${code} as code, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at, ${updatedAt.text},
+  n.version, ${code} as code, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.endpoint_file_id, v.mail_file_id, v.created_at, ${updatedAt.text},
   ${file.id} as file__id, ${file.path} as file__path, ${file.since} as file__since,
   ${file.branchId} as file__branch_id, ${file.branchName} as file__branch_name, ${file.isEntry} as file__is_entry,
   v.run_started_at, v.run_ended_at, coalesce(v.forked_from_version, 1) as forked_from__version, o.id as forked_from__id,

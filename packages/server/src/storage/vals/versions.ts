@@ -1,4 +1,5 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
+import { settleAddresses } from "../../domain/files/addresses.ts"
 import { createTree, type TreeFile } from "../../domain/files/tree.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
@@ -12,7 +13,7 @@ import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
 import { deleteSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
-import { writeSearchText } from "./changes/change-val.ts"
+import { writeAddresses, writeSearchText } from "./changes/change-val.ts"
 import { withTexts } from "./read-vals.ts"
 import { isJoinedId, listedCode, valColumns, withCode, withVersions } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
@@ -153,6 +154,11 @@ function* makeCurrent(
   const { files: filesBefore } = createTree(yield* readPaths(val.id, before.version))
   const { files } = createTree(yield* readPaths(val.id, val.version))
   const fileCount = files.filter(({ type }) => type !== "directory").length
+  const toTree = ({ file, type }: Val, all: readonly TreeFile[]) => ({
+    ...{ files: all, entry: { fileId: file.id, type } },
+  })
+  const settled = settleAddresses(before, toTree(before, filesBefore), toTree(val, files))
+  yield* writeAddresses(before, settled)
   yield sql`update vals set updated_at = ${at} where id = ${val.id}`
   yield sql`update branches set version = ${val.version}, updated_at = ${at}, entry_type = ${val.type}, file_count = ${fileCount} where id = ${val.id}`
   const targets = yield* relinkOutgoing(

@@ -43,7 +43,7 @@ export function createDeliveryStore(db: Database, claims: RowClaims): DeliverySt
         select ${messageColumns}, d.depth, d.is_manual, d.tried_since, ${db.dialect.now} as now,
           case when u.suspended_at is null then 0 else 1 end as is_owner_suspended,
           d.webhook_id as webhook__id, w.owner_id as webhook__owner_id, w.status as webhook__status,
-          w.url as webhook___url, w.target_val_id as webhook___target_val_id, w.key_id as webhook__sealed__key_id, w.sealed as webhook__sealed__bytes
+          w.url as webhook___url, w.target_val_id as webhook___target_val_id, w.target_file_id as webhook___target_file_id, w.key_id as webhook__sealed__key_id, w.sealed as webhook__sealed__bytes
         from webhook_deliveries d join webhooks w on w.id = d.webhook_id join users u on u.id = w.owner_id where d.id = ${id}`,
     drop: (claim) =>
       db.run`delete from webhook_deliveries where id = ${claim.id}
@@ -137,11 +137,12 @@ function createScripts(db: Database, claims: RowClaims) {
     },
     *startRun(claim: Claim, run: WebhookRun, attempt: RecordedAttempt): Script<void> {
       const { id, valId, ownerId, depth, args } = run
+      const file = run.file ? { file: run.file } : {}
       const set = sql`status = 'delivered', ended_at = ${now}, run_id = ${id}, ${toColumns(attempt)}`
       // Without a valid claim, another node starts the run.
       if (!(yield* claims.end(claim, set))) return
       const added = yield* enqueueRuns(db.dialect, [
-        { id, valId, version: "current", accountId: ownerId, source: "api", depth, args },
+        { id, valId, ...file, version: "current", accountId: ownerId, source: "api", depth, args },
       ])
       if (added.length === 0)
         yield sql`update webhook_deliveries set status = 'failed', run_id = null,

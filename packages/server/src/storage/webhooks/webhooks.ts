@@ -13,6 +13,7 @@ import { ConstraintError } from "../database/errors.ts"
 import { newestOf, readPage } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
+import { withCode } from "../vals/val-rows.ts"
 
 const sealedColumns = raw("id, key_id as sealed__key_id, sealed as sealed__bytes")
 const columns =
@@ -75,9 +76,9 @@ function* createWebhook(
   const last = yield* firstRow`
     select id from webhooks where owner_id = ${ownerId} order by created_at desc, id desc limit 1 offset ${countMax - 1}`
   if (last) return "full"
-  yield sql`insert into webhooks (id, owner_id, url, target_val_id, events, has_run_events, val_id, description, status,
+  yield sql`insert into webhooks (id, owner_id, url, target_val_id, target_file_id, events, has_run_events, val_id, description, status,
       key_id, sealed, created_at, updated_at)
-    values (${id}, ${ownerId}, ${target.url}, ${target.targetValId}, ${toOwnJson(events)}, ${hasRunEvents(events)}, ${valId},
+    values (${id}, ${ownerId}, ${target.url}, ${target.targetValId}, ${selectCode(target.targetValId)}, ${toOwnJson(events)}, ${hasRunEvents(events)}, ${valId},
       ${description}, ${webhook.isPaused ? "paused" : "active"}, ${sealed.keyId}, ${sealed.bytes}, ${at}, ${at})`
   return yield* readWebhook(ownerId, id)
 }
@@ -90,7 +91,10 @@ function* changeWebhook(
 ): Script<Webhook | undefined> {
   const { target, events, valId, description, isPaused } = change
   const set = [sql`updated_at = ${at}`]
-  if (target) set.push(sql`url = ${target.url}, target_val_id = ${target.targetValId}`)
+  if (target)
+    set.push(
+      sql`url = ${target.url}, target_val_id = ${target.targetValId}, target_file_id = ${selectCode(target.targetValId)}`,
+    )
   if (events) set.push(sql`events = ${toOwnJson(events)}, has_run_events = ${hasRunEvents(events)}`)
   if (valId !== undefined) set.push(sql`val_id = ${valId}`)
   if (description !== undefined) set.push(sql`description = ${description}`)
@@ -100,6 +104,14 @@ function* changeWebhook(
     set.push(raw("status = 'active', disabled_reason = null, failing_since = null"))
   yield sql`update webhooks set ${join(set, ", ")} where id = ${id} and owner_id = ${ownerId}`
   return yield* readWebhook(ownerId, id)
+}
+
+/** The file that is the code of a val now: a webhook goes on calling it when another becomes the code. */
+function selectCode(valId: string | null): Statement {
+  return valId === null
+    ? sql`null`
+    : sql`(select c.file_id from branches b join versions n on n.branch_id = b.id and n.version = b.version ${withCode}
+      where b.id = ${valId})`
 }
 
 /** The number of deliveries is limited, so they can be deleted at once. */

@@ -3,6 +3,7 @@ import type { Caller } from "../../access.ts"
 import type { UserStore } from "../../accounts/users.ts"
 import { AppError } from "../../app-error.ts"
 import type { Clock } from "../../clock.ts"
+import { hasMailAddress } from "../../files/addresses.ts"
 import type { StartedPlace } from "../../files/started-files.ts"
 import type { Calls } from "../../runs/calls.ts"
 import type { RunDetail, Runs } from "../../runs/runs.ts"
@@ -51,7 +52,7 @@ export function createTestMails(
           `Cannot send a mail to ${where}: it is of type ${val.type}, not email`,
         )
       }
-      const to = val.file.isEntry
+      const to = hasMailAddress(val)
         ? toMailAddress(domain, val)
         : toFileMailAddress(domain, val.file.id)
       const [runId = ""] = await asAppError(val, async () => {

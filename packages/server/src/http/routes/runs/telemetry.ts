@@ -91,7 +91,8 @@ function toRequestAttributes(it: Trace, links: Links): TelemetryAttribute[] {
   const { run, type } = it
   const { request } = run
   if (request === null && type !== "http") return []
-  const endpoint = it.isEntry ? links.endpoint(run.val) : links.fileEndpoint(it.fileId)
+  const isOwn = it.fileId === run.val.id
+  const endpoint = isOwn ? links.endpoint(run.val) : links.fileEndpoint(run.val, it.fileId)
   const { method, url } = request ?? { method: "GET", url: endpoint }
   const status = request?.status ?? null
   return [

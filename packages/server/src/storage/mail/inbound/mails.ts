@@ -34,9 +34,11 @@ export function createMailStore(db: Database): MailStore {
   return {
     async findVal(target) {
       const [file] = target.kind === "id" ? await db.read<MailVal>(selectFile(target.id)) : []
-      // The id of a val means its entry file, even where it is the id of another file.
+      // The id of a val means the file that has its addresses, even where another file has that id.
       if (file && target.kind === "id" && file.id !== target.id) return toMailVal(file)
-      const row = await db.first<MailVal>(selectEntry(toCondition(target)))
+      const addressed = await db.first<{ id: string | null }>(selectAddressed(toCondition(target)))
+      if (!addressed?.id) return undefined
+      const row = await db.first<MailVal>(selectFile(addressed.id))
       return row && toMailVal(row)
     },
     findNew: (mails, mailbox) => findNew(db, mails, mailbox),
@@ -62,11 +64,11 @@ const columns = raw(
   case when u.email_verified_at is not null then u.email end as owner_address`,
 )
 
-/** The entry file of a val, if its type is `email`. */
-function selectEntry(condition: Statement): Statement {
+/** The file to which the mail address of a val leads: the entry file, unless a file had it first. */
+function selectAddressed(condition: Statement): Statement {
   return sql`
-    select ${columns} from vals v join users u on u.id = v.owner_id join branches b on b.id = v.id
-    join versions n on n.branch_id = b.id and n.version = b.version ${withCode} where c.type = 'email' and ${condition}`
+    select coalesce(v.mail_file_id, c.file_id) as id from vals v join users u on u.id = v.owner_id join branches b on b.id = v.id
+    join versions n on n.branch_id = b.id and n.version = b.version ${withCode} where ${condition}`
 }
 
 /** A file, if its type is `email`. */

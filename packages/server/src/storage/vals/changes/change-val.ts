@@ -1,11 +1,12 @@
 import { toValNameKey } from "@hamlet/contract"
 import { readmePath } from "@hamlet/contract/entry-file"
 import { AppError } from "../../../domain/app-error.ts"
+import { emptyTree, settleAddresses } from "../../../domain/files/addresses.ts"
 import { changeTree } from "../../../domain/files/change-tree.ts"
 import { createTree, isCode, type PathState } from "../../../domain/files/tree.ts"
 import { entryPath } from "../../../domain/modules/module-url.ts"
 import type { ValSource } from "../../../domain/vals/val-source.ts"
-import type { SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
+import type { AddressFiles, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
 import { type Statement, sql } from "../../database/sql.ts"
@@ -56,7 +57,8 @@ export function* changeVal(
     : undefined
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const { paths, isRemote = false } = written ?? {}
-  const val = yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
+  const placed = written ? { ...after, ...written.placed } : after
+  const val = yield* noteChange(dialect, locked, placed, { paths, isRelinked }, at, depth)
   return { val, isNewVersion, isNewCode, isRemote }
 }
 
@@ -126,16 +128,22 @@ export function* noteChange(
   return referenceCount === after.referenceCount ? after : { ...after, referenceCount }
 }
 
-/**
- * Writes the code and the readme of a val, if they have changed, as the next version of `main`.
- * Returns their paths, and whether its packages must be fetched.
- */
+/** The code and the readme of a val that were written. */
+interface WrittenEntry {
+  readonly paths: readonly string[]
+  /** Whether its packages must be fetched. */
+  readonly isRemote: boolean
+  /** Where its code is, and which files have its addresses. */
+  readonly placed: Pick<Val, "file" | "endpointFileId" | "mailFileId">
+}
+
+/** Writes the code and the readme of a val, if they have changed, as the next version of `main`. */
 function* writeEntryAndReadme(
   dialect: Dialect,
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
-): Script<{ readonly paths: readonly string[]; readonly isRemote: boolean }> {
+): Script<WrittenEntry> {
   const { val: before, main } = locked
   const { version, versionCreatedAt: createdAt } = after
   const entry = main.entry ?? { path: entryPath, fileId: Bun.randomUUIDv7(), since: version }
@@ -175,7 +183,29 @@ function* writeEntryAndReadme(
       : main.readme?.since,
     packages,
   })
-  return { paths: changed.map(({ path }) => path), isRemote: packages === "fetch" }
+  const file = { ...after.file, id: main.entry?.fileId ?? after.file.id }
+  const written = isEntryChanged ? { ...file, id: entry.fileId, path: entry.path } : file
+  const addresses = yield* placeEntry(
+    before,
+    main,
+    isEntryChanged ? { ...entry, type: entryType } : undefined,
+  )
+  return {
+    ...{ paths: changed.map(({ path }) => path), isRemote: packages === "fetch" },
+    placed: { file: written, ...addresses },
+  }
+}
+
+/** Gives the addresses of the val that no file has had to its code. */
+function* placeEntry(
+  val: Val,
+  { entry: before }: MainBranch,
+  after: MainBranch["entry"],
+): Script<AddressFiles> {
+  const toTree = (entry: MainBranch["entry"]) => (entry ? { entry, files: [entry] } : emptyTree)
+  const settled = settleAddresses(val, toTree(before), toTree(after ?? before))
+  yield* writeAddresses(val, settled)
+  return settled
 }
 
 /** The packages of files that stay as they are stay too. */
@@ -207,6 +237,15 @@ function* assertFree({ id, version }: Val, added: readonly ChangedFile[]): Scrip
   const tree = createTree(yield* readPaths(id, version))
   const puts = added.map(({ path }) => ({ kind: "put", path, type: "file", isNew: true }) as const)
   changeTree(tree, puts, Bun.randomUUIDv7)
+}
+
+/** Writes to which files the addresses of a val lead, if that was not known. */
+export function* writeAddresses(
+  val: AddressFiles & { readonly id: string },
+  { endpointFileId, mailFileId }: AddressFiles,
+): Script<void> {
+  if (endpointFileId !== val.endpointFileId || mailFileId !== val.mailFileId)
+    yield sql`update vals set endpoint_file_id = ${endpointFileId}, mail_file_id = ${mailFileId} where id = ${val.id}`
 }
 
 /** Writes the search text of a val. */

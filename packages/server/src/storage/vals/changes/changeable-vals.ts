@@ -73,6 +73,8 @@ function toVal(row: ChangeableRow): Val {
     forkCount: row.forkCount,
     fileCount: row.fileCount,
     branchCount: row.branchCount,
+    endpointFileId: row.endpointFileId,
+    mailFileId: row.mailFileId,
     forkedFrom: row.forkedFrom,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
