@@ -73,10 +73,15 @@ describeApi("api/system", (suite) => {
     const open = async (name: string, privacy: string) => {
       const body = { name, privacy, code: "export default 1", readme: '# What "it" <does>' }
       expectStatus(await call("POST", "/v1/vals", { as: ada, body }), 200)
-      return (await call("GET", `/u/${ada.username}/${name}/versions`)).text
+      return call("GET", `/u/${ada.username}/${name}/versions`)
     }
-    const shared = await open("shared", "unlisted")
-    const kept = await open("kept", "private")
+    const unlisted = await open("shared", "unlisted")
+    expect(unlisted.headers.get("x-robots-tag")).toBe("noindex")
+    expect((await open("known", "public")).headers.has("x-robots-tag")).toBe(false)
+    const embedded = await call("GET", `/embed/${ada.username}/shared`)
+    expect(embedded.headers.get("x-robots-tag")).toBe("noindex")
+    const shared = unlisted.text
+    const kept = (await open("kept", "private")).text
     expect(shared).toContain(`<title>${ada.username}/shared · Hamlet</title>`)
     expect(shared).toContain(
       '<meta property="og:description" content="What &quot;it&quot; &lt;does>">',

@@ -175,7 +175,8 @@ describeApp("the account and the frame around every page", (app) => {
     await row.getByRole("button", { name: "Replace API_KEY" }).click()
     await page.getByLabel("Value", { exact: true }).fill("second value")
     await page.getByLabel("Only for these hosts").fill("not a host!")
-    await page.getByRole("button", { name: "Save" }).click()
+    // Enter saves, as in a field of one line.
+    await page.getByLabel("Value", { exact: true }).press("Enter")
     await page.getByRole("alert").filter({ hasText: "host" }).waitFor()
     await page.getByLabel("Only for these hosts").fill("api.example.com, example.com:8443")
     await page.getByRole("button", { name: "Save" }).click()

@@ -132,6 +132,9 @@ describeApp("the files of a val", (app) => {
     const dialog = findDialog(page, 3)
     await dialog.getByText(/a\.ts was changed elsewhere.*fit together/).waitFor()
     await dialog.getByText("1 more of your files").waitFor()
+    // What loses nothing comes first.
+    const choices = dialog.locator(".dialog-foot").getByRole("button")
+    expect((await choices.allTextContents())[0]).toBe("Take both changes")
     await dialog.getByRole("button", { name: "Take both changes" }).click()
     await dialog.getByText("b.ts was changed elsewhere").waitFor()
     expect(await dialog.getByRole("button", { name: "Take both changes" }).count()).toBe(0)

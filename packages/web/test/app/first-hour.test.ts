@@ -26,6 +26,11 @@ describeApp("data, templates, folders, notifications and the API reference", (ap
     // The rows of the table are read again.
     const rows = page.getByRole("region", { name: "Rows of links" })
     await expectCells(rows, ["tea", "41", "<b>bike</b>", "null"])
+    // A statement without a where asks before it changes every row.
+    page.once("dialog", (dialog) => void dialog.dismiss())
+    await execute(page, "delete from links")
+    await execute(page, "select count(*) from links")
+    await expectCells(page.getByRole("region", { name: "Result" }), ["2"])
     await execute(page, "select visits + 1 as next from links where slug = 'tea'")
     await expectCells(page.getByRole("region", { name: "Result" }), ["42"])
     await execute(page, "select * from nowhere")

@@ -95,6 +95,19 @@ describeApp("schedules, mail and webhooks", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  test("the next times of a schedule count from its due time", async () => {
+    const dora = await app.stage.person("dora")
+    const code = "export default 1"
+    const val = await dora.client.createVal({ name: "hourly", code, type: "interval" })
+    const { nextAt } = await dora.client.putSchedule({ val_id: val.id, every: "1h" })
+    await using tab = await app.open(dora)
+    await tab.page.goto("/u/dora/hourly/schedule")
+    await eventually(
+      () => tab.page.locator(".next-times time").first().getAttribute("datetime"),
+      (found) => expect(found).toBe(nextAt[0] ?? ""),
+    )
+  })
+
   test("a schedule that fails is marked on home, and one that was paused has the reason", async () => {
     const cora = await app.stage.person("cora")
     for (const name of ["fails", "stopped"]) {

@@ -26,6 +26,8 @@ export interface PageFacts {
   readonly title: string
   readonly description: string
   readonly url: string
+  /** Search engines must not list it: only those who know the address find it. */
+  readonly isUnlisted: boolean
 }
 
 /** A file on disk, named after a hash of its content; its compressed forms are beside it. */

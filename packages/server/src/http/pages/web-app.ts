@@ -70,11 +70,10 @@ export async function serveWebApp(
     const notice = api.isForOneUser() ? `${api.isolationWarnings().join(". ")}.` : null
     const facts = await findPageFacts(nouns, path)
     const html = app.html({ nonce, valsDomain, version, notice, providerName, facts })
-    return content(
-      "text/html; charset=utf-8",
-      html,
-      pageHeaders(api, request, nonce, path.startsWith("/embed/")),
-    )
+    return content("text/html; charset=utf-8", html, {
+      ...pageHeaders(api, request, nonce, path.startsWith("/embed/")),
+      ...(facts?.isUnlisted ? { "x-robots-tag": "noindex" } : {}),
+    })
   }
   const file = app.findFile(path.slice(assetsPath.length))
   if (!file) throw new AppError("route_not_found", `Cannot find ${path}`)
@@ -136,7 +135,7 @@ async function findPageFacts(
   { vals, api }: Pick<Nouns, "vals" | "api">,
   path: string,
 ): Promise<PageFacts | undefined> {
-  const [, username = "", val_name = ""] = /^\/u\/([^/]+)\/([^/]+)/.exec(path) ?? []
+  const [, username = "", val_name = ""] = /^\/(?:u|embed)\/([^/]+)\/([^/]+)/.exec(path) ?? []
   const names = routes.getValByName.params.safeParse({ username, val_name })
   if (!names.success) return undefined
   try {
@@ -145,6 +144,7 @@ async function findPageFacts(
       title: `${val.ownerName}/${val.name}`,
       description: summarizeReadme(val.readme) ?? `A val of ${val.ownerName}`,
       url: `${api.links.baseUrl}/u/${val.ownerName}/${val.name}`,
+      isUnlisted: val.privacy === "unlisted",
     }
   } catch (error) {
     if (error instanceof AppError) return undefined

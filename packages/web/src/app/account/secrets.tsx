@@ -153,13 +153,17 @@ function SecretDialog(props: {
           />
         </Field>
       ) : null}
-      <Field label="Value" hint="It can have several lines, like a PEM key.">
+      <Field
+        label="Value"
+        hint="It can have several lines, like a PEM key: paste them, or begin a line with Shift Enter."
+      >
         <textarea
           {...shared}
           class={`input input-mono ${isShown.value ? "" : "masked"}`}
           required
           spellcheck={false}
           {...bindText(value)}
+          onKeyDown={saveOnEnter}
         />
       </Field>
       <Check checked={isShown.value} onChange={setTo(isShown, !isShown.value)}>
@@ -178,4 +182,11 @@ function SecretDialog(props: {
       </Field>
     </FormDialog>
   )
+}
+
+/** Most values have one line: Enter saves them, as in the other fields. */
+function saveOnEnter(event: KeyboardEvent & { readonly currentTarget: HTMLTextAreaElement }): void {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
+  event.preventDefault()
+  event.currentTarget.form?.requestSubmit()
 }

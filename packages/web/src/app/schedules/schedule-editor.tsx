@@ -58,7 +58,11 @@ export function ScheduleEditor(props: {
     onSaved(await api.putSchedule({ val_id: valId, ...place, ...timing, overlap, catchUp }))
     showDone("The schedule is saved")
   }
-  const isChanged = !schedule || toKey(draft.value) !== toKey(toDraft(schedule))
+  const saved = schedule && toDraft(schedule)
+  const isChanged = !saved || toKey(draft.value) !== toKey(saved)
+  // The saved schedule counts from its due times, a new one from the moment when it is saved.
+  const isSavedTiming = saved && toTimingKey(draft.value) === toTimingKey(saved)
+  const nextAt = isSavedTiming && !schedule.isPaused ? schedule.nextAt : undefined
   return (
     <div class="beside">
       <Form
@@ -85,7 +89,7 @@ export function ScheduleEditor(props: {
         {preview.kind === "valid" ? (
           <>
             {preview.nextAt.length === 0 ? <p class="quiet">It is never due again.</p> : null}
-            <NextTimes times={preview.nextAt} timeZone={toShownZone(draft.value)} />
+            <NextTimes times={nextAt ?? preview.nextAt} timeZone={toShownZone(draft.value)} />
           </>
         ) : (
           <p class="quiet">They appear here while you type.</p>
@@ -174,7 +178,11 @@ function toDraft(schedule: Schedule | undefined): Draft {
 
 /** Drafts that save the same have the same key. */
 function toKey(draft: Draft): string {
-  return JSON.stringify([toTimingInput(draft), draft.overlap, draft.catchUp])
+  return JSON.stringify([toTimingKey(draft), draft.overlap, draft.catchUp])
+}
+
+function toTimingKey(draft: Draft): string {
+  return JSON.stringify(toTimingInput(draft))
 }
 
 function toShownZone({ kind, timeZone }: Draft): string {

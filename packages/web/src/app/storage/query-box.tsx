@@ -4,6 +4,7 @@ import { Icon } from "../../ui/icon.tsx"
 import { toDuration } from "../../ui/units.ts"
 import { explain } from "../data/explain.ts"
 import { ExportButtons } from "./export-buttons.tsx"
+import { findWholeTable } from "./find-whole-table.ts"
 import { ResultTable } from "./result-table.tsx"
 import type { SqlResult } from "./result-text.ts"
 import { useStorage } from "./storage.ts"
@@ -20,6 +21,12 @@ export function QueryBox({ onDone }: { onDone: () => void }) {
   const answer = useSignal<Answer | undefined>(undefined)
   const run = async () => {
     if (sql.value.trim() === "" || isBusy.value) return
+    const table = findWholeTable(sql.value)
+    if (
+      table !== undefined &&
+      !confirm(`There is no "where": this changes every row of ${table}. Go on?`)
+    )
+      return
     isBusy.value = true
     const startedAt = performance.now()
     try {

@@ -51,18 +51,22 @@ export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
         />
       </div>
       <div class="row wrap dialog-foot">
+        {merged === undefined ? null : (
+          <Button disabled={isBusy.value} onClick={() => resolve("merged")}>
+            Take both changes
+          </Button>
+        )}
         <Button kind="quiet" onClick={later}>
           Decide later
         </Button>
         <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("theirs")}>
           {theirs ? `Take version ${version}` : "Delete it here too"}
         </Button>
-        {merged === undefined ? null : (
-          <Button kind="quiet" disabled={isBusy.value} onClick={() => resolve("merged")}>
-            Take both changes
-          </Button>
-        )}
-        <Button disabled={isBusy.value} onClick={() => resolve("mine")}>
+        <Button
+          {...(merged === undefined ? {} : { kind: "quiet" as const })}
+          disabled={isBusy.value}
+          onClick={() => resolve("mine")}
+        >
           Save mine as a new version
         </Button>
       </div>
