@@ -25,6 +25,7 @@ const typeService = createTypeService({
   workerUrl: settings.worker ?? "",
   libsUrl: settings.libs ?? "",
   nodeTypesUrl: settings.nodeTypes ?? "",
+  domTypesUrl: settings.domTypes ?? "",
   baseUrl: location.origin,
   readPageKey: () => noPageKey,
   // A busy machine must not count as a type that never ends.

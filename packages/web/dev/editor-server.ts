@@ -139,7 +139,7 @@ async function readStandard(name: string): Promise<string | undefined> {
 function toHtml(
   main: string | undefined,
   style: string | undefined,
-  { typeWorker, typeLibs, nodeTypes }: AppManifest["entries"],
+  { typeWorker, typeLibs, nodeTypes, domTypes }: AppManifest["entries"],
 ): string {
   return `<!doctype html>
 <html lang="en">
@@ -151,7 +151,7 @@ function toHtml(
 <link rel="stylesheet" href="/assets/${style}">
 <script type="module" src="/assets/${main}"></script>
 </head>
-<body><div id="app" data-worker="/assets/${typeWorker}" data-libs="/assets/${typeLibs}" data-node-types="/assets/${nodeTypes}"></div></body>
+<body><div id="app" data-worker="/assets/${typeWorker}" data-libs="/assets/${typeLibs}" data-node-types="/assets/${nodeTypes}" data-dom-types="/assets/${domTypes}"></div></body>
 </html>
 `
 }

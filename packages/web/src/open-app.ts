@@ -67,7 +67,7 @@ export async function findBuiltApp(
 }
 
 function toHtml(
-  { main, style, theme, typeWorker, typeLibs, nodeTypes, fonts }: AppManifest["entries"],
+  { main, style, theme, typeWorker, typeLibs, nodeTypes, domTypes, fonts }: AppManifest["entries"],
   { nonce, facts, ...options }: PageOptions,
 ): string {
   const settings = {
@@ -75,6 +75,7 @@ function toHtml(
     typeWorker: assetsPath + typeWorker,
     typeLibs: assetsPath + typeLibs,
     nodeTypes: assetsPath + nodeTypes,
+    domTypes: assetsPath + domTypes,
   }
   return toDocument({
     title: `${facts ? `${escapeAttribute(facts.title)} · ` : ""}Hamlet`,

@@ -44,6 +44,18 @@ export function readConfig(path: string, text: string): ReadConfig {
   }
 }
 
+/**
+ * The libraries in `compilerOptions.lib`, such as `dom`. They count where code is checked, and not
+ * where it runs.
+ */
+export function readTypeLibs(text: string): readonly string[] {
+  const value = Object.fromEntries(listEntries("it", parse(text, []) ?? {}, []))
+  const { lib } = Object.fromEntries(listEntries("compilerOptions", value.compilerOptions, []))
+  return Array.isArray(lib) ? lib.filter((one) => typeof one === "string").map(toLowerCase) : []
+}
+
+const toLowerCase = (text: string) => text.toLowerCase()
+
 function parse(text: string, warnings: string[]): unknown {
   if (text.length > limits.charsMax) {
     warnings.push(`it is ignored: it has more than ${limits.charsMax} characters`)

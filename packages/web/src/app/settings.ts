@@ -7,6 +7,7 @@ export interface Settings {
   readonly typeWorker: string
   readonly typeLibs: string
   readonly nodeTypes: string
+  readonly domTypes: string
   /** The operator's notice for all users. */
   readonly notice: string | null
   /** The name of the OpenID Connect provider; null for none. */

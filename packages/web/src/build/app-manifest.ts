@@ -18,6 +18,7 @@ export interface AppManifest {
     readonly typeWorker: string
     readonly typeLibs: string
     readonly nodeTypes: string
+    readonly domTypes: string
     /** The fonts of nearly every page. */
     readonly fonts: readonly string[]
   }

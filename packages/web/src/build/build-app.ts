@@ -27,7 +27,7 @@ export async function buildApp(folder: string): Promise<void> {
   await mkdir(unfinished, { recursive: true })
   try {
     const typeface = createTypeface()
-    const [main, theme, worker, { libs, nodeTypes }] = await Promise.all([
+    const [main, theme, worker, { libs, nodeTypes, domTypes }] = await Promise.all([
       bundle(unfinished, ["app/main.tsx", "app/styles/app.css"], "esm", typeface),
       bundle(unfinished, ["ui/theme/theme-boot.ts"], "iife"),
       bundle(unfinished, ["editor/type-service/worker.ts"], "esm"),
@@ -41,6 +41,7 @@ export async function buildApp(folder: string): Promise<void> {
       typeWorker: find(worker, ".js"),
       typeLibs: libs,
       nodeTypes,
+      domTypes,
       fonts: findPreloaded(typeface.files.keys()),
     }
     const files = await compressAll(unfinished)

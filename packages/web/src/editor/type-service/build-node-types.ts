@@ -31,11 +31,12 @@ export function readNodeTypes(
 }
 
 /** The names that a file without imports and exports declares. */
-function listNames(text: string): readonly string[] {
+export function listNames(text: string): readonly string[] {
   return parse(text).statements.flatMap(toNames)
 }
 
-function removeGlobals(text: string, names: ReadonlySet<string>): string {
+/** Leaves out the globals with these names. */
+export function removeGlobals(text: string, names: ReadonlySet<string>): string {
   const source = parse(text)
   const isModule = source.statements.some(
     (one) =>

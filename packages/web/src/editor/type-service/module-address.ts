@@ -24,6 +24,8 @@ const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 const relativePattern = /^\.\.?\//
 /** Other files are text. */
 const modulePattern = /\.(?:[cm]?[jt]sx?|json)$/
+/** Files that no module imports, and that say something about modules. */
+const readPattern = /\.(?:jsonc|html?)$/i
 
 /**
  * The module of this server that a specifier names in the file `importer`, by the same rules as at
@@ -60,7 +62,7 @@ export function findModuleAddress(
 export function toFileName(path: string): string {
   const [user = "", name = "", ...rest] = path.replace(/^\/+/, "").split("/")
   const file = [user.toLowerCase(), name.toLowerCase(), ...rest].join("/")
-  return `/v/${file}${modulePattern.test(file) || file.endsWith(".jsonc") ? "" : ".tsx"}`
+  return `/v/${file}${modulePattern.test(file) || readPattern.test(file) ? "" : ".tsx"}`
 }
 
 /** Whether the names of files have the same val, version and branch. */

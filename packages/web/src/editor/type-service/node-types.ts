@@ -1,18 +1,9 @@
-/** The types of Node's modules. They are large, so they are loaded when an import first needs them. */
-export interface NodeTypes {
-  /** The files, which declare modules such as `node:fs`; none until they are loaded. */
-  listFiles(): readonly string[]
-  read(fileName: string): string | undefined
-  has(fileName: string): boolean
+import { createLateFiles, type LateFiles, type LateFilesOptions } from "./worlds/late-files.ts"
+
+/** The types of Node's modules, in files that declare modules such as `node:fs`. */
+export interface NodeTypes extends LateFiles {
   /** Loads the types if the specifier is a module of Node. */
   noteImport(specifier: string, importer: string): void
-}
-
-export interface NodeTypesOptions {
-  /** Undefined after a failure: the modules stay without types, and no error is shown. */
-  readonly load: () => Promise<Readonly<Record<string, string>> | undefined>
-  /** The types were loaded. */
-  readonly onChange: () => void
 }
 
 /** The declarations of packages name modules of Node without `node:`; vals cannot. */
@@ -26,29 +17,14 @@ const bareNames: ReadonlySet<string> = new Set([
   ...["worker_threads", "zlib"],
 ])
 
-export function createNodeTypes({ load, onChange }: NodeTypesOptions): NodeTypes {
-  let files: Readonly<Record<string, string>> = {}
-  let state: "none" | "loading" | "loaded" = "none"
-
-  async function start(): Promise<void> {
-    state = "loading"
-    const loaded = await load()
-    // After a failure, the next import that is resolved tries again.
-    state = loaded ? "loaded" : "none"
-    if (!loaded) return
-    files = loaded
-    onChange()
-  }
-
-  const has = (fileName: string) => Object.hasOwn(files, fileName)
+export function createNodeTypes(options: LateFilesOptions): NodeTypes {
+  const files = createLateFiles(options)
   return {
-    listFiles: () => Object.keys(files),
-    read: (fileName) => (has(fileName) ? files[fileName] : undefined),
-    has,
+    ...files,
     noteImport(specifier, importer) {
       const isNode =
         specifier.startsWith("node:") || (importer.startsWith("/npm/") && bareNames.has(specifier))
-      if (isNode && state === "none") void start()
+      if (isNode) files.want()
     },
   }
 }

@@ -58,6 +58,7 @@ const libs = {
   "/lib/deno.d.ts": "",
   "/lib/prelude.d.ts": "",
   "/lib/node-globals.d.ts": "declare var Buffer: any\n",
+  "/lib/text-module.d.ts": "declare const text: string\nexport default text\n",
 }
 
 let server: Bun.Server<undefined>
@@ -85,6 +86,14 @@ beforeAll(() => {
 
 afterAll(() => server.stop(true))
 
+const domTypes = {
+  "/lib/lib.dom.d.ts": "declare var document: { title: string }\n",
+  "/lib/lib.dom.iterable.d.ts": "",
+  "/lib/lib.dom.asynciterable.d.ts": "",
+  "/dom/deno.d.ts": "declare namespace Deno { const pid: number }\n",
+  "/dom/prelude.d.ts": "",
+}
+
 const path = "ada/document.tsx"
 
 /**
@@ -103,6 +112,7 @@ async function openProject(
     baseUrl: server.url.origin,
     readPageKey: () => "key",
     loadNodeTypes,
+    loadDomTypes: async () => undefined,
     onTypesChanged() {
       count += 1
       wake()
@@ -181,6 +191,7 @@ describe("a val with several files", () => {
       baseUrl: server.url.origin,
       readPageKey: () => "key",
       loadNodeTypes: async () => undefined,
+      loadDomTypes: async () => domTypes,
       onTypesChanged() {},
     })
     for (const path of Object.keys(files)) project.open(path)
@@ -189,6 +200,44 @@ describe("a val with several files", () => {
     return project
   }
   const db = "/** The size. */\nexport const size = 12\nexport const other = size\n"
+
+  test("checks what pages load with the types of the DOM, and nothing before they are loaded", async () => {
+    const used = "export const size: number = document.title\nexport const pid = Deno.pid\n"
+    const project = openFiles({
+      "ada/app/main.tsx": `import "./both.ts"\nexport default () => 1\n${used}`,
+      "ada/app/both.ts": `/// <reference lib="dom" />\n/// <reference lib="deno.ns" />\n${used}`,
+      "ada/app/client.tsx": `${used}}`,
+      "ada/app/index.html": '<script src="/client.tsx"></script>',
+    })
+    const messages = (name: string) =>
+      diagnose(project, `ada/app/${name}`).map(({ message }) => message)
+    const unparsed = "Declaration or statement expected."
+    const title = "Type 'string' is not assignable to type 'number'."
+    expect(messages("client.tsx")).toEqual([unparsed])
+    await eventually(
+      () => messages("client.tsx"),
+      (found) => expect(found).toEqual([title, "Cannot find name 'Deno'.", unparsed]),
+    )
+    expect(messages("both.ts")).toEqual([title])
+    const isUnknown = "Cannot find name"
+    expect(messages("main.tsx").map((found) => found.slice(0, isUnknown.length))).toEqual([
+      isUnknown,
+      isUnknown,
+    ])
+    project.setText("ada/app/deno.json", '{"compilerOptions": {"lib": ["dom", "deno.ns"]}}')
+    expect(messages("main.tsx")).toEqual([title])
+  })
+
+  test("takes what is imported as text for a text", () => {
+    const project = openFiles({
+      "ada/app/main.tsx":
+        'import code from "./client.tsx" with { type: "text" }\nexport const size: number = code\n',
+      "ada/app/client.tsx": "export const one = 1\n",
+    })
+    expect(diagnose(project, "ada/app/main.tsx").map(({ message }) => message)).toEqual([
+      "Type 'string' is not assignable to type 'number'.",
+    ])
+  })
 
   test("has the types of its other files, also of JSON and JavaScript", () => {
     const code = `import { size } from "./lib/db.ts"
@@ -410,7 +459,9 @@ describe("helpWithCall", () => {
   test("has the parameters of a call, and which one is at the cursor", async () => {
     const code = 'import { text } from "npm:zed@1"\ntext("a", '
     const { project } = await openProject(code)
-    expect(helpWithCall(project.service, project.toFileName(path), code.length)).toMatchObject({
+    expect(
+      helpWithCall(project.findService(path), project.toFileName(path), code.length),
+    ).toMatchObject({
       prefix: "text(",
       parameters: ["message?: string", "code?: number"],
       active: 1,

@@ -1,21 +1,27 @@
-import type { CompilerSettings } from "@hamlet/contract/compiler-settings"
 import ts from "typescript-js"
 import { createOwnVals, knownFileName, offeredStandard, toKnownCode } from "./known-modules.ts"
-import { areTogether, findModuleAddress, type ModuleAddress, toFileName } from "./module-address.ts"
-import { createModuleLoader, type ModuleLoader } from "./module-loader.ts"
-import { createNodeTypes, type NodeTypes, type NodeTypesOptions } from "./node-types.ts"
-import { createPackageTypes, type LockedVersion, type PackageTypes } from "./package-types.ts"
-import { toSnapshot } from "./snapshot.ts"
-import { createValConfigs, type ValConfigs } from "./val-configs.ts"
-
-/** The global type files; the compiler options add TypeScript's own libraries. */
-const rootLibs = ["/lib/deno.d.ts", "/lib/prelude.d.ts"] as const
-/** The globals of Node, until its types are loaded. */
-const nodeGlobalsLib = "/lib/node-globals.d.ts"
+import { areTogether, findModuleAddress, toFileName } from "./module-address.ts"
+import { createModuleLoader } from "./module-loader.ts"
+import { createNodeTypes } from "./node-types.ts"
+import { createPackageTypes, type LockedVersion } from "./package-types.ts"
+import {
+  compilerOptions,
+  createHost,
+  type Document,
+  findFile,
+  listKnown,
+  type ProjectFiles,
+} from "./project-host.ts"
+import { createValConfigs } from "./val-configs.ts"
+import { findWorlds, isHtml, type World } from "./worlds/find-worlds.ts"
+import { createLateFiles, type LateFilesOptions } from "./worlds/late-files.ts"
 
 /** The open documents and their imports, for TypeScript. */
 export interface Project {
-  readonly service: ts.LanguageService
+  /** TypeScript with the globals of the world that a document belongs to. */
+  findService(path: string): ts.LanguageService
+  /** Whether the globals of a document are loaded; without them, all of its names look wrong. */
+  hasGlobals(path: string): boolean
   /** Reads the libraries. */
   warmUp(): void
   /** Adds a document, and loads its imports again. */
@@ -56,69 +62,15 @@ export interface ProjectOptions {
   readonly libs: Readonly<Record<string, string>>
   readonly baseUrl: string
   readonly readPageKey: () => string
-  readonly loadNodeTypes: NodeTypesOptions["load"]
+  readonly loadNodeTypes: LateFilesOptions["load"]
+  readonly loadDomTypes: LateFilesOptions["load"]
   /** Earlier results may be out of date. */
   readonly onTypesChanged: () => void
 }
 
-/** Deno's options without `noImplicitAny`: a package may have no types, then callbacks are any. */
-const compilerOptions: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ESNext,
-  module: ts.ModuleKind.ESNext,
-  moduleResolution: ts.ModuleResolutionKind.Bundler,
-  moduleDetection: ts.ModuleDetectionKind.Force,
-  lib: ["lib.esnext.d.ts"],
-  types: [],
-  strict: true,
-  noImplicitAny: false,
-  jsx: ts.JsxEmit.Preserve,
-  allowImportingTsExtensions: true,
-  resolveJsonModule: true,
-  isolatedModules: true,
-  allowJs: true,
-  skipLibCheck: true,
-  noEmit: true,
-}
-
-function toCompilerOptions(settings: CompilerSettings | undefined): ts.CompilerOptions {
-  if (settings === undefined) return compilerOptions
-  if (settings.jsx === "automatic")
-    return { ...compilerOptions, jsxImportSource: settings.importSource }
-  const { factory: jsxFactory, fragmentFactory: jsxFragmentFactory } = settings
-  return {
-    ...compilerOptions,
-    ...(jsxFactory !== undefined && { jsxFactory }),
-    ...(jsxFragmentFactory !== undefined && { jsxFragmentFactory }),
-  }
-}
-
-interface Document {
-  readonly path: string
-  /** Undefined until the page has sent it. */
-  readonly text: string | undefined
-  readonly version: number
-}
-
-interface ProjectFiles {
-  readonly libs: Readonly<Record<string, string>>
-  readonly documents: Map<string, Document>
-  readonly loader: ModuleLoader
-  readonly packages: PackageTypes
-  readonly nodeTypes: NodeTypes
-  readonly configs: ValConfigs
-  readonly findAddress: (specifier: string, importer: string) => ModuleAddress | undefined
-  /** Whether the standard library is offered for import; it is loaded when that is first asked for. */
-  offersStandard: boolean
-  /** Counts changes. A change of modules affects how all files resolve their imports. */
-  changes: number
-  moduleChanges: number
-  /** The changes of modules in the program that TypeScript has, and in the one that it makes. */
-  resolved: { readonly known: number; readonly next: number }
-}
-
 /** A project with the libraries and without documents. */
 export function createProject(options: ProjectOptions): Project {
-  const { libs, baseUrl, readPageKey, loadNodeTypes, onTypesChanged } = options
+  const { libs, baseUrl, readPageKey, loadNodeTypes, loadDomTypes, onTypesChanged } = options
   const documents = new Map<string, Document>()
   const isOpen = (fileName: string) => documents.has(fileName)
   const configs = createValConfigs()
@@ -131,10 +83,11 @@ export function createProject(options: ProjectOptions): Project {
   })
   const packages = createPackageTypes({ baseUrl, readPageKey, compilerOptions, onChange })
   const nodeTypes = createNodeTypes({ load: loadNodeTypes, onChange })
+  const domTypes = createLateFiles({ load: loadDomTypes, onChange })
   const ownVals = createOwnVals(baseUrl, readPageKey)
   const files: ProjectFiles = {
-    ...{ libs, documents, loader, packages, nodeTypes, configs, findAddress },
-    ...{ offersStandard: false, changes: 0, moduleChanges: 0, resolved: { known: -1, next: -1 } },
+    ...{ libs, documents, loader, packages, nodeTypes, domTypes, configs, findAddress },
+    ...{ offersStandard: false, changes: 0, moduleChanges: 0 },
   }
 
   function onChange(): void {
@@ -143,11 +96,11 @@ export function createProject(options: ProjectOptions): Project {
     onTypesChanged()
   }
 
-  const service = ts.createLanguageService(createHost(files))
+  const services = createServices(files)
   return {
-    service,
+    ...services,
     toFileName,
-    warmUp: () => void service.getProgram()?.getTypeChecker(),
+    warmUp: () => void services.get("server").getProgram()?.getTypeChecker(),
     ...changesOf(files),
     setLocked: (path, locked) => packages.load(toFileName(path), locked),
     listPackages: () => packages.listSpecifiers(),
@@ -165,6 +118,38 @@ export function createProject(options: ProjectOptions): Project {
     findPath: (fileName) => documents.get(fileName)?.path,
     getText: (path) => documents.get(toFileName(path))?.text ?? "",
     listMissing: (path) => listMissing(files, toFileName(path)),
+  }
+}
+
+/** A service for each world that a document belongs to, made when it is first asked for. */
+function createServices(files: ProjectFiles) {
+  const services = new Map<World, ts.LanguageService>()
+  let worlds: ReadonlyMap<string, World> = new Map()
+  let worldChanges = -1
+
+  const findWorld = (path: string): World => {
+    if (worldChanges !== files.changes)
+      worlds = findWorlds({
+        files: files.documents,
+        resolve: (specifier, importer) => files.findAddress(specifier, importer)?.fileName,
+        wantsDom: files.configs.wantsDom,
+      })
+    worldChanges = files.changes
+    const world = worlds.get(toFileName(path)) ?? "server"
+    if (world !== "server" && !files.domTypes.isLoaded()) files.domTypes.want()
+    return world
+  }
+
+  const get = (world: World): ts.LanguageService => {
+    const service = services.get(world) ?? ts.createLanguageService(createHost(files, world))
+    services.set(world, service)
+    return service
+  }
+
+  return {
+    get,
+    findService: (path: string) => get(files.domTypes.isLoaded() ? findWorld(path) : "server"),
+    hasGlobals: (path: string) => findWorld(path) === "server" || files.domTypes.isLoaded(),
   }
 }
 
@@ -233,105 +218,14 @@ function offerStandard(files: ProjectFiles): void {
   files.loader.load(toKnownCode(offeredStandard), knownFileName)
 }
 
-/** The specifiers that the file of known modules imports. */
-function listKnown({ offersStandard, packages }: ProjectFiles): readonly string[] {
-  return [...(offersStandard ? offeredStandard : []), ...packages.listSpecifiers()]
-}
-
-/** The language service asks for it too. */
-type Host = ts.LanguageServiceHost & Pick<ts.CompilerHost, "hasInvalidatedResolutions">
-
-function createHost(files: ProjectFiles): Host {
-  const { libs, documents, loader, packages, nodeTypes } = files
-  const read = (fileName: string) =>
-    (fileName === knownFileName ? toKnownCode(listKnown(files)) : undefined) ??
-    documents.get(fileName)?.text ??
-    loader.findCode(fileName) ??
-    packages.read(fileName) ??
-    nodeTypes.read(fileName) ??
-    (Object.hasOwn(libs, fileName) ? libs[fileName] : undefined)
-  return {
-    getCompilationSettings: () => toCompilerOptions(files.configs.findCompiler()),
-    // Called before a program is made, so that the one before is complete by then.
-    getProjectVersion() {
-      files.resolved = { known: files.resolved.next, next: files.moduleChanges }
-      return String(files.changes)
-    },
-    hasInvalidatedResolutions: (path) =>
-      files.resolved.known !== files.resolved.next && mayResolveAnew.test(path),
-    getScriptFileNames: () => [...listLibs(nodeTypes), ...listCode(documents), knownFileName],
-    getScriptVersion(fileName) {
-      if (Object.hasOwn(libs, fileName) || nodeTypes.has(fileName)) return "1"
-      // Only new packages change how those that are known resolve their imports.
-      if (packages.has(fileName)) return String(packages.changes)
-      if (fileName === knownFileName) return `${files.moduleChanges} ${listKnown(files).length}`
-      const document = documents.get(fileName)
-      if (!document) return `module ${files.moduleChanges}`
-      // TypeScript adds the import of the JSX runtime when it parses a file.
-      return `text ${document.version} ${JSON.stringify(files.configs.findCompiler() ?? null)}`
-    },
-    getScriptSnapshot(fileName) {
-      const text = read(fileName)
-      return text === undefined ? undefined : toSnapshot(text)
-    },
-    getCurrentDirectory: () => "/",
-    getDefaultLibFileName: () => "/lib/lib.esnext.d.ts",
-    fileExists: (fileName) => read(fileName) !== undefined,
-    readFile: read,
-    directoryExists: (path) => packages.hasFolder(path),
-    realpath: (path) => packages.toRealPath(path),
-    // Other modules stay unresolved: TypeScript takes them as any, and `diagnose` drops its error.
-    resolveModuleNameLiterals: (literals, importer) =>
-      literals.map(({ text }) => ({ resolvedModule: findFile(files, text, importer) })),
-  }
-}
-
-/** Vals, and the file of known modules. Packages and libraries have other versions then. */
-const mayResolveAnew = /^\/(?:v\/|std\/|known-modules)/
-
-function listLibs(nodeTypes: NodeTypes): readonly string[] {
-  const ofNode = nodeTypes.listFiles()
-  return [...rootLibs, ...(ofNode.length > 0 ? ofNode : [nodeGlobalsLib])]
-}
-
-function findFile(
-  files: ProjectFiles,
-  specifier: string,
-  importer: string,
-): ts.ResolvedModuleFull | undefined {
-  const { documents, loader, packages, nodeTypes, configs, findAddress } = files
-  const address = findAddress(specifier, importer)
-  if (address && documents.get(address.fileName)?.text !== undefined)
-    return toResolved(address.fileName)
-  const module = loader.find(specifier, importer)
-  if (module?.state.kind !== "loaded") {
-    const { specifier: mapped } = configs.map({ specifier, importer })
-    const found = packages.resolve(mapped, importer) ?? packages.resolve(specifier, importer)
-    // Its types declare the modules by name, so there is no file to resolve to.
-    if (!found) nodeTypes.noteImport(mapped, importer)
-    return found
-  }
-  return toResolved(module.fileName)
-}
-
-function toResolved(fileName: string): ts.ResolvedModuleFull {
-  const extension = /\.[^.]+$/.exec(fileName)?.[0] ?? ts.Extension.Tsx
-  return { resolvedFileName: fileName, extension }
-}
-
-/** The documents that are code. Others can be imported, but are not checked. */
-function* listCode(documents: ReadonlyMap<string, Document>): Generator<string> {
-  for (const [fileName, { text }] of documents)
-    if (text !== undefined && !/\.jsonc?$/.test(fileName)) yield fileName
-}
-
 function listOwnFiles(
   documents: ReadonlyMap<string, Document>,
   path: string,
 ): readonly ImportableModule[] {
   const own = toFileName(path)
   return [...documents.keys()]
-    .filter((fileName) => fileName !== own && !isConfig(fileName) && areTogether(fileName, own))
+    .filter((fileName) => fileName !== own && !isConfig(fileName) && !isHtml(fileName))
+    .filter((fileName) => areTogether(fileName, own))
     .map((fileName) => ({ specifier: toRelative(own, fileName), fileName }))
 }
 

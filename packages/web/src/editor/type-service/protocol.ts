@@ -50,6 +50,7 @@ export type ToWorker =
       readonly kind: "start"
       readonly libsUrl: string
       readonly nodeTypesUrl: string
+      readonly domTypesUrl: string
       readonly baseUrl: string
     }
   | { readonly kind: "open" | "close"; readonly path: string }

@@ -46,6 +46,7 @@ function openService(): TypeService {
   const service = createTypeService({
     workerUrl: "/worker.js",
     libsUrl: "/libs.json",
+    domTypesUrl: "",
     nodeTypesUrl: "/node.json",
     baseUrl: "http://localhost",
     readPageKey: () => "key",

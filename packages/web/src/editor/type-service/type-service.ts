@@ -27,6 +27,8 @@ export interface TypeServiceOptions {
   readonly workerUrl: string
   readonly libsUrl: string
   readonly nodeTypesUrl: string
+  /** The types of the DOM, for code that pages load. */
+  readonly domTypesUrl: string
   /** The address of the server, from which vals are imported. */
   readonly baseUrl: string
   /** Without the page key, the session does not count; it changes when the user signs in. */
@@ -186,7 +188,7 @@ class WorkerTypeService implements TypeService {
 
   #start(): void {
     if (this.#state !== "starting") return
-    const { workerUrl, libsUrl, nodeTypesUrl, baseUrl } = this.#options
+    const { workerUrl, libsUrl, nodeTypesUrl, domTypesUrl, baseUrl } = this.#options
     try {
       // Without trusted types the URL is a string.
       this.#worker = new Worker(toWorkerUrl(workerUrl) as string, { type: "module", name: "types" })
@@ -199,8 +201,13 @@ class WorkerTypeService implements TypeService {
       this.#receive(data),
     )
     const toUrl = (address: string) => new URL(address, location.href).href
-    const urls = { libsUrl: toUrl(libsUrl), nodeTypesUrl: toUrl(nodeTypesUrl), baseUrl }
-    this.#post({ kind: "start", ...urls })
+    this.#post({
+      kind: "start",
+      libsUrl: toUrl(libsUrl),
+      nodeTypesUrl: toUrl(nodeTypesUrl),
+      domTypesUrl: toUrl(domTypesUrl),
+      baseUrl,
+    })
   }
 
   #openInWorker(path: string): void {

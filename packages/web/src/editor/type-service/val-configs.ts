@@ -1,5 +1,5 @@
 import type { CompilerSettings } from "@hamlet/contract/compiler-settings"
-import { configPaths, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
+import { configPaths, readConfig, readTypeLibs, type ValConfig } from "@hamlet/contract/deno-json"
 import { type ImportMap, resolveMapped, toOwnPath } from "@hamlet/contract/import-map"
 import { toRoot } from "./module-address.ts"
 
@@ -43,11 +43,14 @@ export interface ValConfigs {
   listNames(importer: string): readonly string[]
   /** How JSX is checked. One val is open at a time. */
   findCompiler(): CompilerSettings | undefined
+  /** Whether the val asks for the types of the DOM in all of its files. */
+  wantsDom(fileName: string): boolean
 }
 
 export function createValConfigs(): ValConfigs {
   const texts = new Map<string, string>()
   const configs = new Map<string, ValConfig>()
+  const dom = new Set<string>()
   const find = (importer: string) => configs.get(toRoot(importer) ?? "")
   return {
     note(fileName, text) {
@@ -59,6 +62,9 @@ export function createValConfigs(): ValConfigs {
       else texts.set(fileName, text)
       const used = configPaths.find((one) => texts.has(root + one))
       const config = used && readConfig(used, texts.get(root + used) ?? "").config
+      const libs = used ? readTypeLibs(texts.get(root + used) ?? "") : []
+      if (libs.includes("dom")) dom.add(root)
+      else dom.delete(root)
       if (config) configs.set(root, config)
       else configs.delete(root)
       return true
@@ -68,6 +74,7 @@ export function createValConfigs(): ValConfigs {
       const names = find(importer)?.map.imports.map(([key]) => key) ?? []
       return names.filter((name) => !/[/:]$|^val:/.test(name))
     },
+    wantsDom: (fileName) => dom.has(toRoot(fileName) ?? ""),
     findCompiler: () => [...configs.values()].find(({ compiler }) => compiler)?.compiler,
   }
 }

@@ -28,11 +28,11 @@ const handlers: Handlers = {
   complete: (project, path, { position, isExplicit }) =>
     complete(project, path, position, isExplicit),
   describe: (project, path, { position, name }) =>
-    describeName(project.service, project.toFileName(path), position, name),
+    describeName(project.findService(path), project.toFileName(path), position, name),
   hover: (project, path, { position }) =>
-    describeAt(project.service, project.toFileName(path), position),
+    describeAt(project.findService(path), project.toFileName(path), position),
   signature: (project, path, { position }) =>
-    helpWithCall(project.service, project.toFileName(path), position),
+    helpWithCall(project.findService(path), project.toFileName(path), position),
   definition: (project, path, { position }) => findDefinition(project, path, position),
   rename: (project, path, { position }) => findRenamePlaces(project, path, position),
   fixes: (project, path, range) => listFixes(project, path, range),
@@ -71,6 +71,7 @@ self.addEventListener("message", ({ data }: MessageEvent<ToWorker & FromPage>) =
 async function start({
   libsUrl,
   nodeTypesUrl,
+  domTypesUrl,
   baseUrl,
 }: Extract<ToWorker, { kind: "start" }>): Promise<void> {
   try {
@@ -80,6 +81,7 @@ async function start({
       baseUrl,
       readPageKey: () => pageKey,
       loadNodeTypes: () => fetchFiles(nodeTypesUrl).catch(() => undefined),
+      loadDomTypes: () => fetchFiles(domTypesUrl).catch(() => undefined),
       onTypesChanged: () => post({ kind: "types_changed" }),
     })
     // Reading the libraries takes seconds. Earlier queries return undefined at once.

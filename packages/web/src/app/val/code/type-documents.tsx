@@ -58,7 +58,7 @@ function send(path: string, text: string | undefined): void {
 }
 
 function isModule(path: string): boolean {
-  return /\.([cm]?[jt]sx?|jsonc?)$/.test(path)
+  return /\.(?:[cm]?[jt]sx?|jsonc?|html?)$/i.test(path)
 }
 
 function loadAll(files: readonly EditedFile[]): () => void {

@@ -7,6 +7,7 @@ export const typeService = createTypeService({
   workerUrl: settings.typeWorker,
   libsUrl: settings.typeLibs,
   nodeTypesUrl: settings.nodeTypes,
+  domTypesUrl: settings.domTypes,
   baseUrl: location.origin,
   readPageKey,
 })

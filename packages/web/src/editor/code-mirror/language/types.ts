@@ -12,6 +12,7 @@ import type { CompletionOption, Description, TextEdit } from "../../type-service
 import type { TypeService } from "../../type-service/type-service.ts"
 import { goToDefinition } from "./go-to-definition.ts"
 import type { LanguageContext } from "./language-context.ts"
+import { createLateCompletion, type LateCompletion } from "./late-completion.ts"
 import { findFixCompletions, quickFixes } from "./quick-fixes.ts"
 import { rename } from "./rename.ts"
 import { signatureHelp } from "./signature-help.ts"
@@ -24,13 +25,18 @@ const typesChanged = StateEffect.define<null>()
 /** What the type service knows of the code. The editor never waits for it. */
 export function typesOf(context: LanguageContext): Extension {
   const { service, path } = context
+  const late = createLateCompletion()
   return [
+    late.extension,
     signatureHelp(context),
     goToDefinition(context),
     rename(context),
     quickFixes(context),
-    ViewPlugin.define((view) => follow(service, path, view)),
-    autocompletion({ override: [(context) => complete(service, path, context)], icons: true }),
+    ViewPlugin.define((view) => follow(service, path, view, late)),
+    autocompletion({
+      override: [(context) => complete(service, path, context, late)],
+      icons: true,
+    }),
     hoverTooltip((view, position) => hover(service, path, view, position), {
       hoverTime: limits.hoverDelayMs,
     }),
@@ -49,11 +55,13 @@ export function checkAgain(view: EditorView): void {
   view.dispatch({ effects: typesChanged.of(null) })
 }
 
-function follow(service: TypeService, path: string, view: EditorView) {
+function follow(service: TypeService, path: string, view: EditorView, late: LateCompletion) {
   service.open(path)
   const unfollow = service.onChange(() => {
     // A hidden editor is checked when it is shown.
-    if (view.dom.offsetParent !== null) checkAgain(view)
+    if (view.dom.offsetParent === null) return
+    checkAgain(view)
+    late.askAgain(view)
   })
   return {
     destroy() {
@@ -71,11 +79,13 @@ async function complete(
   service: TypeService,
   path: string,
   context: CompletionContext,
+  late: LateCompletion,
 ): Promise<CompletionResult | null> {
   const { state, pos: position, explicit: isExplicit } = context
   const fixes = isExplicit ? findFixCompletions(state) : undefined
   if (fixes) return fixes
   const found = await service.query(path, state.doc, "complete", { position, isExplicit })
+  if (!context.aborted) late.note(context, found != null && found.options.length > 0)
   if (found === undefined) return localCompletionSource(context)
   if (found === null || context.aborted) return null
   return {

@@ -21,7 +21,7 @@ export function listImportable(
   path: string,
   isWanted: (name: string) => boolean,
 ): readonly Importable[] {
-  const program = project.service.getProgram()
+  const program = project.findService(path).getProgram()
   const source = program?.getSourceFile(project.toFileName(path))
   if (!program || !source) return []
   const checker = program.getTypeChecker()
@@ -48,7 +48,7 @@ export function toImportEdit(
   path: string,
   { name, specifier, isDefault }: Importable,
 ): TextEdit {
-  const source = project.service.getProgram()?.getSourceFile(project.toFileName(path))
+  const source = project.findService(path).getProgram()?.getSourceFile(project.toFileName(path))
   const imports = source?.statements.filter(ts.isImportDeclaration) ?? []
   const named = isDefault ? undefined : imports.map((one) => toNamed(one, specifier)).find(Boolean)
   const last = named?.elements.at(-1)

@@ -31,7 +31,7 @@ export function complete(
     isExplicit || from < position || (before !== undefined && `."'/<@`.includes(before))
   if (!isAsked || /^\d/.test(text.slice(from, position))) return null
   const fileName = project.toFileName(path)
-  const found = project.service.getCompletionsAtPosition(fileName, position, preferences)
+  const found = project.findService(path).getCompletionsAtPosition(fileName, position, preferences)
   if (!found) return null
   const span = found.optionalReplacementSpan
   const options = found.entries

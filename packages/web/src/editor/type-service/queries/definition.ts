@@ -11,13 +11,13 @@ export function findDefinition(
   position: number,
 ): Definition | null {
   const fileName = project.toFileName(path)
-  const found = project.service.getDefinitionAtPosition(fileName, position) ?? []
+  const found = project.findService(path).getDefinitionAtPosition(fileName, position) ?? []
   // A name that is imported is declared where it comes from, not in the import.
   const definition = found.find((one) => one.fileName !== fileName) ?? found[0]
   if (!definition) return null
   const { start, length } = definition.textSpan
   if (definition.fileName === fileName) return { kind: "here", from: start, to: start + length }
-  const source = project.service.getProgram()?.getSourceFile(definition.fileName)
+  const source = project.findService(path).getProgram()?.getSourceFile(definition.fileName)
   if (!source) return null
   const line = source.getLineAndCharacterOfPosition(start).line + 1
   const document = project.findPath(definition.fileName)

@@ -11,6 +11,8 @@ const quietCodes: ReadonlySet<number> = new Set([
   2792, // Cannot find module; did you mean to set moduleResolution
   7016, // Could not find a declaration file for module
   2875, // This JSX tag requires the module path … to exist
+  2726, // Cannot find lib definition: Deno has some that TypeScript does not
+  2727, // Cannot find lib definition; did you mean another one
   2732, // Cannot find module; consider using resolveJsonModule
   7026, // JSX element implicitly has type any
 ])
@@ -18,10 +20,12 @@ const quietCodes: ReadonlySet<number> = new Set([
 /** The problems of a document, in text order. */
 export function diagnose(project: Project, path: string): readonly Problem[] {
   const fileName = project.toFileName(path)
-  const unparsed = project.service
+  const service = project.findService(path)
+  const unparsed = service
     .getSyntacticDiagnostics(fileName)
     .map((found): Problem => ({ ...toProblem(found), isSyntax: true }))
-  const problems = project.service
+  if (!project.hasGlobals(path)) return unparsed
+  const problems = service
     .getSemanticDiagnostics(fileName)
     .filter(({ code }) => !quietCodes.has(code))
     .map(toProblem)
@@ -42,7 +46,8 @@ export function diagnose(project: Project, path: string): readonly Problem[] {
 /** Uses of what Deno has and vals have not, which the types mark as deprecated. */
 function listUnavailable(project: Project, path: string): readonly Problem[] {
   const text = project.getText(path)
-  return project.service
+  return project
+    .findService(path)
     .getSuggestionDiagnostics(project.toFileName(path))
     .filter(({ reportsDeprecated }) => reportsDeprecated)
     .flatMap(({ start = 0, length = 0 }): Problem[] => {

@@ -11,7 +11,7 @@ const unknownNameCodes: ReadonlySet<number> = new Set([2304, 2552, 2503, 2686, 1
 
 /** What TypeScript can do about the problems of a range. */
 export function listFixes(project: Project, path: string, { from, to }: Span): readonly Fix[] {
-  const { service } = project
+  const service = project.findService(path)
   const fileName = project.toFileName(path)
   const problems = [
     ...service.getSyntacticDiagnostics(fileName),

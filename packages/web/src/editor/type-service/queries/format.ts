@@ -16,13 +16,13 @@ export const formatSettings: ts.FormatCodeSettings = {
 /** The edits that format a document. Code with syntax errors is left unchanged. */
 export function format(project: Project, path: string): Formatted {
   const fileName = project.toFileName(path)
-  const [error] = project.service.getSyntacticDiagnostics(fileName)
+  const [error] = project.findService(path).getSyntacticDiagnostics(fileName)
   if (error) {
     const { line } = ts.getLineAndCharacterOfPosition(error.file, error.start)
     const reason = ts.flattenDiagnosticMessageText(error.messageText, " ").replace(/\.$/, "")
     return { ok: false, message: `Cannot format the code: ${reason} (line ${line + 1})` }
   }
-  const edits = project.service.getFormattingEditsForDocument(fileName, formatSettings)
+  const edits = project.findService(path).getFormattingEditsForDocument(fileName, formatSettings)
   return {
     ok: true,
     edits: edits.map(({ span, newText }) => ({

@@ -9,7 +9,7 @@ const limits = { parametersMax: 20, choicesMax: 50, typeCharsMax: 300, documenta
  * function. Null without such a function.
  */
 export function listParameters(project: Project, path: string): readonly CallParameter[] | null {
-  const program = project.service.getProgram()
+  const program = project.findService(path).getProgram()
   const source = program?.getSourceFile(project.toFileName(path))
   if (!program || !source) return null
   const checker = program.getTypeChecker()

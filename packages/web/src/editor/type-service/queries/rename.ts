@@ -4,10 +4,10 @@ import type { RenamePlaces } from "../protocol.ts"
 /** All places of the name at a position, in all documents, or why it cannot be renamed. */
 export function findRenamePlaces(project: Project, path: string, position: number): RenamePlaces {
   const fileName = project.toFileName(path)
-  const info = project.service.getRenameInfo(fileName, position, {})
+  const info = project.findService(path).getRenameInfo(fileName, position, {})
   if (!info.canRename) return refuse("there is no name that can be changed at the cursor")
   const found =
-    project.service.findRenameLocations(fileName, position, false, false, {
+    project.findService(path).findRenameLocations(fileName, position, false, false, {
       // `{ name }` becomes `{ name: renamed }`, because the property keeps its name.
       providePrefixAndSuffixTextForRename: true,
     }) ?? []
