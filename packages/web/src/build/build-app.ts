@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { constants, brotliCompress as startBrotli } from "node:zlib"
-import { writeTypeLibs } from "../editor/type-service/build-libs.ts"
+import { writeTypeLibs } from "../editor/type-service/libs/build-libs.ts"
 import { type AppManifest, type BuiltFile, manifestName } from "./app-manifest.ts"
 import { createTypeface, findPreloaded, fontFiles, type Typeface } from "./typeface.ts"
 

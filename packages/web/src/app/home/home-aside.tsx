@@ -3,9 +3,10 @@ import { Bars } from "../../ui/page-states.tsx"
 import { Loaded } from "../data/loaded.tsx"
 import { type UsedPages, usePages, withoutTexts } from "../data/pages.ts"
 import { usePoll } from "../data/poll.ts"
-import { StatusBadge } from "../parts/badges.tsx"
 import { Section } from "../parts/section.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { RunResult } from "../runs/list/run-result.tsx"
+import { type RunItem, toRunTitle } from "../runs/list/run-title.ts"
 import { ScheduleBadge } from "../schedules/schedule-marks.tsx"
 
 const limits = { shownMax: 6, pollMs: 3_000, schedules: 100, schedulesMs: 30_000 }
@@ -29,7 +30,8 @@ export function HomeAside() {
         {(run) => (
           <>
             <span class="ellipsis aside-name">{run.val.name}</span>
-            <StatusBadge status={run.status} />
+            <span class="ellipsis aside-what">{toRunTitle(run).what}</span>
+            <Ending run={run} />
             <TimeAgo at={run.runStartAt} class="quiet" />
           </>
         )}
@@ -63,6 +65,15 @@ export function HomeAside() {
         )}
       </AsideList>
     </aside>
+  )
+}
+
+/** A success of a run without a response is a word too: nothing else of the row says it. */
+function Ending({ run }: { readonly run: RunItem }) {
+  return toRunTitle(run).result === null ? (
+    <span class="run-result-good">succeeded</span>
+  ) : (
+    <RunResult run={run} />
   )
 }
 

@@ -3,8 +3,11 @@ import { parseStackLine, splitError } from "./stack.ts"
 
 type RunError = NonNullable<Output<"getRun">["error"]>
 
+/** Shows a line of the val that the page is about: of a file, or of main.tsx. */
+export type GoToStack = (file: string | undefined, line: number) => void
+
 /** The error of a run. Stack lines that point into vals are links. */
-export function RunErrorView(props: { error: RunError; onGoTo?: (line: number) => void }) {
+export function RunErrorView(props: { error: RunError; onGoTo?: GoToStack | undefined }) {
   const { error, onGoTo } = props
   const { title, details } = splitError(error)
   return (
@@ -23,21 +26,24 @@ export function RunErrorView(props: { error: RunError; onGoTo?: (line: number) =
   )
 }
 
-function StackLine(props: { text: string; onGoTo: ((line: number) => void) | undefined }) {
+function StackLine(props: { text: string; onGoTo: GoToStack | undefined }) {
   const { text, onGoTo } = props
   const found = parseStackLine(text)
   if (!found) return <div>{text}</div>
-  const { before, label, after, user, val, line } = found
-  const isHere = onGoTo && location.pathname.toLowerCase() === `/u/${user}/${val}`.toLowerCase()
+  const { before, label, after, user, val, file, line } = found
+  const base = `/u/${user}/${val}`
+  const isHere =
+    onGoTo && `${location.pathname}/`.toLowerCase().startsWith(`${base}/`.toLowerCase())
+  const query = new URLSearchParams({ ...(file && { file }), line: `${line}` })
   return (
     <div>
       {before}
       <a
-        href={`/u/${user}/${val}?line=${line}`}
+        href={`${base}?${query}`}
         onClick={(event) => {
           if (!isHere) return
           event.preventDefault()
-          onGoTo(line)
+          onGoTo(file, line)
         }}
       >
         {label}

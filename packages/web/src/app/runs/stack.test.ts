@@ -9,12 +9,28 @@ describe("parseStackLine", () => {
       after: ")",
       user: "ada",
       val: "dice",
+      file: undefined,
       line: 3,
     })
   })
 
+  test("finds a line of another file, and of a val with a hyphen", () => {
+    expect(parseStackLine("    at fail (ada/my-app/lib/db.ts:12:7)")).toMatchObject({
+      label: "ada/my-app/lib/db.ts:12:7",
+      ...{ user: "ada", val: "my-app", file: "lib/db.ts", line: 12 },
+    })
+    expect(parseStackLine("at ada/my-app.tsx@3:1:2")).toMatchObject({ val: "my-app", line: 1 })
+  })
+
   test("finds nothing in lines outside vals", () => {
-    for (const text of ["Error: no", "    at ext:core/01.js:1:2", "    at npm:zod@4/index.js:3:1"])
+    for (const text of [
+      "Error: no",
+      "    at ext:core/01.js:1:2",
+      "    at node:internal/fs/promises.js:3:1",
+      "    at npm:zod@4/lib/index.js:3:1",
+      "at hono@4.1.0/dist/hono.js:1:2",
+      "at https://a.test/b/c.js:1:2",
+    ])
       expect(parseStackLine(text)).toBeUndefined()
   })
 })

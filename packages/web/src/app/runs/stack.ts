@@ -5,21 +5,27 @@ export interface StackPosition {
   readonly after: string
   readonly user: string
   readonly val: string
+  /** The path of the file; undefined for the one that has the name of its val. */
+  readonly file: string | undefined
   readonly line: number
 }
 
-/** Finds `ada/hello.tsx:3:7` in a line of a stack. */
+/** User, val, and either `.tsx` for main.tsx or the path of another file. */
+const positionPattern =
+  /(?<![\w@/:.-])([A-Za-z]\w*)\/([A-Za-z][\w-]*)(?:\.tsx|\/([^\s:()"']+))(?:@\d+)?:(\d+)(?::\d+)?/
+
+/** Finds `ada/hello.tsx:3:7` or `ada/hello/lib/db.ts:3:7` in a line of a stack. */
 export function parseStackLine(text: string): StackPosition | undefined {
-  const match =
-    /\b([a-zA-Z][a-zA-Z0-9_]*)\/([a-zA-Z][a-zA-Z0-9_]*)\.tsx(?:@\d+)?:(\d+)(?::\d+)?/.exec(text)
+  const match = positionPattern.exec(text)
   if (!match) return undefined
-  const [label, user = "", val = "", line = ""] = match
+  const [label, user = "", val = "", file, line = ""] = match
   return {
     before: text.slice(0, match.index),
     label,
     after: text.slice(match.index + label.length),
     user,
     val,
+    file,
     line: Number(line),
   }
 }

@@ -12,13 +12,14 @@ import { RunActions } from "../run-actions.tsx"
 import { RunErrorView } from "../run-error-view.tsx"
 import { ValueView } from "../value-view.tsx"
 import { isGoingOn, isOfVal, toValName } from "./run-kinds.ts"
+import { RunResult } from "./run-result.tsx"
 import { isFailure, type RunItem, toRunTitle } from "./run-title.ts"
 
 interface RunRowsProps {
   readonly runs: readonly RunItem[]
   /** Whether a row names its val. */
   readonly hasVal: boolean
-  /** For narrow places: without version and time of the start. */
+  /** For narrow places: without file, version and time of the start. */
   readonly isCompact?: boolean
   /** Called when a run was cancelled. */
   readonly onChange?: () => void
@@ -54,6 +55,11 @@ function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
         <Icon name="chevron" />
         <Title run={run} />
         {hasVal ? <span class="ellipsis run-val">{toValName(run.val)}</span> : null}
+        {isCompact ? null : (
+          <span class="ellipsis run-file" title={run.file?.path}>
+            {run.file?.path}
+          </span>
+        )}
         {isCompact || !isOfVal(run) ? null : <span class="run-version">v{run.val.version}</span>}
         <LastLine run={run} />
         <span class="run-took">{run.runEndAt === null ? "" : toDuration(run.durationMs)}</span>
@@ -71,21 +77,14 @@ function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
 }
 
 function Title({ run }: { readonly run: RunItem }) {
-  const { what, result } = toRunTitle(run)
+  const { what } = toRunTitle(run)
   return (
     <span class="mono small run-title">
       {run.parentId ? <span class="run-mark">Replay</span> : null}
       <span class="ellipsis run-what" title={what}>
         {what}
       </span>
-      {result === null ? (
-        <span class="visually-hidden"> succeeded</span>
-      ) : (
-        <span class="run-result">
-          <span class="run-arrow"> → </span>
-          {result}
-        </span>
-      )}
+      <RunResult run={run} />
       {run.attempt > 1 ? <span class="run-mark">attempt {run.attempt}</span> : null}
     </span>
   )

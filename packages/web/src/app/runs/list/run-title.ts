@@ -67,6 +67,15 @@ export function isFailure({ status, request }: Pick<RunItem, "status" | "request
   return status !== "succeeded" || (request?.status ?? 0) >= 500
 }
 
+/** The colour of a status: a response of 400 to 499 is the sender's fault. */
+export function toTone(
+  run: Pick<RunItem, "status" | "request">,
+): "good" | "doubtful" | "bad" | "open" {
+  if (run.status === "queued" || run.status === "running") return "open"
+  if (isFailure(run)) return "bad"
+  return (run.request?.status ?? 0) >= 400 ? "doubtful" : "good"
+}
+
 /** Path and query of an address. */
 export function toPath(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -4,6 +4,7 @@ import { useMemo, useRef } from "preact/hooks"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { setQuery } from "../../frame/location.ts"
 import { showDone, showError } from "../../frame/toast-list.ts"
+import type { GoToStack } from "../../runs/run-error-view.tsx"
 import { shouldFormatOnSave } from "../editor/editor-settings.ts"
 import { narrowView } from "../panes/narrow.ts"
 import type { ValRequests } from "../preview/val-requests.ts"
@@ -18,6 +19,8 @@ export interface CodeActions {
   setEditor(handle: RefObject<CodeEditorHandle | null>): void
   /** Shows a line of a file. */
   goTo(path: string, line: number): void
+  /** Shows a line that a stack names. */
+  readonly goToStack: GoToStack
   /** Whether a run or a request is waiting for the val. */
   readonly isBusy: boolean
   /** `note` is what the user says about the version. */
@@ -57,21 +60,25 @@ export function useCodeActions(deps: {
   const isBusy = isHttp
     ? requests.exchange.value.kind === "sending"
     : run.state.kind === "starting" || run.state.kind === "running"
+  const goTo = (path: string, line: number) => {
+    const file = editing.files.find(path)
+    if (!file) return
+    const isShown = file === editing.files.current.peek()
+    editing.files.open(file)
+    narrowView.value = "code"
+    if (isShown) editor.current?.goToLine(line)
+    else setQuery({ file: file === editing.files.entry.peek() ? undefined : path, line: `${line}` })
+  }
   return {
+    goTo,
+    goToStack(path = "main.tsx", line) {
+      const { entry } = editing.files
+      goTo(editing.files.find(path) ? path : (entry.peek()?.path.peek() ?? ""), line)
+    },
     editor,
     isBusy,
     setEditor(handle) {
       shown.current = handle
-    },
-    goTo(path, line) {
-      const file = editing.files.find(path)
-      if (!file) return
-      const isShown = file === editing.files.current.peek()
-      editing.files.open(file)
-      narrowView.value = "code"
-      if (isShown) editor.current?.goToLine(line)
-      else
-        setQuery({ file: file === editing.files.entry.peek() ? undefined : path, line: `${line}` })
     },
     async save(note) {
       if (!isOwn) return

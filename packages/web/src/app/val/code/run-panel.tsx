@@ -3,7 +3,7 @@ import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { explain } from "../../data/explain.ts"
 import { StatusBadge } from "../../parts/badges.tsx"
-import { RunErrorView } from "../../runs/run-error-view.tsx"
+import { type GoToStack, RunErrorView } from "../../runs/run-error-view.tsx"
 import { ValueView } from "../../runs/value-view.tsx"
 import { ArgumentForm } from "../editor/argument-form.tsx"
 import { ElapsedTime } from "../preview/elapsed-time.tsx"
@@ -15,7 +15,7 @@ export function RunPanel(props: {
   readonly run: ValRun
   readonly editing: ValEditing
   readonly onStart: () => void
-  readonly onGoTo: (line: number) => void
+  readonly onGoTo: GoToStack
 }) {
   const { run, editing, onStart, onGoTo } = props
   const started = editing.files.started.value
@@ -46,7 +46,7 @@ export function RunPanel(props: {
   )
 }
 
-function Outcome({ state, onGoTo }: { state: RunState; onGoTo: (line: number) => void }) {
+function Outcome({ state, onGoTo }: { state: RunState; onGoTo: GoToStack }) {
   if (state.kind === "none")
     return (
       <EmptyState icon="play" title="Not run yet">

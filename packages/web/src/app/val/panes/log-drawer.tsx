@@ -6,12 +6,13 @@ import { Icon } from "../../../ui/icon.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { usePoll } from "../../data/poll.ts"
 import { TimeAgo } from "../../parts/time-ago.tsx"
-import { isFailure, toRunText } from "../../runs/list/run-title.ts"
-import { LogView, RunLog } from "../../runs/log-view.tsx"
+import { RunResult } from "../../runs/list/run-result.tsx"
+import { toRunTitle } from "../../runs/list/run-title.ts"
+import { LogView } from "../../runs/log-view.tsx"
 import { ProblemList } from "../problems/problem-list.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { type ListedRun, RecentRuns } from "./recent-runs.ts"
-import { RunLogs } from "./run-logs.tsx"
+import { RunEnd, RunReport } from "./run-logs.tsx"
 
 export const drawerId = "log-drawer"
 
@@ -88,7 +89,7 @@ function DrawerToggle(props: {
 }
 
 function Runs(props: Props & { readonly what: string }) {
-  const { editing, run, requests, isOpen, what } = props
+  const { editing, run, requests, actions, isOpen, what } = props
   const selected = useSignal<string | undefined>(undefined)
   const fileId = useSignal<string>("")
   const recent = useRecent(props, fileId)
@@ -145,7 +146,7 @@ function Runs(props: Props & { readonly what: string }) {
       </div>
       {isOpen && shown !== undefined ? (
         <div class="column drawer-logs">
-          <Logs run={run} id={shown} />
+          <Logs run={run} id={shown} actions={actions} />
         </div>
       ) : null}
     </div>
@@ -198,7 +199,10 @@ function RunMarks({ run, hasFile = false }: { run: ListedRun; hasFile?: boolean 
   const line = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
   return (
     <span class="row small nowrap drawer-marks">
-      <span class={`ellipsis drawer-what ${isFailure(run) ? "bad" : ""}`}>{toRunText(run)}</span>
+      <span class="row nowrap drawer-what">
+        <span class="ellipsis">{toRunTitle(run).what}</span>
+        <RunResult run={run} />
+      </span>
       {hasFile && file ? <span class="ellipsis drawer-file quiet">{file.path}</span> : null}
       <span class="ellipsis drawer-line quiet" title={line}>
         {line}
@@ -210,9 +214,10 @@ function RunMarks({ run, hasFile = false }: { run: ListedRun; hasFile?: boolean 
 }
 
 /** The run that was started here is followed already. */
-function Logs({ run: { state }, id }: Pick<Props, "run"> & { id: string }) {
+function Logs({ run: { state }, id, actions }: Pick<Props, "run" | "actions"> & { id: string }) {
   if (state.kind === "running" && state.id === id)
     return <LogView lines={state.logs} isLive isTruncated={false} />
-  if (state.kind === "ended" && state.run.id === id) return <RunLog run={state.run} />
-  return <RunLogs key={id} runId={id} />
+  if (state.kind === "ended" && state.run.id === id)
+    return <RunEnd run={state.run} onGoTo={actions.goToStack} />
+  return <RunReport key={id} runId={id} onGoTo={actions.goToStack} />
 }

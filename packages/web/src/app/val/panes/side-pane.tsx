@@ -81,7 +81,7 @@ function TriggerPart(props: ValTabProps & { readonly schedules: FileSchedules })
   const started = editing.files.started.value
   // A response may come when another file is shown: it is about this one.
   const { id } = editing.findStarted() ?? {}
-  const onGoTo = (line: number) => actions.goTo(started?.path.peek() ?? "", line)
+  const onGoTo = actions.goToStack
   if (pane === "schedule")
     return (
       <div class="fill side-part">

@@ -11,7 +11,7 @@ import { comebacks } from "../../data/connection.ts"
 import { useResource } from "../../data/resource.ts"
 import { Picture } from "../../parts/picture.tsx"
 import { ExchangeView } from "../../runs/exchange-view.tsx"
-import { RunErrorView } from "../../runs/run-error-view.tsx"
+import { type GoToStack, RunErrorView } from "../../runs/run-error-view.tsx"
 import { viewer } from "../../session/session.ts"
 import { RunLogs } from "../panes/run-logs.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
@@ -21,7 +21,7 @@ import { PageFrame } from "./page-frame.tsx"
 import { type RequestView, toValPath } from "./val-requests.ts"
 
 type Props = Pick<ValTabProps, "editing" | "isOwn" | "requests" | "recent"> & {
-  readonly onGoTo: (line: number) => void
+  readonly onGoTo: GoToStack
 }
 
 const panelId = "request-panel"

@@ -1,7 +1,7 @@
 import ts from "typescript-js"
+import { describeUnavailable } from "../libs/unavailable.ts"
 import type { Project } from "../project.ts"
 import type { Problem } from "../protocol.ts"
-import { describeUnavailable } from "../unavailable.ts"
 
 const limits = { problemsMax: 200, messageCharsMax: 1_000 }
 
