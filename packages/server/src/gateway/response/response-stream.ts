@@ -1,4 +1,5 @@
 import type { BodySample } from "../../domain/runs/contents/response-keeper.ts"
+import { PieceRate } from "../../shared/hostile-input/read-pieces.ts"
 import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 
@@ -26,6 +27,7 @@ export class ResponseStream implements Watched {
   /** When the current chunk was offered to the client; 0 while waiting for the val. */
   #offeredMs = 0
   #isFinished = false
+  readonly #rate = new PieceRate()
   readonly #sample: Pick<BodySample, "add"> | undefined
 
   constructor(
@@ -74,6 +76,7 @@ export class ResponseStream implements Watched {
         this.#offeredMs = performance.now()
         this.#sample?.add(value)
         this.#controller?.enqueue(value)
+        await this.#rate.count(value.length)
         return
       }
       this.#finish()

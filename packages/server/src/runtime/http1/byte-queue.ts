@@ -4,6 +4,9 @@ export interface ByteSource {
   resume(): void
 }
 
+/** Parts are joined until they have so many bytes. */
+const joinedBytesMin = 16_384
+
 /** Reads a body part by part; undefined at the end. Rejects when the body is incomplete. */
 export interface PartReader {
   next(): Promise<Uint8Array | undefined>
@@ -58,9 +61,9 @@ export class ByteQueue implements PartReader {
     this.#takeReader()?.reject(error)
   }
 
-  /** The next part; undefined at the end. */
+  /** The next part, with those that have come after it; undefined at the end. */
   async next(): Promise<Uint8Array | undefined> {
-    const part = this.#parts.shift()
+    const part = this.#takeJoined()
     if (part) this.bufferedBytes -= part.length
     if (this.#isPaused && this.#parts.length === 0) {
       this.#isPaused = false
@@ -81,6 +84,16 @@ export class ByteQueue implements PartReader {
     this.#parts = []
     this.bufferedBytes = 0
     return parts.length === 1 ? parts[0] : Buffer.concat(parts)
+  }
+
+  /** Many small parts are one large part: each would cost its reader as much. */
+  #takeJoined(): Uint8Array | undefined {
+    const parts = this.#parts
+    if (parts.length <= 1) return parts.pop()
+    let [count, bytes] = [0, 0]
+    while (count < parts.length && bytes < joinedBytesMin) bytes += parts[count++]?.length ?? 0
+    const taken = parts.splice(0, count)
+    return taken.length === 1 ? taken[0] : Buffer.concat(taken, bytes)
   }
 
   #takeReader(): PromiseWithResolvers<Uint8Array | undefined> | undefined {

@@ -4,14 +4,21 @@ import type { Http1Limits } from "./http1-limits.ts"
 export interface Decoded {
   /** The content without its framing. */
   readonly content: Uint8Array
-  /** How many bytes were consumed: all of them, unless the body has ended. */
+  /**
+   * How many bytes were consumed: all of them, unless the body has ended, or the framing among them
+   * was too much for one call.
+   */
   readonly read: number
+  /** How many of these were framing. */
+  readonly framing: number
 }
 
 const cr = 13
 const lf = 10
 /** A number cannot represent more hexadecimal digits exactly. */
 const digitsMax = 13
+/** Content up to this length is moved byte by byte, which is faster than a call. */
+const movedBytesMax = 16
 
 /**
  * Decodes a chunked body, however it is split into reads.
@@ -46,28 +53,33 @@ export class ChunkDecoder {
 
   /**
    * Joins the contents of the chunks in place: `bytes` is overwritten. Returns the content up to the
-   * end of the body or up to a `problem`.
+   * end of the body or up to a `problem`, and no more than the limit of framing allows: a body in
+   * small chunks is mostly framing, of which each byte is a step.
    */
   decode(bytes: Uint8Array, from: number): Decoded {
+    const { framingPerReadMax } = this.#limits
     let at = from
     let start = at
     let end = at
+    let framing = 0
     while (at < bytes.length && !this.isOver) {
       if (this.#state !== "data") {
+        if (framing >= framingPerReadMax) break
         this.problem = this.#step(bytes[at] as number)
         if (this.problem !== undefined) break
+        framing++
         at++
         continue
       }
       const count = Math.min(this.#size, bytes.length - at)
       if (start === end) start = end = at
-      else bytes.copyWithin(end, at, at + count)
+      else move(bytes, end, at, count)
       end += count
       at += count
       this.#size -= count
       if (this.#size === 0) this.#state = "dataEnd1"
     }
-    return { content: bytes.subarray(start, end), read: at - from }
+    return { content: bytes.subarray(start, end), read: at - from, framing }
   }
 
   #step(byte: number): string | undefined {
@@ -121,6 +133,11 @@ export class ChunkDecoder {
     else return "its trailer contains a control character"
     return undefined
   }
+}
+
+function move(bytes: Uint8Array, to: number, from: number, count: number): void {
+  if (count > movedBytesMax) bytes.copyWithin(to, from, from + count)
+  else for (let index = 0; index < count; index++) bytes[to + index] = bytes[from + index] as number
 }
 
 function isText(byte: number): boolean {

@@ -1,5 +1,6 @@
 import { ByteQueue, type PartReader } from "./byte-queue.ts"
 import type { PoolLimits } from "./http1-limits.ts"
+import { PacedReader } from "./paced-reader.ts"
 import type { ResponseHead } from "./response-reader.ts"
 import { type ResponseOptions, ResponseReader, type ResponseSink } from "./response-reader.ts"
 import { SocketWriter } from "./socket-writer.ts"
@@ -76,6 +77,7 @@ export class Http1Connection implements ResponseSink {
   readonly #owner: ConnectionOwner
   readonly #settleOpened: (outcome: Http1Connection | Http1Failure) => void
   readonly #reader: ResponseReader
+  readonly #paced: PacedReader
   readonly #writer = new SocketWriter()
   #socket: Bun.Socket<Http1Connection> | undefined
   #exchange: Exchange | undefined
@@ -94,6 +96,15 @@ export class Http1Connection implements ResponseSink {
     this.#settleOpened = resolve
     this.#owner = owner
     this.#reader = new ResponseReader(owner.limits, this, owner.options)
+    const source = {
+      pause: () => this.#socket?.pause(),
+      resume: () => {
+        if (!this.#isPaused) this.#socket?.resume()
+      },
+    }
+    this.#paced = new PacedReader(source, owner.limits, (bytes) =>
+      this.#reader.push(bytes as Buffer),
+    )
     connect(this).catch((error: unknown) => {
       this.stop(new Http1Failure("connect", "no connection could be opened", { cause: error }))
       owner.remove(this)
@@ -125,7 +136,7 @@ export class Http1Connection implements ResponseSink {
   resume(): void {
     if (!this.#isPaused || this.#isStopped) return
     this.#isPaused = false
-    this.#socket?.resume()
+    if (!this.#paced.isWaiting) this.#socket?.resume()
   }
 
   /** Ends the connection if it still carries this exchange. */
@@ -141,6 +152,7 @@ export class Http1Connection implements ResponseSink {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#settleOpened(failure)
+    this.#paced.stop()
     this.#reader.stop()
     this.#writer.close()
     if (this.#socket) this.#terminate(this.#socket)
@@ -164,7 +176,7 @@ export class Http1Connection implements ResponseSink {
 
   receive(bytes: Buffer): void {
     this.#hasReceived = true
-    if (this.#exchange) this.#reader.push(bytes)
+    if (this.#exchange) this.#paced.push(bytes)
     // Bytes without a request could be taken for the response to the next one.
     else this.stop()
   }
@@ -174,6 +186,10 @@ export class Http1Connection implements ResponseSink {
   }
 
   closed(error: unknown): void {
+    this.#paced.whenRead(() => this.#closed(error))
+  }
+
+  #closed(error: unknown): void {
     if (this.#isStopped) return
     if (!this.#isOpen) this.#failHandshake(error)
     else if (this.#exchange && !this.#hasReceived) {

@@ -4,6 +4,12 @@ export const http1Limits = {
   headBytesMax: 65_536,
   /** The line before a chunk. */
   chunkLineBytesMax: 256,
+  /**
+   * The bytes around the contents of chunks that are read in one step: 0.5 ms of work. And those of
+   * one connection per second: 100,000 chunks of one byte. A connection with more is read later.
+   */
+  framingPerReadMax: 16_384,
+  framingPerSecondMax: 500_000,
   /** The trailer behind the last chunk. */
   trailerBytesMax: 8_192,
   /** Interim responses, with a status below 200, before the final one. */

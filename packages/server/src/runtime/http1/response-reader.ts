@@ -3,6 +3,7 @@ import { ChunkDecoder } from "./chunk-decoder.ts"
 import { HeadBuffer } from "./head-buffer.ts"
 import { endOfValue, isLineEnd, parseHeaderLines } from "./header-lines.ts"
 import type { Http1Limits } from "./http1-limits.ts"
+import { type ReadStep, readAll } from "./paced-reader.ts"
 
 /** The head of a response, and the framing of its body. */
 export interface ResponseHead {
@@ -75,11 +76,12 @@ export class ResponseReader {
     this.#interim = 0
   }
 
-  push(bytes: Buffer): void {
+  /** The rest, and what follows it, is to be pushed later. */
+  push(bytes: Buffer): ReadStep {
     let rest: Buffer | undefined = bytes
     while (rest !== undefined && rest.length > 0 && this.#expected === "head")
       rest = this.#readHead(rest)
-    if (rest !== undefined && rest.length > 0) this.#readBody(rest)
+    return rest !== undefined && rest.length > 0 ? this.#readBody(rest) : readAll
   }
 
   /** To be called when the connection was closed, by the server or by an error. */
@@ -141,10 +143,11 @@ export class ResponseReader {
     return undefined
   }
 
-  #readBody(bytes: Buffer): void {
+  #readBody(bytes: Buffer): ReadStep {
     if (this.#expected === "length") this.#readLength(bytes)
-    else if (this.#expected === "chunks") this.#readChunks(bytes)
+    else if (this.#expected === "chunks") return this.#readChunks(bytes)
     else if (this.#expected === "close") this.#sink.onPart(bytes)
+    return readAll
   }
 
   #readLength(bytes: Buffer): void {
@@ -154,12 +157,14 @@ export class ResponseReader {
     if (this.#left === 0) this.#end(count === bytes.length)
   }
 
-  #readChunks(bytes: Buffer): void {
+  #readChunks(bytes: Buffer): ReadStep {
     const chunks = this.#chunks as ChunkDecoder
-    const { content, read } = chunks.decode(bytes, 0)
+    const { content, read, framing } = chunks.decode(bytes, 0)
     if (content.length > 0) this.#sink.onPart(content)
     if (chunks.problem !== undefined) this.#breakOpen(chunks.problem)
     else if (chunks.isOver) this.#end(read === bytes.length)
+    else if (read < bytes.length) return { rest: bytes.subarray(read), framing }
+    return { rest: undefined, framing }
   }
 
   #end(isAll: boolean): void {

@@ -2,6 +2,7 @@ import { ByteQueue } from "../../http1/byte-queue.ts"
 import { ChunkDecoder, type Decoded } from "../../http1/chunk-decoder.ts"
 import { HeadBuffer } from "../../http1/head-buffer.ts"
 import type { Http1Limits } from "../../http1/http1-limits.ts"
+import { PacedReader, type ReadStep, readAll } from "../../http1/paced-reader.ts"
 import { SocketWriter } from "../../http1/socket-writer.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { Refusal, toRefusalResponse } from "../policy/refusal.ts"
@@ -77,6 +78,7 @@ export class ClientConnection {
   readonly #socket: SocketParts
   readonly #parseHead: typeof parseRequestHead
   readonly #writer = new SocketWriter()
+  readonly #paced: PacedReader
   readonly #head = new HeadBuffer()
   #arrival = Promise.withResolvers<ClientRequest | Refusal | undefined>()
   #state: "idle" | "head" | "busy" | "discarding" | "closing" | "closed" = "idle"
@@ -95,6 +97,13 @@ export class ClientConnection {
     this.#socket = socket
     this.#parseHead = parseHead
     this.#writer.open(socket)
+    const source = {
+      pause: () => socket.pause(),
+      resume: () => {
+        if (!this.#isPaused && this.#state !== "closed") socket.resume()
+      },
+    }
+    this.#paced = new PacedReader(source, limits, (bytes) => this.#read(bytes as Buffer))
   }
 
   /**
@@ -114,9 +123,14 @@ export class ClientConnection {
   }
 
   receive(bytes: Buffer): void {
-    if (this.#state === "idle" || this.#state === "head") this.#receiveHead(bytes)
-    else if (this.#state === "busy") this.#receiveBody(bytes)
-    else if (this.#state === "discarding" || this.#state === "closing") this.#discard(bytes)
+    this.#paced.push(bytes)
+  }
+
+  #read(bytes: Buffer): ReadStep {
+    if (this.#state === "idle" || this.#state === "head") return this.#receiveHead(bytes)
+    if (this.#state === "busy") return this.#receiveBody(bytes)
+    if (this.#state === "discarding" || this.#state === "closing") return this.#discard(bytes)
+    return readAll
   }
 
   drain(): void {
@@ -125,6 +139,10 @@ export class ClientConnection {
 
   /** The sandbox sends no more bytes. A request that has arrived as a whole gets its response. */
   ended(): void {
+    this.#paced.whenRead(() => this.#ended())
+  }
+
+  #ended(): void {
     if (this.#state === "busy" && this.#decoder?.isOver) this.#isKept = false
     else if (this.#state !== "closing") this.closed()
   }
@@ -132,6 +150,7 @@ export class ClientConnection {
   closed(): void {
     if (this.#state === "closed") return
     this.#state = "closed"
+    this.#paced.stop()
     this.#writer.close()
     this.#head.clear()
     this.#deferred = undefined
@@ -149,7 +168,7 @@ export class ClientConnection {
   resume(): void {
     if (!this.#isPaused || this.#state === "closed") return
     this.#isPaused = false
-    this.#socket.resume()
+    if (!this.#paced.isWaiting) this.#socket.resume()
   }
 
   /** Writes a part of the response. A string is Latin-1. */
@@ -229,47 +248,51 @@ export class ClientConnection {
     return this.#writer.isEmpty ? lingerMsMax : idleMsMax
   }
 
-  #receiveHead(bytes: Buffer): void {
+  #receiveHead(bytes: Buffer): ReadStep {
     const { headBytesMax, bufferedBytesMax } = this.#limits
     if (this.#state === "idle") this.#enter("head")
     const { all, end, after } = this.#head.push(bytes)
     if (end > headBytesMax || (end < 0 && all.length > headBytesMax))
-      return void this.#rejectHead(`its head has more than ${headBytesMax} bytes`)
-    if (end < 0) return
+      return this.#rejectHead(`its head has more than ${headBytesMax} bytes`)
+    if (end < 0) return readAll
     const head = this.#parseHead(all.toString("latin1", 0, end))
-    if (typeof head === "string") return void this.#rejectHead(head)
+    if (typeof head === "string") return this.#rejectHead(head)
     const request = new ClientRequest(this, head, new ByteQueue(this, bufferedBytesMax))
     this.#enter("busy")
     this.#isKept = head.isKept
     this.#request = request
     this.#decoder = new BodyDecoder(head.framing, this.#limits)
     if (this.#decoder.isOver) request.body.end()
-    if (after < all.length) this.#receiveBody(all.subarray(after))
+    const step = after < all.length ? this.#receiveBody(all.subarray(after)) : readAll
     this.#arrival.resolve(request)
+    return step
   }
 
   /** Nothing more is read: where the next request would begin is unknown. */
-  #rejectHead(reason: string): void {
+  #rejectHead(reason: string): ReadStep {
     this.#enter("closing")
     this.#arrival.resolve(new Refusal(400, reason))
+    return readAll
   }
 
-  #receiveBody(bytes: Buffer): void {
+  #receiveBody(bytes: Buffer): ReadStep {
     const decoder = this.#decoder as BodyDecoder
     const body = this.#request?.body
-    if (decoder.isOver) return void this.#abortRequest(pipelined)
+    if (decoder.isOver) return this.#abortRequest(pipelined)
     const decoded = decoder.decode(bytes)
-    if (typeof decoded === "string") return void this.#abortRequest(new Refusal(400, decoded))
+    if (typeof decoded === "string") return this.#abortRequest(new Refusal(400, decoded))
     if (decoded.content.length > 0) body?.push(decoded.content)
-    if (!decoder.isOver) return
+    if (!decoder.isOver) return toStep(bytes, decoded)
     if (decoded.read < bytes.length) this.#abortRequest(pipelined)
     else body?.end()
+    return { rest: undefined, framing: decoded.framing }
   }
 
   /** The connection cannot be kept: where the next request would begin is unknown. */
-  #abortRequest(refusal: Refusal): void {
+  #abortRequest(refusal: Refusal): ReadStep {
     this.#isKept = false
     this.#request?.abort(refusal)
+    return readAll
   }
 
   #finish(deferred: Uint8Array | undefined): void {
@@ -284,13 +307,19 @@ export class ClientConnection {
     this.#countDiscarded(unreadBytes)
   }
 
-  #discard(bytes: Buffer): void {
-    if (this.#state === "closing") return void this.#countDiscarded(bytes.length)
+  #discard(bytes: Buffer): ReadStep {
+    if (this.#state === "closing") {
+      this.#countDiscarded(bytes.length)
+      return readAll
+    }
     const decoded = this.#decoder?.decode(bytes)
-    if (typeof decoded !== "object") return void this.terminate()
+    if (typeof decoded !== "object") {
+      this.terminate()
+      return readAll
+    }
     this.#countDiscarded(decoded.read)
     // The response is complete, so what follows is the next request.
-    if (this.isIdle && decoded.read < bytes.length) this.#receiveHead(bytes.subarray(decoded.read))
+    return toStep(bytes, decoded)
   }
 
   #countDiscarded(bytes: number): void {
@@ -330,6 +359,10 @@ export class ClientConnection {
   }
 }
 
+function toStep(bytes: Uint8Array, { read, framing }: Decoded): ReadStep {
+  return { rest: read < bytes.length ? bytes.subarray(read) : undefined, framing }
+}
+
 /** Separates the body of a request from its framing and from the bytes that follow. */
 class BodyDecoder {
   readonly #chunks: ChunkDecoder | undefined
@@ -353,6 +386,6 @@ class BodyDecoder {
     }
     const count = Math.min(this.#left, bytes.length)
     this.#left -= count
-    return { content: bytes.subarray(0, count), read: count }
+    return { content: bytes.subarray(0, count), read: count, framing: 0 }
   }
 }

@@ -1,4 +1,5 @@
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
+import { PieceRate } from "../../../shared/hostile-input/read-pieces.ts"
 import type { TraceSpan } from "../../../shared/tracing/tracer.ts"
 import type { PartReader } from "../../http1/byte-queue.ts"
 import {
@@ -53,6 +54,7 @@ export class ProxiedRequest {
   /** Whether anything may have left the server. */
   #isForwarded = false
   #isTunnel = false
+  readonly #rates = { sent: new PieceRate(), received: new PieceRate() }
   #span: TraceSpan | undefined
   #status: number | null = null
   /** When a byte was last transferred. */
@@ -232,6 +234,7 @@ export class ProxiedRequest {
     for (let part = await body.next(); part; part = await body.next()) {
       upstream.write(part)
       await upstream.drained()
+      await this.#rates.sent.count(part.length)
       this.lastByteMs = performance.now()
     }
     upstream.endBody()
@@ -268,22 +271,21 @@ export class ProxiedRequest {
       throw new Refusal(502, `${this.#host} did not respond with a WebSocket`)
     const isKept = !isTunnel && this.#keepConnection()
     const { text, isChunked } = toClientHead(head, requestHead.method, isKept)
-    const whole = body instanceof Uint8Array ? body : undefined
-    this.#countReceived(text.length + (whole?.length ?? 0))
+    this.#countReceived(text.length + (body instanceof Uint8Array ? body.length : 0))
     this.#phase = "responding"
     this.#status = head.status
     this.#isTunnel = isTunnel
     connection.write(text)
-    if (whole) connection.write(whole)
+    if (body instanceof Uint8Array) connection.write(body)
     if (isTunnel) this.#openTunnel()
     if (body === null || body instanceof Uint8Array) return
     for (let part = await body.next(); part; part = await body.next()) {
       this.#assertActive()
       this.#countReceived(part.length)
-      if (isChunked) connection.writeChunk(part)
-      else connection.write(part)
+      connection[isChunked ? "writeChunk" : "write"](part)
       await connection.drained()
       this.lastByteMs = performance.now()
+      await this.#rates.received.count(part.length)
     }
     this.#assertActive()
     if (isChunked) connection.writeLastChunk()
