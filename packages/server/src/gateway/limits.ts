@@ -46,6 +46,14 @@ export const gatewayLimits = {
   socketsMax: 10_000,
   /** Size of a WebSocket message in either direction. */
   messageBytesMax: 1_048_576,
+  /**
+   * Messages of one WebSocket per second, in each direction. More of them wait, and count as unread
+   * with these bytes each: what a message costs without its content.
+   */
+  messagesPerSecondMax: 10_000,
+  messageOverheadBytes: 128,
+  /** How long messages are forwarded in a turn of the event loop. */
+  forwardMsMax: 8,
   /** Unread bytes of one WebSocket, of those of one user's vals, and of all of them. */
   backlogBytesMax: 2_097_152,
   backlogBytesPerAccountMax: 16_777_216,

@@ -1,5 +1,7 @@
 import type { Watched } from "../../shared/time/watchdog.ts"
+import type { GatewayLimits } from "../limits.ts"
 import type { BacklogHolder } from "./backlogs.ts"
+import { MessageQueue, type SocketMessage } from "./message-queue.ts"
 import { UnreadBytes } from "./unread-bytes.ts"
 
 /** The client's side of a WebSocket. */
@@ -10,8 +12,7 @@ type ValSocket = WebSocket & { terminate(): void }
 
 /** The limits and counters that all relays share. */
 export interface RelayRegistry {
-  readonly streamMsMax: number
-  readonly stalledMsMax: number
+  readonly limits: GatewayLimits
   /** Notes the unread bytes of a relay. May cut it, or another one. */
   noteBacklog(relay: SocketRelay, bytes: number): void
   remove(relay: SocketRelay): void
@@ -44,9 +45,9 @@ export class SocketRelay implements Watched, BacklogHolder {
   readonly #ofClient = new UnreadBytes()
   readonly #ofVal = new UnreadBytes()
   #client: ClientSocket | undefined
-  /** Messages that the val sent before the client's side was open. */
-  #early: (string | ArrayBuffer)[] = []
-  #earlyBytes = 0
+  readonly #toVal: MessageQueue
+  /** Messages that the val sends before the client's side is open wait in it. */
+  readonly #toClient: MessageQueue
   #backlogBytes = 0
   /** Set while the other side has not read everything. */
   #close: Close | undefined
@@ -62,8 +63,16 @@ export class SocketRelay implements Watched, BacklogHolder {
     this.#val = val as ValSocket
     this.#registry = registry
     this.#onEnd = onEnd
+    const allSent = () => {
+      this.#measure()
+      this.#forwardClose()
+    }
+    const sendToVal = (message: SocketMessage) => val.send(message)
+    const sendToClient = (message: SocketMessage) => void this.#client?.send(message)
+    this.#toVal = new MessageQueue(registry.limits, { send: sendToVal, allSent }, true)
+    this.#toClient = new MessageQueue(registry.limits, { send: sendToClient, allSent }, false)
     val.binaryType = "arraybuffer"
-    val.addEventListener("message", (event) => this.#toClient(event.data as string | ArrayBuffer))
+    val.addEventListener("message", (event) => this.#valSent(event.data as string | ArrayBuffer))
     val.addEventListener("close", ({ code, reason }) =>
       this.#closeAfter({ by: "val", code, reason }),
     )
@@ -75,10 +84,7 @@ export class SocketRelay implements Watched, BacklogHolder {
       return
     }
     this.#client = client
-    const early = this.#early
-    this.#early = []
-    this.#earlyBytes = 0
-    for (const message of early) client.send(message)
+    this.#toClient.open()
     this.#measure()
     this.#forwardClose()
   }
@@ -86,7 +92,7 @@ export class SocketRelay implements Watched, BacklogHolder {
   clientSent(message: string | Buffer<ArrayBuffer>): void {
     if (this.#isFinished || this.#close) return
     this.#observe()
-    this.#val.send(message)
+    this.#toVal.push(message)
     this.#measure()
   }
 
@@ -114,12 +120,13 @@ export class SocketRelay implements Watched, BacklogHolder {
   }
 
   cut(): void {
-    this.end("closed", codes.policy, "reads too slowly")
+    const isFlood = this.#toVal.waitingBytes > 0 || this.#toClient.waitingBytes > 0
+    this.end("closed", codes.policy, isFlood ? "too many messages" : "reads too slowly")
   }
 
   check(nowMs: number): boolean {
     if (this.#isFinished) return true
-    const { streamMsMax, stalledMsMax } = this.#registry
+    const { streamMsMax, stalledMsMax } = this.#registry.limits
     this.#observe(nowMs)
     this.#measure()
     this.#forwardClose()
@@ -132,14 +139,10 @@ export class SocketRelay implements Watched, BacklogHolder {
     return this.#isFinished
   }
 
-  #toClient(message: string | ArrayBuffer): void {
+  #valSent(message: string | ArrayBuffer): void {
     if (this.#isFinished || this.#close) return
     this.#observe()
-    if (this.#client) this.#client.send(message)
-    else {
-      this.#early.push(message)
-      this.#earlyBytes += typeof message === "string" ? message.length : message.byteLength
-    }
+    this.#toClient.push(message)
     this.#measure()
   }
 
@@ -173,12 +176,13 @@ export class SocketRelay implements Watched, BacklogHolder {
   /** The bytes that the client has not read. A side that has closed the WebSocket reads nothing. */
   #countOfClient(): number {
     if (this.#close?.by === "client") return 0
-    return this.#client ? this.#client.getBufferedAmount() : this.#earlyBytes
+    return (this.#client?.getBufferedAmount() ?? 0) + this.#toClient.waitingBytes
   }
 
   /** The same for the val. */
   #countOfVal(): number {
-    return this.#close?.by === "val" ? 0 : this.#val.bufferedAmount
+    if (this.#close?.by === "val") return 0
+    return this.#val.bufferedAmount + this.#toVal.waitingBytes
   }
 
   /** Call before a message is sent. */
@@ -200,7 +204,8 @@ export class SocketRelay implements Watched, BacklogHolder {
 
   #finish(end: SocketEnd): void {
     this.#isFinished = true
-    this.#early = []
+    this.#toVal.stop()
+    this.#toClient.stop()
     this.#registry.noteBacklog(this, 0)
     this.#registry.remove(this)
     this.#onEnd(end)

@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { Watchdog } from "../../shared/time/watchdog.ts"
-import { gatewayLimits } from "../limits.ts"
+import { gatewayLimits as defaults } from "../limits.ts"
 import type { ClientSocket, SocketEnd } from "./socket-relay.ts"
 import { Sockets } from "./sockets.ts"
 
+/** No test depends on how long it takes. */
+const gatewayLimits = { ...defaults, forwardMsMax: Number.POSITIVE_INFINITY }
 const deadlines = new Watchdog(1_000_000)
 afterAll(() => deadlines.stop())
 
@@ -91,13 +94,14 @@ describe("Sockets", () => {
     expect([client.closedWith?.[0], val.closedWith?.[0], ends]).toEqual([1001, 1001, ["closed"]])
   })
 
-  test("buffers messages and the close of the val until the client's side is open", () => {
+  test("buffers messages and the close of the val until the client's side is open", async () => {
     const { val, client, ends, join } = open(new Sockets(gatewayLimits, deadlines))
     val.sends("a")
     val.sends("b")
     val.ends(4000, "bye")
     expect(ends).toEqual([])
     join()
+    await waitUntil(() => ends.length > 0)
     expect([client.sent, client.closedWith, ends]).toEqual([["a", "b"], [4000, "bye"], ["closed"]])
   })
 
@@ -256,4 +260,38 @@ describe("Sockets", () => {
       expect(client.closedWith?.[0]).toBe(forwarded)
     })
   }
+
+  test("lets messages beyond those of a second wait, in order, and forwards a close behind them", async () => {
+    const sockets = new Sockets({ ...gatewayLimits, messagesPerSecondMax: 100 }, deadlines)
+    const { val, client, ends, relay, join } = open(sockets)
+    join()
+    const messages = Array.from({ length: 110 }, (_, index) => String(index))
+    for (const message of messages) {
+      relay.clientSent(message)
+      val.sends(message)
+    }
+    relay.clientClosed(1000, "")
+    expect(val.sent.length).toBeLessThanOrEqual(100)
+    expect(client.sent.length).toBeLessThanOrEqual(100)
+    expect(ends).toEqual([])
+    await waitUntil(() => ends.length > 0)
+    expect([val.sent, val.closedWith?.[0], ends]).toEqual([messages, 1000, ["closed"]])
+  })
+
+  test.each(["client", "val"])("cuts a socket with too many messages of the %s", (sender) => {
+    const limits = { ...gatewayLimits, messagesPerSecondMax: 10, backlogBytesMax: 1_290 }
+    const { val, client, ends, relay, join } = open(new Sockets(limits, deadlines))
+    join()
+    const send = () => (sender === "val" ? val.sends("x") : relay.clientSent("x"))
+    let sent = 0
+    for (; ends.length === 0; sent++) send()
+    // Ten that wait are allowed, and as many as a second allows are sent before.
+    expect([11 <= sent, sent <= 21]).toEqual([true, true])
+    expect(ends).toEqual(["closed"])
+    expect(sender === "val" ? client.isTerminated : val.isTerminated).toBe(true)
+    const other = sender === "val" ? val : client
+    expect(other.closedWith).toEqual([1008, "too many messages"])
+    send()
+    expect(ends).toEqual(["closed"])
+  })
 })

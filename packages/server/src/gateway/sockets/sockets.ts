@@ -14,21 +14,13 @@ export class Sockets implements RelayRegistry {
   /** The places that are taken: by val, by account, and all. */
   readonly #places = new OpenCounts()
   readonly #backlogs: Backlogs
-  readonly #limits: GatewayLimits
+  readonly limits: GatewayLimits
   readonly #deadlines: Watchdog
 
   constructor(limits: GatewayLimits, deadlines: Watchdog) {
-    this.#limits = limits
+    this.limits = limits
     this.#deadlines = deadlines
     this.#backlogs = new Backlogs(limits)
-  }
-
-  get streamMsMax(): number {
-    return this.#limits.streamMsMax
-  }
-
-  get stalledMsMax(): number {
-    return this.#limits.stalledMsMax
   }
 
   /**
@@ -36,7 +28,7 @@ export class Sockets implements RelayRegistry {
    * releases it. Throws `overloaded` when a limit is reached.
    */
   reserve(accountId: string, valId: string): () => void {
-    const { socketsPerValMax, socketsPerAccountMax, socketsMax } = this.#limits
+    const { socketsPerValMax, socketsPerAccountMax, socketsMax } = this.limits
     this.#assertRoom(valId, socketsPerValMax, `the val already has ${socketsPerValMax} open`)
     this.#assertRoom(
       accountId,

@@ -70,7 +70,7 @@ export class PacedReader {
       this.isWaiting = true
       if (rest) this.#waiting.push(rest)
       this.#source.pause()
-      wait.then(() => this.#continue())
+      void wait.then(() => this.#continue())
       return
     }
   }

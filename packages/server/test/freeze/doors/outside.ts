@@ -105,9 +105,13 @@ export const libsqlDoors: readonly Door[] = [
 /** A val that takes WebSockets: it counts, or floods its clients. It closes each. */
 export const socketsVal = `export default (request) => {
   const { socket, response } = Deno.upgradeWebSocket(request)
-  const isFlood = new URL(request.url).searchParams.has("flood")
+  const { searchParams } = new URL(request.url)
   socket.onopen = () => {
-    if (!isFlood) return
+    if (searchParams.has("small")) {
+      for (let count = 0; count < 100_000; count++) socket.send("a")
+      setTimeout(() => socket.close(), 1_000)
+    }
+    if (!searchParams.has("flood")) return
     for (let count = 0; count < 40; count++) socket.send("a".repeat(100_000))
     setTimeout(() => socket.close(), 1_000)
   }

@@ -1,10 +1,13 @@
 import { connect } from "node:net"
 import { chosenToken } from "../../support/server-fixture.ts"
 import type { Door, Stage } from "../door.ts"
-import { startProcess } from "../open-socket.ts"
+import { openSocket, startProcess } from "../open-socket.ts"
 
 /** Connections of one client, and the chunks of one byte that each sends. */
-const counts = { connections: 50, chunks: 20_000, largeBodies: 8, largeChunks: 2_000_000 }
+const counts = {
+  ...{ connections: 50, chunks: 20_000, largeBodies: 8, largeChunks: 2_000_000 },
+  ...{ sockets: 10, frames: 100_000 },
+}
 
 /** A request whose body comes in chunks of one byte. */
 interface Piecemeal {
@@ -52,6 +55,48 @@ const bodies: Readonly<Record<string, Piecemeal>> = {
   "language model": { path: "/v1/openai/chat/completions", hasToken: true },
 }
 
+/** Frames of a client with one byte each, with a mask that changes nothing. */
+const frames: Readonly<Record<string, readonly number[]>> = {
+  messages: [0x82, 0x81, 0, 0, 0, 0, 0x61],
+  pings: [0x89, 0x81, 0, 0, 0, 0, 0x61],
+  pongs: [0x8a, 0x81, 0, 0, 0, 0, 0x61],
+  fragments: [0x00, 0x81, 0, 0, 0, 0, 0x61],
+}
+
+/** Opens WebSockets to a public val, and sends so many frames over each. */
+async function sendFrames({ host }: Stage, frame: readonly number[]): Promise<void> {
+  await startProcess(host, "ada-sockets")
+  const [, port = ""] = host.split(":")
+  const head = [
+    "GET / HTTP/1.1",
+    `host: ada-sockets.localhost:${port}`,
+    "connection: upgrade",
+    "upgrade: websocket",
+    "sec-websocket-version: 13",
+    "sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+  ].join("\r\n")
+  // Fragments belong to a message that has begun.
+  const start = frame[0] === 0 ? [0x02, 0x80, 0, 0, 0, 0] : []
+  const close = [0x88, 0x80, 0, 0, 0, 0]
+  const bytes = new Uint8Array([
+    ...start,
+    ...Array.from({ length: counts.frames }, () => frame).flat(),
+    ...close,
+  ])
+  const send = () =>
+    new Promise<void>((resolve) => {
+      const socket = connect(Number(port), "127.0.0.1", () => socket.write(head))
+      socket.once("data", () => {
+        socket.write(bytes)
+        socket.end()
+      })
+      socket.on("data", () => {})
+      socket.on("error", () => {})
+      socket.on("close", () => resolve())
+    })
+  await Promise.all(Array.from({ length: counts.sockets }, send))
+}
+
 /** What comes in as many pieces as its bytes allow. */
 export const pieceDoors: readonly Door[] = [
   ...Object.entries(bodies).map(([name, request]) => ({
@@ -65,6 +110,20 @@ export const pieceDoors: readonly Door[] = [
       const [, port = ""] = stage.host.split(":")
       const request = { path: "/", host: `ada-responds.localhost:${port}` }
       await sendPieces(stage, request, counts.connections, counts.chunks)
+    },
+  },
+  ...Object.entries(frames).map(([name, frame]) => ({
+    name: `pieces: WebSocket ${name}`,
+    drive: (stage: Stage) => sendFrames(stage, frame),
+  })),
+  {
+    name: "pieces: WebSocket messages of a val",
+    async drive({ host }) {
+      await startProcess(host, "ada-sockets")
+      const sockets = await Promise.all(
+        Array.from({ length: counts.sockets }, () => openSocket(host, "ada-sockets", "?small")),
+      )
+      await Promise.all(sockets.map(({ closed }) => closed))
     },
   },
   {
