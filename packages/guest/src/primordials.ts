@@ -122,6 +122,16 @@ export const bytesSet = uncurryThis(Uint8Array.prototype.set) as (
   at: number,
 ) => void
 
+const readHref = uncurryThis(getterOf(URL.prototype, "href"))
+/** The text of a URL; other values as they are. */
+export function hrefOf(value: unknown): unknown {
+  try {
+    return typeof value === "object" ? readHref(value) : value
+  } catch {
+    return value
+  }
+}
+
 export const requestText = uncurryThis(Request.prototype.text)
 export const requestArrayBuffer = uncurryThis(Request.prototype.arrayBuffer)
 export const isRequestBodyUsed = uncurryThis(getterOf(Request.prototype, "bodyUsed")) as (

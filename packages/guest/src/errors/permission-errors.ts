@@ -69,7 +69,7 @@ function noteRefusal(error: object): object {
 }
 
 /** The constructor of NotCapable sets the name of what it gets, which has its own name already. */
-function createNotFound(message: string): object {
+export function createNotFound(message: string): object {
   const error = new NotFound(message)
   defineField(error, "code", "ENOENT")
   return defineProperty(
@@ -141,7 +141,7 @@ function explainWrite(path: string): Explained {
 /** Those of imports are explained with the other errors of imports. */
 const explanations: Readonly<Record<string, Explain>> = bare({
   read: (path: string) => ({
-    message: `Cannot read "${path}": no such file or directory; a val has only the files in ${ownFolder} and those of its packages`,
+    message: `Cannot read "${path}": no such file or directory; a val has only the files in ${ownFolder}, those of its packages, and its own, which readFile of std/utils reads`,
     isMissing: true,
   }),
   write: explainWrite,

@@ -1,5 +1,6 @@
 import { reflectApply } from "../primordials.ts"
 import { patchBuiltIns } from "./built-ins.ts"
+import { readOwnAddresses } from "./file-addresses.ts"
 import { provideOwnFiles } from "./own-files.ts"
 
 type Exists = (path: unknown) => boolean
@@ -21,4 +22,5 @@ export function hideFiles(): void {
       }
     }
   })
+  readOwnAddresses()
 }

@@ -21,15 +21,18 @@ let lastId = 0
  * missing file. Without a path it is the JSON of a list. The host reads them when they are asked for.
  */
 export function provideOwnFiles(): void {
-  const read = (path: unknown): Promise<string | null> =>
-    new PromiseCtor((resolve, reject) => {
-      if (path !== null && typeof path !== "string")
-        throw new TypeErrorCtor("Cannot read the file: its path is not a string")
-      const ask = { path, resolve, reject }
-      if (asks < asksMax) sendAsk(ask)
-      else arrayPush(waiting, ask)
-    })
-  Object.defineProperty(globalThis, Symbol.for(filesSymbol), { value: read })
+  Object.defineProperty(globalThis, Symbol.for(filesSymbol), { value: readOwnFile })
+}
+
+/** The text of a file of the val, in the version that runs. */
+export function readOwnFile(path: unknown): Promise<string | null> {
+  return new PromiseCtor((resolve, reject) => {
+    if (path !== null && typeof path !== "string")
+      throw new TypeErrorCtor("Cannot read the file: its path is not a string")
+    const ask = { path, resolve, reject }
+    if (asks < asksMax) sendAsk(ask)
+    else arrayPush(waiting, ask)
+  })
 }
 
 function sendAsk(ask: Ask): void {

@@ -1,6 +1,7 @@
 import { setLogLimit } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
 import { nameModulesBelow } from "../errors/stack-text.ts"
+import { setOwnVersion } from "../globals/file-addresses.ts"
 import { hidePaths } from "../globals/process-guard.ts"
 import { PromiseCtor, stringIndexOf, stringSlice } from "../primordials.ts"
 import type { ErrorText, Load } from "../protocol.ts"
@@ -22,6 +23,7 @@ export function prepareForVal(load: Load): void {
   const rootEnd = stringIndexOf(load.url, `/v/${load.label}@`) + "/v/".length
   nameModulesBelow(stringSlice(load.url, 0, rootEnd))
   hidePaths(load.url)
+  setOwnVersion(load.url)
   setLoadRun(createRun(load.runId))
 }
 

@@ -89,6 +89,60 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
   )
 
   test(
+    "of a val are read by their addresses, in the version that runs",
+    async () => {
+      const code = (mark: string) => `import fs, { promises, readFile } from "node:fs"
+        const at = (path: string) => new URL(path, import.meta.url)
+        const attempt = async (work: () => unknown) => {
+          try { return await work() } catch (error) { return error.name + ": " + error.message }
+        }
+        export default async () => Response.json({
+          mark: "${mark}",
+          text: await Deno.readTextFile(at("./lib/page.html")),
+          bytes: [...await Deno.readFile(at("./lib/page.html"))].length,
+          path: await Deno.readTextFile(at("./lib/page.html?x").pathname),
+          relative: await Deno.readTextFile("./lib/page.html"),
+          node: await promises.readFile(at("./lib/page.html"), "utf8"),
+          buffer: (await fs.promises.readFile(at("lib/page.html"))).toString("hex"),
+          callback: await new Promise((resolve) =>
+            readFile(at("lib/page.html"), { encoding: "utf8" }, (error, text) => resolve([error, text])),
+          ),
+          missing: await attempt(() => Deno.readTextFile(at("./none.html"))),
+          folder: await attempt(() => Deno.readTextFile(at("./lib"))),
+          outside: await attempt(() => Deno.readTextFile(at("../../bob/x@1-main/main.tsx"))),
+          other: await attempt(() => Deno.readTextFile(at("./lib/page.html").href.replace("@2-", "@1-"))),
+          sync: await attempt(() => Deno.readTextFileSync(at("./lib/page.html"))),
+          nodeSync: await attempt(() => fs.readFileSync(at("./lib/page.html"), "utf8")),
+          stat: await attempt(() => Deno.stat(at("./lib/page.html"))),
+          etc: await attempt(() => Deno.readTextFile("/etc/passwd")),
+        })`
+      const val = await addVal("export default 0", {
+        "main.tsx": code("one"),
+        "lib/page.html": "<p>é",
+      })
+      const name = (path: string) => `Cannot use ${path} for "lib/page.html", a file of the val: `
+      const found = JSON.parse(await textOf(val))
+      expect(found).toMatchObject({
+        ...{ mark: "one", text: "<p>é", bytes: 5, path: "<p>é", relative: "<p>é", node: "<p>é" },
+        ...{ buffer: "3c703ec3a9", callback: [null, "<p>é"] },
+        missing: 'NotFound: Cannot read "none.html": this version of the val has no such file',
+        folder: 'NotFound: Cannot read "lib": this version of the val has no such file',
+        outside: expect.stringContaining("Error: "),
+        other: expect.stringContaining(": "),
+        sync: expect.stringContaining(name("readTextFileSync")),
+        nodeSync: expect.stringContaining(name("readFileSync")),
+        stat: expect.stringContaining(name("stat")),
+        etc: expect.stringContaining("readFile of std/utils"),
+      })
+      expect(found.outside + found.other + found.etc).not.toContain("<p>")
+      // Only the page changes: the process of the version before has another key.
+      await save(val, { "lib/page.html": "<p>2" })
+      expect(JSON.parse(await textOf(val))).toMatchObject({ text: "<p>2", relative: "<p>2" })
+    },
+    msMax,
+  )
+
+  test(
     "are shown with their lines in errors, and missing ones by their names",
     async () => {
       const val = await addVal(`import "./lib/fail.ts"\nexport default () => 1`, {

@@ -193,12 +193,14 @@ function isPending(lock: LockfileSummary | null): boolean {
   return lock?.state === "pending"
 }
 
+/** A process that serves several versions reads none of their files: its key names no version. */
 async function readFile(
   { files }: ProgramParts,
-  { entry }: Walk,
+  walk: Walk,
   path: string | null,
 ): Promise<string | null> {
-  const { branchId, version } = entry
+  if (!readsFiles(walk)) return null
+  const { branchId, version } = walk.entry
   if (path === null) return toOwnJson(await files.list(branchId, version))
   if (findPathProblem(path) !== undefined) return null
   return (await files.find(branchId, version, path))?.content ?? null

@@ -127,7 +127,7 @@ function toModuleText(
       (isImporting && packagePattern.test(content)),
     importsTexts: isImporting && textTypePattern.test(content),
     importsComputed: isImporting && computedPattern.test(content),
-    readsFiles: utilsPattern.test(content) || [...mapped].some((one) => utilsPattern.test(one)),
+    readsFiles: readingPattern.test(content) || [...mapped].some((one) => readingPattern.test(one)),
   }
 }
 
@@ -162,4 +162,5 @@ const packagePattern =
 const textTypePattern = /\btype["'`]?\s*:\s*["'`](?:text|bytes)["'`]/
 /** A call of `import` that does not begin with a string; with a template, it may be computed. */
 const computedPattern = /\bimport\s*\(\s*(?!["'\s])/
-const utilsPattern = /\bstd\/utils\b/i
+/** What reads files of the val: of the standard library, of Deno or of Node. */
+const readingPattern = /\bstd\/utils\b|\bread(?:Text)?File\b/i
