@@ -186,9 +186,18 @@ export async function serveFile(
   const file = toPath(path)
   const headers = { "content-type": getContentType(file) }
   const body = /\.(?:ts|tsx|jsx)$/.test(file)
-    ? await fetchTranspiledJavaScript(toFileUrl(importMetaUrl, file))
+    ? toBrowserImports(await fetchTranspiledJavaScript(toFileUrl(importMetaUrl, file)))
     : await readFile(path, importMetaUrl)
   return new Response(body, { headers })
+}
+
+/** Browsers cannot load `npm:` and `jsr:`: their packages are at addresses of esm.sh as well. */
+function toBrowserImports(code: string): string {
+  return code.replace(
+    /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(npm|jsr):\/?([^"'\s]+)\2/g,
+    (_, before: string, quote: string, registry: string, name: string) =>
+      `${before}${quote}https://esm.sh/${registry === "jsr" ? "jsr/" : ""}${name}${quote}`,
+  )
 }
 
 /** A handler that serves the files of a val: `export default staticHTTPServer(import.meta.url)`. */

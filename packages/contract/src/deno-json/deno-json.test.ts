@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { toPragma } from "./compiler-settings.ts"
-import { readConfig } from "./deno-json.ts"
+import { listConfigWarnings, readConfig } from "./deno-json.ts"
 import { resolveMapped, toOwnPath } from "./import-map.ts"
 import { toPlainJson } from "./json-with-comments.ts"
 
@@ -101,6 +101,21 @@ describe("readConfig", () => {
     expect(read({ imports: long }).warnings.join("").length).toBeLessThan(500)
     const wrong = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, 1]))
     expect(read({ imports: wrong }).warnings).toHaveLength(20)
+  })
+})
+
+describe("listConfigWarnings", () => {
+  test("says what does not count in a deno.json and in a package.json", () => {
+    expect(listConfigWarnings("deno.json", `{"importMap": "./import_map.json"}`)).toEqual([
+      "deno.json: importMap is ignored: only the imports in this file count",
+    ])
+    const dependencies = { zod: "^3.0.0", hono: "4" }
+    expect(listConfigWarnings("package.json", JSON.stringify({ dependencies }))).toEqual([
+      'package.json: its dependencies are ignored: a deno.json names packages, as in {"imports":{"zod":"npm:zod@^3.0.0"}}',
+    ])
+    for (const text of ["{}", "{", "[1]", `{"dependencies": {}}`, `{"dependencies": 3}`, "null"])
+      expect(listConfigWarnings("package.json", text)).toEqual([])
+    expect(listConfigWarnings("lib/package.json", JSON.stringify({ dependencies }))).toEqual([])
   })
 })
 

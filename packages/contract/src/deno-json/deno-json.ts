@@ -25,13 +25,15 @@ export function isConfigPath(path: string): boolean {
   return (configPaths as readonly string[]).includes(path)
 }
 
-const limits = { charsMax: 32_768, warningsMax: 20 }
+const limits = { charsMax: 32_768, warningsMax: 20, nameCharsMax: 100 }
 
 /** Reads a deno.json. `imports`, `scopes` and `compilerOptions.jsx*` count. */
 export function readConfig(path: string, text: string): ReadConfig {
   const warnings: string[] = []
   const parsed = parse(text, warnings)
   const value = Object.fromEntries(parsed === undefined ? [] : listEntries("it", parsed, warnings))
+  if (value.importMap !== undefined)
+    warnings.push("importMap is ignored: only the imports in this file count")
   const options = listEntries("compilerOptions", value.compilerOptions, warnings)
   const compiler = readCompilerSettings(Object.fromEntries(options))
   const { map, warnings: mapWarnings } = readImportMap(value)
@@ -55,6 +57,26 @@ export function readTypeLibs(text: string): readonly string[] {
 }
 
 const toLowerCase = (text: string) => text.toLowerCase()
+
+/** What does not count in the file at a path that is saved, as sentences for its author. */
+export function listConfigWarnings(path: string, text: string): readonly string[] {
+  if (isConfigPath(path)) return readConfig(path, text).warnings
+  const [name, range] = path === "package.json" ? (findDependency(text) ?? []) : []
+  if (name === undefined) return []
+  const example = JSON.stringify({ imports: { [name]: `npm:${name}@${range}` } })
+  return [`${path}: its dependencies are ignored: a deno.json names packages, as in ${example}`]
+}
+
+/** The first dependency in a package.json. */
+function findDependency(text: string): [name: string, range: string] | undefined {
+  const parsed = parse(text, [])
+  const read = (value: unknown, name: string): unknown =>
+    new Map(listEntries(name, value, [])).get(name)
+  const [first] = listEntries("dependencies", read(parsed, "dependencies"), [])
+  if (!first || first[0].length > limits.nameCharsMax) return undefined
+  const range = typeof first[1] === "string" ? first[1] : ""
+  return [first[0], range.length > limits.nameCharsMax || range === "" ? "*" : range]
+}
 
 function parse(text: string, warnings: string[]): unknown {
   if (text.length > limits.charsMax) {

@@ -214,6 +214,18 @@ function defineSuite(open: OpenDatabase, isWhole: boolean): void {
       })
     })
 
+    test("what import.meta.resolve returns", async () => {
+      const result = await resultOf({
+        "deno.json": { imports: { files: "node:fs", "@/": "./" } },
+        "lib/x.ts": "export default 0",
+        "main.tsx": `export default () => [
+          import.meta.resolve("files"), import.meta.resolve("@/lib/x.ts"), import.meta.resolve("./lib/x.ts"),
+        ]`,
+      })
+      const own = expect.stringMatching(/^http:\/\/.*@2-main\/lib\/x\.ts$/)
+      expect(result).toEqual(["node:fs", own, own])
+    })
+
     test("packages of code that is saved beside it through /v1", async () => {
       names += 1
       const body = { name: `v${names}`, privacy: "public" }
@@ -309,6 +321,8 @@ function defineSuite(open: OpenDatabase, isWhole: boolean): void {
       })
       expect((await run(val)).returnValue).toBe(1)
       expect((await change(val, { "deno.json": {} })).warnings).toEqual([])
+      const ignored = await change(val, { "package.json": { dependencies: { zod: "3" } } })
+      expect(ignored.warnings).toEqual([expect.stringContaining('{"zod":"npm:zod@3"}')])
       const query = "path=deno.json"
       const content = JSON.stringify({ imports: { a: 1, b: "npm:zod@4" } })
       const put = await api.call("PUT", `/v2/vals/${val.id}/files?${query}`, {

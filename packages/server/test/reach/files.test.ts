@@ -143,6 +143,24 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
   )
 
   test(
+    "that pages load get their packages from a server for browsers",
+    async () => {
+      const val = await addVal("export default 0", {
+        "main.tsx": `import { serveFile } from "https://esm.town/v/std/utils/index.ts"
+          export default () => serveFile("/client/page.tsx")`,
+        "client/page.tsx": `/** @jsxImportSource npm:preact@10 */
+          import { z } from "npm:zod@3"; import csv from 'jsr:@std/csv'
+          export const load = async (): Promise<unknown> => [await import("npm:/hono@4/jsx"), z, csv, <p>npm:x</p>]`,
+      })
+      const code = await textOf(val)
+      for (const path of ["zod@3", "jsr/@std/csv", "hono@4/jsx", "preact@10/jsx-runtime"])
+        expect(code).toMatch(new RegExp(`["']https://esm.sh/${path}["']`))
+      expect(code).not.toMatch(/(?:from|import)\W*(?:npm|jsr):/)
+    },
+    msMax,
+  )
+
+  test(
     "are shown with their lines in errors, and missing ones by their names",
     async () => {
       const val = await addVal(`import "./lib/fail.ts"\nexport default () => 1`, {

@@ -1,4 +1,4 @@
-import { isConfigPath, readConfig } from "@hamlet/contract/deno-json"
+import { isConfigPath, listConfigWarnings, readConfig } from "@hamlet/contract/deno-json"
 import { guessFileType } from "@hamlet/contract/file-types"
 import { listTargets } from "@hamlet/contract/import-map"
 import type { Caller } from "../access.ts"
@@ -247,7 +247,7 @@ function listWarnings(inputs: readonly FileChangeInput[]): readonly string[] {
   return inputs.flatMap((input) => {
     const text = contentOf(input)
     const path = toNewPath(input)
-    return text !== undefined && isConfigPath(path) ? readConfig(path, text).warnings : []
+    return text === undefined ? [] : listConfigWarnings(path, text)
   })
 }
 

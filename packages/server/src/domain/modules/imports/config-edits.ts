@@ -41,8 +41,19 @@ export function listConfigEdits(
     if (/["'`]/.test(code.charAt(start))) return [{ start, end, text: toOwnJson(address) }]
     return address.endsWith(jsxEnding) ? [{ start, end, text: withoutEnding(address) }] : []
   })
-  return [...names, ...toPragmaEdits(config, code, path, toAddress)]
+  const resolved = Array.from(code.matchAll(resolvePattern), (match): ConfigEdit | undefined => {
+    const [text, literal = "", , specifier = ""] = match
+    const target = config.find(specifier, path)
+    const end = match.index + text.length
+    return target === undefined
+      ? undefined
+      : { start: end - literal.length, end, text: toOwnJson(toAddress(target)) }
+  }).filter((edit) => edit !== undefined)
+  return [...names, ...resolved, ...toPragmaEdits(config, code, path, toAddress)]
 }
+
+/** A call of `import.meta.resolve`, which no parser reports, and its literal. */
+const resolvePattern = /\bimport\s*\.\s*meta\s*\.\s*resolve\s*\(\s*((["'`])([^"'`\\\n$]{1,600})\2)/g
 
 const jsxEnding = "/jsx-runtime"
 
