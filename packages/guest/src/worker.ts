@@ -5,8 +5,8 @@
  */
 
 import { explainPermissionErrors } from "./errors/permission-errors.ts"
+import { hideFiles } from "./files/hide-files.ts"
 import { getProcess, prepareBuiltIns, provideBuiltIns } from "./globals/built-ins.ts"
-import { hideFiles } from "./globals/files.ts"
 import { hideMachine } from "./globals/machine.ts"
 import { provideWebStorage } from "./globals/web-storage.ts"
 import { provideSockets } from "./sockets/sockets.ts"

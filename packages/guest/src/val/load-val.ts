@@ -1,7 +1,7 @@
 import { setLogLimit } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
 import { nameModulesBelow } from "../errors/stack-text.ts"
-import { setOwnVersion } from "../globals/file-addresses.ts"
+import { setOwnVersion } from "../files/file-addresses.ts"
 import { hidePaths } from "../globals/process-guard.ts"
 import { PromiseCtor, stringIndexOf, stringSlice } from "../primordials.ts"
 import type { ErrorText, Load } from "../protocol.ts"

@@ -1,5 +1,5 @@
+import { patchBuiltIns } from "../globals/built-ins.ts"
 import { reflectApply } from "../primordials.ts"
-import { patchBuiltIns } from "./built-ins.ts"
 import { readOwnAddresses } from "./file-addresses.ts"
 import { provideOwnFiles } from "./own-files.ts"
 

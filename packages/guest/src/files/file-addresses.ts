@@ -1,4 +1,5 @@
 import { createNotFound } from "../errors/permission-errors.ts"
+import { patchBuiltIns } from "../globals/built-ins.ts"
 import {
   encodeText,
   hardenPattern,
@@ -10,7 +11,6 @@ import {
   stringStartsWith,
   TypeErrorCtor,
 } from "../primordials.ts"
-import { patchBuiltIns } from "./built-ins.ts"
 import { readOwnFile } from "./own-files.ts"
 
 type Read = (...args: unknown[]) => unknown
