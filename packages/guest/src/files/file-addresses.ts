@@ -82,7 +82,11 @@ function replaceRead(owner: Record<string, Read>, name: string, toContent: ToCon
     try {
       return await reflectApply(original, owner, [path, options])
     } catch (error) {
-      const near = typeof path === "string" ? matchPattern(path, relative)?.[1] : undefined
+      // A Worker is not connected to the host.
+      const near =
+        typeof path === "string" && rootUrl !== undefined
+          ? matchPattern(path, relative)?.[1]
+          : undefined
       const text = near === undefined ? null : await findOwn(near)
       if (text === null) throw error
       return toContent(text, options)
