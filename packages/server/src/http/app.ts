@@ -9,7 +9,7 @@ import { startRequest, toFailure } from "../shared/tracing/request-span.ts"
 import { explainWaits } from "../shared/tracing/slow-log.ts"
 import { parseTraceparent } from "../shared/tracing/trace-context.ts"
 import type { Attributes } from "../shared/tracing/tracer.ts"
-import { runWork, Work } from "../shared/tracing/work.ts"
+import { currentWork, runWork, Work } from "../shared/tracing/work.ts"
 import { type Authenticator, createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
 import type { ApiConnection, Endpoint, Handler, Handlers } from "./call.ts"
 import { createEndpoints } from "./endpoints.ts"
@@ -88,6 +88,7 @@ export function createApp(nouns: Nouns): App {
     } catch (error) {
       response = respondError(api, error, requestId)
     }
+    work.owner = undefined
     const ms = performance.now() - startedMs
     metrics.observe(route ?? "none", method, response.status, ms)
     if (isLogged && !isAnsweredProbe(route, response))
@@ -202,6 +203,9 @@ function createResponder(
         "invalid_request",
         "Cannot accept the Host header: it names more than one host",
       )
+    const address = () => connection.address?.() ?? ""
+    const rateKey = () => connection.rateKey ?? address()
+    setOwner(rateKey)
     if (endpoint) return respondAtEndpoint(endpoint, context)
     if (!match || !name) return respondOutsideTable(nouns, context)
     if (name === "getMetrics") {
@@ -210,13 +214,12 @@ function createResponder(
       assertMetricsToken(metricsAccess, request)
     }
     const route: RouteDefinition = routes[name]
-    const address = () => connection.address?.() ?? ""
-    const rateKey = () => connection.rateKey ?? address()
     if (route.isCountedByAddress) await authenticator.countByAddress(rateKey)
     if (route.isSignIn) await authenticator.assertSignInAllowed(request, rateKey)
     const { caller, session } =
       route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     context.caller = caller
+    if (caller) setOwner(() => caller.userId)
     // The types tie each handler to its row of the table; a lookup by name loses that.
     const handler = handlers[name] as unknown as Handler<RouteDefinition>
     const { params } = match
@@ -225,6 +228,12 @@ function createResponder(
     const response = await handleRoute(nouns, name, handler, matched)
     return session === undefined ? response : toSessionResponse(response, session)
   }
+}
+
+/** Says for whom the request is, so that its writes take turns with those of others. */
+function setOwner(toOwner: () => string): void {
+  const work = currentWork()
+  if (work) work.owner = toOwner()
 }
 
 async function respondAtEndpoint(

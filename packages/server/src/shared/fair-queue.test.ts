@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { waitUntil } from "../../test/support/wait-until.ts"
-import { FairQueue, type FairQueueLimits, FairSlots } from "./fair-queue.ts"
+import { FairQueue, type FairQueueLimits } from "./fair-queue.ts"
 
 const toKey = (name: string) => name.slice(0, 3)
 
@@ -113,52 +113,4 @@ describe("FairQueue", () => {
     expect(queue.clear().map(({ about }) => about)).toEqual(["ada 1", "ada 2", "bob 1"])
     expect([queue.size, queue.next()]).toEqual([0, undefined])
   })
-})
-
-const createSlots = (waitingPerKeyMax = 10) =>
-  new FairSlots(1, { waitingPerKeyMax }, () => new Error("full"))
-
-test("FairSlots lets keys take turns, also when an action begins as one ends", async () => {
-  const slots = createSlots()
-  const order: string[] = []
-  const running: Promise<void>[] = []
-  const add = (name: string, then = () => {}) =>
-    running.push(
-      slots.run(name.charAt(0), async () => {
-        order.push(name)
-        then()
-      }),
-    )
-  for (const name of ["a1", "a2", "a3"]) add(name)
-  add("b1", () => add("a4"))
-  add("c1")
-  for (const one of running) await one
-  expect(order).toEqual(["a1", "a2", "b1", "c1", "a3", "a4"])
-})
-
-test("FairSlots refuses what waits beyond the share of a key, and not that of others", async () => {
-  const slots = createSlots(2)
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const all = ["a", "a", "a", "a", "b"].map((owner) => slots.run(owner, () => promise))
-  resolve()
-  const results = await Promise.allSettled(all)
-  expect(results.map(({ status }) => status === "fulfilled")).toEqual([
-    ...[true, true, true, false, true],
-  ])
-  expect(results[3]).toMatchObject({ reason: { message: "full" } })
-})
-
-test("FairSlots gives the slot of an aborted action to the next one", async () => {
-  const slots = createSlots()
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const first = slots.run("a", () => promise)
-  const aborted = new AbortController()
-  const waiting = slots.run("b", async () => "b", aborted.signal)
-  const last = slots.run("c", async () => "c")
-  aborted.abort()
-  resolve()
-  const results = await Promise.allSettled([first, waiting, last])
-  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
-  expect(await slots.run("d", async () => "d")).toBe("d")
-  await slots.whenIdle()
 })

@@ -1,10 +1,8 @@
-import { OpenCounts } from "./counter.ts"
-
 /** How many may wait, and for how long. Without a limit here there is none. */
 export interface FairQueueLimits {
   readonly waitingMax?: number
   /** Those of one key; by default a quarter of `waitingMax`. */
-  readonly waitingPerKeyMax?: number
+  readonly waitingPerKeyMax?: number | ((key: string) => number)
   /** The size of all together. One of any size may wait alone. */
   readonly waitingBytesMax?: number
   readonly waitMsMax?: number
@@ -121,9 +119,10 @@ export class FairQueue<About = undefined, Result = void> {
     const unlimited = Number.POSITIVE_INFINITY
     const { waitingMax = unlimited, waitingBytesMax = unlimited } = this.#limits
     const { waitingPerKeyMax = Math.ceil(waitingMax / 4) } = this.#limits
+    const ofKeyMax = typeof waitingPerKeyMax === "number" ? waitingPerKeyMax : waitingPerKeyMax(key)
     return (
       this.#size >= waitingMax ||
-      this.sizeOf(key) >= waitingPerKeyMax ||
+      this.sizeOf(key) >= ofKeyMax ||
       (this.#size > 0 && this.#bytes + bytes > waitingBytesMax)
     )
   }
@@ -169,79 +168,5 @@ export class FairQueue<About = undefined, Result = void> {
       startMs + waitMsMax,
     )
     if (this.#size > 0 && this.#timer === undefined) this.#arm(oldestMs - startMs)
-  }
-}
-
-/** Runs a limited number of actions at once. Others wait in a fair queue. */
-export class FairSlots {
-  readonly #atOnceMax: number
-  readonly #toFullError: () => Error
-  readonly #queue: FairQueue
-  readonly #perKey = new OpenCounts()
-  readonly #perKeyMax: number
-  readonly #running = new Set<Promise<unknown>>()
-  /** Slots of actions that run, and of those that were let in and begin in a moment. */
-  #taken = 0
-
-  /** `perKeyMax`: actions of one key that run or wait. */
-  constructor(
-    atOnceMax: number,
-    limits: FairQueueLimits & { readonly perKeyMax?: number },
-    toFullError: () => Error,
-  ) {
-    this.#atOnceMax = atOnceMax
-    this.#perKeyMax = limits.perKeyMax ?? Number.POSITIVE_INFINITY
-    this.#toFullError = toFullError
-    this.#queue = new FairQueue(limits)
-  }
-
-  /**
-   * Rejects with the reason of the signal when it aborts before the action starts, and with the full
-   * error when too many wait.
-   */
-  async run<Result>(
-    key: string,
-    act: () => Promise<Result>,
-    signal?: AbortSignal,
-  ): Promise<Result> {
-    signal?.throwIfAborted()
-    const endCount = this.#perKey.tryOpen(key, this.#perKeyMax)
-    if (!endCount) throw this.#toFullError()
-    try {
-      return await this.#runInTurn(key, act, signal)
-    } finally {
-      endCount()
-    }
-  }
-
-  async #runInTurn<Result>(
-    key: string,
-    act: () => Promise<Result>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> {
-    if (this.#taken < this.#atOnceMax) this.#taken += 1
-    // The action that ends leaves its slot to this one, so that no other can come between.
-    else await this.#wait(key, signal)
-    try {
-      signal?.throwIfAborted()
-      const running = act()
-      this.#running.add(running)
-      return await running.finally(() => this.#running.delete(running))
-    } finally {
-      const next = this.#queue.next()
-      if (next) next.resolve()
-      else this.#taken -= 1
-    }
-  }
-
-  /** Resolves when no action runs. */
-  async whenIdle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running)
-  }
-
-  #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
-    const waiter = this.#queue.add(key, undefined, { signal })
-    if (!waiter) throw this.#toFullError()
-    return waiter.promise
   }
 }

@@ -14,7 +14,7 @@ import type {
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../../domain/modules/standard-modules.ts"
 import { prepareOnce } from "../../shared/caches/prepare-once.ts"
-import { FairSlots } from "../../shared/fair-queue.ts"
+import { FairSlots } from "../../shared/fair-slots.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { bundleProgram } from "../sandbox/bundle-program.ts"
 import type { ToolFailure, ToolJob, ToolOutcome } from "../sandbox/launch/tool-run.ts"
@@ -92,7 +92,7 @@ export class SandboxedResolver implements DependencyResolver {
   }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
     const source = { files, config: config ?? null, local }
-    return await this.#slots.run(ownerId, () => this.#resolve(source, either), either)
+    return await this.#slots.run(ownerId, () => this.#resolve(source, either), { signal: either })
   }
 
   /** Ends all resolutions. They reject with an AbortError. */

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { limits as contractLimits } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { CodeFormatter, CodeStyle, FormatOutcome } from "../../domain/modules/format-code.ts"
-import { FairSlots } from "../../shared/fair-queue.ts"
+import { FairSlots } from "../../shared/fair-slots.ts"
 import type { ToolFailure, ToolLimits } from "../sandbox/launch/tool-run.ts"
 import type { Sandboxes } from "../sandbox/sandboxes.ts"
 
@@ -56,7 +56,7 @@ export class SandboxedFormatter implements CodeFormatter {
 
   async format(code: string, style: CodeStyle, ownerId: string): Promise<FormatOutcome> {
     const { signal } = this.#stopping
-    return await this.#slots.run(ownerId, () => this.#run(code, style, signal), signal)
+    return await this.#slots.run(ownerId, () => this.#run(code, style, signal), { signal })
   }
 
   /** Ends all formatting. It rejects with an AbortError. */

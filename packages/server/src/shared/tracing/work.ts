@@ -12,6 +12,11 @@ export class Work {
   processMs = 0
   /** For other servers, to which the val has sent requests. */
   egressMs = 0
+  /**
+   * The account or the address that it is done for, while it goes on: owners take turns where work
+   * waits. Undefined for work of the server itself.
+   */
+  owner: string | undefined
 
   /** The span is undefined where traces are off. */
   constructor(public span?: TraceSpan) {}

@@ -26,11 +26,15 @@ export async function purgeAccount(
     select id from vals where owner_id = ${id} limit ${valsMax}`
   // One at a time, as their owner would: reference counts are updated, and their runs are deleted in
   // the background.
-  for (const val of vals) await writeLinks(db, () => deleteValRow(db.dialect, val.id, () => {}, 0))
+  for (const val of vals)
+    await writeLinks(db, val.id, () => deleteValRow(db.dialect, val.id, () => {}, 0))
   if (vals.length > 0) return true
   const likes = await db.read<{ valId: string }>`
     select val_id from likes where user_id = ${id} limit ${valsMax}`
-  for (const like of likes) await db.write(() => removeLike(db.dialect, id, like.valId))
+  for (const like of likes) {
+    const { valId } = like
+    await db.write(() => removeLike(db.dialect, id, valId), { inTurnOf: valId })
+  }
   if (likes.length > 0) return true
   return db.write(() => purgeRows(id, at, countMax))
 }

@@ -140,6 +140,11 @@ export interface WriteOptions {
    * its own.
    */
   readonly runs?: RunWrite | undefined
+  /**
+   * The val that it changes, by its id or its name. Writes of the same one run one after the other: they
+   * would have a connection each while they wait for its row.
+   */
+  readonly inTurnOf?: string | undefined
 }
 
 /** A val that matches a search, with the columns that rank it. */

@@ -25,6 +25,11 @@ export function unavailable(problem: string, cause?: unknown): AppError {
   return new AppError("database_unavailable", `Cannot use the database: ${problem}`, { cause })
 }
 
+/** The writes of one owner wait for each other, and those of others do not. */
+export function tooManyWaiting(): AppError {
+  return new AppError("rate_limited", "Cannot write: too many writes of this account are waiting")
+}
+
 /**
  * PostgreSQL cannot store U+0000, and functions of SQLite truncate texts at it, so neither ever
  * receives one.

@@ -2,19 +2,27 @@ import { AppError } from "../../domain/app-error.ts"
 import { findOnce, type Once } from "../../shared/once.ts"
 import { isStill } from "../accounts/idempotency.ts"
 import { writeLinks } from "../references/row-locks.ts"
-import { type Database, firstRow, type Script } from "./database.ts"
+import { type Database, firstRow, type Script, type WriteOptions } from "./database.ts"
 
 /**
  * Runs the script, or returns its earlier result when the same request ran it before. The result
  * must be representable in JSON.
  */
-export function writeOnce<T>(db: Database, script: () => Script<T>): Promise<T> {
-  return doOnce(script, (tracked) => db.write(tracked))
+export function writeOnce<T>(
+  db: Database,
+  script: () => Script<T>,
+  options?: Pick<WriteOptions, "inTurnOf">,
+): Promise<T> {
+  return doOnce(script, (tracked) => db.write(tracked, options))
 }
 
 /** The same for a script that changes links. */
-export function writeLinksOnce<T>(db: Database, script: () => Script<T>): Promise<T> {
-  return doOnce(script, (tracked) => writeLinks(db, tracked))
+export function writeLinksOnce<T>(
+  db: Database,
+  inTurnOf: string,
+  script: () => Script<T>,
+): Promise<T> {
+  return doOnce(script, (tracked) => writeLinks(db, inTurnOf, tracked))
 }
 
 async function doOnce<T>(

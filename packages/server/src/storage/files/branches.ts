@@ -51,9 +51,11 @@ export function createBranchStore(db: Database, schedules: ScheduleLimits): Bran
       db.read<BranchRow>`
         select ${branchColumns} from branches b ${withEntryFile} where b.val_id = ${valId}`,
     create: (branch, assert, at) =>
-      writeOnce(db, () => createBranch(db.dialect, branch, schedules, assert, at)),
+      writeOnce(db, () => createBranch(db.dialect, branch, schedules, assert, at), {
+        inTurnOf: branch.valId,
+      }),
     delete: (valId, branchId, assert) =>
-      db.write(() => deleteBranch(db.dialect, valId, branchId, assert)),
+      db.write(() => deleteBranch(db.dialect, valId, branchId, assert), { inTurnOf: valId }),
   }
 }
 

@@ -41,7 +41,7 @@ export function createFileStore(
   return {
     listChanges: (branchId, path, page) => listChanges(db, branchId, path, page),
     setNote: (valId, branchId, version, note) =>
-      db.write(() => writeNote(valId, branchId, version, note)),
+      db.write(() => writeNote(valId, branchId, version, note), { inTurnOf: valId }),
     listPaths: createListPaths(db),
     async hasVersion(branchId, version) {
       const found = await db.read`
@@ -84,7 +84,7 @@ export function createFileStore(
     },
     save(save, at) {
       const depth = findCallDepth()
-      return writeLinksOnce(db, () => saveFiles(db.dialect, save, schedules, at, depth))
+      return writeLinksOnce(db, save.valId, () => saveFiles(db.dialect, save, schedules, at, depth))
     },
   }
 }

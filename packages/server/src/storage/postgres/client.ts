@@ -11,7 +11,7 @@ export const postgresDefaults = {
    */
   connectionsMax: 10,
   connectMsMax: 3_000,
-  /** How long a write waits for a connection. */
+  /** How long a write waits for its turn, and then for a connection. */
   waitMsMax: 10_000,
   statementMsMax: 10_000,
   lockMsMax: 5_000,
@@ -41,6 +41,10 @@ export const postgresDefaults = {
   repeatBackoff: { firstMs: 5, factor: 2, delayMsMax: 100, jitter: 1 } satisfies Backoff,
   readsMax: 10_000,
   writesMax: 10_000,
+  /** Writes of one owner that wait. */
+  ownerWritesMax: 1_000,
+  /** The part of the connections for writes that the writes of one owner may have. */
+  ownerShare: 0.6,
   /** How long stopping waits for reads in flight. */
   stopMsMax: 5_000,
 }

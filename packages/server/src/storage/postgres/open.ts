@@ -53,6 +53,7 @@ export async function openPostgres(
     new PostgresPool(writing, { graceMs: limits.statementMsMax }),
     watchdog,
     limits,
+    writersMax,
     (channel) => notices.notify(channel),
   )
   const urgent = openUrgent(url, watchdog, limits)
@@ -63,7 +64,7 @@ export async function openPostgres(
     dialect: postgresDialect,
     openSearch: (searcher) => searches.open(searcher),
     read: <Row>(...given: Sql) => reader.read(sql(...given)) as Promise<readonly Row[]>,
-    write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
+    write: (script, options) => writer.write(script, options),
     writeOne: <Row>(...given: Sql) => writer.writeOne(sql(...given)) as Promise<readonly Row[]>,
     runUrgent: <Row>(...given: Sql) => urgent.writeOne(sql(...given)) as Promise<readonly Row[]>,
     changeCount: undefined,
@@ -105,7 +106,7 @@ function openUrgent(url: URL, watchdog: Watchdog, limits: PostgresLimits): Postg
     lockMsMax: Math.min(limits.lockMsMax, limits.urgentMsMax),
   }
   const open = () => createClient({ url, connectionsMax: 1, limits: ofUrgent, isReadonly: false })
-  return new PostgresWriter(new PostgresPool(open, { graceMs: 0 }), watchdog, ofUrgent, () => {})
+  return new PostgresWriter(new PostgresPool(open, { graceMs: 0 }), watchdog, ofUrgent, 1, () => {})
 }
 
 export async function assertSuitable(read: Database["read"]): Promise<void> {

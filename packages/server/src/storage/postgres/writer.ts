@@ -1,21 +1,27 @@
 import type { ReservedSQL, SQL } from "bun"
 import { toRetryDelay } from "../../domain/backoff.ts"
+import { FairSlots } from "../../shared/fair-slots.ts"
 import type { Watchdog } from "../../shared/time/watchdog.ts"
-import type { Script } from "../database/database.ts"
-import { unavailable } from "../database/errors.ts"
+import { currentWork } from "../../shared/tracing/work.ts"
+import type { Script, WriteOptions } from "../database/database.ts"
+import { tooManyWaiting, unavailable } from "../database/errors.ts"
 import { raw, type Statement } from "../database/sql.ts"
 import type { PostgresLimits } from "./client.ts"
 import { fromPostgresError, isConnectionLost } from "./errors.ts"
 import type { PostgresPool } from "./pool.ts"
 import { Repeatable, sendAlone, type TransactionOptions, transact } from "./transaction.ts"
 
-/** Runs scripts as transactions, each on a connection reserved for it. */
+/**
+ * Runs scripts as transactions, each on a connection reserved for it. The owners for whom they write
+ * take turns, and none of them gets all connections: what waits for a row may wait for seconds.
+ */
 export class PostgresWriter {
   readonly #pool: PostgresPool
   readonly #watchdog: Watchdog
   readonly #limits: PostgresLimits
   readonly #running = new Set<Promise<unknown>>()
   readonly #onNotice: (channel: string) => void
+  readonly #turns: FairSlots
   #inUse = 0
   #isStopping = false
 
@@ -23,9 +29,11 @@ export class PostgresWriter {
     pool: PostgresPool,
     watchdog: Watchdog,
     limits: PostgresLimits,
+    connectionsMax: number,
     onNotice: (channel: string) => void,
   ) {
     this.#onNotice = onNotice
+    this.#turns = createTurns(limits, connectionsMax)
     this.#pool = pool
     this.#watchdog = watchdog
     this.#limits = limits
@@ -39,21 +47,30 @@ export class PostgresWriter {
     return this.#running.size - this.#inUse
   }
 
-  write<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
-    return this.#run(() => this.#attempt(script, isPatient))
+  write<T>(
+    script: () => Script<T>,
+    { isPatient = false, inTurnOf }: WriteOptions = {},
+  ): Promise<T> {
+    const owner = currentWork()?.owner ?? ofServer
+    return this.#run(owner, inTurnOf, () => this.#attempt(script, isPatient))
   }
 
+  /** The statement may serve several owners. */
   writeOne(statement: Statement): Promise<readonly unknown[]> {
-    return this.#run(() =>
+    return this.#run(ofServer, undefined, () =>
       this.#withConnection((connection, options) => sendAlone(connection, statement, options)),
     )
   }
 
-  async #run<T>(attempt: () => Promise<T>): Promise<T> {
+  async #run<T>(
+    owner: string,
+    inTurnOf: string | undefined,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
     if (this.#isStopping) throw unavailable("it is closed")
     if (this.#running.size >= this.#limits.writesMax)
       throw unavailable("too many writes are waiting")
-    const running = this.#repeat(attempt)
+    const running = this.#turns.run(owner, () => this.#repeat(attempt), { alone: inTurnOf })
     this.#running.add(running)
     try {
       return await running
@@ -136,4 +153,25 @@ export class PostgresWriter {
       clearTimeout(timer)
     }
   }
+}
+
+/** The writes of the server itself, which are limited by what they serve. */
+const ofServer = ""
+
+function createTurns(limits: PostgresLimits, connectionsMax: number): FairSlots {
+  const { writesMax, ownerWritesMax, ownerShare, waitMsMax } = limits
+  const ownerMax = Math.max(1, Math.floor(connectionsMax * ownerShare))
+  const turns = new FairSlots(
+    connectionsMax,
+    {
+      ...{ waitingMax: writesMax, waitMsMax },
+      waitingPerKeyMax: (key) => (key === ofServer ? writesMax : ownerWritesMax),
+      runningPerKeyMax: (key) => (key === ofServer ? connectionsMax : ownerMax),
+    },
+    (key) =>
+      key !== ofServer && turns.isAtShare(key)
+        ? tooManyWaiting()
+        : unavailable("all connections are in use"),
+  )
+  return turns
 }

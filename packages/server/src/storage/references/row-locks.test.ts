@@ -8,7 +8,7 @@ describeEachDatabase("writeLinks", (open) => {
     const { db } = await open()
     let runs = 0
 
-    const written = writeLinks(db, function* () {
+    const written = writeLinks(db, "val", function* () {
       yield sql`select 1`
       runs += 1
       if (runs < 10) throw new LinksMoved()
@@ -22,7 +22,7 @@ describeEachDatabase("writeLinks", (open) => {
     const { db } = await open()
     let runs = 0
 
-    const written = writeLinks(db, function* () {
+    const written = writeLinks(db, "val", function* () {
       yield sql`select 1`
       runs += 1
       throw new LinksMoved()

@@ -14,6 +14,11 @@ export function toNameKey(username: string, name: string): NameKey {
   return { username: username.toLowerCase(), name: toValNameKey(name) }
 }
 
+/** What writes of a val that may not exist yet wait for: its name. */
+export function toTurn({ ownerId, name }: { ownerId: string; name: string }): string {
+  return `${ownerId}/${toValNameKey(name)}`
+}
+
 /** The planned change of the links of a val. What is undefined stays unchanged. */
 export interface LinkChange {
   readonly valId: string
@@ -54,12 +59,17 @@ export class LinksMoved extends Error {}
  * other order two vals that import each other would deadlock when both are saved. Without the name
  * locks, a save that imports a name and another one that takes it could each miss the other. Which
  * vals to lock is only certain once they are locked: if one turns out to be missing, the script
- * starts again, because locking it later would break the order.
+ * starts again, because locking it later would break the order. Scripts with the same `inTurnOf`, the
+ * val that they change, run one after the other.
  */
-export async function writeLinks<T>(db: Database, script: () => Script<T>): Promise<T> {
+export async function writeLinks<T>(
+  db: Database,
+  inTurnOf: string,
+  script: () => Script<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.write(script)
+      return await db.write(script, { inTurnOf })
     } catch (error) {
       if (!(error instanceof LinksMoved)) throw error
       if (attempt >= limits.attemptsMax)

@@ -36,8 +36,9 @@ export function createScheduleStore(
       readPage(db, page, byTime)`
         select ${scheduleColumns} from schedules s ${scheduleJoins} where s.owner_id = ${ownerId}`,
     put: (valId, place, change, activeMax) =>
-      db.write(() => putSchedule(dialect, valId, place, change, activeMax)),
-    delete: (valId, place, assert) => db.write(() => deleteSchedule(valId, place, assert)),
+      db.write(() => putSchedule(dialect, valId, place, change, activeMax), { inTurnOf: valId }),
+    delete: (valId, place, assert) =>
+      db.write(() => deleteSchedule(valId, place, assert), { inTurnOf: valId }),
     findWork: () => findWork(db),
     fireDue: (countMax) => db.write(() => fireDue(dialect, countMax, newId)),
     releaseWaiting: () => db.write(() => releaseWaiting(dialect)),

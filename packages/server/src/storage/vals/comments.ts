@@ -38,7 +38,9 @@ export function createCommentStore(db: Database): CommentStore {
     },
     add(comment, authorize) {
       const depth = findCallDepth()
-      return writeOnce(db, () => addComment(db.dialect, comment, depth, authorize))
+      return writeOnce(db, () => addComment(db.dialect, comment, depth, authorize), {
+        inTurnOf: comment.valId,
+      })
     },
     delete: (id, authorize) => db.write(() => deleteComment(db.dialect, id, authorize)),
   }

@@ -13,7 +13,7 @@ import { raw } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { addNotification } from "../notifications/add-notification.ts"
-import type { NameKey } from "../references/row-locks.ts"
+import { type NameKey, toTurn } from "../references/row-locks.ts"
 import { addSchedules } from "../schedules/file-schedules.ts"
 import type { CopiedFiles } from "./insert-val.ts"
 import { valColumns, withVersions } from "./val-rows.ts"
@@ -46,7 +46,9 @@ export function createForkStore(db: Database, schedules: ScheduleLimits): ForkSt
     },
     create(fork, assert, at) {
       const depth = findCallDepth()
-      return writeLinksOnce(db, () => createFork(db.dialect, fork, schedules, assert, at, depth))
+      return writeLinksOnce(db, toTurn(fork), () =>
+        createFork(db.dialect, fork, schedules, assert, at, depth),
+      )
     },
   }
 }

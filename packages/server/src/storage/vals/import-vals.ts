@@ -16,7 +16,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { join, nothing, type Statement, sql } from "../database/sql.ts"
 import type { MainBranch } from "../files/branch-rows.ts"
 import { countBytes, insertFiles, insertVersions } from "../files/write-version.ts"
-import { LinksMoved, writeLinks } from "../references/row-locks.ts"
+import { LinksMoved, toTurn, writeLinks } from "../references/row-locks.ts"
 import { changeVal } from "./changes/change-val.ts"
 import { insertVal, toVersion } from "./insert-val.ts"
 import { valColumns, withCode, withCurrentVersion } from "./val-rows.ts"
@@ -48,7 +48,7 @@ export function createImportedValStore(db: Database): ImportedValStore {
     },
     write(val, plan, at) {
       const depth = findCallDepth()
-      return writeLinks(db, () => importVal(db.dialect, val, plan, at, depth))
+      return writeLinks(db, toTurn(val), () => importVal(db.dialect, val, plan, at, depth))
     },
   }
 }

@@ -20,9 +20,12 @@ export function createLikeStore(db: Database): LikeStore {
     },
     add(userId, valId, at, authorize) {
       const depth = findCallDepth()
-      return db.write(() => addLike(db.dialect, { userId, valId, at, depth }, authorize))
+      return db.write(() => addLike(db.dialect, { userId, valId, at, depth }, authorize), {
+        inTurnOf: valId,
+      })
     },
-    remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
+    remove: (userId, valId) =>
+      db.write(() => removeLike(db.dialect, userId, valId), { inTurnOf: valId }),
     async list(userId, page) {
       const list = sql`
         select ${toListedColumns(page)}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}

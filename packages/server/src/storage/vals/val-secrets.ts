@@ -21,10 +21,13 @@ const ofVals: SecretTable = { name: "val_secrets", owner: "val_id", isDescribed:
 export function createValSecretStore(db: Database): ValSecretStore {
   /** Undefined if there is no such val. */
   const change = <Result>(valId: string, script: (val: SecretVal) => Script<Result>) =>
-    db.write(function* (): Script<Result | undefined> {
-      const val = yield* lockVal(db.dialect, valId)
-      return val && (yield* script(val))
-    })
+    db.write(
+      function* (): Script<Result | undefined> {
+        const val = yield* lockVal(db.dialect, valId)
+        return val && (yield* script(val))
+      },
+      { inTurnOf: valId },
+    )
   return {
     ...createSealedStore(
       db,

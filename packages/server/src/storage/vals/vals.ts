@@ -36,6 +36,7 @@ import {
   lockVals,
   type NameKey,
   toNameKey,
+  toTurn,
   writeLinks,
 } from "../references/row-locks.ts"
 import { searchRanked } from "../search/search.ts"
@@ -104,26 +105,28 @@ export function createValStore(db: Database): ValStore {
     indexBacklog: (valsMax) => indexBacklog(db, valsMax),
     create(val, at) {
       const depth = findCallDepth()
-      return writeLinksOnce(db, () => createValRow(db.dialect, val, at, depth))
+      return writeLinksOnce(db, toTurn(val), () => createValRow(db.dialect, val, at, depth))
     },
     createEmpty(val, at) {
       const depth = findCallDepth()
-      return writeLinksOnce(db, () => createEmpty(db.dialect, val, at, depth))
+      return writeLinksOnce(db, toTurn(val), () => createEmpty(db.dialect, val, at, depth))
     },
     async change(id, change, assert, at) {
       const depth = findCallDepth()
       // If it can be written together with others.
       const saved = await codeSaves.save(id, change, assert, at, depth)
       if (saved) return saved
-      return writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at, depth))
+      return writeLinksOnce(db, id, () => changeById(db.dialect, id, change, assert, at, depth))
     },
     createOrChange(val, change, assert, at) {
       const depth = findCallDepth()
-      return writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at, depth))
+      return writeLinks(db, toTurn(val), () =>
+        createOrChange(db.dialect, val, change, assert, at, depth),
+      )
     },
     delete(id, assert) {
       const depth = findCallDepth()
-      return writeLinks(db, () => deleteValRow(db.dialect, id, assert, depth))
+      return writeLinks(db, id, () => deleteValRow(db.dialect, id, assert, depth))
     },
   }
 }

@@ -40,7 +40,9 @@ export function createVersionStore(db: Database): VersionStore {
     },
     delete(valId, version, assert, at) {
       const depth = findCallDepth()
-      return writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at, depth))
+      return writeLinks(db, valId, () =>
+        deleteVersion(db.dialect, valId, version, assert, at, depth),
+      )
     },
   }
 }
