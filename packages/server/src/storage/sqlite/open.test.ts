@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
+import { runWork, Work } from "../../shared/tracing/work.ts"
 import { type Database, rows } from "../database/database.ts"
 import { ConstraintError } from "../database/errors.ts"
 import { raw, sql } from "../database/sql.ts"
@@ -111,7 +112,7 @@ describe("openSqlite", () => {
 
 describe("SqliteWriter", () => {
   test("commits once for all scripts of one turn", async () => {
-    const db = await openWithItems()
+    const db = await openWithItems({ groupMsMax: 60_000 })
     const watcher = new Connection(path, { readonly: true })
     const seen = new Set<number>()
 
@@ -132,7 +133,7 @@ describe("SqliteWriter", () => {
   })
 
   test("puts at most the maximum of scripts into a group", async () => {
-    const db = await openWithItems({ groupMax: 10 })
+    const db = await openWithItems({ groupMax: 10, groupMsMax: 60_000 })
     const watcher = new Connection(path, { readonly: true })
     const seen = new Set<number>()
 
@@ -248,6 +249,74 @@ describe("SqliteWriter", () => {
     const outcomes = await Promise.allSettled(["a", "b", "c"].map((name) => db.write(insert(name))))
 
     expect(outcomes.map(codeOf)).toEqual(["kept", "kept", "database_unavailable"])
+  })
+})
+
+/** Does it for an owner. */
+function as<T>(owner: string, act: () => T): T {
+  const work = new Work()
+  work.owner = owner
+  return runWork(work, act)
+}
+
+describe("SqliteWriter, for several owners,", () => {
+  test("lets them take turns", async () => {
+    const db = await openWithItems({ groupMax: 4 })
+    const order: string[] = []
+    const write = (owner: string) =>
+      as(owner, () => db.write(insert(`${owner} ${Bun.randomUUIDv7()}`))).then(() =>
+        order.push(owner),
+      )
+    const many = Array.from({ length: 20 }, () => write("ada"))
+    await Promise.all([...many, write("bob")])
+    expect(order.indexOf("bob")).toBeLessThan(4)
+  })
+
+  test("refuses more waiting scripts of one owner than allowed, and none of others", async () => {
+    const db = await openWithItems({ ownerWaitingMax: 2 })
+    const owners = ["ada", "ada", "ada", "bob"]
+    const outcomes = await Promise.allSettled(
+      owners.map((owner, index) => as(owner, () => db.write(insert(`${index}`)))),
+    )
+    expect(outcomes.map(codeOf)).toEqual(["kept", "kept", "rate_limited", "kept"])
+  })
+
+  test("pauses in a long script: reads go on, and other writes wait for its end", async () => {
+    const db = await openWithItems({ groupMsMax: 1 })
+    const long = db.write(function* () {
+      for (let index = 0; index < 50; index++) {
+        yield sql`insert into items (name) values (${`long ${index}`})`
+        for (const startMs = performance.now(); performance.now() - startMs < 2; );
+      }
+      return yield* rows<{ n: number }>(sql`select count(*) as n from items`)
+    })
+    const other = db.write(insert("other"))
+    let turns = 0
+    let isDone = false
+    const done = long.finally(() => (isDone = true))
+    for (; !isDone; turns++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (!isDone) expect(await countIn(db)).toBe(0)
+    }
+    expect(turns).toBeGreaterThan(5)
+    expect(await done).toEqual([{ n: 50 }])
+    await other
+    expect(await countIn(db)).toBe(51)
+  })
+
+  test("rolls a long script back that fails after a pause", async () => {
+    const db = await openWithItems({ groupMsMax: 0 })
+    const outcomes = await Promise.allSettled([
+      db.write(function* () {
+        yield sql`insert into items (name) values ('a')`
+        for (const startMs = performance.now(); performance.now() - startMs < 20; );
+        yield sql`insert into items (name) values ('b')`
+        yield sql`insert into items (name) values ('a')`
+      }),
+      db.write(insert("c")),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"])
+    expect(await countIn(db)).toBe(1)
   })
 })
 

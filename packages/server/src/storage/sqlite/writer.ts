@@ -1,5 +1,8 @@
-import { allLast, type LastSteps, runScript, type Script } from "../database/database.ts"
-import { unavailable } from "../database/errors.ts"
+import { FairQueue, type Waiter } from "../../shared/fair-queue.ts"
+import { createTimeSlice, type TimeSlice } from "../../shared/time-slice.ts"
+import { currentWork, detachWork } from "../../shared/tracing/work.ts"
+import { allLast, deferLast, type LastSteps, type Script } from "../database/database.ts"
+import { tooManyWaiting, unavailable } from "../database/errors.ts"
 import type { Statement } from "../database/sql.ts"
 import type { SqliteConnection } from "./connection.ts"
 import { fromSqliteError, isBusy, isConstraint } from "./errors.ts"
@@ -7,8 +10,11 @@ import { fromSqliteError, isBusy, isConstraint } from "./errors.ts"
 export const writerLimits = {
   /** Scripts that share a transaction. */
   groupMax: 256,
-  /** Scripts that wait. */
+  /** How long a transaction takes in more scripts: they run on the main thread. */
+  groupMsMax: 8,
+  /** Scripts that wait, of all owners and of one. */
   waitingMax: 10_000,
+  ownerWaitingMax: 1_000,
   /** How long a script waits while another process writes. */
   lockMsMax: 5_000,
   /** The same for a patient script. */
@@ -34,34 +40,40 @@ export interface SqliteWriterHooks {
 /** Resolves to what the script would return, or to "failed" when nothing was done. */
 export type Delegate = () => Promise<{ readonly value: unknown } | "failed">
 
-interface Job {
+/** A script that waits. */
+interface Task {
   readonly script: () => Script<unknown>
   readonly deadline: number
   /** Does the work of the script by other means. */
-  readonly delegate?: Delegate | undefined
-  resolve(value: unknown): void
-  reject(error: unknown): void
+  readonly delegate: Delegate | undefined
 }
 
+type Job = Waiter<Task, unknown>
+
 /**
- * Group commit: the scripts that arrive during one turn of the event loop share one transaction, and
- * so one wait for the disk, which is most of the cost of a write. Their last steps run at the end of
- * it. Each promise settles only when the commit is durable. When one script fails, all run again,
- * each in a savepoint of its own with its last steps, so that it fails alone.
+ * Group commit: the scripts that wait share a transaction, and so one wait for the disk, which is most
+ * of the cost of a write. Owners take turns, and a transaction that has taken a while takes in no more
+ * scripts. A long script pauses between its statements: reads and other work go on, and other writes
+ * wait. The last steps run at the end. Each promise settles only when the commit is durable. When one
+ * script fails, all run again, each in a savepoint of its own with its last steps, so that it fails
+ * alone.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
   readonly #limits: SqliteWriterLimits
   readonly #hooks: SqliteWriterHooks
-  readonly #queue: Job[] = []
+  readonly #queue: FairQueue<Task, unknown>
+  /** Jobs whose transaction has failed. They come before those of the queue. */
+  #again: Job[] = []
   /**
-   * How many jobs at the head of the queue must not share a transaction, because one of them made
-   * their last transaction fail.
+   * How many of those must not share a transaction, because one of them made their last transaction
+   * fail.
    */
   #alone = 0
-  /** How many jobs of the queue can be delegated. */
-  #delegable = 0
+  /** Whether a transaction goes on, or is about to. */
   #isScheduled = false
+  /** Whether another process was writing. */
+  #isLocked = false
   /** The channels that the statements of the open transaction name. */
   readonly #notices = new Set<string>()
   #onIdle: (() => void) | undefined
@@ -70,30 +82,32 @@ export class SqliteWriter {
     this.#connection = connection
     this.#limits = limits
     this.#hooks = hooks
+    const { waitingMax, ownerWaitingMax } = limits
+    this.#queue = new FairQueue({
+      waitingMax,
+      waitingPerKeyMax: (owner) => (owner === ofServer ? waitingMax : ownerWaitingMax),
+    })
   }
 
   get waiting(): number {
-    return this.#queue.length
+    return this.#queue.size + this.#again.length
   }
 
   /** Calls `delegate`, if there is one, to do the work of the script, and runs it if that fails. */
   write<T>(script: () => Script<T>, isPatient: boolean, delegate?: Delegate): Promise<T> {
     if (this.#onIdle !== undefined) return Promise.reject(unavailable("it is closed"))
-    if (this.#queue.length >= this.#limits.waitingMax)
-      return Promise.reject(unavailable("too many writes are waiting"))
-    const deadline =
-      performance.now() + (isPatient ? this.#limits.patientMsMax : this.#limits.lockMsMax)
-    return new Promise<T>((resolve, reject) => {
-      this.#queue.push({
-        script,
-        deadline,
-        delegate,
-        resolve: resolve as (value: unknown) => void,
-        reject,
-      })
-      if (delegate) this.#delegable++
-      this.#schedule()
-    })
+    const { patientMsMax, lockMsMax, waitingMax } = this.#limits
+    const deadline = performance.now() + (isPatient ? patientMsMax : lockMsMax)
+    const owner = currentWork()?.owner ?? ofServer
+    const job = this.#queue.add(owner, { script, deadline, delegate })
+    if (!job)
+      return Promise.reject(
+        this.#queue.size >= waitingMax
+          ? unavailable("too many writes are waiting")
+          : tooManyWaiting(),
+      )
+    this.#schedule()
+    return job.promise as Promise<T>
   }
 
   /** Resolves when the queue is empty. */
@@ -107,32 +121,24 @@ export class SqliteWriter {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => this.#flush())
+    // The transaction serves more than the request that comes first.
+    detachWork(() => setImmediate(() => void this.#flush()))
   }
 
-  #flush(): void {
+  async #flush(): Promise<void> {
+    const job = this.#canWrite() ? this.#take() : undefined
+    if (job?.about.delegate) await this.#delegate(job, job.about.delegate)
+    else if (job && this.#begin(job)) await this.#write(job)
     this.#isScheduled = false
-    if (this.#queue.length === 0) {
-      this.#onIdle?.()
-      return
-    }
-    if (!this.#canWrite()) {
-      if (this.#onIdle !== undefined) this.#schedule()
-      return
-    }
-    const first = this.#queue[0]
-    if (first?.delegate) {
-      this.#queue.shift()
-      this.#delegable--
-      void this.#delegate(first, first.delegate)
-      return
-    }
-    const group = this.#queue.splice(0, this.#countGroup())
-    if (this.#begin(group)) {
-      this.#alone = Math.max(0, this.#alone - 1)
-      this.#write(group)
-    }
-    if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
+    if (this.#isLocked) this.#scheduleRetry()
+    else if (this.waiting > 0) this.#schedule()
+    else this.#onIdle?.()
+  }
+
+  #scheduleRetry(): void {
+    this.#isLocked = false
+    this.#isScheduled = true
+    setTimeout(() => void this.#flush(), this.#limits.lockRetryMs)
   }
 
   /** If false, all waiting jobs are rejected with the reason. */
@@ -141,17 +147,34 @@ export class SqliteWriter {
       this.#hooks.assertWritable()
       return true
     } catch (error) {
-      for (const job of this.#queue.splice(0)) job.reject(error)
-      this.#delegable = 0
+      for (const job of [...this.#again.splice(0), ...this.#queue.clear()]) job.reject(error)
       return false
     }
   }
 
-  #countGroup(): number {
-    if (this.#alone > 0) return 1
-    const delegated =
-      this.#delegable > 0 ? this.#queue.findIndex(({ delegate }) => delegate !== undefined) : -1
-    return delegated === -1 ? this.#limits.groupMax : Math.min(delegated, this.#limits.groupMax)
+  #take(): Job | undefined {
+    return this.#again.shift() ?? this.#queue.next()
+  }
+
+  /** As many as a transaction takes in, besides one. */
+  #takeGroup(): readonly Job[] {
+    const group: Job[] = []
+    while (group.length < this.#limits.groupMax - 1) {
+      const job = this.#take()
+      if (!job) break
+      group.push(job)
+    }
+    return group
+  }
+
+  /** The next one for the open transaction. */
+  #takeMore(group: readonly Job[], sinceMs: number): Job | undefined {
+    const { groupMax, groupMsMax } = this.#limits
+    if (group.length >= groupMax || performance.now() - sinceMs >= groupMsMax) return undefined
+    const job = this.#take()
+    if (!job?.about.delegate) return job
+    this.#again.unshift(job)
+    return undefined
   }
 
   /**
@@ -159,26 +182,24 @@ export class SqliteWriter {
    * other's lock inside SQLite.
    */
   async #delegate(job: Job, delegate: Delegate): Promise<void> {
-    this.#isScheduled = true
     const result = await delegate().catch(() => "failed" as const)
-    this.#isScheduled = false
-    if (result === "failed") this.#queue.unshift({ ...job, delegate: undefined })
+    if (result === "failed")
+      this.#again.unshift({ ...job, about: { ...job.about, delegate: undefined } })
     else {
       this.#hooks.onCommit()
       job.resolve(result.value)
     }
-    if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 
-  #begin(group: readonly Job[]): boolean {
+  #begin(job: Job): boolean {
     try {
       this.#rollBack()
       this.#notices.clear()
       this.#connection.command("begin immediate")
       return true
     } catch (error) {
-      if (isBusy(error)) this.#tryLater(group, error)
-      else for (const job of group) job.reject(fromSqliteError(error))
+      if (isBusy(error)) this.#tryLater([job, ...this.#takeGroup()], error)
+      else job.reject(fromSqliteError(error))
       return false
     }
   }
@@ -187,15 +208,17 @@ export class SqliteWriter {
   // done.
   #tryLater(group: readonly Job[], error: unknown): void {
     const now = performance.now()
-    for (const job of group) if (job.deadline <= now) job.reject(fromSqliteError(error))
-    this.#queue.unshift(...group.filter((job) => job.deadline > now))
-    this.#isScheduled = true
-    setTimeout(() => this.#flush(), this.#limits.lockRetryMs)
+    const isLate = ({ about }: Job) => about.deadline <= now
+    for (const job of group.filter(isLate)) job.reject(fromSqliteError(error))
+    this.#again.unshift(...group.filter((job) => !isLate(job)))
+    this.#isLocked = true
   }
 
-  #write(group: readonly Job[]): void {
+  /** Writes the job, with others that join its transaction. */
+  async #write(job: Job): Promise<void> {
+    const group = [job]
     try {
-      const settlements = this.#runTogether(group) ?? group.map((job) => this.#run(job))
+      const settlements = (await this.#runTogether(group)) ?? (await this.#runEach(group))
       this.#connection.command("commit")
       this.#hooks.onCommit()
       // If the file has disappeared meanwhile, the commit went to a file that is lost.
@@ -218,15 +241,23 @@ export class SqliteWriter {
    * than the rest of a save. Undefined when one of them has failed: all are rolled back then, and a
    * new transaction has begun.
    */
-  #runTogether(group: readonly Job[]): readonly (() => void)[] | undefined {
+  async #runTogether(group: Job[]): Promise<readonly (() => void)[] | undefined> {
     const lastSteps: LastSteps = new Map()
+    const pace = this.#createPace()
+    const mayTakeMore = this.#alone === 0
+    this.#alone = Math.max(0, this.#alone - 1)
+    const sinceMs = performance.now()
+    const settlements: (() => void)[] = []
     try {
-      const settlements = group.map((job) => {
-        const value = this.#runScript(job.script, lastSteps)
+      for (let job = group[0]; job; ) {
+        const { about, resolve } = job
+        const value = await this.#runScript(about.script, lastSteps, pace)
         if (!this.#connection.isInTransaction) throw new TransactionLost(undefined)
-        return () => job.resolve(value)
-      })
-      this.#runLast(lastSteps)
+        settlements.push(() => resolve(value))
+        job = mayTakeMore ? this.#takeMore(group, sinceMs) : undefined
+        if (job) group.push(job)
+      }
+      await this.#runLast(lastSteps, pace)
       return settlements
     } catch {
       this.#rollBack()
@@ -235,13 +266,20 @@ export class SqliteWriter {
     }
   }
 
+  async #runEach(group: readonly Job[]): Promise<readonly (() => void)[]> {
+    const pace = this.#createPace()
+    const settlements: (() => void)[] = []
+    for (const job of group) settlements.push(await this.#run(job, pace))
+    return settlements
+  }
+
   /** Runs the script in a savepoint and returns what to do with its promise after the commit. */
-  #run(job: Job): () => void {
+  async #run(job: Job, pace: TimeSlice): Promise<() => void> {
     const lastSteps: LastSteps = new Map()
     this.#connection.command("savepoint script")
     try {
-      const value = this.#runScript(job.script, lastSteps)
-      this.#runLast(lastSteps)
+      const value = await this.#runScript(job.about.script, lastSteps, pace)
+      await this.#runLast(lastSteps, pace)
       this.#connection.command("release script")
       return () => job.resolve(value)
     } catch (error) {
@@ -254,22 +292,44 @@ export class SqliteWriter {
     }
   }
 
-  #runScript<T>(script: () => Script<T>, lastSteps: LastSteps): T {
-    const run = (statement: Statement) => {
-      if (statement.notice !== undefined) this.#notices.add(statement.notice)
-      return this.#connection.run(statement)
-    }
-    return runScript(script, run, lastSteps)
+  /** Pauses only after a while: a short transaction does not wait for other work on this thread. */
+  #createPace(): TimeSlice {
+    const pace = createTimeSlice()
+    const sinceMs = performance.now()
+    return () => (performance.now() - sinceMs < this.#limits.groupMsMax ? undefined : pace())
   }
 
-  #runLast(lastSteps: LastSteps): void {
-    if (lastSteps.size > 0) this.#runScript(() => allLast(lastSteps), lastSteps)
+  async #runScript<T>(script: () => Script<T>, lastSteps: LastSteps, pace: TimeSlice): Promise<T> {
+    const steps = script()
+    let step = steps.next()
+    while (!step.done) {
+      const { value } = step
+      if ("key" in value) {
+        deferLast(lastSteps, value)
+        step = steps.next()
+      } else {
+        const found = this.#runStatement(value)
+        const pause = pace()
+        if (pause !== undefined) await pause
+        step = steps.next(value.isRead ? found : undefined)
+      }
+    }
+    return step.value
+  }
+
+  #runStatement(statement: Statement): readonly unknown[] {
+    if (statement.notice !== undefined) this.#notices.add(statement.notice)
+    return this.#connection.run(statement)
+  }
+
+  async #runLast(lastSteps: LastSteps, pace: TimeSlice): Promise<void> {
+    if (lastSteps.size > 0) await this.#runScript(() => allLast(lastSteps), lastSteps, pace)
   }
 
   // With a transaction each, only the script at fault fails. A constraint that is checked at the
   // commit is such a case.
   #repeatAlone(group: readonly Job[]): void {
-    this.#queue.unshift(...group)
+    this.#again.unshift(...group)
     this.#alone = group.length
   }
 
@@ -285,6 +345,9 @@ export class SqliteWriter {
     }
   }
 }
+
+/** The writes of the server itself, which are limited by what they serve. */
+const ofServer = ""
 
 class TransactionLost extends Error {
   constructor(cause: unknown) {
