@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createTimeSlice } from "./time-slice.ts"
+import { createTimeSlice, mapInSlices } from "./time-slice.ts"
 
 /** Blocks the thread for that long. */
 function work(ms: number): void {
@@ -60,4 +60,24 @@ test("createTimeSlice rejects with the reason of a signal that has aborted", asy
   const waiting = pace()?.catch(String)
   abort.abort(new Error("gone"))
   expect(await waiting).toBe("Error: gone")
+})
+
+test("mapInSlices maps all items in order, over several turns", async () => {
+  const notes: string[] = []
+  const stop = noteTurns(notes)
+  const items = Array.from({ length: 20 }, (_, index) => index)
+  const mapped = await mapInSlices(items, (item, index) => {
+    work(sliceMsMax)
+    return item * 100 + index
+  })
+  stop()
+  expect(mapped).toEqual(items.map((item) => item * 101))
+  expect(notes.length).toBeGreaterThan(2)
+})
+
+test("mapInSlices rejects with what the function throws", async () => {
+  const failed = await mapInSlices([1], () => {
+    throw new Error("wrong")
+  }).catch(String)
+  expect(failed).toBe("Error: wrong")
 })

@@ -3,6 +3,9 @@ const limits = {
   sliceMsMax: 8,
 }
 
+/** Waits for a turn of the event loop if the slice is used up, and returns undefined otherwise. */
+export type TimeSlice = () => Promise<void> | undefined
+
 /** When the first work of this turn of the event loop began. */
 let turnStartedMs: number | undefined
 
@@ -21,7 +24,7 @@ export function createTimeSlice({
 }: {
   readonly sliceMsMax?: number
   readonly signal?: AbortSignal | undefined
-} = {}): () => Promise<void> | undefined {
+} = {}): TimeSlice {
   return () => {
     const nowMs = performance.now()
     if (turnStartedMs === undefined) {
@@ -30,6 +33,22 @@ export function createTimeSlice({
     }
     return nowMs - turnStartedMs < sliceMsMax ? undefined : waitForTurn(signal)
   }
+}
+
+/** Maps items one after the other, in slices. */
+export async function mapInSlices<Item, Result>(
+  items: Iterable<Item>,
+  map: (item: Item, index: number) => Result,
+  signal?: AbortSignal,
+): Promise<Result[]> {
+  const pace = createTimeSlice({ signal })
+  const results: Result[] = []
+  for (const item of items) {
+    results.push(map(item, results.length))
+    const pause = pace()
+    if (pause !== undefined) await pause
+  }
+  return results
 }
 
 async function waitForTurn(signal: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
 import { withoutSessionCookies } from "../../shared/cookies.ts"
+import { parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"
-import { parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
 import type { TraceSpan } from "../../shared/tracing/tracer.ts"
 
 /** The headers of a request by name, in lower case. */

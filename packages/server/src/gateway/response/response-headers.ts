@@ -1,6 +1,6 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
 import { setsSessionCookie } from "../../shared/cookies.ts"
-import { isHopByHopHeader, parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
+import { isHopByHopHeader, parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 
 /** Headers that only the gateway may send, or that would affect other vals and the API. */
 const reservedHeaders: ReadonlySet<string> = new Set([

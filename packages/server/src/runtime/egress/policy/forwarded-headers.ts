@@ -1,5 +1,8 @@
 import type { HeaderList } from "../../../domain/runs/runner.ts"
-import { isHopByHopHeader, parseConnectionNames } from "../../../shared/hop-by-hop-headers.ts"
+import {
+  isHopByHopHeader,
+  parseConnectionNames,
+} from "../../../shared/headers/hop-by-hop-headers.ts"
 
 /** Headers that the proxy writes itself. */
 const ownHeaders: ReadonlySet<string> = new Set(["content-length", "expect", "host"])

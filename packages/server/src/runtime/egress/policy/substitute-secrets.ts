@@ -1,6 +1,6 @@
 import type { Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
-import { isHopByHopHeader } from "../../../shared/hop-by-hop-headers.ts"
+import { isHopByHopHeader } from "../../../shared/headers/hop-by-hop-headers.ts"
 import { toRegExp } from "../../../shared/hostile-input/bounded.ts"
 
 /** Receives a sentence for the val's owner: why a placeholder was not replaced. */
