@@ -54,6 +54,8 @@ test("createTimeSlice does not wait before the slice is used up", async () => {
 
 test("createTimeSlice rejects with the reason of a signal that has aborted", async () => {
   const abort = new AbortController()
+  // The turn of the test before this one has ended.
+  await new Promise((resolve) => setImmediate(resolve))
   const pace = createTimeSlice({ sliceMsMax, signal: abort.signal })
   expect(pace()).toBeUndefined()
   work(sliceMsMax)
