@@ -86,6 +86,7 @@ export const limits = {
   importVersionsMax: 10_000,
   importVersionMax: 1_000_000_000,
   importCommentsMax: 10_000,
+  importImportsMax: 20_000,
   importAuthorCharsMax: 200,
   descriptionCharsMax: 64,
   imageUrlCharsMax: 4_000,
@@ -97,6 +98,8 @@ export const limits = {
   filesPerVersionMax: 1_000,
   directoriesPerVersionMax: 1_000,
   versionBytesMax: 10_000_000,
+  importsPerVersionMax: 5_000,
+  importedValsPerSaveMax: 1_000,
   fileChangesMax: 1_000,
 } as const
 

@@ -65,6 +65,7 @@ export interface PlannedTree {
 const limits = {
   ...{ files: wireLimits.filesPerVersionMax, directories: wireLimits.directoriesPerVersionMax },
   bytes: wireLimits.versionBytesMax,
+  ...{ imports: wireLimits.importsPerVersionMax, importedVals: wireLimits.importedValsPerSaveMax },
   /** More than a branch needs in years: each list and each save goes through those that ended. */
   pathsPerBranchMax: 5_000,
   /** A request may move directories of 1,000 files 1,000 times. */
@@ -90,6 +91,7 @@ export function changeTree(
   const files = draft.list()
   const changed = [...listEnds(tree, draft), ...files.filter(isChanged)]
   assertFits(tree, files, changed)
+  assertImportsFit(changed)
   return { files, changed }
 }
 
@@ -268,6 +270,28 @@ function assertFits(
       "val_full",
       `Cannot add files: the branch has had ${limits.pathsPerBranchMax} paths in all its versions; delete old versions, or use another branch`,
     )
+}
+
+/** Each import is a row, and each val that is imported is locked. */
+function assertImportsFit(changed: readonly PlannedState[]): void {
+  const imports = changed.reduce((sum, { content }) => sum + (content?.imports.length ?? 0), 0)
+  if (imports > limits.imports) throw tooManyImports(imports)
+  const names = new Set<string>()
+  for (const { content } of changed)
+    for (const { username, name } of content?.imports ?? []) names.add(`${username}/${name}`)
+  if (names.size > limits.importedVals)
+    throw new AppError(
+      "val_full",
+      `Cannot save imports of ${names.size} vals: a save may have ${limits.importedVals}`,
+    )
+}
+
+/** The error for a version whose files would import other vals too often. */
+export function tooManyImports(count: number): AppError {
+  return new AppError(
+    "val_full",
+    `Cannot save ${count} imports of vals: the files of a version may have ${limits.imports} together`,
+  )
 }
 
 function invalidPath(path: string, problem: string): AppError {

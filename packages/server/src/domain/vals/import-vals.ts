@@ -1,4 +1,4 @@
-import { type importResult, toValNameKey } from "@hamlet/contract"
+import { type importResult, limits, toValNameKey } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { UserStore } from "../accounts/users.ts"
@@ -92,6 +92,12 @@ export function createImportedVals(
       return { name, status: "failed", message: `Cannot import val "${name}": ${problem}` }
     }
     const { val: incoming } = item
+    const imports = versions.reduce((sum, source) => sum + source.imports.length, 0)
+    if (imports > limits.importImportsMax)
+      return {
+        ...{ name: incoming.name, status: "failed" },
+        message: `Cannot import val "${incoming.name}": its versions have ${imports} imports of vals, and may have ${limits.importImportsMax}`,
+      }
     const { privacy, type, readme } = incoming
     const history = toHistory(incoming, versions, at)
     const comments = await readComments(clock, incoming, findAuthor, at)

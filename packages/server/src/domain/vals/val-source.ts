@@ -1,3 +1,4 @@
+import { createTimeSlice, mapInSlices } from "../../shared/time-slice.ts"
 import type { Caller } from "../access.ts"
 import {
   type ImportAddress,
@@ -70,29 +71,13 @@ export interface CodeParser {
 /** Reads code of users. */
 export type Sources = ReturnType<typeof createSources>
 
+/** Finds a val that the viewer sees. */
+interface FindVal {
+  findByName(username: string, name: string, viewerId: string | undefined): Promise<unknown>
+}
+
 /** Creates the reader of code. */
-export function createSources(
-  parser: CodeParser,
-  importHosts: ImportHosts,
-  vals: {
-    findByName(username: string, name: string, viewerId: string | undefined): Promise<unknown>
-  },
-) {
-  /**
-   * The addresses on esm.town that mean no val on this server, and are fetched from there. An address
-   * with the caller's own name always means a val on this server, which the caller may save later.
-   */
-  const findMissing = async (caller: Caller, specifiers: readonly string[]) => {
-    const missing = new Set<string>()
-    if (!importHosts.fetchesTown) return missing
-    for (const specifier of new Set(specifiers)) {
-      const address = isTownAddress(specifier) && parseImportAddress(specifier, importHosts)
-      if (!address || address.username === caller.username.toLowerCase()) continue
-      if (!(await vals.findByName(address.username, address.name, caller.userId)))
-        missing.add(specifier)
-    }
-    return missing
-  }
+export function createSources(parser: CodeParser, importHosts: ImportHosts, finder: FindVal) {
   /** The places are needed where packages are imported, perhaps by a name of the configuration. */
   const findPlaces = async (caller: Caller, code: string, specifiers: readonly string[]) => {
     const isNeeded = mayImportRemote(code) || specifiers.some(isBare)
@@ -114,7 +99,7 @@ export function createSources(
       path: string = entryPath,
     ): Promise<ValSource> {
       const specifiers = takeFirst(await parser.scanImports(code, caller.userId))
-      const missing = await findMissing(caller, specifiers)
+      const missing = await findMissing(importHosts, finder, caller, specifiers)
       const importer = path.includes("/") ? undefined : { username: caller.username, name }
       const written = await findPlaces(caller, code, specifiers)
       return toSource(importHosts, importer, code, specifiers, missing, written)
@@ -126,7 +111,7 @@ export function createSources(
       targets: readonly string[],
     ): Promise<ValSource> {
       const specifiers = targets.map((target) => target.replace(/\/$/, ""))
-      const missing = await findMissing(caller, specifiers)
+      const missing = await findMissing(importHosts, finder, caller, specifiers)
       return toSource(importHosts, undefined, text, specifiers, missing)
     },
     /** The same for many files of several vals of the caller. */
@@ -143,23 +128,48 @@ export function createSources(
       const found =
         importing.length === 0 ? [] : await parser.scanManyImports(importing, caller.userId)
       const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
-      const missing = await findMissing(caller, found.flat())
+      const missing = await findMissing(importHosts, finder, caller, found.flat())
       const { username } = caller
       const places = new Map<string, readonly WrittenImport[] | null | undefined>()
       // Without places, a version cannot take over packages.
       for (const [code, some] of [...specifiers].slice(0, placesScannedMax))
         places.set(code, await findPlaces(caller, code, some))
-      return vals.map(({ name, codes, isNested = false }) => {
+      const read: (readonly ValSource[])[] = []
+      for (const { name, codes, isNested = false } of vals) {
         const importer = isNested ? undefined : { username, name }
-        return codes.map((code) =>
-          toSource(
-            ...([importHosts, importer, code] as const),
-            ...([specifiers.get(code) ?? [], missing, places.get(code)] as const),
-          ),
+        read.push(
+          await mapInSlices(codes, (code) => {
+            const some = specifiers.get(code) ?? []
+            return toSource(importHosts, importer, code, some, missing, places.get(code))
+          }),
         )
-      })
+      }
+      return read
     },
   }
+}
+
+/**
+ * The addresses on esm.town that mean no val on this server, and are fetched from there. An address
+ * with the caller's own name always means a val on this server, which the caller may save later.
+ */
+async function findMissing(
+  importHosts: ImportHosts,
+  vals: FindVal,
+  caller: Caller,
+  specifiers: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const missing = new Set<string>()
+  if (!importHosts.fetchesTown) return missing
+  const pace = createTimeSlice()
+  for (const specifier of new Set(specifiers)) {
+    await pace()
+    const address = isTownAddress(specifier) && parseImportAddress(specifier, importHosts)
+    if (!address || address.username === caller.username.toLowerCase()) continue
+    if (!(await vals.findByName(address.username, address.name, caller.userId)))
+      missing.add(specifier)
+  }
+  return missing
 }
 
 /**

@@ -1,8 +1,14 @@
+import { limits } from "@hamlet/contract"
 import { isConfigPath } from "@hamlet/contract/deno-json"
 import { readmePath } from "@hamlet/contract/entry-file"
 import { settleAddresses } from "../../domain/files/addresses.ts"
 import type { Branch } from "../../domain/files/branches.ts"
-import type { PlannedFile, PlannedState, PlannedTree } from "../../domain/files/change-tree.ts"
+import {
+  type PlannedFile,
+  type PlannedState,
+  type PlannedTree,
+  tooManyImports,
+} from "../../domain/files/change-tree.ts"
 import type { FileSave, SavedFiles } from "../../domain/files/file-saves.ts"
 import { createTree, findNextEntry, isCode, type TreeFile } from "../../domain/files/tree.ts"
 import type { ChangedModule } from "../../domain/modules/imports/carry-over.ts"
@@ -11,13 +17,13 @@ import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { join, sql } from "../database/sql.ts"
+import { join, raw, sql } from "../database/sql.ts"
 import { emitSaved } from "../events/val-events.ts"
 import { addSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { type LockedVal, noteChange, writeAddresses } from "../vals/changes/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
-import { readPaths } from "./branch-rows.ts"
+import { readPaths, selectImports } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
 import { noteMerge, readSides } from "./merges.ts"
 import { findPackages } from "./version-packages.ts"
@@ -64,6 +70,8 @@ export function* saveFiles(
     packages,
   }
   yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
+  if (changed.some(({ content }) => content?.imports.length))
+    yield* assertImportsFit(branch, next.version)
   yield* moveFiles(changed)
   if (mergedId && sides) yield* noteMerge(mergedId, sides, planned.links ?? [])
   yield* addSchedules(dialect, locked.val, findIntervals(changed), schedules, branchId === valId)
@@ -90,6 +98,23 @@ export function* saveFiles(
     ...{ paths, written },
     isRemote: next.packages === "fetch",
   }
+}
+
+/** A version may have too many already, and then get fewer. */
+function* assertImportsFit(branch: Branch, version: number): Script<void> {
+  const count = yield* countImports(branch.id, version)
+  if (
+    count > limits.importsPerVersionMax &&
+    count > (yield* countImports(branch.id, branch.version))
+  )
+    throw tooManyImports(count)
+}
+
+function* countImports(branchId: string, version: number): Script<number> {
+  const row = yield* firstRow<{ count: number }>(
+    selectImports(raw("count(*) as count"), branchId, version),
+  )
+  return row?.count ?? 0
 }
 
 /** A text that is the same as before is not written again, and keeps the pins of its imports. */

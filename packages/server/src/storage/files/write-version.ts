@@ -146,8 +146,10 @@ export function* insertVersions(
     { from: id, to: id },
     changed.flatMap(({ text, ...file }) => (text && "same" in text ? [{ ...file, ...text }] : [])),
   )
-  for (const { path, since, text } of changed)
-    if (text && "content" in text) yield* insertImports(branch, { path, since }, text.imports)
+  const texts = changed.flatMap(({ path, since, text }) =>
+    text && "content" in text ? [{ path, since, imports: text.imports }] : [],
+  )
+  yield* insertImports(branch, texts)
   for (const { version, packages } of versions) {
     if (packages === undefined) continue
     if (packages === "fetch") yield insertLockfile(dialect, id, version, branch.ownerId, at)

@@ -16,27 +16,32 @@ interface Linked {
   readonly isPublic: boolean
 }
 
+/** The text of a file, and what it imports. */
+interface ImportingText extends Pick<FileState, "path" | "since"> {
+  readonly imports: readonly ValImport[]
+}
+
 /**
- * Inserts what the text of a file imports. Imports of other people's vals are pinned to the current
+ * Inserts what the texts of files import. Imports of other people's vals are pinned to the current
  * val and version, unless they have a pin already.
  */
-export function* insertImports(
-  val: Importer,
-  { path, since }: Pick<FileState, "path" | "since">,
-  imports: readonly ValImport[],
-): Script<void> {
-  if (imports.length === 0) return
-  for (const some of inBatches(imports)) {
+export function* insertImports(val: Importer, texts: readonly ImportingText[]): Script<void> {
+  const rows = texts.flatMap(({ path, since, imports }) =>
+    imports.map((one) => ({ ...one, path, since })),
+  )
+  for (const some of inBatches(rows)) {
     const values = some.map(
-      ({ username, name, branch, version: named, specifiers, pin }) =>
+      ({ path, since, username, name, branch, version: named, specifiers, pin }) =>
         sql`(${val.id}, ${path}, ${since}, ${username}, ${name}, ${branch ?? ""}, ${pin?.version ?? named}, ${toOwnJson(specifiers)},
           ${pin?.valId ?? null}, ${pin?.at ?? null})`,
     )
     yield sql`insert into imports (branch_id, path, since, username_key, name_key, branch_key, pinned_version, specifiers, pinned_val_id, pinned_at)
       values ${join(values, ", ")} on conflict do nothing`
   }
-  if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
-  yield pinImports(val, sql`imports.path = ${path} and imports.since = ${since}`)
+  const owner = val.ownerName.toLowerCase()
+  for (const { path, since, imports } of texts)
+    if (imports.some(({ username }) => username !== owner))
+      yield pinImports(val, sql`imports.path = ${path} and imports.since = ${since}`)
 }
 
 /** Pins the imports of other people's vals that meet the condition and have no pin. */

@@ -125,7 +125,9 @@ function* otherVals({
 }
 
 function valsNamed(names: readonly NameKey[]): Statement {
-  const pairs = names.map(({ username, name }) => sql`(${username}, ${name})`)
+  // Many files may import the same vals.
+  const distinct = new Map(names.map((one) => [`${one.username}/${one.name}`, one]))
+  const pairs = [...distinct.values()].map(({ username, name }) => sql`(${username}, ${name})`)
   return sql`select v.id from users u join vals v on v.owner_id = u.id where (u.username_key, v.name_key) in (${join(pairs, ", ")})`
 }
 
