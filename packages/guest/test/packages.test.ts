@@ -82,7 +82,7 @@ describe("providePackages", () => {
     }]`
     const { value } = await run(bundle, `export default () => ${find}(HASH, 0)`)
     const missing = (name: string) =>
-      `MODULE_NOT_FOUND: Cannot find module "${name}": no package of the val contains it, and it is not built in`
+      `MODULE_NOT_FOUND: Cannot find module "${name}": no package of the val contains it, and it is not built in; the lockfile has a warning if its files were too large`
     expect(value).toEqual({
       join: "a/b",
       same: true,

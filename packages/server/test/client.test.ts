@@ -420,6 +420,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.getVersionLock({ val_id: sample.library.id, version: 1 })).toEqual({
       state: "none",
       imports: [],
+      warnings: [],
       updatedAt: null,
     })
     expect(

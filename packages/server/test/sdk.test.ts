@@ -378,7 +378,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const lock = await client.get<object, Output<"getVersionLock">>(
       `/v1/vals/${sample.library.id}/versions/1/lock`,
     )
-    expect(lock).toEqual({ state: "none", imports: [], updatedAt: null })
+    expect(lock).toEqual({ state: "none", imports: [], warnings: [], updatedAt: null })
   },
   async getVersionTypes({ client, sample }) {
     const types = await client.get<object, Output<"getVersionTypes">>(

@@ -135,6 +135,7 @@ export const versionLock = z
         error: z.string().nullable(),
       }),
     ),
+    warnings: z.array(z.string()),
     updatedAt: time.nullable(),
   })
   .meta({ id: "VersionLock" })

@@ -91,7 +91,7 @@ function notFound(name: unknown): Error {
   const error: Error & { code?: string } = new ErrorCtor(
     isNative
       ? `Cannot load "${name}": it is a native addon, which vals cannot load`
-      : `Cannot find module "${name}": no package of the val contains it, and it is not built in`,
+      : `Cannot find module "${name}": no package of the val contains it, and it is not built in; the lockfile has a warning if its files were too large`,
   )
   // Packages with optional dependencies check for this code.
   error.code = "MODULE_NOT_FOUND"

@@ -8,7 +8,7 @@ import { refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 const time = expect.stringMatching(/^\d{4}-.*Z$/)
-const none = { state: "none", imports: [], updatedAt: null }
+const none = { state: "none", imports: [], warnings: [], updatedAt: null }
 
 describeEachDatabase("api/locks", (open) => {
   let api: TestApi
@@ -69,8 +69,20 @@ describeEachDatabase("api/locks", (open) => {
       expect(await settled(val)).toEqual({
         state: "ready",
         imports: [{ specifier: "npm:a", resolved: "npm:a@1.2.3", error: null }],
+        warnings: [],
         updatedAt: time,
       })
+    })
+
+    test("warns of packages whose files are too large", async () => {
+      resolver.leftOut = ["large@1.0.0"]
+      const val = await save(`import "npm:a"; export default "large"`)
+      const { state, warnings } = await settled(val)
+      resolver.leftOut = []
+      expect([state, warnings]).toEqual([
+        "ready",
+        [`the files of "large@1.0.0" are left out: together, those of all packages are too large`],
+      ])
     })
 
     test("reports the error of each import", async () => {
@@ -88,6 +100,7 @@ describeEachDatabase("api/locks", (open) => {
             error: "there is no such package",
           },
         ],
+        warnings: [],
         updatedAt: time,
       })
     })
@@ -95,7 +108,10 @@ describeEachDatabase("api/locks", (open) => {
     test("does not wait for the resolution, and stays when it fails", () =>
       whilePending(async () => {
         const val = await save(`import "npm:a"`)
-        expect(await lockOf(val)).toEqual({ state: "pending", imports: [], updatedAt: time })
+        expect(await lockOf(val)).toEqual({
+          ...none,
+          ...{ state: "pending", updatedAt: time },
+        })
         const body = { code: `import "npm:a" // again` }
         expect(
           (await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body })).status,

@@ -64,6 +64,7 @@ export const valDescriptions: Readonly<Record<string, string>> = {
   "imports.specifier": "The import as the code has it",
   "imports.resolved": "With its exact version, or the address that it was redirected to",
   "imports.error": "Why it cannot be imported; null if it can",
+  "VersionLock.warnings": "What of the packages is missing, such as files that are too large",
   "VersionLock.updatedAt": "When it was last resolved, in UTC",
 
   // Comments, likes and references

@@ -10,6 +10,11 @@ export interface Resolution {
   /** Whether evaluating the bundle takes a promise: a package has a top-level await. */
   readonly isAsync?: true
   /**
+   * The packages that could read their own files if these were not too large to be stored, as
+   * `name@version`.
+   */
+  readonly leftOut?: readonly string[]
+  /**
    * The paths of the files that import packages, and the hashes of their texts. Absent in lockfiles
    * that no later version can take over.
    */
@@ -217,6 +222,8 @@ export interface ResolvedCode {
   readonly bundle: Bundle | null
   readonly isAsync?: boolean
   readonly isTemporary: boolean
+  /** See Resolution. */
+  readonly leftOut?: readonly string[]
 }
 
 /**
@@ -233,19 +240,19 @@ export function addResolved(whole: ResolvedCode, part: ResolvedCode): ResolvedCo
   })
   const names = new Set(imports.map(({ specifier }) => specifier))
   const others = part.imports.filter(({ specifier }) => !names.has(specifier))
-  const { bundle, isAsync = false } = part
-  return { imports: [...imports, ...others], bundle, isAsync, isTemporary: whole.isTemporary }
+  return { ...part, imports: [...imports, ...others], isTemporary: whole.isTemporary }
 }
 
 /** The part of the result that is stored with the version. */
 export function toResolution(
-  { imports, bundle, isAsync }: ResolvedCode,
+  { imports, bundle, isAsync, leftOut = [] }: ResolvedCode,
   files: readonly SourceFile[],
   config: ValConfig | undefined,
 ): Resolution {
   const importing = new Set(imports.flatMap(({ places }) => places.map(({ text }) => text)))
   return {
     ...{ imports, bundle: bundle?.hash ?? null, ...(isAsync ? { isAsync: true as const } : {}) },
+    ...(leftOut.length > 0 ? { leftOut } : {}),
     files: files
       .map(({ path, code }) => [path, toTextKey(code, path, config)] as const)
       .filter(([, text]) => importing.has(text)),

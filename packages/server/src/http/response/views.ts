@@ -179,6 +179,10 @@ export function toVersionLockView(it: Lockfile | null): z.infer<typeof versionLo
   return {
     state: it?.state ?? "none",
     imports: imports.map(({ specifier, resolved, error }) => ({ specifier, resolved, error })),
+    warnings: (it?.resolution?.leftOut ?? []).map(
+      (name) =>
+        `the files of "${name}" are left out: together, those of all packages are too large`,
+    ),
     updatedAt: toTimeText(it?.updatedAt ?? null),
   }
 }

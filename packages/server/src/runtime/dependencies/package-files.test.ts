@@ -143,10 +143,19 @@ describe("The files of a package", () => {
       "data.bin": "x".repeat(3_000),
     })
     small.registry.publish("little", "1.0.0", { "index.js": "exports.it = __dirname" })
-    const { bundle, imports } = await small.resolve("import 'npm:large'; import 'npm:little'")
-    expect(imports.map(({ error }) => error)).toEqual([null, null])
+    small.registry.publish("@map/it", "1.0.0", {
+      "index.js": "exports.it = __dirname",
+      "index.js.map": "x".repeat(3_000),
+    })
+    const { bundle, imports, leftOut } = await small.resolve(
+      "import 'npm:large'; import 'npm:little'; import 'npm:@map/it'",
+    )
+    expect(leftOut).toEqual(["large@1.0.0"])
+    expect(imports.map(({ error }) => error)).toEqual([null, null, null])
     const { list } = await readArchive((await bundle?.files?.read()) ?? new Uint8Array())
-    expect(list.files.map(([path]) => path.split("@")[0])).toEqual(["little", "little"])
+    expect(new Set(list.files.map(([path]) => path.split("@1")[0]))).toEqual(
+      new Set(["@map+it", "little"]),
+    )
   })
 
   test("include the dependencies of a package that loads its modules by path", async () => {
@@ -248,7 +257,7 @@ describe("A package", () => {
       return [it, await attempt(use), await attempt(load)]`
     const error = [
       "MODULE_NOT_FOUND",
-      'Cannot find module "absent-peer": no package of the val contains it, and it is not built in',
+      'Cannot find module "absent-peer": no package of the val contains it, and it is not built in; the lockfile has a warning if its files were too large',
     ]
     expect(await runBundle(resolved, body)).toEqual([1, error, error])
   })

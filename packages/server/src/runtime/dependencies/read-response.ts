@@ -55,6 +55,8 @@ export const resolveResponse = z.object({
       // Whether evaluating it takes a promise.
       isAsync: z.boolean(),
       files: fileList.nullable(),
+      // The packages whose files are not among them, as `name@version`.
+      leftOut: z.array(chars(nameCharsMax)),
       // Declarations, for editors; see `collectTypes`.
       types: fileList.nullable(),
     })
@@ -76,6 +78,8 @@ export interface ResolverResponse {
 export interface ResponseBundle {
   readonly code: Uint8Array
   readonly isAsync: boolean
+  /** The packages whose files are left out. */
+  readonly leftOut: readonly string[]
   /** An archive; see `FileArchive`. */
   readonly files: Uint8Array | null
   /** An archive too. */
@@ -103,7 +107,13 @@ export function readResolveResponse(
 
 /** Undefined when the sizes or the paths are invalid. */
 function readBundle(
-  { codeBytes, isAsync, files, types }: NonNullable<z.infer<typeof resolveResponse>["bundle"]>,
+  {
+    codeBytes,
+    isAsync,
+    files,
+    leftOut,
+    types,
+  }: NonNullable<z.infer<typeof resolveResponse>["bundle"]>,
   body: Uint8Array,
 ): ResponseBundle | undefined {
   const typesAt = codeBytes + (files ? sumBytes(files) : 0)
@@ -112,7 +122,7 @@ function readBundle(
   const typeArchive = types && packFiles(types, body.subarray(typesAt))
   if (fileArchive === undefined || typeArchive === undefined) return undefined
   const code = new Uint8Array(body.subarray(0, codeBytes))
-  return { code, isAsync, files: fileArchive, types: typeArchive }
+  return { code, isAsync, files: fileArchive, leftOut, types: typeArchive }
 }
 
 function sumBytes({ files }: z.infer<typeof fileList>): number {

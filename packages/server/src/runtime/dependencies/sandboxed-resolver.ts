@@ -314,7 +314,9 @@ function toResolvedCode(
       return { specifier, places, resolved, error: explained?.error ?? null, entry, exports }
     },
   )
-  const resolved = { imports: locked, bundle: bundled, isTemporary }
+  const { leftOut = [] } = response.bundle ?? {}
+  const left = leftOut.length > 0 ? { leftOut } : {}
+  const resolved = { imports: locked, bundle: bundled, isTemporary, ...left }
   return response.bundle?.isAsync ? { ...resolved, isAsync: true } : resolved
 }
 

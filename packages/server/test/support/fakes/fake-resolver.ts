@@ -33,6 +33,8 @@ export class FakeResolver implements DependencyResolver {
   hanging = ""
   /** The error that it throws. */
   failure: Error | undefined
+  /** The packages whose files it leaves out. */
+  leftOut: readonly string[] = []
   /** Whether missing packages may exist later. */
   isTemporary = false
 
@@ -73,7 +75,8 @@ export class FakeResolver implements DependencyResolver {
     )
     const isMissing = imports.some(({ error }) => error !== null)
     const hasAny = imports.some(({ error }) => error === null)
-    return { imports, bundle: hasAny ? bundle : null, isTemporary: isMissing && this.isTemporary }
+    const isTemporary = isMissing && this.isTemporary
+    return { imports, bundle: hasAny ? bundle : null, isTemporary, leftOut: this.leftOut }
   }
 
   #lock(specifier: string, matches: readonly Match[], entry: number): LockedImport {

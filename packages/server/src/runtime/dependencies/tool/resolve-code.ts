@@ -62,6 +62,7 @@ export async function resolveCode(
     codeBytes: packed.code.length,
     isAsync,
     files: files?.list ?? null,
+    leftOut: packed.leftOut.slice(0, limits.leftOutMax),
     types: types?.list ?? null,
   }
   const contents = [...(files?.contents ?? []), ...(types?.contents ?? [])]
@@ -92,6 +93,8 @@ interface Packed {
   readonly code: Uint8Array
   readonly isAsync: boolean
   readonly files: CollectedFiles | undefined
+  /** The packages whose files are too large to be stored. */
+  readonly leftOut: readonly string[]
   readonly types: CollectedFiles | undefined
   readonly failures: ReadonlyMap<FoundImport, ImportFailure>
 }
@@ -143,7 +146,7 @@ async function packCode(
     exports: exports.map((names) => names.slice(0, limits.exportsMax)),
     code: bundled.code,
     isAsync: bundled.isAsync,
-    files: collectFiles(bundled.located, required, setup.cwd, limits),
+    ...collectFiles(bundled.located, required, setup.cwd, limits),
     types: undefined,
     failures,
   }
@@ -190,6 +193,7 @@ const nothing = {
   code: new Uint8Array(),
   isAsync: false,
   files: undefined,
+  leftOut: [],
   types: undefined,
 }
 

@@ -41,6 +41,8 @@ export const importLimits = {
   fileBytesTotalMax: 48 * mebibyte,
   /** The size of their paths. The list of links needs room as well. */
   filePathBytesMax: 1.75 * mebibyte,
+  /** Packages without their files that are named. */
+  leftOutMax: 20,
   /** Declaration files, for editors. */
   typeFilesMax: 4_000,
   typeFileBytesMax: 2 * mebibyte,

@@ -12,6 +12,13 @@ export interface CollectedFiles {
   readonly contents: readonly Uint8Array[]
 }
 
+/** The files of packages, and the packages whose files are left out. */
+interface Collected {
+  readonly files: CollectedFiles | undefined
+  /** As `name@version`. */
+  readonly leftOut: readonly string[]
+}
+
 /**
  * Collects the files of every package that uses its location, and of the packages that it depends
  * on if it may load its own modules by their paths. Small packages come first; those that exceed
@@ -24,7 +31,7 @@ export function collectFiles(
   required: readonly string[],
   folder: string,
   limits: ToolResolveLimits,
-): CollectedFiles | undefined {
+): Collected {
   const root = join(folder, installFolder)
   const direct = new Set(required.flatMap((path) => findPackageRoot(path, folder) ?? []))
   const packages = [...listRoots(located, direct, folder)].map((path) => measure(path, root))
@@ -35,9 +42,13 @@ export function collectFiles(
     limits,
   )
   const files = chosen.flatMap((one) => one.files).toSorted(byPath)
-  if (files.length === 0) return undefined
   const roots = new Set(chosen.map(({ path }) => path))
-  return {
+  const leftOut = packages
+    .filter(({ path }) => !roots.has(path))
+    .map(({ path }) => toPackageId(path, root))
+    .toSorted()
+  if (files.length === 0) return { files: undefined, leftOut }
+  const collected = {
     list: {
       files: files.map(({ path, bytes }) => [relative(root, path), bytes] as const),
       links: [
@@ -50,6 +61,12 @@ export function collectFiles(
     },
     contents: files.map(({ path }) => readFileSync(path)),
   }
+  return { files: collected, leftOut }
+}
+
+/** `name@version` of the package in a folder; Deno writes a slash in the name as a plus. */
+function toPackageId(path: string, root: string): string {
+  return relative(root, path).split("/")[0]?.replace("+", "/") ?? ""
 }
 
 /** Links by which the val finds the packages. Of two versions, one is found. */
