@@ -113,6 +113,19 @@ function defineRequests(suite: ApiSuite): void {
     expectStatus(await post(ada, list, { "content-type": "text/plain" }), 415)
   })
 
+  test("refuses arguments that are nested too deeply before a tool reads them", async () => {
+    const ada = await person()
+    const call = (levels: number) =>
+      post(
+        ada,
+        `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"export default (a) => JSON.stringify(a).length","args":[${"[".repeat(levels)}${"]".repeat(levels)}]}}}`,
+      )
+    const deep = await call(100_000)
+    expect(deep.status).toBe(400)
+    expect(deep.json.error.message).toMatch(/nested more than 110 levels deep/)
+    expect((await call(99)).status).toBe(200)
+  })
+
   test("never fails on a hostile message", async () => {
     const ada = await suite.sharedUser()
     const meta = {

@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads"
+import { atMostLevels, limits as wireLimits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
 import { serveJobs } from "../../shared/threads/serve-jobs.ts"
 import { createDocPages } from "../pages/doc-pages.ts"
@@ -26,6 +27,14 @@ serveJobs<McpJob, McpResult>(async (job) => {
 /** JSON-RPC: the body is not JSON, or not one message. */
 const parseError = -32_700
 const invalidRequest = -32_600
+const limits = {
+  /**
+   * How deep a message may be: as the arguments of a run, within those of a tool. Deeper values can be
+   * read, but to write them fails after seconds, in which this thread does nothing for others.
+   */
+  levelsMax: wireLimits.argLevelsMax + 10,
+}
+const [isShallow, tooDeep] = atMostLevels(limits.levelsMax)
 /** The limits of runs end them. */
 const timeoutMs = 86_400_000
 
@@ -71,6 +80,8 @@ function parseMessage(bytes: Uint8Array): Message {
   } catch {
     return { isValid: false, code: parseError, reason: "The body is not valid JSON" }
   }
+  if (!isShallow(value))
+    return { isValid: false, code: invalidRequest, reason: `The body ${tooDeep}` }
   // Revisions since June 2025 have no batches; one request could start any number of runs.
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? { isValid: true, value }
