@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { SmtpClient } from "../../../test/mail/support/smtp-client.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { MailVal } from "../../domain/mail/inbound/mail-rules.ts"
 import { MailServer, type MailServerOptions, type MailServerParts } from "./mail-server.ts"
 import { smtpLimits } from "./smtp-limits.ts"
@@ -16,6 +17,14 @@ async function open(
   times: MailServerOptions["times"],
   found: MailVal | undefined = val,
 ): Promise<{ readonly client: SmtpClient; readonly codes: number[] }> {
+  const { codes, port } = await listen(times, found)
+  return { client: await SmtpClient.connect(port), codes }
+}
+
+async function listen(
+  times?: MailServerOptions["times"],
+  found: MailVal | undefined = val,
+): Promise<{ readonly port: number; readonly codes: number[] }> {
   const codes: number[] = []
   const parts = {
     mailbox: { findVal: async () => found, async assertRoom() {} },
@@ -29,7 +38,7 @@ async function open(
     ...{ messageBytesMax: 1_000_000, perAddressPerMinute: undefined, certificate: undefined },
     ...(times && { times }),
   })
-  return { client: await SmtpClient.connect(await server.listen()), codes }
+  return { port: await server.listen(), codes }
 }
 
 afterEach(() => server.stop())
@@ -79,4 +88,36 @@ describe("MailServer", () => {
     }
     expect(count).toBe(smtpLimits.postponementsPerConnectionMax)
   })
+
+  // Other systems have one address of their own.
+  test.skipIf(process.platform !== "linux")(
+    "closes idle connections of the addresses with most of them for a client that is new",
+    async () => {
+      const { port } = await listen()
+      const { connectionsMax, connectionsPerAddressMax } = smtpLimits
+      const receiving = await SmtpClient.connect(port, "127.0.1.1")
+      await receiving.expect("220")
+      await receiving.begin("eve@sender.example.com", to)
+      await receiving.send("DATA")
+      const openMany = (address: string, count: number) =>
+        Promise.all(
+          Array.from({ length: count }, async () => {
+            const client = await SmtpClient.connect(port, address)
+            await client.expect("220")
+            return client
+          }),
+        )
+      const idle: SmtpClient[] = []
+      for (let address = 1; idle.length < connectionsMax; address++)
+        idle.push(...(await openMany(`127.0.2.${address}`, connectionsPerAddressMax)))
+      const countClosed = () => idle.filter((client) => client.isClosed).length
+      await waitUntil(() => countClosed() === 1)
+      // As many as the others have.
+      await openMany("127.0.3.1", connectionsPerAddressMax - 1)
+      await waitUntil(() => countClosed() === connectionsPerAddressMax)
+      expect(server.stats.connections).toBe(connectionsMax)
+      expect(receiving.isClosed).toBe(false)
+    },
+    30_000,
+  )
 })

@@ -16,7 +16,7 @@ import { Certificate, type CertificateFiles } from "./certificate.ts"
 import { MessageBudget, receiveMessage, TooCostly } from "./message-buffer.ts"
 import { isExpected, SmtpReply, toReply } from "./replies.ts"
 import { type SmtpTimes, smtpLimits } from "./smtp-limits.ts"
-import { isHidden, SmtpSession } from "./smtp-session.ts"
+import { findIdle, isHidden, SmtpSession } from "./smtp-session.ts"
 
 /** The settings of the server. */
 export interface MailServerOptions {
@@ -139,7 +139,7 @@ export class MailServer {
       disabledCommands: this.#certificate ? ["AUTH"] : ["AUTH", "STARTTLS"],
       ...this.#certificate?.read(),
       size: messageBytesMax,
-      maxClients: smtpLimits.connectionsMax,
+      maxClients: smtpLimits.connectionsMax + smtpLimits.sparesMax,
       maxRecipients: smtpLimits.recipientsMax,
       maxCommandLength: smtpLimits.commandBytesMax,
       socketTimeout: this.#times.idleMsMax,
@@ -161,6 +161,8 @@ export class MailServer {
   #run(session: SMTPServerSession, callback: Callback, work: () => void | Promise<void>): void {
     void (async () => {
       try {
+        const active = this.#sessions.get(session.id)
+        if (active) active.activeMs = this.#parts.now()
         // A client may send thousands of commands at once, which a fast database answers at once.
         await this.#pause()
         await work()
@@ -182,10 +184,19 @@ export class MailServer {
       throw new SmtpReply(421, "4.7.0 Too many connections from your address")
     if (this.#connectionRates.take(address, connectionsPerAddressPerMinute) > 0)
       throw new SmtpReply(421, "4.7.0 Too many connections from your address; try again later")
+    if (this.#sessions.size >= smtpLimits.connectionsMax) this.#makeRoom(address)
     const renewed = this.#certificate?.readIfChanged()
     if (renewed) this.#smtp?.updateSecureContext(renewed)
-    this.#sessions.set(id, new SmtpSession(address))
+    this.#sessions.set(id, new SmtpSession(address, this.#parts.now()))
     this.#disconnectAfter(id, this.#times.connectionMsMax)
+  }
+
+  /** Closes an idle connection for one from this address, or throws if none has to give way. */
+  #makeRoom(address: string): void {
+    const idle = findIdle(this.#sessions, address)
+    if (idle === undefined) throw new SmtpReply(421, "4.3.2 The server has too many connections")
+    this.#disconnect(idle, "4.3.2 Another client needs the place")
+    this.#forget(idle)
   }
 
   async #beginMessage({ id }: SMTPServerSession): Promise<void> {
@@ -230,6 +241,7 @@ export class MailServer {
     let bytes = 0
     const end = (code: number, reply: string) => {
       session.isReceiving = false
+      session.activeMs = this.#parts.now()
       this.#disconnectAfter(id, this.#times.connectionMsMax)
       this.#messages.increment(code)
       this.#bytes += bytes
@@ -289,10 +301,10 @@ export class MailServer {
     this.#timers.set(id, timer)
   }
 
-  #disconnect(id: string): void {
+  #disconnect(id: string, reason = "4.4.2 Too slow"): void {
     for (const connection of this.#smtp?.connections ?? [])
       if (connection.id === id)
-        connection.send(421, this.#isStopping ? "4.3.2 The server is stopping" : "4.4.2 Too slow")
+        connection.send(421, this.#isStopping ? "4.3.2 The server is stopping" : reason)
   }
 
   #close(id: string): void {

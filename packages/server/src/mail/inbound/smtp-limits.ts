@@ -1,6 +1,8 @@
 /** Limits of the SMTP server. What an operator may need to change is a setting. */
 export const smtpLimits = {
   connectionsMax: 200,
+  /** Connections beyond that, which take the place of an idle one or are refused. */
+  sparesMax: 50,
   connectionsPerAddressMax: 10,
   connectionsPerAddressPerMinute: 120,
   messagesPerConnectionMax: 100,

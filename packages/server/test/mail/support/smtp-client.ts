@@ -33,9 +33,11 @@ export class SmtpClient {
     return client
   }
 
-  static connect(port: number): Promise<SmtpClient> {
+  /** `localAddress`: one of 127.0.0.0/8, for another client. */
+  static connect(port: number, localAddress = "127.0.0.1"): Promise<SmtpClient> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1", () => resolve(new SmtpClient(socket)))
+      const options = { port, host: "127.0.0.1", localAddress }
+      const socket = connect(options, () => resolve(new SmtpClient(socket)))
       socket.once("error", reject)
     })
   }
