@@ -14,6 +14,7 @@ import type { Links } from "../http/response/links.ts"
 import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
 import { toOwnJson } from "../shared/hostile-input/bounded.ts"
+import { limitReceiveBuffers } from "../shared/system/receive-buffers.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
 import { explainListening, listen } from "./listen.ts"
@@ -113,11 +114,13 @@ async function assertIsolated(
 
 /** Resolves with the port, or with undefined if the server receives no mail. */
 async function listenForMail(
-  { mail: { smtp } }: Config,
+  { mail: { smtp }, receiveBufferBytes }: Config,
   { mailServer }: Hamlet,
 ): Promise<number | undefined> {
   try {
-    return await mailServer?.listen()
+    const port = await mailServer?.listen()
+    limitReceiveBuffers(receiveBufferBytes)
+    return port
   } catch (cause) {
     throw new ConfigError(
       `Cannot receive mail on ${smtp.host} port ${smtp.port}: ${explainListening(cause)}`,

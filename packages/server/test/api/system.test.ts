@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { once } from "node:events"
+import { connect } from "node:net"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { listenForMetrics } from "../../src/commands/metrics-port.ts"
@@ -227,6 +229,30 @@ describeSqlite("api/system with protected metrics", (open) => {
       expect(refusalOf(await api.call("GET", "/v1/me", { as: token }))[0]).toBe(401)
     } finally {
       await api.close()
+    }
+  })
+
+  test("clients that send half a request keep no collector from the port of the metrics", async () => {
+    const server = await listenForMetrics(
+      loadConfig({ HAMLET_METRICS_PORT: "0" }, []),
+      Promise.resolve({ app: { fetch: async () => new Response("metrics") } } as never),
+    )
+    const port = server?.port ?? 0
+    const halves = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const socket = connect(port, "127.0.0.1")
+        socket.on("error", () => {})
+        await once(socket, "connect")
+        socket.write("GET /metrics HTTP/1.1\r\n")
+        return socket
+      }),
+    )
+    try {
+      for (let count = 0; count < 10; count++)
+        expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toBe("metrics")
+    } finally {
+      for (const socket of halves) socket.destroy()
+      server?.stop()
     }
   })
 

@@ -10,13 +10,14 @@ import type { MailReader } from "../../domain/mail/inbound/mail.ts"
 import { isOfDomain, parseMailAddress } from "../../domain/mail/inbound/mail-address.ts"
 import type { Mailbox } from "../../domain/mail/inbound/receive-mail.ts"
 import { Counter } from "../../shared/counter.ts"
+import { findIdlePlace } from "../../shared/system/idle-places.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import { TokenBucket, TokenBuckets } from "../../shared/token-bucket.ts"
 import { Certificate, type CertificateFiles } from "./certificate.ts"
 import { MessageBudget, receiveMessage, TooCostly } from "./message-buffer.ts"
 import { isExpected, SmtpReply, toReply } from "./replies.ts"
 import { type SmtpTimes, smtpLimits } from "./smtp-limits.ts"
-import { findIdle, isHidden, SmtpSession } from "./smtp-session.ts"
+import { isHidden, SmtpSession } from "./smtp-session.ts"
 
 /** The settings of the server. */
 export interface MailServerOptions {
@@ -193,7 +194,7 @@ export class MailServer {
 
   /** Closes an idle connection for one from this address, or throws if none has to give way. */
   #makeRoom(address: string): void {
-    const idle = findIdle(this.#sessions, address)
+    const idle = findIdlePlace(this.#sessions, address)
     if (idle === undefined) throw new SmtpReply(421, "4.3.2 The server has too many connections")
     this.#disconnect(idle, "4.3.2 Another client needs the place")
     this.#forget(idle)

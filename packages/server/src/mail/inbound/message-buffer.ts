@@ -1,5 +1,6 @@
 import type { SMTPServerDataStream } from "smtp-server"
 import { mailLimits } from "../../domain/mail/inbound/mail.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import { SmtpReply } from "./replies.ts"
 import { smtpLimits } from "./smtp-limits.ts"
 
@@ -72,6 +73,7 @@ export async function receiveMessage(
   let lines = 0
   let chunks = 0
   let problem: SmtpReply | undefined
+  const pause = createTimeSlice()
   const resize = (bytes: number) => {
     budget.add(client, bytes - taken)
     taken = bytes
@@ -83,6 +85,7 @@ export async function receiveMessage(
   }
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      await pause()
       lines += countLines(chunk)
       chunks += 1
       if (lines > mailLimits.linesMax)

@@ -21,7 +21,7 @@ export const smtpLimits = {
    * The bytes of all messages that are being received, read or stored: so many messages of maximum
    * size, or more that are smaller. One client may have half of it.
    */
-  messagesAtOnceMax: 4,
+  messagesAtOnceMax: 2,
   bytesAtOnceMin: 67_108_864,
   /**
    * The chunks in which a message may come. Each line that begins with a dot is one, and costs the

@@ -24,6 +24,10 @@ export class SmtpSession {
   /** Whether a message is being received or stored. */
   isReceiving = false
 
+  get isBusy(): boolean {
+    return this.isReceiving
+  }
+
   constructor(address: string, nowMs: number) {
     this.address = address
     this.activeMs = nowMs
@@ -76,26 +80,4 @@ export class SmtpSession {
 /** Whether a sender must not learn that there is such a val, or that there is none. */
 export function isHidden(val: MailVal | undefined): boolean {
   return val === undefined || val.privacy === "private"
-}
-
-/**
- * The connection that gives way to one from this address: of the address that has most of them, the
- * one that has been idle for longest. An address with connections takes no place of one that has as
- * few. One that receives a message keeps its place.
- */
-export function findIdle(
-  sessions: ReadonlyMap<string, SmtpSession>,
-  address: string,
-): string | undefined {
-  const counts = new Map<string, number>()
-  for (const session of sessions.values())
-    counts.set(session.address, (counts.get(session.address) ?? 0) + 1)
-  const countOf = (session: SmtpSession) => counts.get(session.address) ?? 0
-  const countMin = (counts.get(address) ?? 0) + 1
-  const [first] = [...sessions]
-    .filter(([, session]) => !session.isReceiving && countOf(session) >= countMin)
-    .toSorted(
-      ([, one], [, other]) => countOf(other) - countOf(one) || one.activeMs - other.activeMs,
-    )
-  return first?.[0]
 }
