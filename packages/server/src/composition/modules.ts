@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { StandardModuleName } from "@hamlet/contract"
 import { resolveMapped } from "@hamlet/contract/import-map"
-import { findImplicit } from "../domain/modules/imports/text-packages.ts"
+import { createListPackages, findImplicit } from "../domain/modules/imports/text-packages.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
-import { listRemoteImports } from "../domain/modules/remote-imports.ts"
+import { hasRemoteImports, listRemoteImports } from "../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import { createSources } from "../domain/vals/val-source.ts"
 import { createDependencyJob } from "../jobs/dependency-job.ts"
@@ -62,6 +62,17 @@ export function composeModules(
       resolveMsMax,
       now,
       onError: onErrorOf("packages"),
+      async listPackages({ path, code }, ownerId, config, local) {
+        if (local === undefined) return undefined
+        const [specifiers, written] = await Promise.all([
+          codeTools.scanImports(code, ownerId),
+          codeTools.scanPlaces(code, ownerId),
+        ])
+        const known = new Set(local)
+        const isRemote = hasRemoteImports(code, specifiers, importHosts, known)
+        const text = { code, specifiers, isRemote, local: known, written }
+        return createListPackages(importHosts, text)(path, config)
+      },
       listRemoteImports: async ({ path, code }, ownerId, config, local) => [
         ...listRemoteImports(
           ...([code, await codeTools.scanImports(code, ownerId), importHosts] as const),

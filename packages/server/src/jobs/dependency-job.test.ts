@@ -142,6 +142,38 @@ describeEachDatabase("createDependencyJob", (open) => {
     expect(errors).toEqual([])
   })
 
+  test("takes over the packages of another version of the owner, and of no other", async () => {
+    resolver.add("npm:a", 1)
+    const listPackages: DependencyJobOptions["listPackages"] = async ({ code }) => {
+      const start = code.indexOf(`"npm:a"`)
+      return [{ specifier: "npm:a", start, end: start + 7 }]
+    }
+    const job = startJob({ listPackages })
+    await addVal(1)
+    job.wake()
+    await untilState(1, "ready")
+    const code = `/* another val */ import a from "npm:a"`
+    await addVal(2, code, 1)
+    await addVal(3, code, 3)
+    job.wake()
+    await Promise.all([untilState(2, "ready"), untilState(3, "ready")])
+    expect(resolver.asked).toHaveLength(2)
+    const [first, second] = await Promise.all([1, 2].map((one) => lockfiles.find(idOf(one), 1)))
+    expect(second?.bundle).toBe(first?.bundle ?? "")
+    const [taken] = second?.resolution?.imports ?? []
+    expect(taken).toMatchObject({ specifier: "npm:a", resolved: "npm:a@1.0.0", entry: 0 })
+    expect(taken?.places.map(({ start, end }) => code.slice(start, end))).toEqual([`"npm:a"`])
+    // A bundle that was deleted is fetched again.
+    await database.db.run`delete from locks`
+    await database.db.run`delete from bundles`
+    await addVal(4, `${code} // again`, 1)
+    job.wake()
+    await untilState(4, "ready")
+    expect(resolver.asked).toHaveLength(3)
+    expect(await createBundleStore(database.db).find(first?.bundle ?? "")).toBeDefined()
+    expect(errors).toEqual([])
+  })
+
   test("keeps resolved imports when others fail", async () => {
     resolver.add("npm:a", 1)
     await addVal(1, `import a from "npm:a"; import b from "npm:b"`)

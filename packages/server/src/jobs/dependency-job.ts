@@ -8,6 +8,11 @@ import { mayImport } from "../domain/modules/import-address.ts"
 import { toTextKey } from "../domain/modules/imports/config-keys.ts"
 import { findReachedFiles } from "../domain/modules/imports/reached-files.ts"
 import {
+  createRecentPackages,
+  type RecentPackages,
+} from "../domain/modules/imports/recent-packages.ts"
+import type { WrittenPackage } from "../domain/modules/imports/text-packages.ts"
+import {
   addResolved,
   type DependencyResolver,
   type LockfileClaim,
@@ -35,6 +40,13 @@ export interface DependencyJobOptions {
     config: ValConfig | undefined,
     local: readonly string[] | undefined,
   ): Promise<readonly string[]>
+  /** The packages of a file and their places; undefined if only the resolver can tell. */
+  listPackages?(
+    file: SourceFile,
+    ownerId: string,
+    config: ValConfig | undefined,
+    local: readonly string[] | undefined,
+  ): Promise<readonly WrittenPackage[] | undefined>
   now(): number
   onError(error: unknown, step?: string): void
 }
@@ -62,9 +74,10 @@ export type DependencyJobLimits = Readonly<typeof defaults>
  */
 export function createDependencyJob(deps: DependencyJobOptions): ClaimWorker<LockfileClaim> {
   const limits = { ...defaults, ...deps.limits }
+  const recent = createRecentPackages(deps)
   return new ClaimWorker({
     claims: deps.lockfileClaims,
-    work: (claim, signal) => resolveLockfile(deps, limits, claim, signal),
+    work: (claim, signal) => resolveLockfile(deps, limits, recent, claim, signal),
     concurrencyMax: limits.atOnceMax,
     pollMs: limits.pollMs,
     stopMs: 0,
@@ -75,6 +88,7 @@ export function createDependencyJob(deps: DependencyJobOptions): ClaimWorker<Loc
 async function resolveLockfile(
   deps: DependencyJobOptions,
   limits: DependencyJobLimits,
+  recent: RecentPackages,
   claim: LockfileClaim,
   signal: AbortSignal,
 ): Promise<void> {
@@ -87,6 +101,7 @@ async function resolveLockfile(
   // The vals that the configuration names are not packages either.
   const local = listLocal([...modules, ...all.filter(({ path }) => isConfigPath(path))])
   const code = { files: modules.map(({ path, code }) => ({ path, code })), config, local }
+  if (await takeOver(deps, recent, code, claim)) return
   const resolving = resolve(deps, limits, code, claim, signal)
   const part = await resolvePart(deps, limits, code, claim, resolving, signal)
   const resolved = part ? addResolved(await resolving, part) : await resolving
@@ -96,7 +111,32 @@ async function resolveLockfile(
   const state = imports.some(({ error }) => error !== null) ? "failed" : "ready"
   if (retryMs !== undefined) await lockfileClaims.postpone(claim, retryMs, result, now())
   else if (!(await lockfileClaims.settle(claim, { state, ...result }, now()))) return
+  if (state === "ready") recent.note(claim.ownerId, result.resolution)
   deps.pendingLockfiles.note(claim.branchId, claim.version)
+}
+
+/** Settles the lockfile with the packages of another version of the owner, if it has the same ones. */
+async function takeOver(
+  { lockfileClaims, listPackages, pendingLockfiles, now }: DependencyJobOptions,
+  recent: RecentPackages,
+  { files, config, local }: VersionCode,
+  claim: LockfileClaim,
+): Promise<boolean> {
+  const { ownerId } = claim
+  if (!listPackages || !recent.has(ownerId)) return false
+  const listed = await Promise.all(
+    files.map(async (file) => ({
+      ...file,
+      packages: await listPackages(file, ownerId, config, local),
+    })),
+  )
+  const resolution = recent.find(ownerId, listed, config)
+  // Its bundle may have been deleted.
+  const isSettled =
+    resolution !== undefined &&
+    (await lockfileClaims.settle(claim, { state: "ready", resolution, bundle: null }, now()))
+  if (isSettled) pendingLockfiles.note(claim.branchId, claim.version)
+  return isSettled
 }
 
 /**

@@ -132,8 +132,10 @@ describeEachDatabase("vals with packages", (open) => {
       const lib = await save(`export { value } from "npm:v"`)
       await whenSettled(lib)
       resolver.add("npm:v", "two")
+      // With another package beside it: the same ones would be taken over.
+      resolver.add("npm:w", 1)
       const main = await save(
-        `import { value } from "npm:v"; import * as lib from "./${lib.name}"; export default () => [value, lib.value]`,
+        `import { value } from "npm:v"; import "npm:w"; import * as lib from "./${lib.name}"; export default () => [value, lib.value]`,
       )
       expect((await run(main)).returnValue).toEqual(["two", "one"])
       // One's own vals are imported as they are now.
@@ -418,7 +420,7 @@ export default () => {
       const gate = Promise.withResolvers<void>()
       resolver.gate = gate.promise
       const asked = resolver.asked.length
-      const saved = await save(`import "npm:known" // pending`)
+      const saved = await save(`import "npm:known"; import "npm:known/more"`)
       await waitUntil(() => resolver.asked.length !== asked)
       const program = await programs().of(await find(saved), ada.id)
       const fetched = program.whenFetched?.().then(() => "fetched")

@@ -89,7 +89,10 @@ export interface LockfileClaim extends Claim {
 
 /** Claims pending lockfiles. */
 export interface LockfileClaims extends ClaimQueue<LockfileClaim> {
-  /** Stores the result. Returns false when the claim is lost or the version was deleted. */
+  /**
+   * Stores the result. Returns false when the claim is lost or the version was deleted, or if the
+   * bundle of another version, which comes without its content, is not there any more.
+   */
   settle(claim: LockfileClaim, resolved: SettledLockfile, at: number): Promise<boolean>
   /** Stores what is resolved already. The claim goes on. */
   note(claim: LockfileClaim, resolved: Omit<SettledLockfile, "state">, at: number): Promise<void>

@@ -8,7 +8,7 @@ import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type ClaimKey, createRowClaims, type RowClaims } from "../claims/row-claims.ts"
 import type { Database, Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
-import { type BundleContents, writeBundle } from "./bundles.ts"
+import { type BundleContents, keepBundle, writeBundle } from "./bundles.ts"
 
 /** The claims of pending lockfiles, one of each owner at a time. */
 export function createLockfileClaims(db: Database, nodeId: string): LockfileClaims {
@@ -80,6 +80,10 @@ function* settle(
   contents: BundleContents,
   at: number,
 ): Script<boolean> {
+  const { bundle, resolution } = settled
+  // It takes over that of another version, which may have been deleted a moment ago.
+  if (!bundle && resolution.bundle !== null && !(yield* keepBundle(resolution.bundle, at)))
+    return false
   const set = sql`state = ${settled.state}, updated_at = ${at}, ${toColumns(settled)}`
   const isSettled = yield* claims.end(claim, set)
   if (isSettled) yield* keep(settled, contents, at)
