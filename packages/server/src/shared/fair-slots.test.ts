@@ -73,6 +73,7 @@ test("FairSlots never gives all slots to one key", async () => {
   const all = ["a1", "a2", "a3", "a4"].map((name) => start("a", name))
   expect(running()).toEqual(["a1", "a2"])
   expect([slots.isAtShare("a"), slots.isAtShare("b"), slots.waiting]).toEqual([true, false, 2])
+  expect([slots.isBusy("a"), slots.isBusy("b")]).toEqual([true, false])
   all.push(start("b", "b1"))
   expect(running()).toEqual(["a1", "a2", "b1"])
   end("b1")

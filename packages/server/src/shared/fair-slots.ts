@@ -43,6 +43,11 @@ export class FairSlots {
     return this.#queue.size
   }
 
+  /** Whether any action of the key runs or waits. */
+  isBusy(key: string): boolean {
+    return this.#taken.of(key) > 0 || this.#queue.sizeOf(key) > 0
+  }
+
   /** Whether actions of the key have as many slots as they may. */
   isAtShare(key: string): boolean {
     const { runningPerKeyMax } = this.#limits

@@ -77,6 +77,37 @@ describe("RunRecorder", () => {
     })
   }
 
+  test("finds a run until it is on disk, also while it is written", async () => {
+    await using rules = await openRules()
+    const [accountId, valId] = [rules.clock.newId(), rules.clock.newId()]
+    const written = Promise.withResolvers<readonly string[]>()
+    let hasBegun = false
+    const record = () => {
+      hasBegun = true
+      return written.promise
+    }
+    const live = new LiveRuns(
+      { ...rules.stores.runs, record },
+      rules.clock.newId(),
+      { now: () => rules.clock.at },
+      (error) => expect(error).toBeUndefined(),
+    )
+    const run = live.open({
+      ...{ id: rules.clock.newId(), valId, version: 1, accountId, ownerId: accountId },
+      ...{ parentId: null, args: null, request: null, input: null, depth: 0, source: "http" },
+      startedAt: rules.clock.at,
+    })
+    run.finish(succeed)
+    expect(live.isPending(run.id)).toBe(true)
+    const settled = run.settled()
+    await waitUntil(() => hasBegun)
+    expect(live.isPending(run.id)).toBe(true)
+    written.resolve([])
+    await settled
+    expect(live.isPending(run.id)).toBe(false)
+    await live.stop()
+  })
+
   test("stop waits for a write that begins while it waits for another one", async () => {
     await using rules = await openRules()
     const [accountId, valId] = [rules.clock.newId(), rules.clock.newId()]

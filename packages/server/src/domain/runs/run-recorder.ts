@@ -1,4 +1,5 @@
 import { Loop } from "../../shared/loop.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Tracer } from "../../shared/tracing/tracer.ts"
 import { AppError } from "../app-error.ts"
 import {
@@ -74,6 +75,8 @@ export class RunRecorder implements RunPersistence {
   #fresh: RecordedRun[] = []
   #changed: RecordedRun[] = []
   readonly #open = new Map<string, RecordedRun>()
+  /** The runs of which something is not on disk, those that are being written included. */
+  readonly #unwritten = new Map<string, RecordedRun>()
   readonly #waiting = new Map<RecordedRun, PromiseWithResolvers<void>>()
   readonly #writing = new Set<Promise<void>>()
   readonly #unrecorded = new UnrecordedRuns()
@@ -122,15 +125,12 @@ export class RunRecorder implements RunPersistence {
   add(run: RecordedRun): void {
     run.isFresh = true
     this.#fresh.push(run)
+    this.#unwritten.set(run.id, run)
     this.#loop.wakeIn(this.#delayMs)
   }
 
   find(id: string): RecordedRun | undefined {
-    return (
-      this.#open.get(id) ??
-      this.#fresh.find((run) => run.id === id) ??
-      this.#changed.find((run) => run.id === id)
-    )
+    return this.#open.get(id) ?? this.#unwritten.get(id)
   }
 
   /** Whether its end is not on disk yet, also if only that it is over will be. */
@@ -160,6 +160,7 @@ export class RunRecorder implements RunPersistence {
     run.isFresh = false
     run.isChanged = false
     this.#open.delete(run.id)
+    this.#unwritten.delete(run.id)
     this.#unrecorded.delete(run.id)
     run.lose()
     this.#reject(run, new LeaseLost(`Run ${run.id} was taken from this node`))
@@ -169,6 +170,7 @@ export class RunRecorder implements RunPersistence {
     if (run.isFresh || run.isChanged || run.isLost) return
     run.isChanged = true
     this.#changed.push(run)
+    this.#unwritten.set(run.id, run)
     this.#loop.wakeIn(this.#delayMs)
   }
 
@@ -278,12 +280,15 @@ export class RunRecorder implements RunPersistence {
 
   async #writeBatches(runs: readonly RecordedRun[]): Promise<void> {
     const { batchMax, batchBytesMax } = this.#limits
+    const pace = createTimeSlice()
     let batch: RecordedRun[] = []
     let bytes = 0
     for (const run of runs) {
       const runBytes = run.bytes
       if (batch.length > 0 && (batch.length === batchMax || bytes + runBytes > batchBytesMax)) {
         await this.#write(batch)
+        // Serializing one takes a while, and many callers may wait for their runs to be written.
+        await pace()
         batch = []
         bytes = 0
       }
@@ -318,6 +323,7 @@ export class RunRecorder implements RunPersistence {
     if (run.isEndWritten) {
       // It came late for an attempt that was repeated.
       run.isLost = true
+      this.#unwritten.delete(run.id)
       return
     }
     if (!run.isLost) this.lost += 1
@@ -331,6 +337,7 @@ export class RunRecorder implements RunPersistence {
     if (run.writtenAt === 0) this.#events.onRun(run.valId)
     this.#events.onBytes(run.accountId, run.bytes)
     run.writtenAt = this.now()
+    if (!run.isChanged) this.#unwritten.delete(run.id)
     if (run.endedAt === null || run.isChanged) this.#open.set(run.id, run)
     else if (this.#open.size > 0) this.#open.delete(run.id)
     if (this.#waiting.size === 0) return
@@ -348,6 +355,7 @@ export class RunRecorder implements RunPersistence {
     for (const run of batch) {
       run.isWriting = false
       if (run.isLost) continue
+      this.#unwritten.set(run.id, run)
       if (!run.isChanged) this.#changed.push(run)
       run.isChanged = true
       this.#reject(run, error)
@@ -360,6 +368,7 @@ export class RunRecorder implements RunPersistence {
     this.dropped += batch.length
     for (const run of batch) {
       run.isWriting = false
+      if (!run.isChanged) this.#unwritten.delete(run.id)
       if (run.endedAt === null) this.#open.set(run.id, run)
       else this.#abandon(run)
       this.#reject(run, error)
@@ -370,6 +379,7 @@ export class RunRecorder implements RunPersistence {
   /** Its outcome is lost. If it is on disk, it must not stay queued or running there. */
   #abandon(run: RecordedRun): void {
     this.#open.delete(run.id)
+    this.#unwritten.delete(run.id)
     if (run.isKept || run.writtenAt > 0) this.#unrecorded.add(run)
   }
 

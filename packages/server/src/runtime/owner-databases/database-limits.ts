@@ -52,7 +52,7 @@ export type DatabaseLimits = Readonly<typeof databaseLimits>
 /** What the databases on a libSQL server may use of this server. */
 export const libsqlLimits = {
   ...databaseLimits,
-  /** Requests to the libSQL server at once, of all owners and of one. */
+  /** Requests to the libSQL server at once, of all owners, and of one while half of them are free. */
   atOnceMax: 12,
   atOncePerOwnerMax: 4,
   /**

@@ -169,7 +169,7 @@ function createTurns(limits: PostgresLimits, connectionsMax: number): FairSlots 
       runningPerKeyMax: (key) => (key === ofServer ? connectionsMax : ownerMax),
     },
     (key) =>
-      key !== ofServer && turns.isAtShare(key)
+      key !== ofServer && turns.isBusy(key)
         ? tooManyWaiting()
         : unavailable("all connections are in use"),
   )

@@ -43,10 +43,20 @@ export class LibsqlQueue {
   /** Has the next request performed, with others that can be sent together with it, if one may start. */
   start(perform: (jobs: readonly Job[]) => Promise<void>): Promise<void> | undefined {
     const job = this.#queue.next(
-      (owner) => this.#running.of(owner) < this.#limits.atOncePerOwnerMax,
+      (owner) => this.#running.of(owner) < this.#findShare(),
       (about) => !(this.#changing.has(about.namespace) && this.#kindOf(about) === "changes"),
     )
     return job && this.#run(job, perform)
+  }
+
+  /**
+   * How many requests of one owner may run now: the fewer places are free, the fewer, so that owners
+   * with endless statements leave places to others. The last ones are for those that have none.
+   */
+  #findShare(): number {
+    const { atOnceMax, atOncePerOwnerMax } = this.#limits
+    const free = atOnceMax - this.#running.total
+    return Math.max(1, Math.min(atOncePerOwnerMax, Math.ceil(free / 2)))
   }
 
   async #run(job: Job, perform: (jobs: readonly Job[]) => Promise<void>): Promise<void> {
