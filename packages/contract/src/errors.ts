@@ -80,7 +80,7 @@ const meanings = {
     moved_into_itself: "A directory cannot be moved into itself.",
     directory_not_empty: "The directory contains files: delete it with `recursive=true`.",
     val_full:
-      "The val has the maximum number of files, directories, branches or bytes; the message says which.",
+      "The val has the maximum number of files, directories, branches, bytes or imports of other vals; the message says which.",
     username_taken: "Another user already has this username, ignoring case.",
     identity_taken: "The account at the OpenID Connect provider signs in another user already.",
     too_many_identities: "The caller has the maximum number of identities.",
@@ -136,7 +136,8 @@ const meanings = {
       "The code has a syntax error, so that it can neither be formatted nor be sent to a browser as JavaScript.",
   },
   429: {
-    rate_limited: "Too many requests; `retry-after` has the seconds to wait.",
+    rate_limited:
+      "Too many requests, or too many writes of the account that wait; `retry-after` has the seconds to wait.",
     too_many_runs:
       "The val or the account has the maximum number of runs, running and waiting together.",
     queue_full: "The account has the maximum number of runs that wait in the queue.",

@@ -595,6 +595,25 @@ function defineBadInput(suite: ApiSuite): void {
     expect(await version()).toBe(1)
   })
 
+  test("refuses the import of a val after the last one of a version, and lets files be replaced", async () => {
+    const { change, version } = await openFolder(suite)
+    const half = limits.importsPerVersionMax / 2
+    const toFiles = (folder: string, importsPerFile: number) =>
+      Array.from({ length: half / 100 }, (_, file) => ({
+        path: `${folder}/${file}.ts`,
+        content: Array.from(
+          { length: importsPerFile },
+          (_, index) => `import "/v/ada/other${index}"`,
+        ).join("\n"),
+      }))
+    for (const folder of ["a", "b"]) expectStatus(await change(toFiles(folder, 100)), 200)
+    const one = [{ path: "c.ts", content: 'import "/v/ada/other"' }]
+    expect(refusalOf(await change(one))).toEqual([409, "val_full"])
+    expectStatus(await change([{ path: "c.ts", content: "1" }, ...toFiles("b", 99)]), 200)
+    expectStatus(await change(one), 200)
+    expect(await version()).toBe(4)
+  })
+
   test("refuses the file after the last one, and lets files be replaced", async () => {
     const { post, change, put, version } = await openFolder(suite)
     const files = Array.from({ length: limits.filesPerVersionMax }, (_, index) => ({

@@ -155,6 +155,21 @@ describe("changeTree", () => {
     expect(refusalOf(empty, directories)).toBe("val_full")
   })
 
+  test("refuses more imports of vals than a version may have, and of more vals than a save may", () => {
+    const importing = (count: number, vals: number): FileChange => {
+      const imports = Array.from({ length: count }, (_, index) => ({
+        ...{ username: "ada", name: `v${index % vals}`, branch: null, version: null },
+        specifiers: [],
+      }))
+      return { kind: "put", path: "a.ts", content: { text: "", bytes: 0, imports } }
+    }
+    const { importsPerVersionMax: importsMax, importedValsPerSaveMax: valsMax } = limits
+    expect(refusalOf(empty, [importing(importsMax, 10)])).toBe("none")
+    expect(refusalOf(empty, [importing(importsMax + 1, 10)])).toBe("val_full")
+    expect(refusalOf(empty, [importing(valsMax, valsMax)])).toBe("none")
+    expect(refusalOf(empty, [importing(valsMax + 1, valsMax + 1)])).toBe("val_full")
+  })
+
   test("refuses another path on a branch that has had too many", () => {
     const ended = Array.from({ length: 5_000 }, (_, index): PathState => {
       const state = { path: `old${index}`, fileId: "x", since: 1, updatedAt: 1, bytes: 0 }

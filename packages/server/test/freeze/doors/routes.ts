@@ -43,9 +43,24 @@ const manyFiles = (kind: "put" | "delete") =>
     path: `${deepPath}/${index}.ts`,
     ...(kind === "put" ? { content: "import x from './y.ts'" } : { delete: true }),
   }))
+/** Files that import vals that exist, and some that do not. */
+const importingFiles = (count: number) =>
+  Array.from({ length: limits.filesPerVersionMax - 10 }, (_, number) => ({
+    path: `${deepPath}/${number}.ts`,
+    content: Array.from({ length: 5 * count }, (_, index) => `import "/v/ada/large${index}"`).join(
+      "\n",
+    ),
+  }))
 const manyMoves = Array.from({ length: limits.fileChangesMax }, (_, index) =>
   index % 2 === 0 ? { path: "d", newPath: "e" } : { path: "e", newPath: "d" },
 )
+/** Each version imports others of them. */
+const importedHistories = Array.from({ length: limits.importValsMax }, (_, number) => ({
+  name: `imported${number}`,
+  versions: Array.from({ length: 40 }, (_, index) => ({
+    code: Array.from({ length: 4 }, (_, n) => `import "/v/ada/imported${n}"`).join("\n") + index,
+  })),
+}))
 const escaped = { type: "script", content: escapes.slice(0, limits.codeCharsMax) }
 
 const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
@@ -65,7 +80,7 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
   listVals: ["page"],
   createVal: ["body", () => toBody("POST", "/v1/vals", `{"code":"${escapes}"}`)],
   saveVal: ["body", () => toBody("PUT", "/v1/vals", `{"name":"escapes","code":"${escapes}"}`)],
-  importVals: ["body"],
+  importVals: ["body", () => toBody("POST", "/v1/vals/import", { vals: importedHistories })],
   searchVals: [
     "page",
     () => get(`/v1/search/vals?limit=100&query=${"-".repeat(limits.queryCharsMax - 1)}!`),
@@ -100,6 +115,11 @@ const routeInputs: Readonly<Record<RouteName, readonly RouteInput[]>> = {
     (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyFiles("put") }),
     (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: manyMoves }),
     (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: largeFiles("ts") }),
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: importingFiles(1) }),
+    // Again, with other texts: it compares them with those before.
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: importingFiles(2) }),
+    // Too many.
+    (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: importingFiles(20) }),
     (valId) => toBody("POST", `/v1/vals/${valId}/files`, { changes: largeFiles("txt") }),
   ],
   listBranches: ["page"],
