@@ -164,7 +164,7 @@ const meanings = {
   },
   503: {
     overloaded:
-      "The server has no capacity for another run, search or large body at the moment, or too many files open for any request.",
+      "The server has no capacity for another run, search, large body or large response at the moment, or too many files open for any request.",
     packages_pending: "The remote imports of the version are still being fetched.",
     sandbox_unavailable:
       "The server cannot start sandboxes, so it cannot run vals until its operator has fixed that.",

@@ -74,14 +74,15 @@ export const routeNames = Object.keys(routes) as readonly RouteName[]
 /** All error codes of a route: those that its fields imply, and those that it names itself. */
 export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["rate_limited", "internal", "database_unavailable", "invalid_request"]
+  // Large bodies and responses wait for their turn.
+  codes.push("overloaded")
   if (route.auth === "required") codes.push("unauthenticated")
   if (route.auth !== "none") codes.push("invalid_token", "invalid_session", "user_suspended")
   if (route.isSignIn) codes.push("cross_site_request")
   if (route.scope) codes.push("missing_scope")
   if (route.valAccess) codes.push("val_not_found")
   if (route.valAccess === "own") codes.push("not_owner")
-  // Large bodies wait for a worker thread that parses them.
-  if (route.body) codes.push("invalid_json", "overloaded")
+  if (route.body) codes.push("invalid_json")
   if (route.body || route.isBytesBody) codes.push("body_too_large", "unsupported_encoding")
   if (route.hasRange) codes.push("range_not_satisfiable")
   if (route.hasIfMatch) codes.push("version_conflict")

@@ -51,11 +51,12 @@ function parseCursor(text: string): CursorKeys | undefined {
   }
 }
 
+/** The longest are paths. */
+const keyPattern = new RegExp(`^[\\x20-\\x7e]{1,${limits.filePathCharsMax}}$`)
+
 /** All keys are ASCII: anything else was never in one of our cursors. */
 function isKey(key: unknown): boolean {
   return (
-    key === null ||
-    Number.isSafeInteger(key) ||
-    (typeof key === "string" && /^[\x20-\x7e]{1,200}$/.test(key))
+    key === null || Number.isSafeInteger(key) || (typeof key === "string" && keyPattern.test(key))
   )
 }

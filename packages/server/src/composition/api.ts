@@ -13,6 +13,7 @@ import type { DocsPage } from "../http/pages/page-files.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
 import { createLargeSaves } from "../http/request/large-saves.ts"
 import type { Links } from "../http/response/links.ts"
+import { ResponseRooms } from "../http/response/response-room.ts"
 import { prepareOnce } from "../shared/caches/prepare-once.ts"
 import { LoopDelay } from "../shared/time/loop-delay.ts"
 import type { Limits } from "./accounts.ts"
@@ -74,6 +75,7 @@ export function createApi(
     allowsAnonymousRuns: config.allowsAnonymousRuns,
     largeBodies: new LargeBodies(),
     largeSaves: createLargeSaves(),
+    responseRooms: new ResponseRooms(),
     mcpPool: new McpPool(docsFolder, log),
     loopDelay: new LoopDelay(),
     rateLimits: createRateLimits(config, now, budgets),

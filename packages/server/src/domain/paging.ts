@@ -1,4 +1,5 @@
 import type { Cursor, CursorKeys } from "@hamlet/contract"
+import { AppError } from "./app-error.ts"
 
 /**
  * Which part of a list is wanted: what comes after the cursor, or after so many items where there
@@ -10,6 +11,16 @@ export interface PageRequest {
   readonly cursor?: Cursor | undefined
   /** The texts that a list of vals leaves out; it has only the beginning of each. */
   readonly omit?: readonly OmittedText[] | undefined
+  /** Without it, a page may have texts of any size. */
+  readonly room?: PageRoom | undefined
+}
+
+/** The memory that one page may use. Pages with long texts take it before they read them. */
+export interface PageRoom {
+  /** The page ends before the item with which it would be longer, unless that is its first one. */
+  readonly bytesMax: number
+  /** Waits until there is memory for a page. */
+  take(): Promise<void>
 }
 
 /** A text of a val that a list can leave out. */
@@ -21,6 +32,18 @@ export interface Page<Item> {
   readonly hasMore: boolean
   /** The cursor of the next page, where there is one. */
   readonly next?: CursorKeys | undefined
+  /** Whether it has fewer items than the limit, and the next one follows, because its texts are long. */
+  readonly isCut?: boolean | undefined
+  /** The cursor of a page that begins after the item at this index, in a list with cursors. */
+  readonly toCursor?: ((index: number) => CursorKeys) | undefined
+}
+
+/** The refusal of a cursor that this list has not made. */
+export function foreignCursor(): AppError {
+  const issues = [{ path: "cursor", message: "must be the cursor of a link of the same list" }]
+  return new AppError("invalid_request", 'Cannot read the list: "cursor" is of another list', {
+    issues,
+  })
 }
 
 /** A span of time in milliseconds: `since` is exclusive, `until` inclusive. */

@@ -206,7 +206,8 @@ function createResponder(
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
     setOwner(rateKey)
-    if (endpoint) return respondAtEndpoint(endpoint, context)
+    const room = nouns.api.responseRooms.open(() => context.caller?.userId ?? rateKey(), request)
+    if (endpoint) return room.fit(await respondAtEndpoint(endpoint, context))
     if (!match || !name) return respondOutsideTable(nouns, context)
     if (name === "getMetrics") {
       const { metricsAccess } = nouns.api
@@ -224,9 +225,16 @@ function createResponder(
     const handler = handlers[name] as unknown as Handler<RouteDefinition>
     const { params } = match
     const { runId } = connection
-    const matched = { request, requestId, params, caller, address, runId }
-    const response = await handleRoute(nouns, name, handler, matched)
-    return session === undefined ? response : toSessionResponse(response, session)
+    const matched = { request, requestId, params, caller, address, runId, room }
+    try {
+      const response = await handleRoute(nouns, name, handler, matched)
+      // Operators see how the server is also when it has no room.
+      if (probes.has(name)) return response
+      return await room.fit(session === undefined ? response : toSessionResponse(response, session))
+    } catch (error) {
+      room.release()
+      throw error
+    }
   }
 }
 

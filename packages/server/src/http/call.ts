@@ -1,6 +1,7 @@
 import type { RouteDefinition, Routes } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../domain/access.ts"
+import type { PageRoom } from "../domain/paging.ts"
 import type { ApiResponse } from "./response/api-response.ts"
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
@@ -19,6 +20,8 @@ export interface Call<Route extends RouteDefinition = RouteDefinition> {
   readonly runId: string | undefined
   readonly ifMatch: number | undefined
   readonly request: Request
+  /** The memory that the response may use. */
+  readonly room: PageRoom
   /** The client's address. */
   address(): string
 }

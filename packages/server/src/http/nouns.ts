@@ -82,6 +82,7 @@ import type { DocsPage, WebApp } from "./pages/page-files.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { LargeSaves } from "./request/large-saves.ts"
 import type { Links } from "./response/links.ts"
+import type { ResponseRooms } from "./response/response-room.ts"
 
 /** The nouns: each is an object with its rules as methods. `composition/` builds them. */
 export interface Nouns {
@@ -174,6 +175,7 @@ export interface ApiParts {
   readonly mailBodyBytesMax: number
   readonly largeBodies: LargeBodies
   readonly largeSaves: LargeSaves
+  readonly responseRooms: ResponseRooms
   readonly mcpPool: McpPool
   readonly rateLimits: RateLimits
   readonly sessionCookie: SessionCookie

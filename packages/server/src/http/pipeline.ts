@@ -2,6 +2,7 @@ import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from 
 import { assertAccess, type Caller } from "../domain/access.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
+import type { PageRoom } from "../domain/paging.ts"
 import { currentWork } from "../shared/tracing/work.ts"
 import type { Call, Handler } from "./call.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
@@ -21,6 +22,8 @@ export interface MatchedRequest {
   readonly caller: Caller | undefined
   /** The run that sends it. */
   readonly runId: string | undefined
+  /** The memory that the response may use. */
+  readonly room: PageRoom
   /** The client's address. */
   address(): string
 }
@@ -71,10 +74,10 @@ async function respond(
   bytesMax: number,
 ): Promise<ApiResponse> {
   const route: RouteDefinition = routes[name]
-  const { request, caller } = matched
+  const { request, caller, room } = matched
   const bytes = route.body ? await readTimed(request, bytesMax, toSender(matched)) : undefined
   const params = route.params && validate(route.params, matched.params)
-  const query = route.query && validate(route.query, toQuery(request.url))
+  const query = route.query && withRoom(validate(route.query, toQuery(request.url)), room)
   const { body, forwardedJson } = route.body ? await toBody(api, name, matched, bytes) : withoutBody
   const call: Call = {
     params,
@@ -85,6 +88,7 @@ async function respond(
     caller,
     runId: matched.runId,
     request,
+    room,
     address: matched.address,
   }
   const depth = caller?.depth ?? 0
@@ -109,6 +113,14 @@ async function respond(
   }
   const response = await runAtDepth(depth, () => handler(call))
   return route.hasEtag ? respondIfChanged(response, request.headers.get("if-none-match")) : response
+}
+
+/** The query of a list is also what its rules read, which need the room of the page. */
+function withRoom(
+  query: Readonly<Record<string, unknown>>,
+  room: PageRoom,
+): Readonly<Record<string, unknown>> {
+  return "limit" in query ? { ...query, room } : query
 }
 
 /** A client may send its body slowly, which is no fault of the server. */

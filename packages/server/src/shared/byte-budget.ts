@@ -55,13 +55,19 @@ export class ByteBudget {
 
   /**
    * Takes the bytes when it is the owner's turn. More than the share of an owner count as that share.
-   * Rejects with the reason of the signal when it aborts before.
+   * Rejects with the reason of the signal when it aborts before. `waitingBytes` is what it keeps in
+   * memory while it waits, as far as that is known.
    */
-  async acquire(owner: string, bytes: number, signal?: AbortSignal): Promise<HeldBytes> {
+  async acquire(
+    owner: string,
+    bytes: number,
+    signal?: AbortSignal,
+    waitingBytes = bytes,
+  ): Promise<HeldBytes> {
     signal?.throwIfAborted()
     const held = this.tryAcquire(owner, bytes)
     if (held) return held
-    const waiter = this.#queue.add(owner, this.#toCounted(bytes), { bytes, signal })
+    const waiter = this.#queue.add(owner, this.#toCounted(bytes), { bytes: waitingBytes, signal })
     if (!waiter) throw this.#toFullError()
     this.#serve()
     return waiter.promise

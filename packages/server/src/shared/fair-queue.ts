@@ -3,8 +3,9 @@ export interface FairQueueLimits {
   readonly waitingMax?: number
   /** Those of one key; by default a quarter of `waitingMax`. */
   readonly waitingPerKeyMax?: number | ((key: string) => number)
-  /** The size of all together. One of any size may wait alone. */
+  /** The size of all together, and of those of one key. One of any size may wait alone. */
   readonly waitingBytesMax?: number
+  readonly waitingBytesPerKeyMax?: number
   readonly waitMsMax?: number
 }
 
@@ -118,12 +119,15 @@ export class FairQueue<About = undefined, Result = void> {
   #isFull(key: string, bytes: number): boolean {
     const unlimited = Number.POSITIVE_INFINITY
     const { waitingMax = unlimited, waitingBytesMax = unlimited } = this.#limits
-    const { waitingPerKeyMax = Math.ceil(waitingMax / 4) } = this.#limits
+    const { waitingPerKeyMax = Math.ceil(waitingMax / 4), waitingBytesPerKeyMax } = this.#limits
     const ofKeyMax = typeof waitingPerKeyMax === "number" ? waitingPerKeyMax : waitingPerKeyMax(key)
+    const ofKey = waitingBytesPerKeyMax === undefined ? [] : (this.#byKey.get(key) ?? [])
+    const bytesOfKey = ofKey.reduce((sum, waiter) => sum + waiter.bytes, 0)
     return (
       this.#size >= waitingMax ||
       this.sizeOf(key) >= ofKeyMax ||
-      (this.#size > 0 && this.#bytes + bytes > waitingBytesMax)
+      (this.#size > 0 && this.#bytes + bytes > waitingBytesMax) ||
+      (ofKey.length > 0 && bytesOfKey + bytes > (waitingBytesPerKeyMax ?? unlimited))
     )
   }
 

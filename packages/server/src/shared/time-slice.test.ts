@@ -53,6 +53,10 @@ test("createTimeSlice does not wait before the slice is used up", async () => {
 })
 
 test("createTimeSlice rejects with the reason of a signal that has aborted", async () => {
+  // The slice is that of all work in this turn.
+  await new Promise((resolve) => {
+    setImmediate(resolve)
+  })
   const abort = new AbortController()
   // The turn of the test before this one has ended.
   await new Promise((resolve) => setImmediate(resolve))

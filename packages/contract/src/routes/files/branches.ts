@@ -5,7 +5,7 @@ import {
   mergeBranchBody,
   offsetQuery,
 } from "../../schemas/files/file-inputs.ts"
-import { branch, branchDifference, savedVersion } from "../../schemas/files/file-records.ts"
+import { branch, fileDifference, savedVersion } from "../../schemas/files/file-records.ts"
 import { page } from "../../schemas/records.ts"
 
 /** The branches of a val. */
@@ -47,7 +47,7 @@ export const branchRoutes = {
     scope: "val:read",
     valAccess: "see",
     query: differenceQuery,
-    responses: { 200: branchDifference },
+    responses: { 200: page(fileDifference) },
     errors: ["version_not_found"],
   }),
   mergeBranch: route("Branches", "post /v1/vals/{val_id}/branches/{branch_id}/merge", {

@@ -94,6 +94,7 @@ export const createBranchBody = z.object({
 export const differenceQuery = z.object({
   version: versionParam.describe("Of the other branch if there is one, else of this branch"),
   other_branch_id: idParam.optional().describe("By default its newest version"),
+  cursor: cursorParam.optional(),
 })
 
 /** Which file is meant, to create or change it. */

@@ -68,11 +68,6 @@ export const fileDifference = z
   })
   .meta({ id: "FileDifference" })
 
-/** The difference of a branch. */
-export const branchDifference = z
-  .object({ data: z.array(fileDifference) })
-  .meta({ id: "BranchDifference" })
-
 /** What is wrong with what was saved, as sentences, such as a deno.json that is not valid JSON. */
 const warnings = z.array(z.string())
 

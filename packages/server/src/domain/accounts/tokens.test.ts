@@ -151,7 +151,9 @@ describe("tokens.create", () => {
 
   test("names the missing scope in the message that clients search for, and stores nothing", async () => {
     const asking: Caller = { ...bob, scopes: new Set<Scope>(["val:read"]) }
-    const before = await rules.stores.tokens.list(bob.userId, { limit: 100, offset: 0 })
+    const list = async () =>
+      (await rules.stores.tokens.list(bob.userId, { limit: 100, offset: 0 })).items
+    const before = await list()
 
     await expect(
       rules.nouns.tokens.create(asking, {
@@ -160,7 +162,7 @@ describe("tokens.create", () => {
         expiresAt: null,
       }),
     ).rejects.toThrow(/scope admin.*required permissions/)
-    expect(await rules.stores.tokens.list(bob.userId, { limit: 100, offset: 0 })).toEqual(before)
+    expect(await list()).toEqual(before)
   })
 })
 

@@ -1,5 +1,6 @@
-import type { fileDifference } from "@hamlet/contract"
+import type { Cursor, CursorKeys, fileDifference } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
+import { foreignCursor } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 import type { Files } from "./files.ts"
 import type { TreeFile } from "./tree.ts"
@@ -12,6 +13,14 @@ export interface ComparedWith {
   /** A version of the other branch, or of the branch itself. */
   readonly version?: number | undefined
   readonly otherId?: string | undefined
+  /** Of the page, after which it begins. */
+  readonly cursor?: Cursor | undefined
+}
+
+/** A difference with the cursor of what comes after it. */
+export interface ListedDifference {
+  readonly difference: FileDifference
+  toCursor(): CursorKeys
 }
 
 /** The rules of differences. */
@@ -37,15 +46,16 @@ export function createDifferences(files: Files) {
     /**
      * What has changed on a branch since one of its versions, or compared with another branch. By
      * default it is compared with what it last had in common with its parent: this is what a merge
-     * takes over.
+     * takes over. All pages are of the version of the first one, whatever is saved meanwhile.
      */
     async list(
       caller: Caller | undefined,
       valId: string,
       branchId: string,
-      { version, otherId }: ComparedWith = {},
-    ): Promise<AsyncGenerator<FileDifference>> {
-      const after = await files.getTree(caller, valId, { branchId })
+      { version, otherId, cursor }: ComparedWith = {},
+    ): Promise<AsyncGenerator<ListedDifference>> {
+      const begin = toPosition(cursor)
+      const after = await files.getTree(caller, valId, { branchId, version: begin?.version })
       const before =
         version === undefined && otherId === undefined
           ? await files.getBase(branchId)
@@ -60,12 +70,17 @@ export function createDifferences(files: Files) {
       // One text at a time: together they may be 20 MB.
       return (async function* () {
         for (const pair of pairs) {
+          if (begin && !isBehind(pair, begin)) continue
           if (isOneBranch && pair.before?.since === pair.after?.since) continue
           const texts = {
             before: await read(before.branchId, pair.before),
             after: await read(branchId, pair.after),
           }
-          if (isOneBranch || !isSame(pair, texts)) yield { ...toKind(pair), ...texts }
+          if (isOneBranch || !isSame(pair, texts))
+            yield {
+              difference: { ...toKind(pair), ...texts },
+              toCursor: () => [after.version, toPath(pair), toRank(pair)],
+            }
         }
       })()
     },
@@ -122,7 +137,32 @@ function pairByPath(pairs: readonly FilePair[]): readonly FilePair[] {
 }
 
 function byPath(left: FilePair, right: FilePair): number {
+  if (toPath(left) === toPath(right)) return toRank(left) - toRank(right)
   return toPath(left) < toPath(right) ? -1 : 1
+}
+
+/** At one path there may be a file that has gone, or has moved away, and one that was added. */
+function toRank({ before }: FilePair): number {
+  return before ? 0 : 1
+}
+
+/** Where a page begins: behind a file, in the difference of a version. */
+interface Position {
+  readonly version: number
+  readonly path: string
+  readonly rank: number
+}
+
+function toPosition(cursor: Cursor | undefined): Position | undefined {
+  if (!cursor) return undefined
+  const [version, path, rank] = cursor.keys
+  if (typeof version === "number" && typeof path === "string" && typeof rank === "number")
+    return { version, path, rank }
+  throw foreignCursor()
+}
+
+function isBehind(pair: FilePair, { path, rank }: Position): boolean {
+  return toPath(pair) > path || (toPath(pair) === path && toRank(pair) > rank)
 }
 
 function toPath({ before, after }: FilePair): string {

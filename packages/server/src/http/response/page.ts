@@ -1,5 +1,5 @@
 import { type CursorKeys, toCursorText } from "@hamlet/contract"
-import type { Page, PageRequest } from "../../domain/paging.ts"
+import type { Page, PageRequest, PageRoom } from "../../domain/paging.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import { parseRequestUrl } from "../request/request-url.ts"
@@ -22,9 +22,10 @@ export function listOf<OneCall extends PageCall, Item, View>(
 }
 
 /**
- * A page of a list, with links to itself, the next and the previous page. The next link has a
- * cursor, so that no item is skipped or repeated when items are added or deleted in between.
- * `parameters` are those of the links that the request need not have.
+ * A page of a list, with links to itself, the next and the previous page. It ends before `limit` items
+ * when these are too large. The next link has a cursor, so that no item is skipped or repeated when
+ * items are added or deleted in between. `parameters` are those of the links that the request need not
+ * have.
  */
 export async function page<Item, View>(
   links: Links,
@@ -40,15 +41,18 @@ export async function page<Item, View>(
       limit: String(at.limit),
       cursor: cursor && toCursorText(cursor),
     })
-  const neighbours = {
-    self: linkTo(at.offset, at.cursor?.keys),
-    ...(slice.hasMore ? { next: linkTo(at.offset + at.limit, slice.next) } : {}),
-    ...(at.offset > 0 ? { prev: linkTo(Math.max(0, at.offset - at.limit)) } : {}),
-  }
-  return jsonText(
-    200,
-    await toListBody(slice.items, (item) => toView(item, links), { links: neighbours }),
-  )
+  const { items, hasMore, isCut = false } = slice
+  const list = await writeList(items, (item) => toView(item, links), at.room)
+  const next = list.isCut
+    ? linkTo(at.offset + list.count, slice.toCursor?.(list.count - 1))
+    : linkTo(at.offset + (isCut ? items.length : at.limit), slice.next)
+  return list.end({
+    links: {
+      self: linkTo(at.offset, at.cursor?.keys),
+      ...(hasMore || list.isCut ? { next } : {}),
+      ...(at.offset > 0 ? { prev: linkTo(Math.max(0, at.offset - at.limit)) } : {}),
+    },
+  })
 }
 
 /** The URL of the request with other parameters; those that are undefined are left out. */
@@ -75,33 +79,61 @@ function toPairs(params: URLSearchParams): ReadonlyMap<string, string> {
   return pairs
 }
 
-/** Above this size, a list is also encoded to bytes item by item, since that takes long too. */
-const plainCharsMax = 262_144
+/** Above this size, a page takes room, and is encoded to bytes item by item, since that takes long too. */
+const plainBytesMax = 262_144
+
+/** The items of a list as JSON. */
+export interface WrittenList<Item> {
+  /** How many there are. */
+  readonly count: number
+  readonly last: Item | undefined
+  /** Whether there are more, which would make it too long. */
+  readonly isCut: boolean
+  /** The response `{"data": [...], ...rest}`. */
+  end(rest: Readonly<Record<string, unknown>>): Promise<ApiResponse>
+}
 
 /**
- * Writes `{"data": [...], ...rest}` item by item and yields to the event loop in between: a page may
- * contain a hundred vals of the maximum size.
+ * Writes a list item by item and yields to the event loop in between. Where it has room, it ends
+ * before the item with which it would be too long, unless that is the first one.
  */
-export async function toListBody<Item>(
+export async function writeList<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   toView: (item: Item) => unknown,
-  rest?: Readonly<Record<string, unknown>>,
-): Promise<string | Uint8Array> {
+  room?: PageRoom,
+): Promise<WrittenList<Item>> {
   const yieldIfDue = createTimeSlice()
+  const bytesMax = room?.bytesMax ?? Number.POSITIVE_INFINITY
   const parts: string[] = []
-  let chars = 0
+  let bytes = 0
+  let last: Item | undefined
+  let isCut = false
   for await (const item of items) {
     const part = toOwnJson(toView(item))
+    const size = Buffer.byteLength(part) + 1
+    isCut = parts.length > 0 && bytes + size > bytesMax
+    if (isCut) break
+    if (room && bytes + size > plainBytesMax) await room.take()
     parts.push(part)
-    chars += part.length
+    bytes += size
+    last = item
     await yieldIfDue()
   }
-  const [start, end] = ['{"data":[', `]${rest ? `,${toOwnJson(rest).slice(1)}` : "}"}`]
-  if (chars <= plainCharsMax) return `${start}${parts.join(",")}${end}`
-  const bytes: Uint8Array[] = [Buffer.from(start)]
-  for (const [index, part] of parts.entries()) {
-    bytes.push(Buffer.from(index === 0 ? part : `,${part}`))
-    await yieldIfDue()
+  return {
+    ...{ count: parts.length, last, isCut },
+    async end(rest) {
+      const fields = toOwnJson(rest)
+      const end = fields === "{}" ? "]}" : `],${fields.slice(1)}`
+      const start = '{"data":['
+      if (bytes <= plainBytesMax) return jsonText(200, `${start}${parts.join(",")}${end}`)
+      const whole = Buffer.allocUnsafeSlow(start.length + bytes + Buffer.byteLength(end))
+      let at = whole.write(start)
+      for (const [index, part] of parts.entries()) {
+        at += whole.write(index === 0 ? part : `,${part}`, at)
+        await yieldIfDue()
+      }
+      at += whole.write(end, at)
+      return jsonText(200, whole.subarray(0, at))
+    },
   }
-  return Buffer.concat([...bytes, Buffer.from(end)])
 }

@@ -1,6 +1,6 @@
 import type { CursorKey, CursorKeys } from "@hamlet/contract"
-import { AppError } from "../../domain/app-error.ts"
-import type { Page, PageRequest, Period } from "../../domain/paging.ts"
+import { foreignCursor, type Page, type PageRequest, type Period } from "../../domain/paging.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Database } from "./database.ts"
 import type { RecordOf } from "./records.ts"
 import { join, nothing, raw, type Sql, type Statement, sql } from "./sql.ts"
@@ -33,22 +33,77 @@ export function limitPart(page: PageRequest): Statement {
 
 /**
  * The items of the page, converted, without the extra row of `limitTo`. `toKeys` returns the sort
- * keys of the last item: the next page begins after it.
+ * keys of an item: the next page begins after the last one. `isCut`: rows are missing, because they
+ * are too long for the page.
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],
   page: PageRequest,
   convert: (row: Row) => Item,
   toKeys?: (row: Row) => CursorKeys,
+  isCut = false,
 ): Page<Item> {
   const shown = rows.slice(0, page.limit)
-  const hasMore = rows.length > page.limit
+  const hasMore = isCut || rows.length > page.limit
   const last = shown.at(-1)
   return {
     items: shown.map(convert),
     hasMore,
     next: hasMore && last !== undefined ? toKeys?.(last) : undefined,
+    isCut,
+    toCursor: toKeys && ((index) => toKeys(shown[index] as Row)),
   }
+}
+
+/**
+ * A list does not read texts that are longer than this with its rows, but one row at a time: a page of
+ * the longest ones would be a single read of 40 MB.
+ */
+export const listedTextBytesMax = 16_384
+
+/** The texts of a list whose rows lack the long ones. */
+export interface LongTexts<Listed, Row> {
+  /** Whether the row lacks a text. */
+  isShort(row: Listed): boolean
+  /** Reads what the row lacks. */
+  complete(row: Listed): Promise<Row>
+  /** How long the texts are. In JSON they are at least as long. */
+  countChars(row: Row): number
+}
+
+/**
+ * The page of these rows with all of their texts. It ends early when it is full, and the texts behind
+ * its end are not read.
+ */
+export async function readLongTexts<Listed, Row, Item>(
+  rows: readonly Listed[],
+  page: PageRequest,
+  texts: LongTexts<Listed, Row>,
+  convert: (row: Row) => Item,
+  toKeys: (row: Row) => CursorKeys,
+): Promise<Page<Item>> {
+  const shown = rows.slice(0, page.limit)
+  const hasMore = rows.length > page.limit
+  const complete: Row[] = []
+  const { room } = page
+  const charsMax = room?.bytesMax ?? Number.POSITIVE_INFINITY
+  const pace = createTimeSlice()
+  let isRoomTaken = false
+  let chars = 0
+  for (const row of shown) {
+    if (chars > charsMax) break
+    let one = row as Row & Listed
+    if (texts.isShort(row)) {
+      if (!isRoomTaken) await room?.take()
+      isRoomTaken = true
+      one = (await texts.complete(row)) as Row & Listed
+    }
+    complete.push(one)
+    chars += texts.countChars(one)
+    await pace()
+  }
+  const isCut = complete.length < shown.length
+  return { ...toPage(complete, page, convert, toKeys, hasMore || isCut), isCut }
 }
 
 /** For a page whose items are the rows. */
@@ -83,10 +138,7 @@ export function findCursor(
     keys.length === kinds.length &&
     keys.every((key, index) => (key === null ? canBeNull : fits[kinds[index] ?? "id"](key)))
   if (isOfList) return keys
-  const issues = [{ path: "cursor", message: "must be the cursor of a link of the same list" }]
-  throw new AppError("invalid_request", 'Cannot read the list: "cursor" is of another list', {
-    issues,
-  })
+  throw foreignCursor()
 }
 
 /**

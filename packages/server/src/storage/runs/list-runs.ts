@@ -3,9 +3,23 @@ import type { Run, RunFilter, RunPosition, RunStatus } from "../../domain/runs/r
 import { replaceEach, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
+import {
+  afterCursor,
+  type LongTexts,
+  limitPart,
+  limitTo,
+  readLongTexts,
+  within,
+} from "../database/pagination.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { joinedColumns, type RunRow, runColumns, runJoins, toRun } from "./run-rows.ts"
+import {
+  joinedColumns,
+  type ListedRunRow,
+  listedRunColumns,
+  type RunRow,
+  runJoins,
+  toRun,
+} from "./run-rows.ts"
 
 /** The runs that one page looks at, where no index finds those that match. */
 const scannedMax = 2_000
@@ -19,16 +33,34 @@ export async function listRuns(
 ): Promise<Page<Run>> {
   const rest = matchOf(filter)
   if (rest === nothing) {
-    const rows = await db.read<RunRow>(findRuns(condition, filter, page))
-    return toPage(rows, page, toRun, toKeys)
+    const rows = await db.read<ListedRunRow>(findRuns(condition, filter, page))
+    return withErrors(db, rows, page)
   }
   const last = await findLastScanned(db, condition, filter, page)
-  const rows = await db.read<RunRow>(findRuns(condition, filter, page, { rest, last }))
-  const found = toPage(rows, page, toRun, toKeys)
+  const rows = await db.read<ListedRunRow>(findRuns(condition, filter, page, { rest, last }))
+  const found = await withErrors(db, rows, page)
   // The page is not full, but there are runs that it has not looked at.
   return found.hasMore || last === undefined
     ? found
-    : { items: found.items, hasMore: true, next: [last.startedAt, last.id] }
+    : { ...found, hasMore: true, next: [last.startedAt, last.id] }
+}
+
+/** The page of these runs. Long errors are read one at a time. */
+function withErrors(
+  db: Database,
+  rows: readonly ListedRunRow[],
+  page: PageRequest,
+): Promise<Page<Run>> {
+  const texts: LongTexts<ListedRunRow, ListedRunRow> = {
+    isShort: ({ isErrorLong }) => isErrorLong,
+    async complete(row) {
+      const found = await db.first<Pick<Run, "error">>`
+        select error as error_json from runs where id = ${row.id}`
+      return { ...row, error: found?.error ?? null }
+    },
+    countChars: ({ error }) => (error ? error.message.length + (error.stack?.length ?? 0) : 0),
+  }
+  return readLongTexts(rows, page, texts, ({ isErrorLong: _, ...row }) => toRun(row), toKeys)
 }
 
 function toKeys(row: RunRow): [number, string] {
@@ -67,7 +99,7 @@ function findRuns(
   )
   const found = sql`(select * from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)})`
   return sql`
-    select ${runColumns} from ${isById ? sql`${found} found join runs r on r.id = found.id` : sql`${found} r`} ${runJoins}
+    select ${listedRunColumns} from ${isById ? sql`${found} found join runs r on r.id = found.id` : sql`${found} r`} ${runJoins}
     order by r.started_at desc, r.id desc`
 }
 

@@ -1,10 +1,16 @@
 import type { RunEmail } from "../../domain/mail/inbound/mail.ts"
 import { evalName, type Run, type RunDetail, type RunInput } from "../../domain/runs/runs.ts"
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { raw, sql } from "../database/sql.ts"
+import { listedTextBytesMax } from "../database/pagination.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
 
 /** A run joined with its val and the val's owner. */
 export type RunRow = Omit<Run, "mail"> & { readonly mail: RunEmail | null }
+
+/** A row of a list, which may lack the error. */
+export interface ListedRunRow extends RunRow {
+  readonly isErrorLong: boolean
+}
 
 /** The same with the columns that only a single run shows. */
 export type RunDetailRow = Omit<RunDetail, "mail" | "email"> & Pick<RunRow, "mail">
@@ -13,13 +19,22 @@ export type RunDetailRow = Omit<RunDetail, "mail" | "email"> & Pick<RunRow, "mai
  * The columns of a RunRow; `r` is the run, `v` its val (none for code that is not saved), `u` the
  * owner of the val.
  */
-export const runColumns =
-  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error as error_json, r.source, r.status, r.attempt, r.request as request_json, r.last_line,
+export const runColumns = toRunColumns("r.error as error_json")
+
+/** The same for a list: an error is null where it is long, as its stack may be. */
+export const listedRunColumns = toRunColumns(
+  `case when octet_length(r.error) > ${listedTextBytesMax} then null else r.error end as error_json,
+  case when octet_length(r.error) > ${listedTextBytesMax} then 1 else 0 end as is_error_long`,
+)
+
+function toRunColumns(error: string): Statement {
+  return raw(`r.id, r.parent_id, r.started_at, r.ended_at, ${error}, r.source, r.status, r.attempt, r.request as request_json, r.last_line,
   coalesce(r.file_id, r.val_id) as file__id, (select f.path from files f where f.id = coalesce(r.file_id, r.val_id)) as file__path,
   coalesce(r.branch_id, r.val_id) as branch__id, (select b.name from branches b where b.id = coalesce(r.branch_id, r.val_id)) as branch__name,
   case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as mail_json,
   r.val_id as val__id, coalesce(v.name, '${evalName}') as val__name, r.version as val__version,
   coalesce(v.privacy, 'private') as val__privacy, r.owner_id as val__owner_id, u.username as val__owner_name`)
+}
 
 /** The columns of runs that these are made of, and their joins need. */
 export const joinedColumns = raw(

@@ -5,7 +5,7 @@ import type { FoundVal, Val } from "../../domain/vals/vals.ts"
 import type { Candidates, Database, Hit } from "../database/database.ts"
 import { findCursor } from "../database/pagination.ts"
 import { join, raw, sql } from "../database/sql.ts"
-import { readVals } from "../vals/read-vals.ts"
+import { completeVals, readListedVals } from "../vals/read-vals.ts"
 import { isListed, toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"
 import { foldText } from "./fold-text.ts"
 import {
@@ -86,14 +86,20 @@ export async function searchRanked(
       shownHits.map(({ id }) => sql`${id}`),
       ", ",
     )}) and ${isListed("v", viewerId)}`
-  const rows = await readVals(db, list)
-  const found = new Map(rows.map((row) => [row.id, row]))
-  const vals = shownHits.flatMap(({ id }) => found.get(id) ?? [])
+  const rows = new Map((await readListedVals(db, list)).map((row) => [row.id, row]))
+  const byId = new Map(shownHits.map((hit) => [hit.id, hit]))
+  const toKeysOf = ({ id }: Pick<Val, "id">) => toKeys(byId.get(id) as Hit)
+  const ranked = shownHits.flatMap(({ id }) => rows.get(id) ?? [])
+  const found = await completeVals<Val>(db, page, ranked, toKeysOf)
+  const vals = found.items
   const inNames = new Set(shownHits.flatMap(({ id, isName }) => (isName ? [id] : [])))
   const inTexts = vals.filter(({ id }) => !inNames.has(id))
   const paths = await findPaths(index, find, inTexts, pattern.body ?? "")
   const items = vals.map((val) => ({ ...val, foundPath: paths.get(val.id) ?? null }))
-  return { items, hasMore: last !== undefined, next: last && toKeys(last) }
+  // A val that was hidden a moment ago is missing on the page: the next one begins after the last hit.
+  return found.isCut
+    ? { ...found, items }
+    : { ...found, items, hasMore: last !== undefined, next: last && toKeys(last) }
 }
 
 function toKeys(hit: Hit): CursorKeys {

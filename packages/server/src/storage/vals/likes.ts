@@ -4,7 +4,7 @@ import { addToTrend, removeFromTrend } from "../../domain/vals/trend.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, asIs, limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, limitTo } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { emitLiked } from "../events/val-events.ts"
 import { readVals } from "./read-vals.ts"
@@ -26,13 +26,14 @@ export function createLikeStore(db: Database): LikeStore {
     },
     remove: (userId, valId) =>
       db.write(() => removeLike(db.dialect, userId, valId), { inTurnOf: valId }),
-    async list(userId, page) {
+    list(userId, page) {
       const list = sql`
         select ${toListedColumns(page)}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
         where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
-      const rows = await readVals<Val & { readonly likedAt: number }>(db, list)
-      return toPage(rows, page, asIs, (row) => [row.likedAt, row.id])
+      return readVals<Val & { readonly likedAt: number }>(db, page, list, (row) => [
+        ...[row.likedAt, row.id],
+      ])
     },
   }
 }

@@ -4,14 +4,7 @@ import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/va
 import type { Val } from "../../domain/vals/vals.ts"
 import { replaceEach } from "../../shared/hostile-input/bounded.ts"
 import type { Database } from "../database/database.ts"
-import {
-  afterCursor,
-  asIs,
-  findCursor,
-  type KeyKind,
-  limitTo,
-  toPage,
-} from "../database/pagination.ts"
+import { afterCursor, findCursor, type KeyKind, limitTo } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { readVals } from "./read-vals.ts"
@@ -28,10 +21,10 @@ const limits = {
 /** The list of an owner's own vals. */
 export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValStore {
   return {
-    async list(ownerId, filter, page) {
-      const rows = await readVals<SortedRow>(db, listOwn(ownerId, filter, page, sortedMax))
-      return toPage(rows, page, asIs, (row) => toKeys(row, filter.sort))
-    },
+    list: (ownerId, filter, page) =>
+      readVals<SortedRow>(db, page, listOwn(ownerId, filter, page, sortedMax), (row) =>
+        toKeys(row, filter.sort),
+      ),
   }
 }
 

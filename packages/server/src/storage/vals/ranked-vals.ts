@@ -1,8 +1,8 @@
 import type { CursorKeys } from "@hamlet/contract"
-import type { PageRequest } from "../../domain/paging.ts"
+import type { Page, PageRequest } from "../../domain/paging.ts"
 import type { Val, ValRanking } from "../../domain/vals/vals.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, asIs, limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, limitTo } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { readVals } from "./read-vals.ts"
 import { toListedColumns, withCurrentVersion } from "./val-rows.ts"
@@ -24,24 +24,25 @@ const limits = {
 }
 
 /** Public vals with the highest rank first, and the newest first among equals. */
-export async function listRanked(
+export function listRanked(
   db: Database,
   ranking: ValRanking,
   ownerId: string | undefined,
   page: PageRequest,
-) {
+): Promise<Page<Val>> {
   const column = raw(columns[ranking])
   const after = afterCursor(page, `${columns[ranking]}, created_at, id`, ["time", "time", "id"])
-  const rows = await readVals<RankedRow>(
+  return readVals<RankedRow>(
     db,
+    page,
     sql`
       select ${toListedColumns(page)}, v.${column} as sort_key
       from (select id from ${ownerId === undefined ? all : newestOf(ownerId)} ${after}
         order by ${column} desc, created_at desc, id desc ${limitTo(page)}) found
       join vals v on v.id = found.id ${withCurrentVersion}
       order by v.${column} desc, v.created_at desc, v.id desc`,
+    toKeys,
   )
-  return toPage<RankedRow, Val>(rows, page, asIs, toKeys)
 }
 
 const all = sql`vals where privacy = 'public'`

@@ -1,43 +1,50 @@
+import type { CursorKeys } from "@hamlet/contract"
+import type { Page, PageRequest } from "../../domain/paging.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Database } from "../database/database.ts"
+import { asIs, type LongTexts, readLongTexts } from "../database/pagination.ts"
 import type { Statement } from "../database/sql.ts"
 import { withEntry } from "./val-rows.ts"
 
-/**
- * The rows of a list with `toListedColumns`. Long texts are read afterwards, one val at a time, with
- * pauses in which the server handles other requests.
- */
-export async function readVals<Row extends Val = Val>(
+/** A row of a list with `toListedColumns`: the code is null where the texts are too long for it. */
+type Listed<Row extends Val> = Omit<Row, "code"> & { readonly code: string | null }
+
+/** A page of vals. The statement selects them with `toListedColumns`. */
+export async function readVals<Row extends Val>(
+  db: Database,
+  page: PageRequest,
+  list: Statement,
+  toKeys: (row: Row) => CursorKeys,
+): Promise<Page<Row>> {
+  return completeVals(db, page, await readListedVals<Row>(db, list), toKeys)
+}
+
+/** The rows of a list, some of which may lack their texts. */
+export function readListedVals<Row extends Val = Val>(
   db: Database,
   list: Statement,
-): Promise<readonly Row[]> {
-  return withTexts<Val>(
-    await db.read<Omit<Val, "code"> & OptionalCode>(list),
-    async ({ id, version }) => {
-      const texts = await db.first<Pick<Val, "code" | "readme">>`
-      select coalesce(c.content, '') as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${id} and n.version = ${version}`
+): Promise<readonly Listed<Row>[]> {
+  return db.read<Omit<Val, "code"> & Pick<Listed<Val>, "code">>(list) as Promise<
+    readonly unknown[]
+  > as Promise<readonly Listed<Row>[]>
+}
+
+/** The page of these rows, with all texts. */
+export function completeVals<Row extends Val>(
+  db: Database,
+  page: PageRequest,
+  rows: readonly Listed<Row>[],
+  toKeys: (row: Row) => CursorKeys,
+): Promise<Page<Row>> {
+  const texts: LongTexts<Listed<Row>, Row> = {
+    isShort: ({ code }) => code === null,
+    async complete(row) {
+      const found = await db.first<Pick<Val, "code" | "readme">>`
+      select coalesce(c.content, '') as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${row.id} and n.version = ${row.version}`
       // It was deleted a moment ago.
-      return texts ?? { code: "", readme: null }
+      return { ...row, ...(found ?? { code: "", readme: null }) } as unknown as Row
     },
-  ) as Promise<readonly Row[]>
-}
-
-/** The code is null where it is too long for the list. */
-interface OptionalCode {
-  readonly code: string | null
-}
-
-/** Completes the rows whose code was too long for the list. */
-export async function withTexts<Row extends { readonly code: string }>(
-  rows: readonly (Omit<Row, "code"> & OptionalCode)[],
-  readTexts: (row: Omit<Row, "code">) => Promise<Partial<Row>>,
-): Promise<readonly Row[]> {
-  const pace = createTimeSlice()
-  const complete: Row[] = []
-  for (const row of rows) {
-    complete.push((row.code === null ? { ...row, ...(await readTexts(row)) } : row) as Row)
-    await pace()
+    countChars: ({ code, readme }) => code.length + (readme?.length ?? 0),
   }
-  return complete
+  return readLongTexts(rows, page, texts, asIs<Row>, toKeys)
 }

@@ -5,6 +5,7 @@ import { summarizedCharsMax } from "../../domain/vals/summary.ts"
 import type { Privacy, ValAccess } from "../../domain/vals/vals.ts"
 import { firstRow } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
+import { listedTextBytesMax } from "../database/pagination.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
 /** When the val `v` was changed: its settings, or the files of its main branch `b`. */
@@ -26,13 +27,7 @@ const entryFile = {
 export const valColumns = toColumns("d.content", "coalesce(c.content, '')")
 
 /**
- * Code and readme that are longer than this together are not read with a list, but one val at a
- * time: a page of the longest ones would be a single read of 40 MB.
- */
-const listedTextBytesMax = 32_768
-
-/**
- * The same columns for a list: code and readme are null where they are long, see `readVals`. Of a
+ * The same columns for a list: code and readme are null where they are long together, see `readVals`. Of a
  * text that the list leaves out, it has the beginning, from which the summary is made.
  */
 export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): Statement {

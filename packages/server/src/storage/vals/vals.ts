@@ -79,10 +79,8 @@ export function createValStore(db: Database): ValStore {
       join vals v on v.owner_id = u.id join branches b on b.id = v.id
       join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}
       where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(viewerId)}`,
-    async list(viewerId, filter, page) {
-      const rows = await readVals(db, selectVals(viewerId, filter, page))
-      return toPage(rows, page, asIs, newestFirst.toKeys)
-    },
+    list: (viewerId, filter, page) =>
+      readVals<Val>(db, page, selectVals(viewerId, filter, page), newestFirst.toKeys),
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
       const found = await db.read<ValState>`

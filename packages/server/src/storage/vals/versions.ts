@@ -5,7 +5,13 @@ import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, asIs, limitTo, toPage } from "../database/pagination.ts"
+import {
+  afterCursor,
+  asIs,
+  type LongTexts,
+  limitTo,
+  readLongTexts,
+} from "../database/pagination.ts"
 import { join, nothing, raw, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
@@ -14,7 +20,6 @@ import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../referen
 import { deleteSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { writeAddresses, writeSearchText } from "./changes/change-val.ts"
-import { withTexts } from "./read-vals.ts"
 import { isJoinedId, listedCode, valColumns, withCode, withVersions } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
@@ -22,21 +27,28 @@ interface ImportRow extends NameKey {
   readonly version: number
 }
 
+/** A version in a list: the code is null where it is long. */
+type ListedVersion = Omit<Version, "code"> & { readonly code: string | null }
+
 /** Versions in the database. */
 export function createVersionStore(db: Database): VersionStore {
   return {
     find: (valId, version) => db.first<Val>`
       select ${valColumns} from vals v ${withVersions} where ${isJoinedId(db.dialect, "v.id", valId)} and n.version = ${version}`,
     async list(valId, page) {
-      const found = await db.read<Version>`
+      const found = await db.read<ListedVersion>`
         select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at from versions n
         where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`
-      const complete = await withTexts<Version>(found, async ({ version }) => {
-        const text = await db.first<Pick<Version, "code">>`
-          select coalesce(c.content, '') as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${version}`
-        return text ?? { code: "" }
-      })
-      return toPage(complete, page, asIs, (row) => [row.version])
+      const texts: LongTexts<ListedVersion, Version> = {
+        isShort: ({ code }) => code === null,
+        async complete(row) {
+          const text = await db.first<Pick<Version, "code">>`
+            select coalesce(c.content, '') as code from versions n ${withCode} where n.branch_id = ${valId} and n.version = ${row.version}`
+          return { ...row, code: text?.code ?? "" }
+        },
+        countChars: ({ code }) => code.length,
+      }
+      return readLongTexts(found, page, texts, asIs<Version>, (row) => [row.version])
     },
     delete(valId, version, assert, at) {
       const depth = findCallDepth()

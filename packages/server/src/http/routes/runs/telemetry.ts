@@ -5,9 +5,9 @@ import type { TelemetryLog, TelemetryQuery, Trace } from "../../../domain/teleme
 import { nanosPerMs, type TimePage, toNanos } from "../../../domain/telemetry/time-pages.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
-import { type ApiResponse, jsonText } from "../../response/api-response.ts"
+import type { ApiResponse } from "../../response/api-response.ts"
 import type { Links } from "../../response/links.ts"
-import { toLink, toListBody } from "../../response/page.ts"
+import { toLink, writeList } from "../../response/page.ts"
 
 /** Runs and logs in the form of OpenTelemetry. */
 export function telemetryHandlers({ telemetry, api: { links } }: Nouns) {
@@ -57,7 +57,7 @@ async function respondPage<Item>(
     self: toLink(links, request, {}),
     ...(next === undefined ? {} : { next: toLink(links, request, { [bound]: toNanoText(next) }) }),
   }
-  return jsonText(200, await toListBody(items, toView, { links: neighbours }))
+  return (await writeList(items, toView)).end({ links: neighbours })
 }
 
 /** With nanoseconds only where there are any. */
