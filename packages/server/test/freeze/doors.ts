@@ -7,6 +7,7 @@ import { metricsPortDoors } from "./doors/metrics-port.ts"
 import { libsqlDoors, outsideDoors } from "./doors/outside.ts"
 import { pieceDoors } from "./doors/pieces.ts"
 import { programDoors } from "./doors/programs.ts"
+import { responseDoors } from "./doors/responses.ts"
 import { routeDoors } from "./doors/routes.ts"
 import { smtpDoors } from "./doors/smtp.ts"
 
@@ -33,6 +34,7 @@ export const doorGroups: Readonly<Record<string, readonly Door[]>> = {
   "small pieces": pieceDoors,
   "sockets and answers": outsideDoors,
   "requests for metrics": metricsPortDoors,
+  "large responses": responseDoors,
   "answers of a libSQL server": libsqlDoors,
 }
 
@@ -45,6 +47,7 @@ export const databaseDoors: readonly Door[] = [
     ({ name }) => /: (?:page|request \d+)$/.test(name) && !isWithoutDatabase.test(name),
   ),
   ...libsqlDoors,
+  ...responseDoors,
 ]
 
 /** Those that need a libSQL server. */

@@ -10,6 +10,7 @@ import { egressVals } from "./doors/egress.ts"
 import { slowVals } from "./doors/guest.ts"
 import { editedCode } from "./doors/mcp-tools.ts"
 import { socketsVal } from "./doors/outside.ts"
+import { controlCharacters, recordedCode, recordedVal } from "./doors/responses.ts"
 import { mailDomain } from "./doors/smtp.ts"
 import { libsqlPath, startHostileServer } from "./hostile-server.ts"
 
@@ -115,6 +116,7 @@ async function addData(fixture: ServerFixture, client: Stage["client"]): Promise
   for (const [name, code] of Object.entries({ ...slowVals, ...egressVals }))
     await client.saveVal({ name, code, type: "script" })
   await client.saveVal({ name: "edited", code: editedCode })
+  await client.saveVal({ name: recordedVal, code: recordedCode, type: "script" })
   await client.saveVal({ name: "sockets", code: socketsVal, type: "http", privacy: "public" })
   const responds = `export default () => new Response("a".repeat(1_000_000))`
   await client.saveVal({ name: "responds", code: responds, type: "http" })
@@ -140,7 +142,7 @@ async function addLargeVals(fixture: ServerFixture, ownerId: string): Promise<vo
         },
         Date.now(),
       )
-    const large = `//${"-".repeat(limits.codeCharsMax - 2)}`
+    const large = `//${controlCharacters(limits.codeCharsMax - 2)}`
     // PostgreSQL searches in a process of its own.
     const isSearchedHere = fixture.url === undefined
     for (let number = 1; number <= counts.largeVals; number++)
