@@ -8,7 +8,7 @@ import {
 } from "@hamlet/contract"
 import ValTown from "@valtown/sdk"
 import { Cursor } from "@valtown/sdk/pagination"
-import { responseLimits } from "../../src/http/response/response-room.ts"
+import { roomLimits } from "../../src/http/response/response-room.ts"
 import { createNodeStore } from "../../src/storage/nodes.ts"
 import { addIdentity } from "../authorization/linked-identity.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
@@ -415,7 +415,7 @@ describeApi("api/cursors", (suite) => {
   /** How large pages may be. */
   const setPageBytes = (bytes: number) =>
     Object.assign(suite.api.hamlet.nouns.api.responseRooms.limits, { pageBytesMax: bytes })
-  afterEach(() => setPageBytes(responseLimits.pageBytesMax))
+  afterEach(() => setPageBytes(roomLimits.pageBytesMax))
 
   for (const [name, variants] of Object.entries(scenes)) {
     for (const [index, open, itemsMax] of variants

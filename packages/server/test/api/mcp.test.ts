@@ -222,7 +222,7 @@ function defineVals(suite: ApiSuite): void {
       version: 1,
       privacy: "private",
       type: "script",
-      about: "Adds",
+      about: "two",
     })
     const edited = await tool("edit_val", {
       val: "adder",

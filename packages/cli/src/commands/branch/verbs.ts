@@ -86,8 +86,8 @@ unified diff.`,
       const { val } = await findTarget(connection, text)
       const branch = await findBranch(connection.client, val.id, name)
       const ids = { val_id: val.id, branch_id: branch.id }
-      const { data } = await connection.client.getBranchDifference({ ...ids, version: since })
-      for (const { path, newPath, before, after } of data)
+      const files = connection.client.items("getBranchDifference", { ...ids, version: since })
+      for await (const { path, newPath, before, after } of files)
         printDiff(output, { path, newPath: newPath ?? path, before, after })
     },
   }),

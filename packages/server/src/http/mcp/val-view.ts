@@ -10,14 +10,12 @@ export const valSummary = z.object({
   type: valType,
   privacy,
   version: z.int().describe("The current version"),
-  about: z.string().nullable().describe("The first line of its readme"),
+  about: z.string().nullable().describe("One line that says what it is"),
   page: z.string().describe("Where people see and edit it"),
   module: z.string().describe("The address by which other vals import it"),
   endpoint: z.string().nullable().describe("The web address of a val of type http"),
   updatedAt: z.string(),
 })
-
-const aboutCharsMax = 200
 
 /** The summary of a val. */
 export function toValSummary(val: ApiVal): z.infer<typeof valSummary> {
@@ -27,17 +25,12 @@ export function toValSummary(val: ApiVal): z.infer<typeof valSummary> {
     type: val.type,
     privacy: val.privacy,
     version: val.version,
-    about: toAbout(val.readme),
+    about: val.summary === "" ? null : val.summary,
     page: val.url,
     module: val.links.module,
     endpoint: val.links.endpoint ?? null,
     updatedAt: val.updatedAt,
   }
-}
-
-function toAbout(readme: string | null): string | null {
-  const line = readme?.split("\n", 20).find((it) => it.trim() !== "")
-  return line === undefined ? null : line.replace(/^#+\s*/, "").slice(0, aboutCharsMax)
 }
 
 /** The arguments of a tool that returns a list. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type ApiResponse, jsonText } from "./api-response.ts"
-import { type ResponseLimits, ResponseRooms, responseLimits } from "./response-room.ts"
+import { type RoomLimits, ResponseRooms, roomLimits } from "./response-room.ts"
 
-const body = new Uint8Array(responseLimits.freeBytesMax + 1).fill(97)
+const body = new Uint8Array(roomLimits.freeBytesMax + 1).fill(97)
 
-function open(limits: Partial<ResponseLimits> = {}) {
-  const rooms = new ResponseRooms({ ...responseLimits, ...limits } as ResponseLimits)
+function open(limits: Partial<RoomLimits> = {}) {
+  const rooms = new ResponseRooms({ ...roomLimits, ...limits } as RoomLimits)
   const request = (init?: RequestInit) => new Request("http://x/v1/vals", init)
   const of = (owner: string, init?: RequestInit) => rooms.open(() => owner, request(init))
   return { rooms, of, send: (owner: string) => of(owner).fit(jsonText(200, body)) }
@@ -26,7 +26,7 @@ describe("ResponseRoom", () => {
 
   test("a small body, an empty one, a stream and a HEAD request hold none", async () => {
     const { rooms, of } = open()
-    const small = jsonText(200, "x".repeat(responseLimits.freeBytesMax))
+    const small = jsonText(200, "x".repeat(roomLimits.freeBytesMax))
     const stream = { ...jsonText(200, ""), stream: new ReadableStream() }
     for (const response of [small, { ...small, body: null }, stream])
       expect(await of("ada").fit(response)).toBe(response)
@@ -40,7 +40,7 @@ describe("ResponseRoom", () => {
     const room = of("ada")
     await room.take()
     await room.take()
-    expect(rooms.budget.heldBytes).toBe(responseLimits.pageRoomBytes)
+    expect(rooms.budget.heldBytes).toBe(roomLimits.pageRoomBytes)
     const sent = await room.fit(jsonText(200, body))
     expect(rooms.budget.heldBytes).toBe(body.length)
     await readAll(sent)

@@ -5,7 +5,7 @@ import { Watchdog, type Watched } from "../../shared/time/watchdog.ts"
 import type { ApiResponse } from "./api-response.ts"
 
 /** The limits of responses. `docs/limits.md` has them. */
-export const responseLimits = {
+export const roomLimits = {
   /** A list or a difference ends before the item with which its JSON would be longer. */
   pageBytesMax: 4_194_304,
   /** What a page may use while it is made: texts that were read, and their JSON. */
@@ -32,18 +32,18 @@ export const responseLimits = {
   sweepMs: 1_000,
 }
 
-export type ResponseLimits = Readonly<typeof responseLimits>
+export type RoomLimits = Readonly<typeof roomLimits>
 
 /**
  * Limits the memory that responses take, from the moment in which long texts are read until the
  * client has read the body.
  */
 export class ResponseRooms {
-  readonly limits: ResponseLimits
+  readonly limits: RoomLimits
   readonly budget: ByteBudget
   readonly senders: Watchdog
 
-  constructor(limits: ResponseLimits = responseLimits) {
+  constructor(limits: RoomLimits = roomLimits) {
     // A copy, so that a test can change them.
     this.limits = { ...limits }
     this.budget = new ByteBudget(this.limits, tooMuch)

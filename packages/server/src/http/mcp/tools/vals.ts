@@ -5,6 +5,9 @@ import { toTextPage, truncate } from "../text-pages.ts"
 import { defineTool, toolLimits } from "../tool.ts"
 import { nextCursor, pageArguments, toNextCursor, toValSummary, valSummary } from "../val-view.ts"
 
+/** A list says what each val is, and a model reads the code of the one that it needs. */
+const withoutTexts = { omit: ["code", "readme"] } as const
+
 const summaries = z.object({ vals: z.array(valSummary), nextCursor })
 
 const searchVals = defineTool({
@@ -30,7 +33,7 @@ const searchVals = defineTool({
     nextCursor,
   }),
   async run({ client }, input) {
-    const { data, links } = await client.searchVals(input)
+    const { data, links } = await client.searchVals({ ...input, ...withoutTexts })
     const vals = data.map((val) => ({ ...toValSummary(val), file: val.file }))
     return { data: { vals, nextCursor: toNextCursor(links) } }
   },
@@ -49,7 +52,7 @@ const listMyVals = defineTool({
   }),
   output: summaries,
   async run({ client }, input) {
-    const { data, links } = await client.listMyVals({ ...input, sort: "updated" })
+    const { data, links } = await client.listMyVals({ ...input, ...withoutTexts, sort: "updated" })
     return { data: { vals: data.map(toValSummary), nextCursor: toNextCursor(links) } }
   },
 })

@@ -1,5 +1,6 @@
 import { type TelemetryAttribute, type telemetryLog, toRunId, type trace } from "@hamlet/contract"
 import type { z } from "zod"
+import type { PageRoom } from "../../../domain/paging.ts"
 import type { LogLine, RunStatus } from "../../../domain/runs/runs.ts"
 import type { TelemetryLog, TelemetryQuery, Trace } from "../../../domain/telemetry/telemetry.ts"
 import { nanosPerMs, type TimePage, toNanos } from "../../../domain/telemetry/time-pages.ts"
@@ -7,25 +8,26 @@ import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import type { ApiResponse } from "../../response/api-response.ts"
 import type { Links } from "../../response/links.ts"
-import { toLink, writeList } from "../../response/page.ts"
+import { toLink, type WrittenList, writeList } from "../../response/page.ts"
 
 /** Runs and logs in the form of OpenTelemetry. */
 export function telemetryHandlers({ telemetry, api: { links } }: Nouns) {
   return {
-    listTraces: async ({ caller, query, request }) => {
+    listTraces: async ({ caller, query, request, room }) => {
       const filter = { ...toQuery(query), orderBy: query.order_by }
       const found = await telemetry.listTraces(caller, filter)
-      return respondPage(links, request, filter, found, (it) => toTraceView(it, links))
+      const toTime = ({ run }: Trace) =>
+        toNanos(query.order_by === "end_time" ? (run.endedAt ?? 0) : run.startedAt)
+      const list = await writeTimes(found.items, (it) => toTraceView(it, links), toTime, room)
+      return respondPage(links, request, filter, list, found)
     },
-    listTelemetryLogs: async ({ caller, query, request }) => {
+    listTelemetryLogs: async ({ caller, query, request, room }) => {
+      // A line may be as long as a log, and a page looks at many logs.
+      await room.take()
       const filter = { ...toQuery(query), runIds: query.trace_ids?.map(toRunId) }
-      return respondPage(
-        links,
-        request,
-        filter,
-        await telemetry.listLogs(caller, filter),
-        toLogView,
-      )
+      const found = await telemetry.listLogs(caller, filter)
+      const list = await writeTimes(found.items, toLogView, ({ at }) => at, room)
+      return respondPage(links, request, filter, list, found)
     },
   } satisfies Partial<Handlers>
 }
@@ -44,20 +46,48 @@ function toQuery({ branch_ids: branchIds, file_id: fileId, ...page }: Query): Te
   return { direction, limit, start, end, branchIds, fileId }
 }
 
+/** A list that is cut by time, and where the next page goes on if it ends early. */
+interface TimedList<Item> {
+  readonly list: WrittenList<Item>
+  readonly cutAt: bigint | undefined
+}
+
+/** Writes the items. All of one time are on one page, because its links could not tell them apart. */
+async function writeTimes<Item>(
+  items: readonly Item[],
+  toView: (item: Item) => unknown,
+  toTime: (item: Item) => bigint,
+  room: PageRoom,
+): Promise<TimedList<Item>> {
+  const list = await writeList(items, toView, room)
+  if (!list.isCut) return { list, cutAt: undefined }
+  const times = items.map(toTime)
+  const isEnd = (count: number) => times[count - 1] !== times[count]
+  let count = list.count
+  while (count > 0 && !isEnd(count)) count -= 1
+  if (count === 0) {
+    count = list.count
+    while (!isEnd(count)) count += 1
+  }
+  const whole = count === list.count ? list : await writeList(items.slice(0, count), toView)
+  return { list: whole, cutAt: count < items.length ? times[count - 1] : undefined }
+}
+
 /** A client reads where to go on out of the link to the next page. */
-async function respondPage<Item>(
+function respondPage<Item>(
   links: Links,
   request: Request,
   { direction }: TelemetryQuery,
-  { items, next }: TimePage<Item>,
-  toView: (item: Item) => unknown,
+  { list, cutAt }: TimedList<Item>,
+  { next }: TimePage<Item>,
 ): Promise<ApiResponse> {
+  const at = cutAt ?? next
   const bound = direction === "asc" ? "start" : "end"
   const neighbours = {
     self: toLink(links, request, {}),
-    ...(next === undefined ? {} : { next: toLink(links, request, { [bound]: toNanoText(next) }) }),
+    ...(at === undefined ? {} : { next: toLink(links, request, { [bound]: toNanoText(at) }) }),
   }
-  return (await writeList(items, toView)).end({ links: neighbours })
+  return list.end({ links: neighbours })
 }
 
 /** With nanoseconds only where there are any. */

@@ -26,12 +26,9 @@ export function BranchDifference(props: {
   const key = `${branch.id} ${other?.id ?? ""} ${props.loadKey}`
   const { value: layout } = readChoice("layout", diffLayouts)
   const found = useResource(key, async (signal) => {
-    const input = { val_id: valId, branch_id: branch.id }
-    return (
-      await api.getBranchDifference(other ? { ...input, other_branch_id: other.id } : input, {
-        signal,
-      })
-    ).data
+    const branches = { val_id: valId, branch_id: branch.id }
+    const input = other ? { ...branches, other_branch_id: other.id } : branches
+    return Array.fromAsync(api.items("getBranchDifference", input, { signal }))
   })
   const label = other ? `Changes from ${other.name} to ${branch.name}` : `Changes on ${branch.name}`
   return (
