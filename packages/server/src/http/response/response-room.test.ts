@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type ApiResponse, jsonText } from "./api-response.ts"
-import { type RoomLimits, ResponseRooms, roomLimits } from "./response-room.ts"
+import { ResponseRooms, type RoomLimits, roomLimits } from "./response-room.ts"
 
 const body = new Uint8Array(roomLimits.freeBytesMax + 1).fill(97)
 
