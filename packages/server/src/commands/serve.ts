@@ -167,7 +167,7 @@ async function shutDown(
  */
 async function makeSignInLink(
   config: Config,
-  { nouns: { signInLinks, api } }: Hamlet,
+  { log, nouns: { signInLinks, api } }: Hamlet,
   { user, isNew }: Awaited<ReturnType<typeof start>>["first"],
 ): Promise<string | undefined> {
   if (!isNew && config.isPublic) return undefined
@@ -176,7 +176,14 @@ async function makeSignInLink(
     scopes: new Set(allScopes),
     root: { tokenId: null, expiresAt: null },
   }
-  return api.links.signIn((await signInLinks.create(firstUser, limits.signInMs)).code)
+  try {
+    return api.links.signIn((await signInLinks.create(firstUser, limits.signInMs)).code)
+  } catch (error) {
+    // The server is up by now, and the link only a convenience: a database that is away comes back.
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn("sign_in_link_not_made", { error: reason })
+    return undefined
+  }
 }
 
 function logStart(

@@ -69,6 +69,8 @@ const limits = {
    * a tenth of the time.
    */
   restFactor: 9,
+  /** The longest such pause: a batch that waited for a slow database has not kept it busy. */
+  restMsMax: 2_000,
 }
 
 /**
@@ -213,7 +215,8 @@ export class Housekeeping {
     while (!this.#loop.isStopped) {
       const startedMs = performance.now()
       if (!(await batch())) return
-      await Bun.sleep((performance.now() - startedMs) * limits.restFactor)
+      const restMs = (performance.now() - startedMs) * limits.restFactor
+      await this.#loop.rest(Math.min(restMs, limits.restMsMax))
     }
   }
 }

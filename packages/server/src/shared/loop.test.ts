@@ -203,3 +203,10 @@ test("Loop.attempt names the step that failed, and goes on", async () => {
     ["Error: round", undefined],
   ])
 })
+
+test("Loop ends a pause within a round when it is stopped", async () => {
+  const loop = new Loop({ round: () => loop.rest(longMs), pollMs: longMs, onError() {} })
+  loop.start()
+  await loop.stop()
+  await loop.rest(longMs)
+})

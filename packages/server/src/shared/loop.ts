@@ -23,6 +23,7 @@ export class Loop {
   readonly #options: LoopOptions
   /** A round serves more than the request that wakes the loop, whose call depth it must not have. */
   readonly #runOutside = AsyncLocalStorage.snapshot()
+  readonly #stopped = Promise.withResolvers<void>()
   #state: "new" | "asleep" | "awake" | "stopped"
   #isWoken = false
   #timer: Timer | undefined
@@ -73,7 +74,17 @@ export class Loop {
   async stop(): Promise<void> {
     this.#state = "stopped"
     clearTimeout(this.#timer)
+    this.#stopped.resolve()
     await this.#rounds
+  }
+
+  /** A pause within a round, which `stop` ends. */
+  async rest(ms: number): Promise<void> {
+    if (this.isStopped) return
+    const rested = Promise.withResolvers<void>()
+    const timer = setTimeout(rested.resolve, ms)
+    await Promise.race([rested.promise, this.#stopped.promise])
+    clearTimeout(timer)
   }
 
   /**

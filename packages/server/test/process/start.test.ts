@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
-import { sql } from "../../src/storage/database/sql.ts"
+import { raw, sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import {
   chosenToken,
@@ -182,3 +182,23 @@ async function countTokens(fixture: ServerFixture): Promise<number> {
   await db.stop()
   return Number(row?.count)
 }
+
+test("hamlet serve goes on when the database fails while the sign-in link is written", async () => {
+  await using fixture = await openServerFixture()
+  const first = await fixture.serve()
+  first.hamlet.signal("SIGTERM")
+  await first.hamlet.ended()
+  const db = await fixture.connect()
+  await db.write(function* () {
+    yield raw(
+      "create trigger no_links before insert on tokens when new.kind = 'link' begin select raise(abort, 'away'); end",
+    )
+  })
+  await db.stop()
+
+  const { hamlet, baseUrl } = await fixture.serve()
+
+  expect(hamlet.stdout).not.toContain("sign in")
+  await hamlet.waitFor("stderr", /"event":"sign_in_link_not_made"/)
+  expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200)
+})

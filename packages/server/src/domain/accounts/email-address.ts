@@ -10,18 +10,8 @@ import type { Account, AccountStore } from "./accounts.ts"
 import { toAuditEntry } from "./audit.ts"
 import { type User, type UserStore, type Users, userNotFound } from "./users.ts"
 
-/** A code that confirms an address, as it is stored. */
-export interface EmailCode {
-  readonly userId: string
-  readonly email: string
-  readonly hash: Uint8Array
-  readonly expiresAt: number
-}
-
 /** Stores the codes that confirm addresses, one per user. */
 export interface EmailCodeStore {
-  /** Replaces the previous code. */
-  put(code: EmailCode): Promise<void>
   /**
    * Marks the address as confirmed if the code was sent to it and is valid. Counts the attempt
    * otherwise, and returns false.
@@ -79,13 +69,14 @@ export function createEmailAddresses(
           createdAt: made.at,
         },
         { ...mail.allowance, recipientsPerDay: limits.codesPerDay },
+        // In one transaction: a message that is sent has a code that works.
+        {
+          userId: user.id,
+          email: user.email,
+          hash: hashCode(user.id, made.code),
+          expiresAt: made.at + limits.codeMs,
+        },
       )
-      await stores.emailCodes.put({
-        userId: user.id,
-        email: user.email,
-        hash: hashCode(user.id, made.code),
-        expiresAt: made.at + limits.codeMs,
-      })
     },
     /** Confirms the caller's address with the code that was sent to it. */
     async confirm({ userId }: Caller, code: string): Promise<User> {

@@ -16,7 +16,7 @@ import type { CallArgs } from "../runs/runner.ts"
 import type { LargeArgs, RunDetail, Runs } from "../runs/runs.ts"
 import { type Val, valNotFound } from "../vals/vals.ts"
 import type { NewQueuedRun, QueueStore } from "./queue-store.ts"
-import type { QueueRoom, RunQueue } from "./run-queue.ts"
+import { type QueueRoom, type RunQueue, takeQueuedRun } from "./run-queue.ts"
 
 /** A call for the queue. */
 export interface EnqueueInput extends StartedPlace {
@@ -46,8 +46,7 @@ export function createQueuedRuns(
     assertRunnable(val)
     const depth = caller.depth ?? 0
     assertDepth(depth)
-    await allowances.takeRun(caller.userId)
-    await room.take(caller.userId)
+    await takeQueuedRun(allowances, room, caller.userId)
     const id = await store.enqueue({
       ...about,
       id: newId(),

@@ -1,5 +1,6 @@
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import type { Allowances } from "../limits/allowances.ts"
 import type { QueueDepth, QueueStore } from "./queue-store.ts"
 
 /** The queue: its runs start on any node. */
@@ -72,24 +73,36 @@ export function createQueueRoom(
     return known && isValid(known) ? known : await count(accountId)
   }
   return {
-    /** Whether `take` would succeed. */
+    /** Whether one more may wait. */
     has: async (accountId: string) => (await find(accountId)).count < queuedMax,
     /** Counts one more run on the account, whether there is room or not. */
     add(accountId: string): void {
       const known = counts.get(accountId)
       if (known) known.count += 1
     },
-    /** Counts one more run on the account. Throws `queue_full` when too many wait. */
-    async take(accountId: string): Promise<void> {
-      const waiting = await find(accountId)
-      if (waiting.count >= queuedMax)
+    /** Throws `queue_full` when too many wait. */
+    async assertRoom(accountId: string): Promise<void> {
+      if ((await find(accountId)).count >= queuedMax)
         throw new AppError(
           "queue_full",
           `Cannot queue another run: ${queuedMax} runs on this account wait already`,
         )
-      waiting.count += 1
     },
   }
+}
+
+/**
+ * Counts one more run for the queue, or throws. A full queue is noticed first: what is refused and
+ * tried again later must not use up the allowance.
+ */
+export async function takeQueuedRun(
+  allowances: Pick<Allowances, "takeRun">,
+  room: Pick<QueueRoom, "assertRoom" | "add">,
+  accountId: string,
+): Promise<void> {
+  await room.assertRoom(accountId)
+  await allowances.takeRun(accountId)
+  room.add(accountId)
 }
 
 interface WaitingCount {

@@ -5,7 +5,7 @@ import type { Claim } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import { depthMax } from "../egress.ts"
 import type { Allowances } from "../limits/allowances.ts"
-import type { QueueRoom } from "../queue/run-queue.ts"
+import { type QueueRoom, takeQueuedRun } from "../queue/run-queue.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 import type {
   Attempt,
@@ -146,8 +146,7 @@ function toRecorded({ attemptList }: DueDelivery, ended: EndedAttempt): Recorded
 /** Why the owner cannot queue another run now; null if they can. */
 async function findRunRefusal({ allowances, queueRoom }: RunAdder, ownerId: string) {
   try {
-    await allowances.takeRun(ownerId)
-    await queueRoom.take(ownerId)
+    await takeQueuedRun(allowances, queueRoom, ownerId)
     return null
   } catch (error) {
     if (error instanceof AppError && ["rate_limited", "queue_full"].includes(error.code))

@@ -1,8 +1,8 @@
 import type { EmailCodeStore } from "../../domain/accounts/email-address.ts"
+import type { EmailCode } from "../../domain/mail/outbound/emails.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { type Statement, sql } from "../database/sql.ts"
 
 interface CodeRow {
   readonly hash: Uint8Array
@@ -13,15 +13,16 @@ interface CodeRow {
 /** Codes that confirm addresses, in the database. */
 export function createEmailCodeStore(db: Database): EmailCodeStore {
   return {
-    put: ({ userId, email, hash, expiresAt }) =>
-      writeOnce(db, function* () {
-        yield sql`
-          insert into email_codes (user_id, email, hash, expires_at) values (${userId}, ${email}, ${hash}, ${expiresAt})
-          on conflict (user_id) do update set email = excluded.email, hash = excluded.hash, attempts = 0, expires_at = excluded.expires_at`
-      }),
     confirm: (userId, hash, at, attemptsMax) =>
       db.write(() => confirm(db.dialect, userId, hash, at, attemptsMax)),
   }
+}
+
+/** Replaces the previous code. Part of the transaction that stores the message with the code. */
+export function putEmailCode({ userId, email, hash, expiresAt }: EmailCode): Statement {
+  return sql`
+    insert into email_codes (user_id, email, hash, expires_at) values (${userId}, ${email}, ${hash}, ${expiresAt})
+    on conflict (user_id) do update set email = excluded.email, hash = excluded.hash, attempts = 0, expires_at = excluded.expires_at`
 }
 
 /** The row lock makes attempts count one after the other. */

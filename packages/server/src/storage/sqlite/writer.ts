@@ -185,9 +185,17 @@ export class SqliteWriter {
     const result = await delegate().catch(() => "failed" as const)
     if (result === "failed")
       this.#again.unshift({ ...job, about: { ...job.about, delegate: undefined } })
-    else {
+    else this.#settleDelegated(job, result.value)
+  }
+
+  #settleDelegated(job: Job, value: unknown): void {
+    try {
       this.#hooks.onCommit()
-      job.resolve(result.value)
+      // As after a commit of this connection: it may have gone to a file that is lost.
+      this.#hooks.assertWritable()
+      job.resolve(value)
+    } catch (error) {
+      job.reject(error)
     }
   }
 

@@ -117,10 +117,22 @@ export interface UsedMail {
   readonly bytes: number
 }
 
+/** A code that confirms an address, as it is stored. */
+export interface EmailCode {
+  readonly userId: string
+  readonly email: string
+  readonly hash: Uint8Array
+  readonly expiresAt: number
+}
+
 /** Stores outgoing emails. */
 export interface EmailStore {
-  /** Undefined when the email was stored. */
-  add(email: NewEmail, allowance: EmailAllowance): Promise<EmailRefusal | undefined>
+  /** Undefined when the email was stored, and with it the code that it contains. */
+  add(
+    email: NewEmail,
+    allowance: EmailAllowance,
+    code?: EmailCode,
+  ): Promise<EmailRefusal | undefined>
   /**
    * Stores a copy of a failed email with a new id, for the recipients that did not get it.
    */

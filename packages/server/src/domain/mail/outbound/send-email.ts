@@ -15,6 +15,7 @@ import { type ComposedEmail, composeEmail, type Sender, type SenderRules } from 
 import type {
   Email,
   EmailAllowance,
+  EmailCode,
   EmailRefusal,
   EmailStatus,
   EmailStore,
@@ -61,8 +62,12 @@ export function createOutgoingMail(
     return email
   }
   /** Stores an email, which is sent in the background. Throws if the account may send no more. */
-  const add = async (email: NewEmail, allowance: EmailAllowance): Promise<void> => {
-    const refusal = await store.add(email, allowance)
+  const add = async (
+    email: NewEmail,
+    allowance: EmailAllowance,
+    code?: EmailCode,
+  ): Promise<void> => {
+    const refusal = await store.add(email, allowance, code)
     if (refusal) throw toError(refusal, allowance)
     sending.wake()
   }

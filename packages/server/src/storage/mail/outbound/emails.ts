@@ -3,6 +3,7 @@ import { toEmailStatus } from "../../../domain/mail/outbound/deliver-email.ts"
 import type {
   Email,
   EmailAllowance,
+  EmailCode,
   EmailOutcome,
   EmailRefusal,
   EmailStore,
@@ -10,6 +11,7 @@ import type {
   Resending,
 } from "../../../domain/mail/outbound/emails.ts"
 import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { putEmailCode } from "../../accounts/email-codes.ts"
 import { asAdded, type RowClaims } from "../../claims/row-claims.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
@@ -27,7 +29,8 @@ export function createEmailStore(
   claims: Pick<RowClaims, "end" | "postpone">,
 ): EmailStore {
   return {
-    add: (email, allowance) => writeOnce(db, () => addEmail(db.dialect, email, allowance)),
+    add: (email, allowance, code) =>
+      writeOnce(db, () => addEmail(db.dialect, email, allowance, code)),
     resend: (accountId, id, copy, allowance) =>
       writeOnce(db, () => resend(db.dialect, accountId, id, copy, allowance)),
     find: (accountId, id) =>
@@ -74,6 +77,7 @@ function* addEmail(
   dialect: Dialect,
   email: NewEmail,
   allowance: EmailAllowance,
+  code?: EmailCode,
 ): Script<EmailRefusal | undefined> {
   const { id, accountId, kind, content, createdAt } = email
   yield* dialect.lockName(`emails of ${accountId}`)
@@ -89,6 +93,7 @@ function* addEmail(
     "emails",
     sql`insert into email_contents (email_id, content) values (${id}, ${content})`,
   )
+  if (code) yield putEmailCode(code)
   return undefined
 }
 
