@@ -107,8 +107,9 @@ export class Egress implements AccountEgress {
     this.#options.takeBytes(ownerId, bytes)
   }
 
+  /** A stream may fail without a reason. The log then has the place that noticed it. */
   onError(error: unknown): void {
-    this.#options.onError(error)
+    this.#options.onError(error ?? new Error("A stream was broken off without a reason"))
   }
 
   noteStop(listener: ProxyListener): void {
