@@ -65,7 +65,10 @@ export async function openAttackScene({ open, openTyped, stage }: App): Promise<
       await page.getByText(text).first().waitFor()
     },
     async findFrame() {
-      await page.getByRole("button", { name: "Load the page" }).click()
+      // What was seen before is there.
+      const load = page.getByRole("button", { name: "Load the page" })
+      await load.or(page.locator("iframe")).first().waitFor()
+      if ((await load.count()) > 0) await load.click()
       await page.frameLocator("iframe").getByText("x-hostile").waitFor()
       const frame = page.frames().find((frame) => frame !== page.mainFrame())
       if (!frame) throw new Error("there is no frame")

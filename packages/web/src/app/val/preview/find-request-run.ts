@@ -72,10 +72,15 @@ export async function findLastPage(
   for (const { id } of newest.slice(0, limits.runsReadMax)) {
     const run = await api.getRun({ run_id: id }, { signal })
     first ??= run
-    if (findHeader(run.responseContent?.headers ?? [], "content-type").startsWith("text/html"))
-      return run
+    if (isPage(run)) return run
   }
   return first
+}
+
+/** Whether a response was a page, and not data. */
+export function isPage({ responseContent }: Pick<RunDetail, "responseContent">): boolean {
+  const type = findHeader(responseContent?.headers ?? [], "content-type")
+  return /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type)
 }
 
 const limits = { runsReadMax: 8 }

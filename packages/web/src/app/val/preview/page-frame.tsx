@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks"
-import { Bars, EmptyState } from "../../../ui/page-states.tsx"
+import { Icon } from "../../../ui/icon.tsx"
+import { Bars } from "../../../ui/page-states.tsx"
 import { Loaded } from "../../data/loaded.tsx"
 import type { UsedResource } from "../../data/resource.ts"
 import { Button } from "../../parts/buttons/button.tsx"
@@ -68,8 +69,8 @@ function isLeaving({ requests, recent }: FrameProps): boolean {
 }
 
 /**
- * In place of a page that has not been loaded: the last one as it was recorded, as text, since only
- * its beginning is kept and its scripts would send requests.
+ * In place of a page that has not been loaded: the picture of an empty one, which loads it with a
+ * click. A last response that was no page is shown as it was recorded.
  */
 function LastPage({ requests }: Pick<ValTabProps, "requests">) {
   const { exchange, run } = requests
@@ -87,13 +88,21 @@ function LastPage({ requests }: Pick<ValTabProps, "requests">) {
   if (!last && requests.isLooking.value) return <Bars count={4} />
   if (!last)
     return (
-      <EmptyState icon="external" title="No request has been sent">
-        <p>Nothing is sent to the val before you ask for it.</p>
-        {load}
-      </EmptyState>
+      <button
+        type="button"
+        class="page-nothing"
+        disabled={exchange.value.kind === "sending"}
+        onClick={() => requests.loadPage()}
+      >
+        <span class="page-picture" aria-hidden="true">
+          <Icon name="play" />
+        </span>
+        <span class="empty-title">Load the page</span>
+        <span class="small quiet">Nothing is sent to the val before that.</span>
+      </button>
     )
   return (
-    <section class="column fill last-page" aria-label="The last page">
+    <section class="column fill last-page" aria-label="The last response">
       <p class="row wrap small notice">
         <span>
           <code>{toRunText(last)}</code> <TimeAgo at={last.runStartAt} />, by version{" "}

@@ -7,7 +7,7 @@ import { isGoingOn } from "../../runs/list/run-kinds.ts"
 import { toPath } from "../../runs/list/run-title.ts"
 import type { ValEditing } from "../code/val-editing.ts"
 import type { RecentRuns } from "../panes/recent-runs.ts"
-import { findLastPage, findPageRun, findRequestRun, toIds } from "./find-request-run.ts"
+import { findLastPage, findPageRun, findRequestRun, isPage, toIds } from "./find-request-run.ts"
 import { hasBody } from "./methods.ts"
 import { readHistory, rememberRequest, type TypedRequest } from "./request-history.ts"
 import { toHeaders } from "./to-headers.ts"
@@ -67,7 +67,8 @@ export class ValRequests {
 
   /**
    * Shows the file that Run starts now. A page that was loaded before is replaced by that of the
-   * file; otherwise nothing is sent, since a request may have side effects.
+   * file, and one that was seen before is loaded again; otherwise nothing is sent, since the request
+   * may have side effects that the user does not know.
    */
   follow(fileId: string | undefined): void {
     const isOther = this.#fileId !== undefined && this.#fileId !== fileId
@@ -87,7 +88,7 @@ export class ValRequests {
     void (wasLoaded && fileId !== undefined ? this.loadPage() : this.#showLast())
   }
 
-  /** Shows the last page as it was recorded. */
+  /** Loads the last page again, or shows the last response as it was recorded if it was no page. */
   async #showLast(): Promise<void> {
     const { signal } = this.#abort
     const run =
@@ -96,9 +97,12 @@ export class ValRequests {
     if (signal.aborted) return
     this.isLooking.value = false
     if (!run?.request || this.exchange.peek().kind !== "none") return
-    this.run.value = run
-    this.page.value = { path: toPath(run.request.url), number: 0 }
-    if (this.draft.peek().path === "/") this.change({ path: this.page.peek().path })
+    const path = toPath(run.request.url)
+    if (this.draft.peek().path === "/") this.change({ path })
+    if (isPage(run) && (run.request.status ?? 500) < 400) return this.loadPage(path)
+    this.page.value = { path, number: 0 }
+    // A page is never shown as its source.
+    if (!isPage(run)) this.run.value = run
   }
 
   change(changes: Partial<TypedRequest>): void {
