@@ -45,6 +45,8 @@ export interface CodeEditorHandle {
 }
 
 export interface CodeEditorProps {
+  /** Gives the editor the focus, as soon as it is there, and is called then. */
+  readonly takeFocus?: (() => void) | undefined
   /** The initial text. A later value is ignored. Another document needs another `key`. */
   readonly value: string
   readonly language: EditorLanguage

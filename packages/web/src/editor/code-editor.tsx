@@ -26,6 +26,7 @@ function Document(props: CodeEditorProps) {
     typeService,
     path,
     locked,
+    takeFocus,
   } = props
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
@@ -75,6 +76,13 @@ function Document(props: CodeEditorProps) {
   useEffect(() => {
     if (goTo) editor.current?.goToLine(goTo.line, goTo.column)
   }, [goTo])
+
+  // An effect, because a dialog that closes gives the focus back before it.
+  useEffect(() => {
+    if (!takeFocus) return
+    editor.current?.focus()
+    takeFocus()
+  }, [takeFocus])
 
   return (
     <div class="code-editor" ref={host}>

@@ -3,6 +3,7 @@ import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { findTab, makeFiles, openVal } from "../support/files-page.ts"
+import { makeVal } from "../support/val-page.ts"
 
 describeApp("how runs ended", (app) => {
   test("the drawer shows the error of a failed run, and its stack leads into the files", async () => {
@@ -38,14 +39,16 @@ describeApp("how runs ended", (app) => {
     const owner = await app.stage.person("grace")
     await using own = await app.open(owner)
     const { page } = own
-    const val = await makeFiles(owner, {
-      "main.tsx": "export default () => 1\n",
-      "api.http.ts": `export default (request: Request) => {
+    const { client } = owner
+    const val = await makeVal(owner, { code: "export default () => 1\n" })
+    const content = `export default (request: Request) => {
   const status = Number(new URL(request.url).searchParams.get("status"))
   return new Response("", { status })
-}\n`,
+}\n`
+    await client.changeFiles({
+      val_id: val.id,
+      changes: [{ path: "api.http.ts", type: "http", content }],
     })
-    const { client } = owner
     for (const status of [200, 404, 503])
       await client.sendValRequest({
         ...{
@@ -69,7 +72,7 @@ describeApp("how runs ended", (app) => {
     await expectNoBarriers(page)
     await page.getByRole("link", { name: "Home", exact: true }).click()
     const latest = page.getByRole("region", { name: "Latest runs" })
-    await latest.getByRole("link", { name: /GET \/\?status=404 → 404/ }).waitFor()
+    await latest.getByRole("link", { name: /GET \/\?status=404.*404/ }).waitFor()
     await latest.getByRole("link", { name: /succeeded/ }).waitFor()
     await expectNoBarriers(page)
     expect(own.problems).toEqual([])

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useLayoutEffect } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Icon, IconButton } from "../../ui/icon.tsx"
@@ -80,7 +80,19 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
   // The content depends on the viewer: it is not loaded before the session is known.
   const isKnown = value.kind !== "unknown" && value.kind !== "unreachable"
   if (!(Page && (isKnown || row.isBare))) return <PageSkeleton />
-  return <Page key={toKey(row, props)} {...props} />
+  return <FocusedPage key={toKey(row, props)} page={Page} {...props} />
+}
+
+let isFirstPage = true
+
+/** A page. The focus of a link that has gone with its page would leave Tab in the middle of this one. */
+function FocusedPage({ page: Page, ...props }: PageProps & { page: ComponentType<PageProps> }) {
+  useLayoutEffect(() => {
+    const hasFocus = document.activeElement !== null && document.activeElement !== document.body
+    if (!isFirstPage && !hasFocus) document.getElementById("main")?.focus({ preventScroll: true })
+    isFirstPage = false
+  }, [])
+  return <Page {...props} />
 }
 
 /**

@@ -10,6 +10,7 @@ import { PageHead } from "../parts/page-head.tsx"
 import { Section } from "../parts/section.tsx"
 import { templates } from "../templates/catalog.ts"
 import { TemplateCards } from "../templates/template-cards.tsx"
+import { focusWanted } from "../val/files/files-view.ts"
 
 const starts = {
   http: `export default function (request: Request): Response {\n  return new Response("Hello")\n}\n`,
@@ -38,6 +39,7 @@ export function Page() {
       type: type.value,
       privacy: privacy.value,
     })
+    focusWanted.value = "entry"
     navigate(new URL(val.url).pathname)
   }
   return (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import type { IconName } from "../../ui/icon.tsx"
+import { Icon, type IconName } from "../../ui/icon.tsx"
 import { followMedia } from "../../ui/media.ts"
 import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
@@ -16,10 +16,14 @@ import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import { toHref } from "./to-href.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** Narrower than this, most tabs are in the menu. The name of the branch takes room. */
+/**
+ * Narrower than this, most tabs are in the menu. The name of the branch and one more tab take room:
+ * first the tabs that are about other people leave.
+ */
 const narrow = {
   main: followMedia("(width < 1100px)"),
-  branches: followMedia("(width < 1480px)"),
+  branches: followMedia("(width < 1340px)"),
+  others: followMedia("(width < 1480px)"),
 }
 
 /** The name and the tabs of a val in one bar, and at its end what belongs to the tab. */
@@ -41,6 +45,7 @@ export function ValBar(
         </h1>
         <ForkedFrom editing={editing} />
       </div>
+      {isOwn ? null : <AppLink editing={editing} />}
       <div class="row val-badges">
         <CurrentBranch editing={editing} isOwn={isOwn} />
         <VersionMenu editing={editing} />
@@ -59,6 +64,16 @@ export function ValBar(
   )
 }
 
+/** Visitors may have come for what the val does, and not for its code. */
+function AppLink({ editing }: Pick<ValTabProps, "editing">) {
+  const { endpoint } = editing.findStarted()?.links ?? {}
+  return endpoint === undefined ? null : (
+    <a class="button button-small app-link" href={endpoint} target="_blank" rel="noreferrer">
+      <Icon name="external" /> Open the app
+    </a>
+  )
+}
+
 function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn">) {
   const { branch } = editing
   const show = (name: string) =>
@@ -73,32 +88,36 @@ function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn"
 function useTabs(props: Pick<ValTabProps, "editing" | "isOwn" | "tab">) {
   const { editing, isOwn, tab } = props
   const { referenceCount, branchCount } = editing.val.value
-  const isNarrow = (branchCount > 1 ? narrow.branches : narrow.main).value
+  const hasBranches = branchCount > 1
+  const isNarrow = (hasBranches ? narrow.branches : narrow.main).value
+  const isFolded = (part: string) =>
+    part !== tab && (isNarrow || (hasBranches && narrow.others.value && aboutOthers.has(part)))
   const toTab = (part: string, label: string, icon: IconName) => ({
     href: toHref(editing, part),
     label,
+    isFolded: isFolded(part),
     // In the menu.
-    ...(isNarrow && part !== tab ? { icon } : {}),
+    ...(isFolded(part) ? { icon } : {}),
   })
   const first: readonly LinkTab[] = [
     { href: toHref(editing), label: "Code" },
     { href: toHref(editing, "readme"), label: "Readme" },
   ]
-  const others: readonly LinkTab[] = [
+  const others: readonly (LinkTab & { readonly isFolded: boolean })[] = [
     toTab("versions", "Versions", "history"),
-    ...(branchCount > 1 ? [toTab("branches", "Branches", "branch")] : []),
+    ...(hasBranches ? [toTab("branches", "Branches", "branch")] : []),
     toTab("runs", "Runs", "runs"),
     toTab("discussion", "Discussion", "comment"),
     { ...toTab("graph", "Graph", "graph"), count: referenceCount },
     ...(isOwn ? [toTab("settings", "Settings", "settings")] : []),
   ]
-  if (!isNarrow) return { shown: [...first, ...others], folded: [] }
-  const current = toHref(editing, tab)
   return {
-    shown: [...first, ...others.filter(({ href }) => href === current)],
-    folded: others.filter(({ href }) => href !== current),
+    shown: [...first, ...others.filter(({ isFolded }) => !isFolded)],
+    folded: others.filter(({ isFolded }) => isFolded),
   }
 }
+
+const aboutOthers: ReadonlySet<string> = new Set(["discussion", "graph"])
 
 function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
   const { id, likeCount } = editing.val.value

@@ -114,7 +114,7 @@ export function definePane(app: App): void {
     await page.goto(val.path)
     await page.getByRole("button", { name: "Share" }).click()
     const dialog = page.getByRole("dialog", { name: `Share ${val.name}` })
-    await dialog.getByRole("region", { name: "Web address" }).getByText("http").waitFor()
+    await dialog.getByRole("region", { name: "App", exact: true }).getByText("http").waitFor()
     await dialog.getByText("the val is private").waitFor()
     expect(await dialog.getByRole("region", { name: "Code in another page" }).count()).toBe(0)
     await seeNote(page, "Unlisted: anyone with its address can see it", () =>

@@ -37,8 +37,8 @@ function ShareDialog(props: Props & { readonly onClose: () => void }) {
     <Dialog title={`Share ${name}`} onClose={onClose}>
       <div class="share">
         {isOwn ? <Privacy editing={editing} /> : <p>{toMeaning(privacy)}</p>}
-        <ShareText title="Page" text={location.origin + toHref(editing)} />
-        {endpoint === undefined ? null : <ShareText title="Web address" text={endpoint} />}
+        {endpoint === undefined ? null : <ShareText title="App" text={endpoint} />}
+        <ShareText title="Code" text={location.origin + toHref(editing)} />
         {email === undefined ? null : <ShareText title="Mail address" text={email} />}
         <ShareText title="Import" text={toImportLine(name, links.module)} />
         {privacy === "private" ? (

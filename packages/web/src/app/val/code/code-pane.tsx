@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { LazyCodeEditor } from "../../../editor/lazy.tsx"
 import { toLanguage } from "../../../editor/to-language.ts"
+import { setTo } from "../../../ui/bind.ts"
 import { Bars, EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { explain } from "../../data/explain.ts"
 import { currentLocation } from "../../frame/location.ts"
@@ -11,6 +12,7 @@ import { editorFeatures } from "../editor/editor-features.ts"
 import { isWordWrapped } from "../editor/editor-settings.ts"
 import type { EditedFile } from "../files/edited-file.ts"
 import { FileTabs, hasTabs, toTabIds } from "../files/file-tabs.tsx"
+import { focusWanted } from "../files/files-view.ts"
 import { DraftNotice, ElsewhereNotice, SaveProblemNotice } from "../saving/notices.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { TypeDocuments, toDocumentPath } from "./type-documents.tsx"
@@ -86,6 +88,7 @@ function FileEditor(props: ValTabProps & { readonly file: EditedFile }) {
       readOnly={!isOwn}
       isWrapped={isWordWrapped.value}
       goTo={goTo}
+      takeFocus={isCurrent && isFocusWanted(editing, path) ? clearFocus : undefined}
       typeService={typeService}
       {...editorFeatures(editing, actions.goTo)}
       onChange={(text) => editing.files.type(text, file)}
@@ -96,6 +99,14 @@ function FileEditor(props: ValTabProps & { readonly file: EditedFile }) {
       }}
     />
   )
+}
+
+const clearFocus = setTo(focusWanted, undefined)
+
+function isFocusWanted({ files }: ValTabProps["editing"], path: string): boolean {
+  const { value } = focusWanted
+  if (value === undefined) return false
+  return value === "entry" ? files.entry.value?.path.value === path : value.path === path
 }
 
 /** Reads `?line=12`. The object changes only with the address, since each one moves the cursor. */

@@ -6,6 +6,10 @@ export const newEntry: Signal<
   { readonly kind: "file" | "folder"; readonly parent: string } | undefined
 > = signal(undefined)
 
+/** The path of the file whose editor gets the focus when it is there; the entry file of a new val. */
+export const focusWanted: Signal<{ readonly path: string } | "entry" | undefined> =
+  signal(undefined)
+
 /** Whether the dialog with the unsaved changes is open. */
 export const isReviewing: Signal<boolean> = signal(false)
 

@@ -11,7 +11,7 @@ import { fileTemplates } from "../../templates/file-templates.ts"
 import { narrowView } from "../panes/narrow.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { createFileActions } from "./file-actions.ts"
-import { newEntry } from "./files-view.ts"
+import { focusWanted, newEntry } from "./files-view.ts"
 import { treeTypeChoices } from "./tree/file-badge.tsx"
 
 type Props = Pick<ValTabProps, "editing">
@@ -41,6 +41,7 @@ function NewFile({ editing, start }: Props & { start: string }) {
     const { content } = fileTemplates.find(({ title }) => title === template.value) ?? {}
     actions.add(path.value.trim(), type, content ?? toStart(type))
     narrowView.value = "code"
+    focusWanted.value = { path: path.value.trim() }
     close()
   }
   const pickTemplate = (title: string) => {

@@ -8,7 +8,7 @@ import { useControlKeys } from "../code/use-control-keys.ts"
 import { changeLayout, layout } from "../panes/layout.ts"
 import { narrowView } from "../panes/narrow.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { newEntry } from "./files-view.ts"
+import { focusWanted, newEntry } from "./files-view.ts"
 import type { ValFiles } from "./val-files.ts"
 
 /** Control-P opens any file, Control-B shows and hides the tree; the palette has the files too. */
@@ -74,6 +74,7 @@ function listFiles(files: ValFiles) {
       open() {
         files.open(file)
         narrowView.value = "code"
+        focusWanted.value = { path: file.path.peek() }
       },
     }))
 }
