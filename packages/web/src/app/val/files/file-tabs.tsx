@@ -20,19 +20,11 @@ export function toTabIds({ key }: EditedFile): { readonly tab: string; readonly 
 /** The open files over the editor. They are one tab stop; the arrow keys move inside. */
 export function FileTabs({ editing }: Pick<ValTabProps, "editing">) {
   const { files } = editing
-  const list = useRef<HTMLDivElement>(null)
-  const tabs = files.tabs.value
-  const current = files.current.value
-  useLayoutEffect(() => {
-    const tab = list.current?.querySelector("[aria-selected=true]")
-    tab?.scrollIntoView({ block: "nearest", inline: "nearest" })
-  }, [current, tabs.length])
-  if (!hasTabs(files)) return null
-  return <TabList files={files} list={list} />
+  return hasTabs(files) ? <TabList files={files} /> : null
 }
 
-function TabList(props: { files: ValFiles; list: { current: HTMLDivElement | null } }) {
-  const { files, list } = props
+function TabList({ files }: { files: ValFiles }) {
+  const list = useRef<HTMLDivElement>(null)
   useMoreHint(list)
   const onKeyDown = (event: KeyboardEvent) => {
     const file = files.current.peek()
@@ -73,8 +65,14 @@ function FileTab({ files, file }: { files: ValFiles; file: EditedFile }) {
   const path = file.path.value
   const isCurrent = files.current.value === file
   const ids = toTabIds(file)
+  const tab = useRef<HTMLButtonElement>(null)
+  // In the tab itself: those around it are rendered before it.
+  useLayoutEffect(() => {
+    if (isCurrent) tab.current?.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }, [isCurrent])
   return (
     <button
+      ref={tab}
       type="button"
       role="tab"
       id={ids.tab}
