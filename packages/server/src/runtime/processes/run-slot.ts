@@ -201,6 +201,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     this.process.retire()
     this.release()
     if (this.process.runs === 0) void this.process.sandbox.stop()
+    else this.process.askForSign()
   }
 
   sweep(nowMs: number): void {

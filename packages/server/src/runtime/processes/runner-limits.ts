@@ -2,6 +2,11 @@
 export const runnerLimits = {
   /** Until a response begins, or a call returns. */
   runMsMax: 60_000,
+  /**
+   * How long a process may not respond after one of its runs was ended. If the run keeps it busy for
+   * ever, the process ends, so that the runs beside it learn it now and not when their time is over.
+   */
+  stuckMsMax: 5_000,
   runsPerValMax: 256,
   runsPerAccountMax: 1024,
   /** Runs that wait because of one of the limits above. An account may hold a quarter of them. */

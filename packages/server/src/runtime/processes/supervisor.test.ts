@@ -673,6 +673,38 @@ describe("Supervisor", () => {
     expect([loads, stage.supervisor.status().runs]).toEqual([2, 0])
   })
 
+  test("ends a process that a cancelled run keeps from responding, and no other one", async () => {
+    stage = await Stage.open({ runMsMax: 600_000, stuckMsMax: 300 })
+    const code = `export default async (how) => {
+      console.log(how)
+      if (how === "loops") for (;;);
+      await new Promise((resolve) => setTimeout(resolve, how === "waits" ? 600_000 : 1_500))
+      return how
+    }`
+    const begin = async (how: string) => {
+      const run = new Run()
+      const slot = await stage.supervisor.acquire(toProgram(code, { type: "script" }), run)
+      const outcome = slot.call([how])
+      await until(() => run.logs.length === 1, "the run to begin")
+      return { slot, outcome }
+    }
+    // One that waits ends alone: the one beside it goes on.
+    const [waits, ends] = [await begin("waits"), await begin("ends")]
+    waits.slot.stop("cancelled")
+    expect(await waits.outcome).toMatchObject({ status: "cancelled" })
+    expect(await ends.outcome).toMatchObject({ kind: "returned" })
+    ends.slot.release()
+
+    const [neighbour, loops] = [await begin("waits"), await begin("loops")]
+    loops.slot.stop("cancelled")
+    expect(await loops.outcome).toMatchObject({ status: "cancelled" })
+    expect(await neighbour.outcome).toMatchObject({
+      status: "crashed",
+      error: { message: expect.stringContaining("did not respond") },
+    })
+    neighbour.slot.release()
+  })
+
   test("starts no process for a client that has already disconnected", async () => {
     stage = await Stage.open()
     const program = toProgram(`export default () => "ran"`, { type: "script" })

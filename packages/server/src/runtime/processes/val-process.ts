@@ -72,6 +72,8 @@ export class ValProcess implements EgressClient {
   #isLoading = false
   #hasLoaded = false
   #idleMessages = 0
+  /** When the guest was asked for a sign of life that has not come. */
+  #askedMs: number | undefined
 
   constructor(
     program: Program,
@@ -171,6 +173,18 @@ export class ValProcess implements EgressClient {
   sweep(nowMs: number): void {
     for (const activeRun of this.#activeRuns.values()) activeRun.sweep(nowMs)
     this.client.sweep(nowMs)
+    if (this.#askedMs !== undefined && nowMs - this.#askedMs > this.limits.stuckMsMax)
+      void this.sandbox.stop("killed", "it did not respond after one of its runs was ended")
+  }
+
+  /**
+   * Called when a run was ended beside others. An endless loop can only be ended with its process, and
+   * keeps all other runs from going on.
+   */
+  askForSign(): void {
+    if (this.#askedMs !== undefined || this.state === "gone") return
+    this.#askedMs = performance.now()
+    this.sandbox.send({ kind: "ping" })
   }
 
   /**
@@ -262,8 +276,11 @@ export class ValProcess implements EgressClient {
           error: this.maskError(message.error),
         })
         return
-      case "warm":
       case "pong":
+        if (this.#askedMs === undefined) break
+        this.#askedMs = undefined
+        return
+      case "warm":
     }
     // A guest sends none of these now, but a val that has found the socket may.
     if (++this.#idleMessages === idleMessagesMax)
