@@ -10,6 +10,7 @@ import { McpPool } from "../http/mcp/mcp-pool.ts"
 import type { ApiParts } from "../http/nouns.ts"
 import { createDocPages } from "../http/pages/doc-pages.ts"
 import type { DocsPage } from "../http/pages/page-files.ts"
+import { BodyBudget } from "../http/request/body-budget.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
 import { createLargeSaves } from "../http/request/large-saves.ts"
 import type { Links } from "../http/response/links.ts"
@@ -73,6 +74,7 @@ export function createApi(
     mailBodyBytesMax: Math.max(config.bodyBytesMax, config.emails.bytesMax),
     hasAddressesInLog: config.hasAddressesInLog,
     allowsAnonymousRuns: config.allowsAnonymousRuns,
+    bodyBudget: new BodyBudget(),
     largeBodies: new LargeBodies(),
     largeSaves: createLargeSaves(),
     responseRooms: new ResponseRooms(),

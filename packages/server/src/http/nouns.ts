@@ -79,6 +79,7 @@ import type { DatabaseCounts, MailCounts } from "./ops/metrics.ts"
 import type { MetricsAccess } from "./ops/metrics-access.ts"
 import type { DocPages } from "./pages/doc-pages.ts"
 import type { DocsPage, WebApp } from "./pages/page-files.ts"
+import type { BodyBudget } from "./request/body-budget.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { LargeSaves } from "./request/large-saves.ts"
 import type { Links } from "./response/links.ts"
@@ -173,6 +174,7 @@ export interface ApiParts {
   readonly bodyBytesMax: number
   /** The same for requests that contain a mail. */
   readonly mailBodyBytesMax: number
+  readonly bodyBudget: BodyBudget
   readonly largeBodies: LargeBodies
   readonly largeSaves: LargeSaves
   readonly responseRooms: ResponseRooms

@@ -75,10 +75,14 @@ async function respond(
 ): Promise<ApiResponse> {
   const route: RouteDefinition = routes[name]
   const { request, caller, room } = matched
-  const bytes = route.body ? await readTimed(request, bytesMax, toSender(matched)) : undefined
   const params = route.params && validate(route.params, matched.params)
   const query = route.query && withRoom(validate(route.query, toQuery(request.url)), room)
-  const { body, forwardedJson } = route.body ? await toBody(api, name, matched, bytes) : withoutBody
+  const sender = toSender(matched)
+  const { bytes, body, forwardedJson } = route.body
+    ? await api.bodyBudget.run(request, sender, bytesMax, async () =>
+        toBody(api, name, matched, await readTimed(request, bytesMax, sender)),
+      )
+    : withoutBody
   const call: Call = {
     params,
     query,
@@ -124,11 +128,7 @@ function withRoom(
 }
 
 /** A client may send its body slowly, which is no fault of the server. */
-async function readTimed(
-  request: Request,
-  bytesMax: number,
-  sender: string,
-): Promise<Uint8Array | undefined> {
+async function readTimed(request: Request, bytesMax: number, sender: string): Promise<Uint8Array> {
   const startMs = performance.now()
   try {
     return await readBody(request, bytesMax, sender)
@@ -144,25 +144,29 @@ function toSender({ caller, address }: Pick<MatchedRequest, "caller" | "address"
 }
 
 interface CallBody {
+  readonly bytes: Uint8Array | undefined
   readonly body: unknown
   readonly forwardedJson: Call["forwardedJson"]
 }
 
-const withoutBody: CallBody = { body: undefined, forwardedJson: {} }
+const withoutBody: CallBody = { bytes: undefined, body: undefined, forwardedJson: {} }
 
 async function toBody(
   { largeBodies }: ApiParts,
   name: RouteName,
   matched: MatchedRequest,
-  bytes: Uint8Array = new Uint8Array(),
+  bytes: Uint8Array,
 ): Promise<CallBody> {
   const route: RouteDefinition = routes[name]
   const { request } = matched
   const contentType = request.headers.get("content-type")
   if (largeBodies.isLarge(bytes))
-    return largeBodies.parse(toSender(matched), { route: name, bytes, contentType })
+    return {
+      bytes,
+      ...(await largeBodies.parse(toSender(matched), { route: name, bytes, contentType })),
+    }
   const value = parseBody(bytes, contentType, route.isCodeBody ?? false)
-  return { body: route.body && validate(route.body, value), forwardedJson: {} }
+  return { bytes, body: route.body && validate(route.body, value), forwardedJson: {} }
 }
 
 /** Calls a handler for a response that can be stored. An expected error is stored too. */

@@ -27,11 +27,13 @@ export async function respondToMcp(
   fetchApi: FetchApi,
   { request, requestId, caller, connection }: McpCall,
 ): Promise<ApiResponse> {
-  const { bodyBytesMax, links, version, mcpPool } = api
+  const { bodyBytesMax, bodyBudget, links, version, mcpPool } = api
   const { baseUrl } = links
   const { status, headers, body } = await mcpPool.respond(
     {
-      body: await readBody(request, bodyBytesMax, caller.userId),
+      body: await bodyBudget.run(request, caller.userId, bodyBytesMax, () =>
+        readBody(request, bodyBytesMax, caller.userId),
+      ),
       headers: Object.fromEntries(request.headers),
       caller,
       requestId,

@@ -17,7 +17,10 @@ export function serviceHandlers(nouns: Nouns) {
     createChatCompletion: async ({ caller, request }) => {
       const { contentType, stream } = await chat.complete(
         caller,
-        (bytesMax) => readBody(request, bytesMax, caller.userId),
+        (bytesMax) =>
+          nouns.api.bodyBudget.run(request, caller.userId, bytesMax, () =>
+            readBody(request, bytesMax, caller.userId),
+          ),
         request.signal,
       )
       return { ...content(contentType, "", { "cache-control": "no-store" }), stream }

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test"
+import { codeOf } from "../../../test/support/rules.ts"
+import { BodyBudget } from "./body-budget.ts"
+
+const megabyte = 1_048_576
+
+function toRequest(headers: Record<string, string>, body: BodyInit | null = null): Request {
+  return new Request("http://hamlet.test/", { method: "POST", headers, body })
+}
+
+describe("BodyBudget", () => {
+  const large = () => toRequest({ "content-length": String(megabyte) })
+
+  test("lets a sender with too many large bodies wait, and no other", async () => {
+    const budget = new BodyBudget({ bytesPerOwnerMax: 2 * megabyte })
+    const first = Promise.withResolvers<string>()
+    const read: string[] = []
+    const run = (sender: string, name: string, request = large()) =>
+      budget.run(request, sender, 2 * megabyte, async () => {
+        read.push(name)
+        return name === "first" ? first.promise : name
+      })
+    const running = [run("ada", "first"), run("ada", "second")]
+    const third = run("ada", "third", toRequest({ "transfer-encoding": "chunked" }))
+    await run("bob", "other")
+    await run("ada", "small", toRequest({ "content-length": "65536" }))
+    await run("ada", "empty", toRequest({}))
+    expect(read).toEqual(["first", "second", "other", "small", "empty"])
+    first.resolve("first")
+    expect(await Promise.all([...running, third])).toEqual(["first", "second", "third"])
+  })
+
+  test("refuses more than may wait", async () => {
+    const budget = new BodyBudget({ bytesPerOwnerMax: megabyte, waitingMax: 1 })
+    const first = Promise.withResolvers<void>()
+    const run = () => budget.run(large(), "ada", megabyte, () => first.promise)
+    const running = [run(), run()]
+    expect(await codeOf(run())).toBe("overloaded")
+    first.resolve()
+    await Promise.all(running)
+  })
+})
