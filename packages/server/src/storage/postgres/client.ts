@@ -44,7 +44,7 @@ export const postgresDefaults = {
   /** Writes of one owner that wait. */
   ownerWritesMax: 1_000,
   /** The part of the connections for writes that the writes of one owner may have. */
-  ownerShare: 0.6,
+  ownerShare: 0.8,
   /** How long stopping waits for reads in flight. */
   stopMsMax: 5_000,
 }
