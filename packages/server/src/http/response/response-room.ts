@@ -4,7 +4,7 @@ import { ByteBudget, type HeldBytes } from "../../shared/byte-budget.ts"
 import { Watchdog, type Watched } from "../../shared/time/watchdog.ts"
 import type { ApiResponse } from "./api-response.ts"
 
-/** The limits of responses. `docs/limits.md` has them. */
+/** The limits of responses, for clients in `docs/security-model.md`. */
 export const roomLimits = {
   /** A list or a difference ends before the item with which its JSON would be longer. */
   pageBytesMax: 4_194_304,
