@@ -138,7 +138,7 @@ export function explainListening(error: unknown): string {
 }
 
 const limits = {
-  watchMs: 250,
+  watchMs: 50,
   /** Idle connections are closed when this share of the files is open. */
   idleShare: 0.75,
   /** Requests are refused when this share is. The rest is for those that are being served. */

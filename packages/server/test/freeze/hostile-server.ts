@@ -1,6 +1,8 @@
 import { smallValues } from "./worst-values.ts"
 
 const megabyte = 1_048_576
+/** Of a response in chunks of one byte. */
+const pieces = 200_000
 
 /** A server outside that answers everything with as much as it can. */
 export interface HostileServer extends AsyncDisposable {
@@ -24,6 +26,7 @@ export function startHostileServer(): HostileServer {
       if (pathname.startsWith(libsqlPath)) return answerPipeline(await request.text(), json)
       await request.arrayBuffer()
       if (pathname === "/unread") return new Response(inChunks(true))
+      if (pathname === "/pieces") return new Response(pourPieces())
       if (pathname === "/endless") return new Response(inChunks(false))
       if (pathname === "/hook") return new Response(nulls, { status: 400, headers })
       // A language model refuses with a long reason.
@@ -76,6 +79,12 @@ function toBatch(rows: readonly unknown[]): Response {
 function pour(): ReadableStream<Uint8Array> {
   const part = new Uint8Array(megabyte)
   return new ReadableStream({ pull: (controller) => controller.enqueue(part) })
+}
+
+/** Chunks of one byte, as many as the other side takes. */
+async function* pourPieces(): AsyncGenerator<Uint8Array, void> {
+  const piece = new TextEncoder().encode("x")
+  for (let count = 0; count < pieces; count++) yield piece
 }
 
 /** Without a length, so that its end is a chunk of its own. */

@@ -60,12 +60,13 @@ export const egressVals: Readonly<Record<string, string>> = {
       flood("/run/val/tcp.sock", frame(request)),
     ]),
   ),
+  readsPieces: `export default async (url) => (await Promise.allSettled(Array.from({ length: 20 }, async () => (await (await fetch(url)).text()).length))).length`,
   /** Leaves a response unread that never ends. */
   leavesUnread: `export default async (url) => (await fetch(url)).status`,
 }
 
 export const egressDoors: readonly Door[] = Object.keys(egressVals)
-  .filter((name) => name !== "leavesUnread")
+  .filter((name) => name !== "leavesUnread" && name !== "readsPieces")
   .map((name) => ({
     name: `egress ${name}`,
     drive: async (stage) => void (await stage.run(name)),

@@ -127,6 +127,13 @@ export const pieceDoors: readonly Door[] = [
     },
   },
   {
+    name: "pieces: responses to a val",
+    async drive({ send, outside }) {
+      const body = JSON.stringify({ args: [`${outside.url}/pieces`] })
+      await send({ method: "POST", path: "/v1/run/ada.readsPieces", body })
+    },
+  },
+  {
     name: "pieces: large bodies",
     drive: (stage) =>
       sendPieces(
