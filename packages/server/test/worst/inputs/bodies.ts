@@ -18,11 +18,24 @@ export const deepArgs = (() => {
 /** Six bytes of JSON for each character. */
 export const code = `//${toControl(limits.codeCharsMax - 20)}\n`
 
-/** As many files as a version may have, each with more imports than text. */
+/** Imports of one file, of vals and of other files. */
+const importsOf = (file: number) => {
+  const vals = Math.floor(limits.importsPerVersionMax / worldLimits.files)
+  const names = Array.from(
+    { length: vals },
+    (_, it) => (file * vals + it) % limits.importedValsPerSaveMax,
+  )
+  return [
+    ...names.map((name) => `import"https://esm.town/v/ada/worst${name}"`),
+    ...Array.from({ length: 100 }, (_, it) => `import"./${it}"`),
+  ].join("\n")
+}
+
+/** As many files as a version may have, with as many imports of vals, and others. */
 export const importingFiles = (changes: number) =>
   Array.from({ length: worldLimits.files }, (_, index) => ({
     path: `f${index}.ts`,
-    content: `//${changes}\n${Array.from({ length: 130 }, (_, it) => `import"./${it}"`).join("\n")}`,
+    content: `//${changes}\n${importsOf(index)}`,
   }))
 
 /** As many vals as an import has, with many versions each. */
@@ -30,7 +43,7 @@ export const importedVals = (changes: number) =>
   Array.from({ length: limits.importValsMax }, (_, val) => ({
     name: `many${val}`,
     versions: Array.from({ length: 40 }, (_, version) => ({
-      code: `import"https://esm.town/v/ada/worst1";import"./${version}";//${changes}${"\u0001".repeat(20)}`,
+      code: `import"https://esm.town/v/ada/worst${version}";import"https://esm.town/v/ada/worst1${version}";//${changes}${"\u0001".repeat(20)}`,
     })),
   }))
 
