@@ -80,7 +80,8 @@ export const runRoutes = {
     query: callArgsQuery,
   }),
   evalCode: route("Runs", "post /v1/eval", {
-    summary: "Run code once without saving it; returns its return value",
+    summary:
+      "Run code once without saving it; returns its return value, or its run with `prefer: return=representation`",
     scope: "run:write",
     body: evalCodeBody,
     isCodeBody: true,

@@ -520,9 +520,78 @@ function defineRuns(suite: ApiSuite): void {
     expect((await tool("run_code", { code: "export default () => 42" })).data.returnValue).toBe(
       "42",
     )
-    const thrown = await tool("run_code", { code: 'throw new Error("broken")' })
-    expect(thrown).toMatchObject({ isError: true, text: expect.stringContaining("broken") })
+    const loud = await tool("run_code", { code: `console.log("once"); export default () => 7` })
+    expect(loud.data).toMatchObject({ status: "succeeded", returnValue: "7", totalLogLines: 1 })
+    expect(loud.data.logs[0].message).toBe("once")
+    const thrown = await tool("run_code", {
+      code: 'console.log("before"); throw new Error("broken")',
+    })
+    expect(thrown.data).toMatchObject({
+      ...{ status: "failed", error: { name: "Error", message: "broken" } },
+      logs: [{ message: "before" }],
+    })
+    expect(thrown.data.error.stack).toContain("broken")
+    const { data } = await tool("get_run", { runId: thrown.data.runId })
+    expect(data).toMatchObject({ runId: thrown.data.runId, status: "failed" })
     expect((await tool("request_val", { val: "adder" })).text).toContain("run_val")
+  })
+
+  test("set, list and delete schedules, and list the names of secrets", async () => {
+    const ada = await person()
+    const { tool } = await connectMcp(suite.api, ada)
+    await val(ada, { name: "ticker", type: "interval" })
+    const set = await tool("set_schedule", { val: "ticker", cron: "0 9 * * 1", isPaused: true })
+    expect(set.data).toMatchObject({ file: "main.tsx", branch: "main", isPaused: true, nextAt: [] })
+    expect((await tool("set_schedule", { val: "ticker" })).text).toContain("isPaused")
+    const listed = await tool("list_schedules", {})
+    expect(listed.data.schedules).toMatchObject([{ cron: "0 9 * * 1", timeZone: "UTC" }])
+    expect((await tool("delete_schedule", { val: "ticker" })).data).toEqual({ isDeleted: true })
+    expect((await tool("delete_schedule", { val: "ticker" })).isError).toBe(true)
+    expect((await tool("list_schedules", {})).data.schedules).toEqual([])
+
+    const put = (path: string) =>
+      suite.call("PUT", path, { as: ada, body: { value: "hidden", hosts: ["a.test"] } })
+    await put("/v1/me/secrets/KEY")
+    const { id } = (await suite.call("GET", `/v1/alias/${ada.username}/ticker`)).json
+    await put(`/v1/vals/${id}/secrets/OWN`)
+    const all = await tool("list_secrets", {})
+    expect(all.data.secrets).toMatchObject([{ name: "KEY", hosts: ["a.test"] }])
+    const own = await tool("list_secrets", { val: "ticker" })
+    expect(own.data.secrets).toMatchObject([{ name: "OWN" }])
+    expect(JSON.stringify([all, own])).not.toContain("hidden")
+  })
+
+  test("merge branches, restore versions and fork vals", async () => {
+    const ada = await person()
+    const { tool } = await connectMcp(suite.api, ada)
+    await val(ada, { name: "merged", code: "export default 1" })
+    await tool("create_branch", { val: "merged", name: "try" })
+    const write = (branch: string, version: number, text: string) =>
+      tool("write_files", {
+        ...{ val: "merged", branch, version },
+        changes: [{ path: "main.tsx", content: `export default ${text}` }],
+      })
+    await write("try", 0, "2")
+    const merged = await tool("merge_branch", { val: "merged", branch: "try", note: "two" })
+    expect(merged.data).toMatchObject({ version: 2, isNewVersion: true, conflicts: [] })
+    await write("try", 1, "3")
+    await write("main", 2, "4")
+    const refused = await tool("merge_branch", { val: "merged", branch: "try" })
+    expect(refused.data).toMatchObject({ isNewVersion: false, version: 3, conflictCount: 1 })
+    expect(refused.data.conflicts).toEqual([
+      {
+        ...{ path: "main.tsx", base: "export default 2" },
+        ...{ ours: "export default 4", theirs: "export default 3" },
+      },
+    ])
+    const resolved = [{ path: "main.tsx", content: "export default 7" }]
+    const decided = await tool("merge_branch", { val: "merged", branch: "try", resolved })
+    expect(decided.data).toMatchObject({ isNewVersion: true, version: 4 })
+    const restored = await tool("restore_version", { val: "merged", version: 1 })
+    expect(restored.data).toEqual({ branch: "main", version: 5, isNewVersion: true })
+    const fork = await tool("fork_val", { val: "merged", name: "copy", version: 4 })
+    expect(fork.data).toMatchObject({ val: `${ada.username}/copy`, privacy: "private" })
+    expect((await tool("read_val", { val: "copy" })).text).toContain("export default 7")
   })
 
   test("query and change the database, and refuse writes in a query", async () => {

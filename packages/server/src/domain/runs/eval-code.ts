@@ -42,34 +42,38 @@ export function createEvaluations(
   packages: EvalPackages,
   clock: Clock,
 ) {
+  const startCode = async (caller: Caller, { code, args }: EvalInput) => {
+    const { userId } = caller
+    const val = toUnsavedVal(clock, caller, await toModule(sources, caller, code))
+    const makeProgram = async () => {
+      const source = await sources.read(caller, val.code, val.name)
+      const [imports, resolved] = await Promise.all([
+        resolveImports(vals, files, caller, source, val.createdAt),
+        resolvePackages(packages, userId, source),
+      ])
+      return programs.ofUnsaved(val, imports, resolved)
+    }
+    const subject = { id: userId, version: unsavedVersion, ownerId: userId }
+    const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
+    const work = callWith(args)
+    const started = await starter.startProgram(caller, subject, makeProgram, about, work)
+    // No other run will use this program.
+    const retire = () => runner.retire({ valId: val.id })
+    started.ended.then(retire, retire)
+    return { val, started }
+  }
   return {
     /**
      * Runs code once as if it were a private val of the caller, and returns its result. Nothing is
      * saved. The run is recorded under the caller's id instead of a val's, so that retention and
      * counts treat all such runs of a user as those of one val.
      */
-    async run(caller: Caller, { code, args }: EvalInput): Promise<Returned["json"]> {
-      const { userId } = caller
-      const val = toUnsavedVal(clock, caller, await toModule(sources, caller, code))
-      const makeProgram = async () => {
-        const source = await sources.read(caller, val.code, val.name)
-        const [imports, resolved] = await Promise.all([
-          resolveImports(vals, files, caller, source, val.createdAt),
-          resolvePackages(packages, userId, source),
-        ])
-        return programs.ofUnsaved(val, imports, resolved)
-      }
-      const subject = { id: userId, version: unsavedVersion, ownerId: userId }
-      const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
-      const work = callWith(args)
-      const started = await starter.startProgram(caller, subject, makeProgram, about, work)
-      try {
-        return await getReturned(started, val, caller)
-      } finally {
-        // No other run will use this program.
-        runner.retire({ valId: val.id })
-      }
+    async run(caller: Caller, input: EvalInput): Promise<Returned["json"]> {
+      const { val, started } = await startCode(caller, input)
+      return getReturned(started, val, caller)
     },
+    /** The same, but the failure of the code is the outcome of its run. */
+    start: async (caller: Caller, input: EvalInput) => (await startCode(caller, input)).started,
   }
 }
 

@@ -5,10 +5,12 @@ import type { Caller } from "../../domain/access.ts"
 import type { Log } from "../ops/log.ts"
 import { type McpTool, type ToolContext, ToolError, toolLimits } from "./tool.ts"
 import { blobTools } from "./tools/blobs.ts"
+import { branchTools } from "./tools/branches.ts"
 import { changeValTools } from "./tools/change-vals.ts"
 import { docTools } from "./tools/docs.ts"
 import { fileTools } from "./tools/files.ts"
 import { runTools } from "./tools/runs.ts"
+import { settingTools } from "./tools/settings.ts"
 import { sqliteTools } from "./tools/sqlite.ts"
 import { valTools } from "./tools/vals.ts"
 
@@ -157,7 +159,9 @@ const tools: readonly McpTool[] = [
   ...valTools,
   ...changeValTools,
   ...fileTools,
+  ...branchTools,
   ...runTools,
+  ...settingTools,
   ...sqliteTools,
   ...blobTools,
   ...docTools,

@@ -56,11 +56,12 @@ export function runHandlers(nouns: Nouns) {
     callVal: async ({ body, forwardedJson, ...call }) =>
       respondCall(calls, call, toArgs(body.args, forwardedJson)),
     callValByQuery: async ({ query, ...call }) => respondCall(calls, call, parseArgs(query)),
-    evalCode: async ({ caller, body, forwardedJson }) =>
-      jsonText(
-        200,
-        await evaluations.run(caller, { code: body.code, args: toArgs(body.args, forwardedJson) }),
-      ),
+    evalCode: async ({ caller, body, forwardedJson, request }) => {
+      const input = { code: body.code, args: toArgs(body.args, forwardedJson) }
+      return prefers(request, "return=representation")
+        ? respondRun(nouns, caller, await evaluations.start(caller, input))
+        : jsonText(200, await evaluations.run(caller, input))
+    },
     evalCodeByQuery: async ({ caller, params, query }) =>
       jsonText(200, await evaluations.run(caller, { code: params.code, args: parseArgs(query) })),
     getRun: async ({ caller, params }) =>
@@ -222,7 +223,11 @@ export function toRunFilter(query: z.output<typeof runsQuery>): RunFilter {
 }
 
 function prefersAsync(request: Request): boolean {
-  return listValues(request, "prefer").includes("respond-async")
+  return prefers(request, "respond-async")
+}
+
+function prefers(request: Request, preference: string): boolean {
+  return listValues(request, "prefer").includes(preference)
 }
 
 /** A wildcard in `accept` does not ask for events: the client has to name the type. */

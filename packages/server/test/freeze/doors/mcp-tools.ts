@@ -42,6 +42,20 @@ export const toolInputs: Readonly<Record<string, readonly Arguments[]>> = {
   ],
   list_branches: [{ val: "edited" }],
   create_branch: [{ val: "edited", name: "try", from: "z%FF".repeat(12) }],
+  merge_branch: [
+    {
+      ...{ val: "edited", branch: "none" },
+      resolved: Array.from({ length: limits.fileChangesMax }, (_, n) => ({
+        ...{ path: `${"d/".repeat(19)}f${n}.ts`, content: "import './a.ts'\n".repeat(50) },
+      })),
+    },
+  ],
+  restore_version: [{ val: "lines", version: 1, note: "\u0001".repeat(limits.noteCharsMax) }],
+  fork_val: [{ val: "lines", name: "forked" }],
+  list_schedules: [{ limit: 50 }],
+  set_schedule: [{ val: "edited", cron: "*/1,".repeat(limits.cronCharsMax / 4).slice(0, -1) }],
+  delete_schedule: [{ val: "edited", file: `${"d/".repeat(19)}f.ts` }],
+  list_secrets: [{ limit: 50 }, { val: "edited", limit: 50 }],
   run_val: [{ val: "returnsValues" }, { val: "logs" }, { val: "throws" }],
   // What it returns goes the way of run_val: line ends take two characters in JSON.
   run_code: [{ code: `export default () => "\\n".repeat(2_000_000)` }],

@@ -10,15 +10,11 @@ import {
 import type { Output } from "@hamlet/contract/client"
 import { z } from "zod"
 import { applyEdit, assertOneEdit, editArguments } from "../edit-arguments.ts"
+import { type ApiBranch, branchArgument, findBranch } from "../find-branch.ts"
 import { findValId, valArgument } from "../find-val.ts"
 import { toTextPage } from "../text-pages.ts"
 import { defineTool, type ToolContext, ToolError, toolLimits } from "../tool.ts"
 
-type ApiBranch = Output<"listBranches">["data"][number]
-
-const branchArgument = text(limits.branchNameCharsMax, 1)
-  .optional()
-  .describe("The name of a branch; without it main")
 const pathArgument = filePath.describe("From the root of the val, such as lib/db.ts")
 const versionArgument = z
   .int()
@@ -49,25 +45,6 @@ const saved = z.object({
 function toListed(file: Output<"getFile">): z.infer<typeof listed> {
   const { path, type, version, links } = file
   return { path, type, version, endpoint: links.endpoint ?? null }
-}
-
-/** The val and the branch that an assistant names. */
-async function findBranch(
-  context: ToolContext,
-  named: string,
-  branch = "main",
-): Promise<{ readonly valId: string; readonly branch: ApiBranch }> {
-  const valId = await findValId(context, named)
-  const { data } = await context.client.listBranches({
-    val_id: valId,
-    limit: limits.branchesPerValMax,
-  })
-  const found = data.find(({ name }) => name.toLowerCase() === branch.toLowerCase())
-  if (!found) {
-    const names = data.map(({ name }) => name).slice(0, toolLimits.pageItemsDefault)
-    throw new ToolError(`Cannot find branch "${branch}": the val has ${names.join(", ")}`)
-  }
-  return { valId, branch: found }
 }
 
 const listFiles = defineTool({

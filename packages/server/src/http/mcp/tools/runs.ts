@@ -3,7 +3,7 @@ import type { Output } from "@hamlet/contract/client"
 import { z } from "zod"
 import { findValId, valArgument } from "../find-val.ts"
 import { truncate } from "../text-pages.ts"
-import { defineTool, toolLimits } from "../tool.ts"
+import { defineTool, ToolError, toolLimits } from "../tool.ts"
 import { nextCursor, pageArguments, toNextCursor } from "../val-view.ts"
 
 const runId = z.string().describe("For get_run and read_logs")
@@ -129,16 +129,25 @@ const runCode = defineTool({
   name: "run_code",
   title: "Run code once",
   description:
-    "Runs TypeScript once without saving it, as a private val of yours, and returns what its default export returns. Its logs are not returned; use console output only with run_val.",
+    "Runs TypeScript once without saving it, as a private val of yours, and waits for its end. Returns what its default export returned, what it logged, and its error if it failed: that is a result, not a failure of this tool.",
   scopes: ["run:write"],
   effect: "destroy",
   input: z.object({
     code: z.string().min(1).max(limits.codeCharsMax).describe("A TypeScript module"),
     args,
   }),
-  output: z.object(returned),
-  async run({ client }, input) {
-    return { data: toReturned(await client.evalCode(input)) }
+  output: runResult,
+  async run({ fetch }, input) {
+    const response = await fetch("/v1/eval", {
+      method: "POST",
+      headers: { "content-type": "application/json", prefer: "return=representation" },
+      body: JSON.stringify(input),
+    })
+    if (!response.ok) {
+      const { message } = (await response.json()) as { readonly message: string }
+      throw new ToolError(message)
+    }
+    return { data: toRunResult((await response.json()) as Output<"getRun">) }
   },
 })
 
