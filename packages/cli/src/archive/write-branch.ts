@@ -40,5 +40,5 @@ export async function writeBranch(
     ...files.map(({ path, type, content }: SourceFile) => ({ path, type, content })),
   ]
   if (changes.length === 0) return { version: branch.version, isNewVersion: false }
-  return client.changeFiles({ ...query, changes, note })
+  return client.changeFiles({ ...query, changes, note, isImport: true })
 }

@@ -77,7 +77,7 @@ async function replay(
       const { id: branch_id } = await findBranch(client, id, next.name)
       const { changes, note } = version
       const input = { val_id: id, branch_id, changes: [...changes], note: note ?? undefined }
-      if (changes.length > 0) await client.changeFiles(input)
+      if (changes.length > 0) await client.changeFiles({ ...input, isImport: true })
     }
     done.set(next.name, count + 1)
   }

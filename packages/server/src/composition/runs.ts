@@ -14,7 +14,7 @@ import { createCalls } from "../domain/runs/calls.ts"
 import { createRequestContents } from "../domain/runs/contents/request-content.ts"
 import { ResponseKeeper, responseLimits } from "../domain/runs/contents/response-keeper.ts"
 import { createEvaluations } from "../domain/runs/eval-code.ts"
-import { createRunStarter } from "../domain/runs/execute-run.ts"
+import { createRunStarter, type RunStarter } from "../domain/runs/execute-run.ts"
 import { RunFollowers } from "../domain/runs/follow/follow-run.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import { createReplays } from "../domain/runs/replay/replay-run.ts"
@@ -55,7 +55,6 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
   const { vals, versions } = parts.vals
   const { liveRuns, runner } = parts
   const { allowances } = parts.limits
-  const { sources, fetching } = parts.modules
   const secrets = createSecretOpener(stores.secrets, stores.valSecrets, parts.cipher)
   const programs = composePrograms(foundation, stores, parts, secrets)
   const mailInputs = createMailInputs(stores.mails, stores.objects)
@@ -64,7 +63,16 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
   const runs = createRuns(stores.runs, vals, liveRuns, foundation)
   const starter = createRunStarter(liveRuns, runner, programs, allowances, foundation)
   const startedFiles = createStartedFiles(stores.versionFiles)
-  const calls = createCalls(starter, vals, versions, programs, startedFiles, mailInputs, foundation)
+  const calls = createCalls(
+    starter,
+    vals,
+    versions,
+    programs,
+    startedFiles,
+    mailInputs,
+    stores.runs,
+    foundation,
+  )
   const replays = createReplays(
     starter,
     runs,
@@ -108,21 +116,33 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
       allowances,
       foundation,
     ),
-    evaluations: createEvaluations(
-      starter,
-      vals,
-      stores.versionFiles,
-      sources,
-      programs,
-      runner,
-      { resolver: fetching.resolver, resolveMsMax: config.dependencies.resolveMsMax },
-      foundation,
-    ),
+    evaluations: composeEvaluations(foundation, stores, parts, starter, programs),
     runStats: createRunStats(stores.stats, vals, foundation),
     requestContents: createRequestContents(stores.runs, secrets),
     telemetry: composeTelemetry(foundation, stores, vals, secrets),
     followers: new RunFollowers(runs, liveRuns, stores.runs, vals),
   }
+}
+
+function composeEvaluations(
+  foundation: Foundation,
+  stores: Stores,
+  { vals: { vals }, modules: { sources, fetching }, runner }: RunParts,
+  starter: RunStarter,
+  programs: Programs,
+) {
+  const { resolveMsMax } = foundation.config.dependencies
+  const packages = { resolver: fetching.resolver, resolveMsMax }
+  return createEvaluations(
+    starter,
+    vals,
+    stores.versionFiles,
+    sources,
+    programs,
+    runner,
+    packages,
+    foundation,
+  )
 }
 
 function composeTelemetry(

@@ -20,13 +20,25 @@ async function openVal({ call, database, api }: ApiSuite, owner: TestUser) {
     const query = new URLSearchParams({ ...(path && { file: path }), ...(branch && { branch }) })
     return `/v1/vals/${id}/schedule?${query}`
   }
+  /** The runs with which schedules have begun. */
+  const first = new Set<string>()
   return {
     id: id as string,
     files,
     at,
+    /** Adds a file, and waits for the run with which its schedule begins. */
     async add(path: string, type = "interval", content = echo, branchId: string = id) {
       const made = await call("POST", at(path, branchId), { as, body: { type, content } })
-      return expectStatus(made, 201).json as { readonly id: string }
+      const file = expectStatus(made, 201).json as Added
+      expect(file.schedule !== undefined).toBe(type === "interval")
+      if (file.schedule && !file.schedule.isPaused)
+        first.add(
+          await waitUntil(async () => {
+            const { lastRunId, lastStatus } = (await call("GET", place(path), { as })).json
+            return ["succeeded", "failed"].includes(lastStatus) && lastRunId
+          }),
+        )
+      return file
     },
     change: async (path: string, change: object, branchId: string = id) =>
       expectStatus(await call("PUT", at(path, branchId), { as, body: change }), 200).json,
@@ -59,10 +71,17 @@ async function openVal({ call, database, api }: ApiSuite, owner: TestUser) {
     runs: (count: number): Promise<readonly FoundRun[]> =>
       waitUntil(async () => {
         const { json } = await call("GET", `/v1/vals/${id}/runs?source=interval`, { as })
-        const ended = json.data.filter((run: FoundRun) => run.runEndAt !== null)
+        const ended = json.data.filter(
+          (run: FoundRun) => run.runEndAt !== null && !first.has(run.id),
+        )
         return ended.length >= count && ended
       }),
   }
+}
+
+interface Added {
+  readonly id: string
+  readonly schedule?: { readonly isPaused: boolean; readonly nextAt: string | null }
 }
 
 interface Found {
@@ -82,25 +101,65 @@ const toPlace = ({ file, branch, status }: FoundRun) => `${branch.name} ${file.p
 describeApi("schedules of files", (suite) => {
   const { call, addUser, val } = suite
 
-  test("a file that becomes one of type interval on main has an hourly schedule that runs", async () => {
+  test("a file that becomes one of type interval on main has an hourly schedule that runs at once", async () => {
     const ada = await addUser()
     const it = await openVal(suite, ada)
     const { id } = await it.add("main.tsx", "script")
     expect((await it.get()).status).toBe(404)
-    await it.change("main.tsx", { type: "interval" })
+    const { schedule } = await it.change("main.tsx", { type: "interval" })
+    expect(schedule).toEqual({
+      ...{ fileId: id, every: "1h", cron: null, timeZone: "UTC", isPaused: false },
+      ...{ pausedReason: null, nextAt: expect.any(String) },
+    })
+    const [begun] = await it.runs(1)
+    expect(begun && toPlace(begun)).toBe("main main.tsx succeeded")
     const made = expectStatus(await it.get(), 200).json
     expect(made).toMatchObject({
       ...{ val: { id: it.id }, file: { id, path: "main.tsx" }, branch: { name: "main" } },
-      ...{ every: "1h", cron: null, timeZone: "UTC", isPaused: false, lastRunAt: null },
+      ...{ every: "1h", cron: null, timeZone: "UTC", isPaused: false, lastRunId: begun?.id },
     })
     expect(made.nextAt.length).toBe(10)
+    expect(Date.parse(made.nextAt[0]) - Date.parse(schedule.nextAt)).toBe(3_600_000)
     expect(expectStatus(await it.get("main.tsx", "Main"), 200).json).toEqual(made)
 
     await it.makeDue(id)
-    const [run] = await it.runs(1)
+    const [run] = await it.runs(2)
     expect(run && toPlace(run)).toBe("main main.tsx succeeded")
     const after = expectStatus(await it.get(), 200).json
     expect(after).toMatchObject({ lastRunId: run?.id, lastStatus: "succeeded" })
+  })
+
+  test("files that are restored or imported wait for their due times", async () => {
+    const ada = await addUser()
+    const it = await openVal(suite, ada)
+    await it.add("job.ts")
+    await it.remove("job.ts")
+    const restore = `/v1/vals/${it.id}/versions/1/restore`
+    expectStatus(await call("POST", restore, { as: ada, body: {} }), 200)
+    const changes = [{ path: "other.ts", type: "interval", content: echo }]
+    const body = { changes, isImport: true }
+    const saved = await call("POST", `/v1/vals/${it.id}/files`, { as: ada, body })
+    expect(expectStatus(saved, 200).json.schedules).toMatchObject([{ isPaused: false }])
+    for (const path of ["job.ts", "other.ts"]) {
+      const { isPaused, lastRunAt, createdAt, nextAt } = (await it.get(path)).json
+      expect([isPaused, lastRunAt]).toEqual([false, null])
+      expect(Date.parse(nextAt[0]) - Date.parse(createdAt)).toBe(3_600_000)
+    }
+  })
+
+  test("a file that is tried out learns when it ran before, not when another did", async () => {
+    const ada = await addUser()
+    const it = await openVal(suite, ada)
+    const dev = await it.branch("dev")
+    for (const path of ["a.ts", "b.ts"]) await it.add(path, "interval", echo, dev)
+    const run = async (file: string) => {
+      const body = { file, branch: "dev" }
+      const { json } = await call("POST", `/v1/vals/${it.id}/runs`, { as: ada, body })
+      return json.returnValue[1]
+    }
+    expect(await run("a.ts")).toBeNull()
+    expect(await run("b.ts")).toBeNull()
+    expect(await run("a.ts")).toEqual(expect.any(String))
   })
 
   test("two files of a val that are due at once both run, and count for themselves", async () => {
@@ -115,10 +174,10 @@ describeApi("schedules of files", (suite) => {
       "main jobs/two.ts failed",
     ])
     const read = async (path: string) => expectStatus(await it.get(path), 200).json
-    await waitUntil(async () => (await read("jobs/two.ts")).failureCount === 1)
+    await waitUntil(async () => (await read("jobs/two.ts")).failureCount === 2)
     const [first, second] = [await read("jobs/one.ts"), await read("jobs/two.ts")]
     expect([first.failureCount, first.lastStatus]).toEqual([0, "succeeded"])
-    expect([second.failureCount, second.lastStatus]).toEqual([1, "failed"])
+    expect([second.failureCount, second.lastStatus]).toEqual([2, "failed"])
     // The second run of a file knows when its own first one was, not that of another file.
     await it.makeDue(one.id)
     const [again] = (await it.runs(3)).filter(({ id }) => runs.every((run) => run.id !== id))
@@ -194,11 +253,11 @@ describeApi("schedules of files", (suite) => {
       expect(await list(`/v1/vals/${it.id}/runs?${filter}`)).toEqual([run?.id])
       expect(await list(`/v1/me/runs?val_id=${it.id}&${filter}`)).toEqual([run?.id])
     }
-    expect(await list(`/v1/vals/${it.id}/runs?branch_id=${it.id}`)).toHaveLength(1)
+    expect(await list(`/v1/vals/${it.id}/runs?branch_id=${it.id}`)).toHaveLength(2)
     expect(await list(`/v1/vals/${it.id}/runs?file_id=${dev}`)).toEqual([])
     const count = async (filter: string) =>
       (await read(`/v1/vals/${it.id}/stats?${filter}`)).total.runs
-    expect([await count(""), await count(`branch_id=${dev}`)]).toEqual([2, 1])
+    expect([await count(""), await count(`branch_id=${dev}`)]).toEqual([3, 1])
     expect([await count(`file_id=${fileId}`), await count(`file_id=${dev}`)]).toEqual([1, 0])
 
     const place = { file: { id: fileId, path: "jobs/job.ts" }, branch: { id: dev, name: "dev" } }

@@ -167,6 +167,8 @@ export const changeFilesBody = z.object({
     1,
   ),
   note: text(limits.noteCharsMax).optional(),
+  /** The files come from elsewhere: new schedules wait for their first due time. */
+  isImport: z.boolean().optional(),
 })
 
 /** Which versions are listed: all of a branch, or those that changed a path. */

@@ -71,9 +71,27 @@ export const fileDifference = z
 /** What is wrong with what was saved, as sentences, such as a deno.json that is not valid JSON. */
 const warnings = z.array(z.string())
 
+/** The schedule that a save gives a file which becomes one of type interval. */
+export const addedSchedule = z
+  .object({
+    fileId: id,
+    // One of the two is null.
+    cron: z.string().nullable(),
+    every: z.string().nullable(),
+    timeZone: z.string(),
+    isPaused: z.boolean(),
+    // A sentence; null if it is not paused, or because it is on a branch.
+    pausedReason: z.string().nullable(),
+    // When it runs first; null while it is paused.
+    nextAt: time.nullable(),
+  })
+  .meta({ id: "AddedSchedule" })
+
 /** A file that was saved. */
 export const savedFile = file
   .extend({
+    // Only if the save has added it.
+    schedule: addedSchedule.optional(),
     // Only if there are any.
     warnings: warnings.optional(),
   })
@@ -87,6 +105,8 @@ export const savedFiles = z
     isNewVersion: z.boolean(),
     // The files and directories that were written.
     files: z.array(file),
+    // Those that files which have become of type interval have got.
+    schedules: z.array(addedSchedule),
     warnings,
   })
   .meta({ id: "SavedFiles" })

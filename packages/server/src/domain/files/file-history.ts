@@ -114,6 +114,7 @@ export function createFileHistory(
           const saved = await store.save(
             {
               ...{ valId, branchId, note: input.note, importHosts: sources.importHosts },
+              isRestore: true,
               imports: [...texts.values()].flatMap(({ imports }) => imports),
               plan(current, branch, tree) {
                 assertOwner(current, caller)

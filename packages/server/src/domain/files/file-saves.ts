@@ -7,6 +7,8 @@ import type { Clock } from "../clock.ts"
 import type { ImportHosts } from "../modules/import-address.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Retirer, SavedText } from "../runs/retirement.ts"
+import type { Schedule } from "../schedules/schedules.ts"
+import type { Timing } from "../schedules/timing.ts"
 import type { Sources, ValSource } from "../vals/val-source.ts"
 import { assertOwner, type Val, type Vals, VersionConflict, valNotFound } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
@@ -29,6 +31,8 @@ export interface FileSave {
   /** What the new texts import; undefined if the files import the same as before. */
   readonly imports: NewText["imports"] | undefined
   readonly importHosts: ImportHosts
+  /** Files come back or in, with what they had elsewhere: their schedules do not run at once. */
+  readonly isRestore?: boolean | undefined
   /** The branch that is merged with its parent: one of the two is changed, the other one is read. */
   readonly mergedId?: string | undefined
   /**
@@ -56,8 +60,17 @@ export interface SavedFiles extends BranchOfVal {
   readonly paths: readonly string[]
   /** The files and directories that were written, as they are now. */
   readonly written: readonly TreeFile[]
+  /** The schedules that files of type interval have got. */
+  readonly schedules: readonly AddedSchedule[]
   /** Whether packages must be fetched. */
   readonly isRemote: boolean
+}
+
+/** A schedule that a save has added. */
+export interface AddedSchedule
+  extends Timing,
+    Pick<Schedule, "isPaused" | "pausedReason" | "nextAt"> {
+  readonly fileId: string
 }
 
 /** The result of a save, for its author. */
@@ -67,7 +80,7 @@ export interface CheckedFiles extends SavedFiles {
 }
 
 /** One file that was saved, for its author. */
-export interface CheckedFile extends FileOfVal, Pick<CheckedFiles, "warnings"> {}
+export interface CheckedFile extends FileOfVal, Pick<CheckedFiles, "warnings" | "schedules"> {}
 
 /** Where files are saved. */
 export interface FileSaveStore {
@@ -93,6 +106,14 @@ export type FileChangeInput =
     }
   | { readonly kind: "delete"; readonly path: string; readonly isRecursive: boolean }
 
+/** How files are saved. */
+interface SaveOptions {
+  readonly ifMatch?: number | undefined
+  readonly note?: string | undefined
+  /** Whether the files come from elsewhere, where their schedules run. */
+  readonly isImport?: boolean | undefined
+}
+
 /** The rules of saves. */
 export type FileSaves = ReturnType<typeof createFileSaves>
 
@@ -112,14 +133,14 @@ export function createFileSaves(
     valId: string,
     branchId: string | undefined,
     inputs: readonly FileChangeInput[],
-    options: { readonly ifMatch?: number | undefined; readonly note?: string | undefined } = {},
+    options: SaveOptions = {},
   ): Promise<CheckedFiles> => {
     const val = await vals.get(caller, valId)
     assertOwner(val, caller)
     const changes = await readChanges(sources, caller, val.name, inputs)
     const saved = await store.save(
       {
-        ...{ valId, branchId: branchId ?? valId, note: options.note },
+        ...{ valId, branchId: branchId ?? valId, note: options.note, isRestore: options.isImport },
         importHosts: sources.importHosts,
         imports: changes.some(mayChangeImports)
           ? changes.flatMap((one) => (one.kind !== "delete" && one.content?.imports) || [])
@@ -162,7 +183,7 @@ export function createFileSaves(
       const now = await files.getTree(caller, valId, { branchId })
       const same = now.tree.find(path)
       if (!same) throw fileNotFound(path)
-      return { ...now, file: same, warnings: saved.warnings }
+      return { ...now, file: same, warnings: saved.warnings, schedules: [] }
     },
   }
 }

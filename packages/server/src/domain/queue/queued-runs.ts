@@ -11,7 +11,7 @@ import type { Calls } from "../runs/calls.ts"
 import { assertRunnable } from "../runs/execute-run.ts"
 import type { ReplayChanges } from "../runs/replay/replay-changes.ts"
 import type { Replays } from "../runs/replay/replay-run.ts"
-import { findTrialInput, toRecordedInterval } from "../runs/run-arguments.ts"
+import { toRecordedInterval } from "../runs/run-arguments.ts"
 import type { CallArgs } from "../runs/runner.ts"
 import type { LargeArgs, RunDetail, Runs } from "../runs/runs.ts"
 import { type Val, valNotFound } from "../vals/vals.ts"
@@ -36,7 +36,7 @@ export function createQueuedRuns(
   replays: Replays,
   runs: Runs,
   allowances: Allowances,
-  { newId, now }: Clock,
+  { newId }: Pick<Clock, "newId">,
 ) {
   const enqueue = async (
     caller: Caller,
@@ -66,7 +66,7 @@ export function createQueuedRuns(
     /** Queues a run of a val that the caller may see, on the caller's account. */
     async add(caller: Caller, valId: string, { args, retries, ...place }: EnqueueInput) {
       const val = await calls.findVal(caller, valId, place)
-      const input = findTrialInput(val, args, now())
+      const input = await calls.findTrialInput(val, args)
       const queued = input ? { args: toRecordedInterval(input), input } : toQueuedArgs(args)
       return enqueue(caller, val, { ...queued, retries })
     },

@@ -15,6 +15,7 @@ import {
 } from "./execute-run.ts"
 import { findTrialInput, readCallArgs, toRecordedInterval } from "./run-arguments.ts"
 import type { CallArgs, Returned, Stopped } from "./runner.ts"
+import type { RunStore } from "./runs.ts"
 
 /** The arguments of a run, and what to run. */
 export interface CallInput extends StartedPlace {
@@ -41,14 +42,16 @@ export function createCalls(
   programs: Programs,
   startedFiles: StartedFiles,
   mailInputs: MailInputs,
+  runs: Pick<RunStore, "findLastStart">,
   { now }: Clock,
 ) {
+  const findTrial = (val: Val, args: CallArgs) => findTrialInput(runs, val, args, now())
   const startCall = async (
     caller: Caller,
     val: Val,
     args: CallArgs,
   ): Promise<StartedRun<Returned | Stopped>> => {
-    const input = findTrialInput(val, args, now())
+    const input = await findTrial(val, args)
     const recorded = input ? toRecordedInterval(input) : toRecordedArgs(args)
     const about = { args: recorded, parentId: null, request: null, input: input ?? null }
     const called = input ? await readCallArgs(mailInputs, input, recorded) : args
@@ -63,6 +66,8 @@ export function createCalls(
   }
   return {
     findVal,
+    /** What a val of type interval gets without arguments; undefined for other calls. */
+    findTrialInput: findTrial,
     /**
      * Runs a val that the caller may see, on the caller's account. The val gets secrets only if the
      * caller owns it.

@@ -2,7 +2,7 @@ import { isJsonText } from "../../shared/json-text.ts"
 import type { MailInputs } from "../mail/inbound/receive-mail.ts"
 import type { Val } from "../vals/vals.ts"
 import type { CallArgs, MailCall } from "./runner.ts"
-import { type IntervalInput, isRequestInput, type RunInput } from "./runs.ts"
+import { type IntervalInput, isRequestInput, type RunInput, type RunStore } from "./runs.ts"
 
 /** The arguments that a run is called with. `args` are those that the run records. */
 export async function readCallArgs(
@@ -22,16 +22,18 @@ export async function readCallArgs(
 }
 
 /**
- * What a val of type interval gets when it is called without arguments, so that it can be tried out:
+ * What a file of type interval gets when it is called without arguments, so that it can be tried out:
  * as if it were due now. Undefined for others.
  */
-export function findTrialInput(
-  val: Pick<Val, "type" | "runStartedAt">,
+export async function findTrialInput(
+  runs: Pick<RunStore, "findLastStart">,
+  val: Pick<Val, "id" | "type" | "file">,
   args: CallArgs,
   now: number,
-): IntervalInput | undefined {
+): Promise<IntervalInput | undefined> {
   if (val.type !== "interval" || !isEmpty(args)) return undefined
-  return { kind: "interval", scheduledAt: now, lastRunAt: val.runStartedAt }
+  const lastRunAt = await runs.findLastStart(val.id, val.file.id)
+  return { kind: "interval", scheduledAt: now, lastRunAt }
 }
 
 function isEmpty(args: CallArgs): boolean {

@@ -218,6 +218,8 @@ export interface RunStore {
   listOfOwner(valId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** What the run was started with, for a replay. */
   findInput(id: string): Promise<RunInput | undefined>
+  /** When a file started last, among the newest runs of its val; null if it did not. */
+  findLastStart(valId: string, fileId: string): Promise<number | null>
   /**
    * Inserts or updates the runs. A run that has ended stays ended. Returns the ids of the runs that
    * were taken from this node: nothing was recorded for them.

@@ -116,6 +116,8 @@ describe("toFirstSettings", () => {
     })
     const rare = { ...limits, secondsMin: 7_200 }
     expect(toFirstSettings(rare, 1, now).nextAt).toBe(now + 7_200_000)
+    expect(toFirstSettings(rare, 1, now, true).nextAt).toBe(now)
+    expect(toFirstSettings(limits, undefined, now, true).nextAt).toBeNull()
   })
 
   test("is paused without a count, and with a reason when there are enough others", () => {

@@ -271,17 +271,21 @@ const firstHours = 1
 /**
  * The first settings of the schedule of a file that becomes one of type `interval`: hourly, or as often
  * as the operator allows. It is paused when its owner has enough others, or without `activeCount`.
+ * `isDueNow`: it runs once at once.
  */
 export function toFirstSettings(
   { perUserMax, secondsMin }: ScheduleLimits,
   activeCount: number | undefined,
   now: number,
+  isDueNow = false,
 ): ScheduleChange {
   const every = secondsMin > firstHours * 3_600 ? `${secondsMin}s` : `${firstHours}h`
   const isFull = activeCount !== undefined && activeCount >= perUserMax
   const isPaused = activeCount === undefined || isFull
+  const first = changeSchedule(undefined, { every, isPaused }, secondsMin, now)
   return {
-    ...changeSchedule(undefined, { every, isPaused }, secondsMin, now),
+    ...first,
+    nextAt: isDueNow && !isPaused ? now : first.nextAt,
     pausedReason: isFull ? `It was not started: ${toFullReason(perUserMax)}` : null,
   }
 }

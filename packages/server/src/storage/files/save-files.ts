@@ -34,6 +34,8 @@ import {
   writeVersion,
 } from "./write-version.ts"
 
+const noChange = { paths: [], written: [], schedules: [], isRemote: false }
+
 /** Saves files as the next version of a branch, unless nothing changes. */
 export function* saveFiles(
   dialect: Dialect,
@@ -55,7 +57,7 @@ export function* saveFiles(
   const changed = yield* withoutSame(branchId, planned.changed)
   if (changed.length === 0) {
     if (mergedId && sides) yield* noteMerge(mergedId, sides, planned.links ?? [])
-    return { val: locked.val, branch, isNewVersion: false, paths: [], written: [], isRemote: false }
+    return { val: locked.val, branch, isNewVersion: false, ...noChange }
   }
   const entry = findNextEntry(tree, branch, planned.files)
   const mayHaveLockfile = branchId !== valId || locked.hasLockfile
@@ -74,7 +76,9 @@ export function* saveFiles(
     yield* assertImportsFit(branch, next.version)
   yield* moveFiles(changed)
   if (mergedId && sides) yield* noteMerge(mergedId, sides, planned.links ?? [])
-  yield* addSchedules(dialect, locked.val, findIntervals(changed), schedules, branchId === valId)
+  const start = branchId !== valId ? "paused" : save.isRestore ? "later" : "now"
+  const intervals = findIntervals(changed)
+  const added = yield* addSchedules(dialect, locked.val, intervals, schedules, start)
   const paths = changed.map(({ path }) => path)
   const written = changed.flatMap((state) => toWritten(state, next))
   let val = locked.val
@@ -95,7 +99,7 @@ export function* saveFiles(
   }
   return {
     ...{ val, branch: (yield* findBranch(dialect, valId, branchId)) ?? branch, isNewVersion: true },
-    ...{ paths, written },
+    ...{ paths, written, schedules: added },
     isRemote: next.packages === "fetch",
   }
 }

@@ -23,6 +23,8 @@ import {
 } from "./run-rows.ts"
 
 const limits = {
+  /** Runs of a val among which the last one of a file is searched. */
+  latestMax: 1_000,
   /** Cancel requests that are read at a time. Those that were carried out make room for others. */
   cancelRequestsMax: 1_000,
 }
@@ -58,6 +60,13 @@ export function createRunStore(db: Database): RunStore {
     // By val only: nearly all runs of a val are on the account of its owner.
     listOfOwner: (valId, filter, page) =>
       list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
+    async findLastStart(valId, fileId) {
+      const row = await db.first<{ startedAt: number }>`
+        select started_at from (select id, file_id, val_id, started_at from runs where val_id = ${valId}
+          order by started_at desc, id desc limit ${limits.latestMax}) r
+        where coalesce(r.file_id, r.val_id) = ${fileId} order by started_at desc, id desc limit 1`
+      return row?.startedAt ?? null
+    },
     async findInput(id) {
       const row = await db.first<{ input: StoredRunInput | null }>`
         select input as input_json from runs where id = ${id}`

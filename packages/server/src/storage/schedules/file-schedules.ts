@@ -1,3 +1,4 @@
+import type { AddedSchedule } from "../../domain/files/file-saves.ts"
 import {
   type ScheduleChange,
   type ScheduleLimits,
@@ -18,24 +19,31 @@ export const fileType = raw(`(select case when t.file_id = f.id then t.type end 
 
 /**
  * Gives files schedules that have just become of type `interval`; one that has a schedule keeps it.
- * Those of other branches than `main` and of forks are paused until their owner starts them.
+ * Those of other branches than `main` and of forks are paused until their owner starts them; of the
+ * others `start` says whether they run at once. Returns the new ones.
  */
 export function* addSchedules(
   dialect: Dialect,
   val: ScheduleOwner,
   fileIds: readonly string[],
   limits: ScheduleLimits,
-  isStarted: boolean,
-): Statements<void> {
-  if (fileIds.length === 0) return
+  start: "now" | "later" | "paused",
+): Statements<readonly AddedSchedule[]> {
+  if (fileIds.length === 0) return []
+  const all: AddedSchedule[] = []
   const now = yield* readTime(dialect)
+  const isStarted = start !== "paused"
   let active = isStarted ? yield* countActive(dialect, val.ownerId, limits.perUserMax) : 0
   for (const fileId of fileIds) {
-    const settings = toFirstSettings(limits, isStarted ? active : undefined, now)
+    const settings = toFirstSettings(limits, isStarted ? active : undefined, now, start === "now")
     const added = yield* firstRow`
       ${insertSchedule(val, fileId, settings, now)} on conflict (file_id) do nothing returning file_id`
-    if (added && !settings.isPaused) active += 1
+    if (!added) continue
+    const { timing, isPaused, pausedReason, nextAt } = settings
+    all.push({ fileId, ...timing, isPaused, pausedReason, nextAt })
+    if (!isPaused) active += 1
   }
+  return all
 }
 
 /** The time of the database. */
@@ -98,7 +106,7 @@ export function* copySchedules(
     select new_file_id, s.val_id, s.owner_id, s.cron, s.every, s.time_zone, s.overlap, s.catch_up, 1, ${dialect.now}, 0, ${dialect.now}, ${dialect.now}
     from ${table} cross join schedules s where s.file_id = old_file_id`
   const copies = files.map(({ to }) => to)
-  yield* addSchedules(dialect, val, copies, limits, false)
+  yield* addSchedules(dialect, val, copies, limits, "paused")
 }
 
 /** Deletes the schedules of files that were deleted. Their runs go on. */

@@ -120,7 +120,7 @@ function* createFork(
     select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`
   assert(original)
   if (created)
-    yield* addSchedules(dialect, created, findIntervals(created, copied), schedules, false)
+    yield* addSchedules(dialect, created, findIntervals(created, copied), schedules, "paused")
   if (created && original && fork.privacy === "public")
     yield* addNotification(dialect, {
       ...{ type: "fork", ownerId: original.ownerId, valId: original.id, actorId: fork.ownerId },

@@ -1,13 +1,18 @@
-import type { changeFilesBody } from "@hamlet/contract"
+import type { addedSchedule, changeFilesBody } from "@hamlet/contract"
 import { joinPath, toFileName, toParentPath } from "@hamlet/contract/file-paths"
 import type { z } from "zod"
-import type { CheckedFile, FileChangeInput } from "../../../domain/files/file-saves.ts"
+import type {
+  AddedSchedule,
+  CheckedFile,
+  FileChangeInput,
+} from "../../../domain/files/file-saves.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import { respondToConditions } from "../../request/preconditions.ts"
 import { content, done, json } from "../../response/api-response.ts"
 import { toFileView, toVersionChangeView } from "../../response/file-views.ts"
 import { listOf, page } from "../../response/page.ts"
+import { toTimeText } from "../../response/view.ts"
 
 /** The files of a val. */
 export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: Nouns) {
@@ -71,7 +76,7 @@ export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: 
       }),
     ),
     changeFiles: async ({ caller, params, query, body, ifMatch }) => {
-      const options = { ifMatch, note: body.note }
+      const options = { ifMatch, note: body.note, isImport: body.isImport }
       const changes = body.changes.map(toChange)
       const saved = await fileSaves.save(caller, params.val_id, query.branch_id, changes, options)
       const { version } = saved.branch
@@ -79,6 +84,7 @@ export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: 
         version,
         isNewVersion: saved.isNewVersion,
         warnings: [...saved.warnings],
+        schedules: saved.schedules.map(toAddedView),
         files: saved.written.map((file) => toFileView({ ...saved, file, version }, links)),
       })
     },
@@ -86,9 +92,18 @@ export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: 
 }
 
 function toSavedView(saved: CheckedFile, links: Parameters<typeof toFileView>[1]) {
-  const { warnings } = saved
-  const view = toFileView(saved, links)
-  return warnings.length === 0 ? view : { ...view, warnings: [...warnings] }
+  const { warnings, schedules } = saved
+  const [schedule] = schedules
+  return {
+    ...toFileView(saved, links),
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...(schedule ? { schedule: toAddedView(schedule) } : {}),
+  }
+}
+
+function toAddedView({ fileId, nextAt, ...rest }: AddedSchedule): z.infer<typeof addedSchedule> {
+  const { cron, every, timeZone, isPaused, pausedReason } = rest
+  return { fileId, cron, every, timeZone, isPaused, pausedReason, nextAt: toTimeText(nextAt) }
 }
 
 function toPlace(query: {
