@@ -13,7 +13,7 @@ import { printTree, withoutWrites } from "../val/trees.ts"
 export const command = defineCommand({
   description: `Writes the files of another branch of the val to its folder; from then on "hamlet val pull", "push" and
 "watch" mean that branch. Refused while files have changes that are not saved. Files that the other branch does
-not have move to .hamlet/trash.`,
+not have move to .hamlet/trash. Those who can open the val can read a branch that you create.`,
   examples: [
     ["hamlet branch switch draft", "change this folder to the branch draft"],
     ["hamlet branch switch -c try", "create a branch, and take changes that are not saved there"],

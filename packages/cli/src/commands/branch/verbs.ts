@@ -6,6 +6,7 @@ import { toVersionNumber } from "../../names/version-number.ts"
 import { printDiff } from "../../output/print-diff.ts"
 import { confirm, confirmOption, defineCall, defineList, listOptions } from "../../shapes.ts"
 
+const isReadable = "Those who can open the val can read it"
 const takesBranch = { "<val>": ownVal, "<branch>": "name of the branch" } as const
 
 export const verbs: Verbs = {
@@ -31,7 +32,7 @@ export const verbs: Verbs = {
   create: defineCall({
     summary: "Create a branch",
     description: `It begins with the newest files of another branch, by default of main, or of the branch of the
-folder you are in.`,
+folder you are in. Those who can open the val can read it.`,
     examples: [
       ["hamlet branch create blog draft", "a branch with the files of main"],
       ["hamlet branch create . try --from draft", "with the files of another branch"],
@@ -42,7 +43,12 @@ folder you are in.`,
       const input = { val_id: val.id, name, branchId: source.id }
       const branch = await session.client.createBranch(input)
       const human = `Created branch ${branch.name} of ${toFullName(val)} from ${source.name}`
-      return { json: branch, plain: branch.name, human: `${human}\n  ${branch.links.html}` }
+      const readers = val.privacy === "private" ? "" : `\n  ${isReadable}`
+      return {
+        json: branch,
+        plain: branch.name,
+        human: `${human}\n  ${branch.links.html}${readers}`,
+      }
     },
   }),
   switch: {

@@ -147,6 +147,8 @@ export function definePane(app: App): void {
     await findEditor(page)
     await page.getByRole("button", { name: "More" }).click()
     await page.getByRole("menuitem", { name: "Turn draft mode on" }).click()
+    await page.getByText("Those who can open this val can read it").waitFor()
+    await page.getByRole("button", { name: "Turn on", exact: true }).click()
     const frame = page.frameLocator("iframe")
     await openFile(page, val.path, "lib/word.ts")
     const editor = await findEditor(page)

@@ -39,7 +39,7 @@ export function NewBranchDialog(props: {
     >
       <Field
         label="Name"
-        hint={`It begins with the saved files of ${source.name}. What runs on ${source.name} does not change.`}
+        hint={`It begins with the saved files of ${source.name}. What runs on ${source.name} does not change. Those who can open the val can read the new branch.`}
       >
         <input
           class="input"
@@ -52,6 +52,26 @@ export function NewBranchDialog(props: {
           {...bindText(name)}
         />
       </Field>
+    </FormDialog>
+  )
+}
+
+/** Asks before draft mode puts unsaved files where others can read them. */
+export function DraftModeDialog(props: {
+  readonly onTurn: () => Promise<void>
+  readonly onClose: () => void
+}) {
+  const { onTurn, onClose } = props
+  const turn = async () => {
+    await onTurn()
+    onClose()
+  }
+  return (
+    <FormDialog title="Turn draft mode on?" label="Turn on" onSubmit={turn} onClose={onClose}>
+      <p>
+        Preview puts your unsaved files on a branch called <em>draft</em>. Those who can open this
+        val can read it.
+      </p>
     </FormDialog>
   )
 }
