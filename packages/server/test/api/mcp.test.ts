@@ -55,7 +55,7 @@ function defineRequests(suite: ApiSuite): void {
       expect(description?.length, name).toBeGreaterThan(30)
       expect(outputSchema, name).toBeDefined()
       expect(annotations?.readOnlyHint, name).toBe(
-        !annotations?.destructiveHint && !/^create_/.test(name),
+        !annotations?.destructiveHint && !/^(?:create|fork)_/.test(name),
       )
       const fields = Object.entries(inputSchema.properties ?? {}) as [string, object][]
       for (const [field, schema] of fields)

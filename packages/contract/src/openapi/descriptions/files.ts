@@ -47,5 +47,12 @@ export const fileDescriptions = {
     "What is wrong with the file, such as a `deno.json` that is not valid JSON; absent if nothing is",
   "SavedFiles.warnings":
     "What is wrong with the files, such as a `deno.json` that is not valid JSON",
+  "SavedFile.schedule":
+    "The schedule that it has got, because it has become one of type `interval`; absent otherwise",
+  "SavedFiles.schedules": "The schedules of files that have become files of type `interval`",
+  "AddedSchedule.fileId": "The id of the file",
+  "AddedSchedule.nextAt": "When it runs first: at once on `main`; null while it is paused",
+  isImport:
+    "Whether the files come from elsewhere: new schedules then wait for their first due time",
   "SavedFiles.files": "The files and directories that were written",
 }

@@ -111,7 +111,7 @@ const forkVal = defineTool({
   input: z.object({
     val: valArgument,
     name: valName.optional().describe("The name of the copy; without it, that of the original"),
-    privacy: privacy.optional(),
+    privacy: privacy.optional().describe("public, unlisted or private"),
     version: z.int().min(0).optional().describe("Without it, the current version"),
   }),
   output: valSummary,
