@@ -353,7 +353,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const saved = await client.post<object, Output<"changeFiles">>(`/v1/vals/${id}/files`, {
       body: { changes: [{ path: "main.tsx", delete: true }] },
     })
-    expect(saved).toEqual({ version: 2, isNewVersion: true, files: [], warnings: [] })
+    expect(saved).toEqual({
+      version: 2,
+      isNewVersion: true,
+      files: [],
+      schedules: [],
+      warnings: [],
+    })
   },
   async listVersions({ client, sample }) {
     const found = await list(client, "listVersions", `/v1/vals/${sample.library.id}/versions`)

@@ -597,6 +597,27 @@ describeApi(
       expect(text).toMatch(/^hamlet_webhook_deliveries_waiting \d/m)
     })
 
+    test("a val is called by the file that was its code when it was chosen", async () => {
+      const { ada, subscribe, waitForDelivery } = await open()
+      const name = `called${Bun.randomUUIDv7().replaceAll("-", "")}`
+      const { id } = (
+        await call("POST", "/v2/vals", { as: ada, body: { name, privacy: "public" } })
+      ).json
+      const write = async (path: string) => {
+        const body = { type: "script", content: "export default () => import.meta.url" }
+        const made = await call("POST", `/v2/vals/${id}/files?path=${path}`, { as: ada, body })
+        return expectStatus(made, 201).json.id as string
+      }
+      const called = await write("index.ts")
+      const hook = await subscribe(["run.failed"], { url: undefined, targetValId: id })
+      const other = await write("main.ts")
+      expect((await call("GET", `/v1/vals/${id}`)).json.links.module).toContain(name)
+      await call("POST", `/v1/me/webhooks/${hook.id}/test`, { as: ada, body: {} })
+      const { runId } = await waitForDelivery(hook.id, isDelivered)
+      const run = expectStatus(await call("GET", `/v1/runs/${runId}`, { as: ada }), 200).json
+      expect([run.file.id, other === called]).toEqual([called, false])
+    })
+
     test("a message for a val waits while the owner's queue is full", async () => {
       const { ada, subscribe, waitForDelivery, passTime } = await open()
       const target = await val(ada)

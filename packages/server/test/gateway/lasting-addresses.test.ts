@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import type { MailTarget } from "../../src/domain/mail/inbound/mail-address.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { createRandom, testSeed } from "../support/random.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
@@ -137,6 +138,30 @@ describeEachDatabase("addresses that were given out", (open) => {
     expect(await ask(links.endpoint)).toBe(other.id)
     expect(await ask(named("coded"))).toBeUndefined()
     expect(await ask(ofVal(val.id))).toBeUndefined()
+  })
+
+  test("of mail stay with the first file of type email", async () => {
+    const folder = await addFolder("inbox")
+    const find = async (target: MailTarget) =>
+      (await fixture.hamlet.stores.mails.findVal(target))?.file.id
+    const byName = { kind: "name", username: "ada", name: "inbox" } as const
+    const byVal = { kind: "id", id: folder.id } as const
+    expect([await find(byName), await find(byVal)]).toEqual([undefined, undefined])
+    const first = await folder.write("inbox.ts", "email")
+    for (const [path, type] of [
+      ["a.email.ts", "email"],
+      ["main.tsx", "email"],
+      ["index.ts", "http"],
+    ] as const) {
+      const other = await folder.write(path, type)
+      expect([await find(byName), await find(byVal)]).toEqual([first.id, first.id])
+      const own = type === "email" ? other.id : undefined
+      expect(await find({ kind: "id", id: other.id })).toBe(own)
+    }
+    await folder.change("inbox.ts", { name: "moved.ts" })
+    expect(await find(byName)).toBe(first.id)
+    await folder.remove("moved.ts")
+    expect([await find(byName), await find(byVal)]).toEqual([undefined, undefined])
   })
 
   test("of a fork are those of the copies of the files", async () => {

@@ -42,7 +42,16 @@ describe("createCalls", () => {
     const starter = createRunStarter(liveRuns, runner, programs, allowances, rules.clock)
     const mailInputs = { read: () => Promise.reject(new Error("no mail is stored")) }
     const startedFiles = createStartedFiles(rules.stores.versionFiles)
-    calls = createCalls(starter, vals, versions, programs, startedFiles, mailInputs, rules.clock)
+    calls = createCalls(
+      starter,
+      vals,
+      versions,
+      programs,
+      startedFiles,
+      mailInputs,
+      { findLastStart: async () => null },
+      rules.clock,
+    )
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
   })

@@ -64,7 +64,7 @@ const mergeBranch = defineTool({
 type Conflicts = NonNullable<ApiError["merge"]>["conflicts"]
 
 /** The first conflicts, as far as their texts fit. */
-function toShown(conflicts: Conflicts): Conflicts {
+function toShown(conflicts: Conflicts): Conflicts[number][] {
   const shown: Conflicts[number][] = []
   let chars = 0
   const cut = (value: string | null) => value && truncate(value, toolLimits.valueCharsMax)

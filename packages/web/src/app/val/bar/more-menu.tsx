@@ -19,8 +19,9 @@ export function MoreMenu(
   const isCode = tab === ""
   const turn = () => {
     const isOn = !draftMode.isOn.peek()
-    if (isOn && editing.val.peek().privacy !== "private") isAsking.value = true
-    else return draftMode.turn(isOn)
+    if (!isOn || editing.val.peek().privacy === "private") return draftMode.turn(isOn)
+    isAsking.value = true
+    return undefined
   }
   if (!isCode && tabs.length === 0) return null
   return (
