@@ -106,10 +106,7 @@ export const limits = {
 /** The names of users, whatever their length. */
 export const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
 
-/** The val of a user with what their assistants are told, the only one whose name has a dot. */
-export const configValName = ".config"
-
-/** The names of vals, whatever their length. */
+/** The names of vals, whatever their length. Only `.config` has a dot: it is what assistants are told. */
 export const valNamePattern = /^(?:[a-zA-Z][a-zA-Z0-9\-_]*|\.config)$/
 
 /**

@@ -1,3 +1,4 @@
+import type { Output } from "@hamlet/contract/client"
 import { fileTypes } from "@hamlet/contract/lists"
 import { findTargetBranch, isOwnPath, ownVal } from "../../checkout/find-target.ts"
 import { createFetchText } from "../../checkout/remote-tree.ts"
@@ -40,7 +41,7 @@ export const verbs: Verbs = {
       { title: "type", value: ({ type }) => type },
       { title: "version", value: ({ version }) => version },
       { title: "updated", value: ({ updatedAt }) => updatedAt, isTime: true },
-      { title: "address", value: ({ links }) => links.endpoint ?? links.email ?? null },
+      { title: "address", value: ({ links }) => findAddress(links) ?? null },
     ],
   }),
   cat: defineCommand({
@@ -127,9 +128,14 @@ address.`,
       const { val, branch, client } = await findTargetBranch(session, text, name)
       const query = { val_id: val.id, branch_id: branch.id, path }
       const file = await client.updateFile({ ...query, type })
-      const address = file.links.endpoint ?? file.links.email
+      const address = findAddress(file.links)
       const human = `${path} is of type ${file.type}`
       return { json: file, plain: file.type, human: address ? `${human}\n  ${address}` : human }
     },
   }),
+}
+
+/** The address that is easiest to read, of those that a file has. */
+function findAddress(links: Output<"getFile">["links"]): string | undefined {
+  return links.alias ?? links.endpoint ?? links.email
 }

@@ -8,7 +8,7 @@ interface AddressedFile {
 }
 
 /** The files of `main` in a version. */
-export interface AddressedTree {
+interface AddressedTree {
   readonly entry: Pick<AddressedFile, "fileId" | "type"> | undefined
   readonly files: readonly AddressedFile[]
 }

@@ -171,7 +171,8 @@ function useFrameAddress(editing: ValTabProps["editing"], isSignedIn: boolean) {
 
 /** The public address of the file that Run starts. */
 function findEndpoint(editing: ValTabProps["editing"]): string | undefined {
-  return editing.findStarted()?.links.endpoint
+  const links = editing.findStarted()?.links
+  return links?.alias ?? links?.endpoint
 }
 
 function toPageUrl(path: string, url: string): string {
