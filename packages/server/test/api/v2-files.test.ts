@@ -509,7 +509,7 @@ function defineMany(suite: ApiSuite): void {
     const { change } = await openFolder(suite)
     const changes = [{ path: "a.ts", content: "1" }]
     expect((await change(changes)).json).toMatchObject({ version: 1, isNewVersion: true })
-    const same = { version: 1, isNewVersion: false, files: [], warnings: [] }
+    const same = { version: 1, isNewVersion: false, files: [], schedules: [], warnings: [] }
     expect((await change(changes)).json).toEqual(same)
   })
 

@@ -12,7 +12,7 @@ export const branchArgument = text(limits.branchNameCharsMax, 1)
   .describe("The name of a branch; without it main")
 
 /** The val and the branch that an assistant names. */
-export async function findBranch(
+export async function findNamedBranch(
   context: ToolContext,
   named: string,
   branch = "main",

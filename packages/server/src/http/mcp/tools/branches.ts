@@ -1,7 +1,7 @@
 import { branchName, fileContent, filePath, limits, privacy, text, valName } from "@hamlet/contract"
 import { ApiError } from "@hamlet/contract/client"
 import { z } from "zod"
-import { branchArgument, findBranch } from "../find-branch.ts"
+import { branchArgument, findNamedBranch } from "../find-branch.ts"
 import { findValId, valArgument } from "../find-val.ts"
 import { truncate } from "../text-pages.ts"
 import { defineTool, toolLimits } from "../tool.ts"
@@ -45,7 +45,7 @@ const mergeBranch = defineTool({
     conflictCount: z.int(),
   }),
   async run(context, { val, branch: named, ...body }) {
-    const { valId, branch } = await findBranch(context, val, named)
+    const { valId, branch } = await findNamedBranch(context, val, named)
     try {
       const { version, isNewVersion } = await context.client.mergeBranch({
         ...{ val_id: valId, branch_id: branch.id, ...body },
@@ -93,7 +93,7 @@ const restoreVersion = defineTool({
   }),
   output: z.object({ branch: z.string(), version: z.int(), isNewVersion: z.boolean() }),
   async run(context, { val, branch: named, ...rest }) {
-    const { valId, branch } = await findBranch(context, val, named)
+    const { valId, branch } = await findNamedBranch(context, val, named)
     const { version, isNewVersion } = await context.client.restoreFiles({
       ...{ val_id: valId, branch_id: branch.id, ...rest },
     })

@@ -10,7 +10,7 @@ import {
 import type { Output } from "@hamlet/contract/client"
 import { z } from "zod"
 import { applyEdit, assertOneEdit, editArguments } from "../edit-arguments.ts"
-import { type ApiBranch, branchArgument, findBranch } from "../find-branch.ts"
+import { type ApiBranch, branchArgument, findNamedBranch } from "../find-branch.ts"
 import { findValId, valArgument } from "../find-val.ts"
 import { toTextPage } from "../text-pages.ts"
 import { defineTool, type ToolContext, ToolError, toolLimits } from "../tool.ts"
@@ -69,7 +69,7 @@ const listFiles = defineTool({
     nextOffset: z.int().nullable().describe("Pass it as offset; null on the last page"),
   }),
   async run(context, { val, branch: named, path = "", version: wanted, limit, offset }) {
-    const { valId, branch } = await findBranch(context, val, named)
+    const { valId, branch } = await findNamedBranch(context, val, named)
     const version = Math.min(wanted ?? branch.version, branch.version)
     const { data, links } = await context.client.listFiles({
       val_id: valId,
@@ -112,7 +112,7 @@ const readFile = defineTool({
     isLineTruncated: z.boolean().describe("Whether a line was too long and lacks its end"),
   }),
   async run(context, { val, path, branch: named, version: wanted, fromLine, lines }) {
-    const { valId, branch } = await findBranch(context, val, named)
+    const { valId, branch } = await findNamedBranch(context, val, named)
     const version = Math.min(wanted ?? branch.version, branch.version)
     const whole = await readContent(context, valId, branch, path, version)
     const { text: content, ...page } = toTextPage(whole, fromLine, lines, toolLimits.textCharsMax)
@@ -152,7 +152,7 @@ const createFile = defineTool({
   }),
   output: listed.extend({ branch: z.string() }),
   async run(context, { val, path, content, type, branch: named }) {
-    const { valId, branch } = await findBranch(context, val, named)
+    const { valId, branch } = await findNamedBranch(context, val, named)
     const isCode = /\.[tj]sx?$/.test(path)
     const file = await context.client.createFile({
       ...{ val_id: valId, branch_id: branch.id, path },
@@ -181,7 +181,7 @@ const editFile = defineTool({
   async run(context, { val, path, branch: named, version, edits, diff, content }) {
     const edit = { edits, diff, whole: { name: "content", text: content } }
     assertOneEdit("file", edit)
-    const found = await findBranch(context, val, named)
+    const found = await findNamedBranch(context, val, named)
     assertRead(found.branch, version)
     const before = await readContent(context, found.valId, found.branch, path, version)
     return save(context, found, version, { changes: [{ path, content: applyEdit(before, edit) }] })
@@ -224,7 +224,7 @@ const writeFiles = defineTool({
   }),
   output: saved,
   async run(context, { val, branch: named, version, changes, note }) {
-    const found = await findBranch(context, val, named)
+    const found = await findNamedBranch(context, val, named)
     assertRead(found.branch, version)
     return save(context, found, version, { changes, note })
   },
@@ -240,7 +240,7 @@ function assertRead(branch: ApiBranch, version: number): void {
 
 async function save(
   { client }: ToolContext,
-  { valId, branch }: Awaited<ReturnType<typeof findBranch>>,
+  { valId, branch }: Awaited<ReturnType<typeof findNamedBranch>>,
   ifMatch: number,
   body: Omit<Parameters<typeof client.changeFiles>[0], "val_id" | "branch_id">,
 ) {
@@ -297,7 +297,7 @@ const createBranch = defineTool({
   }),
   output: shownBranch,
   async run(context, { val, name, from }) {
-    const { valId, branch } = await findBranch(context, val, from)
+    const { valId, branch } = await findNamedBranch(context, val, from)
     const input = { val_id: valId, name, branchId: branch.id }
     return { data: toShown(await context.client.createBranch(input)) }
   },
