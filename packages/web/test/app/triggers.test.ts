@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
-import { makeVal } from "../support/val-page.ts"
+import { findEditor, makeVal, replaceText } from "../support/val-page.ts"
 
 /** Everything that starts vals by itself. */
 describeApp("schedules, mail and webhooks", (app) => {
@@ -187,10 +187,7 @@ describeApp("schedules, mail and webhooks", (app) => {
     await page.getByText(`${inbox?.links.email}`).waitFor()
     await page.getByLabel("Subject").fill("Engines")
     await page.getByRole("button", { name: "Send", exact: true }).click()
-    await page
-      .getByRole("region", { name: "Run of the test message" })
-      .getByText("Succeeded")
-      .waitFor()
+    await page.locator(".side-pane .status").getByText("Succeeded").waitFor()
     await expectNoBarriers(page)
     const { data } = await admin.client.listValRuns({ val_id: val.id })
     expect(data.map(({ file }) => file?.path)).toEqual(["inbox.ts", "nightly.ts"])
@@ -354,9 +351,21 @@ console.log(email.from, email.subject, email.text, await email.attachments[0].te
     const note = { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("a note") }
     await page.getByLabel("Attachments").setInputFiles(note)
     await page.getByRole("button", { name: "Send", exact: true }).click()
-    const outcome = page.getByRole("region", { name: "Run of the test message" })
-    await outcome.getByText("Succeeded").waitFor()
-    await outcome.getByText(/grace@example\.org.* Engines How are they\?\s+a note/).waitFor()
+    const outcome = page.locator(".side-pane")
+    await outcome.locator(".status").getByText("Succeeded").waitFor()
+    const logged = /grace@example\.org.* Engines How are they\?\s+a note/
+    await page.getByRole("log").getByText(logged).waitFor()
+    await outcome.getByText("Run sends the test message “Engines”").waitFor()
+    // The message stays, and Run sends it again: with what was changed in the editor meanwhile.
+    await outcome.getByRole("link", { name: "Change it" }).click()
+    await page.getByText("Attached: note.txt").waitFor()
+    await replaceText(
+      page,
+      await findEditor(page),
+      "export default ({ subject, attachments }) => `${subject}: ${attachments.length} file`",
+    )
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await outcome.getByText("Engines: 1 file").waitFor()
     await outcome.getByRole("link", { name: "Open the run" }).click()
     const facts = page.getByRole("region", { name: "Test message" })
     await facts.getByText("Engines", { exact: true }).waitFor()
@@ -366,7 +375,7 @@ console.log(email.from, email.subject, email.text, await email.attachments[0].te
     })
     await page.goto("/mail/incoming")
     const received = page.getByRole("row").filter({ hasText: `test message to ${val.name}` })
-    await received.getByRole("link", { name: "Engines" }).waitFor()
+    await received.getByRole("link", { name: "Engines" }).first().waitFor()
     // The list has what the rows show.
     expect(runsFetched).toEqual([])
     await expectNoBarriers(page)

@@ -76,7 +76,7 @@ function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
     [loaded.branch.id, isOwn],
   )
   const prepare = () => prepareStart(editing, draftMode, isOwn)
-  const run = useValRun(editing, prepare)
+  const run = useValRun(editing, prepare, isOwn)
   const { name, author } = editing.val.value
   const base = `/u/${author.username}/${name}`
   const pane = toPane(tab, editing, isOwn)

@@ -7,6 +7,7 @@ import { type GoToStack, RunErrorView } from "../../runs/run-error-view.tsx"
 import { ValueView } from "../../runs/value-view.tsx"
 import { ArgumentForm } from "../editor/argument-form.tsx"
 import { ElapsedTime } from "../preview/elapsed-time.tsx"
+import { toHref } from "../to-href.ts"
 import type { ValEditing } from "./val-editing.ts"
 import type { RunState, ValRun } from "./val-run.ts"
 
@@ -14,10 +15,11 @@ import type { RunState, ValRun } from "./val-run.ts"
 export function RunPanel(props: {
   readonly run: ValRun
   readonly editing: ValEditing
+  readonly isOwn: boolean
   readonly onStart: () => void
   readonly onGoTo: GoToStack
 }) {
-  const { run, editing, onStart, onGoTo } = props
+  const { run, editing, isOwn, onStart, onGoTo } = props
   const started = editing.files.started.value
   return (
     <div class="column fill side-body">
@@ -28,22 +30,33 @@ export function RunPanel(props: {
           onStart()
         }}
       >
-        {started?.type.value === "interval" ? (
-          <>
-            <p class="quiet">
-              A run from here gets the times of its schedule, as if it were due now.
-            </p>
-            <button type="submit" class="button button-quiet button-small run-now">
-              Run now
-            </button>
-          </>
-        ) : (
-          <ArgumentForm editing={editing} value={run.args} onChange={(text) => run.setArgs(text)} />
-        )}
+        <RunInput run={run} editing={editing} isOwn={isOwn} />
       </form>
       <Outcome state={run.file === started ? run.state : { kind: "none" }} onGoTo={onGoTo} />
     </div>
   )
+}
+
+function RunInput(props: Pick<Parameters<typeof RunPanel>[0], "run" | "editing" | "isOwn">) {
+  const { run, editing, isOwn } = props
+  const type = editing.files.started.value?.type.value
+  if (type === "interval")
+    return (
+      <>
+        <p class="quiet">A run from here gets the times of its schedule, as if it were due now.</p>
+        <button type="submit" class="button button-quiet button-small run-now">
+          Run now
+        </button>
+      </>
+    )
+  if (type === "email" && isOwn)
+    return (
+      <p class="quiet">
+        Run sends the test message “{run.message.subject}”.{" "}
+        <a href={toHref(editing, "mail")}>Change it</a>
+      </p>
+    )
+  return <ArgumentForm editing={editing} value={run.args} onChange={(text) => run.setArgs(text)} />
 }
 
 function Outcome({ state, onGoTo }: { state: RunState; onGoTo: GoToStack }) {

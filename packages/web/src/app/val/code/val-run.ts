@@ -5,6 +5,7 @@ import { api } from "../../api.ts"
 import { type FollowedRun, type LogLine, useFollowedRun } from "../../runs/followed-run.ts"
 import { isGoingOn } from "../../runs/list/run-kinds.ts"
 import type { EditedFile } from "../files/edited-file.ts"
+import { firstMessage, sendTestMessage, type TestMessage } from "../mail/test-message.ts"
 import { parseArgs } from "./parse-args.ts"
 import type { prepareStart } from "./prepare-start.ts"
 import type { ValEditing } from "./val-editing.ts"
@@ -17,6 +18,9 @@ export interface ValRun {
   /** The typed arguments of the file that Run starts: a JSON array, or one value. */
   readonly args: string
   setArgs(text: string): void
+  /** What a run of the user's own file of type email receives. */
+  readonly message: TestMessage
+  setMessage(message: TestMessage): void
   /** Saves the user's own val and runs it. Returns whether it could be saved. */
   start(): Promise<boolean>
   cancel(): Promise<void>
@@ -46,10 +50,12 @@ type StartState =
 export function useValRun(
   editing: ValEditing,
   prepare: () => ReturnType<typeof prepareStart>,
+  isOwn: boolean,
 ): ValRun {
   const start = useSignal<StartState>({ kind: "none" })
   const file = useSignal<EditedFile | undefined>(undefined)
   const argsByFile = useSignal<ReadonlyMap<EditedFile | undefined, string>>(new Map())
+  const message = useSignal(firstMessage)
   const args = argsByFile.value.get(editing.files.started.value) ?? ""
   const followed = useFollowedRun(start.value.kind === "started" ? start.value.id : undefined)
   const state = toState(start.value, followed)
@@ -63,6 +69,10 @@ export function useValRun(
       const started = editing.files.started.peek()
       argsByFile.value = new Map(argsByFile.peek()).set(started, text)
     },
+    message: message.value,
+    setMessage(changed) {
+      message.value = changed
+    },
     async start() {
       if (start.peek().kind === "starting") return true
       isCancelled.current = false
@@ -70,16 +80,18 @@ export function useValRun(
       const started = editing.files.started.peek()
       file.value = started
       try {
-        const parsed = parseArgs(argsByFile.peek().get(started) ?? "")
+        const typed = argsByFile.peek().get(started) ?? ""
+        const isMail = isOwn && started?.type.peek() === "email"
+        const parsed = isMail ? [] : parseArgs(typed)
         const outcome = await prepare()
         if (outcome !== "ready") {
           start.value = { kind: "none" }
           return outcome !== "not saved"
         }
-        const { id } = await api.createRun(
-          { val_id: editing.val.peek().id, ...editing.place(), args: parsed },
-          { respondAsync: true },
-        )
+        const place = { val_id: editing.val.peek().id, ...editing.place() }
+        const { id } = isMail
+          ? await sendTestMessage(place, message.peek())
+          : await api.createRun({ ...place, args: parsed }, { respondAsync: true })
         if (isCancelled.current) await api.cancelRun({ run_id: id })
         start.value = { kind: "started", id }
       } catch (error) {

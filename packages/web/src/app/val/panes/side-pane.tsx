@@ -8,8 +8,8 @@ import { type LinkTab, LinkTabs } from "../../parts/link-tabs.tsx"
 import { Markdown } from "../../parts/markdown.tsx"
 import { sidePaneId } from "../code/code-actions.ts"
 import { RunPanel } from "../code/run-panel.tsx"
-import { EmailTab } from "../email-tab.tsx"
 import type { EditedFile } from "../files/edited-file.ts"
+import { EmailTab } from "../mail/email-tab.tsx"
 import { Workbench } from "../preview/workbench.tsx"
 import { ScheduleTab } from "../schedule-tab.tsx"
 import { toHref } from "../to-href.ts"
@@ -100,12 +100,18 @@ function TriggerPart(props: ValTabProps & { readonly schedules: FileSchedules })
   if (pane === "mail")
     return (
       <div class="fill side-part">
-        <EmailTab editing={editing} isOwn={isOwn} />
+        <EmailTab editing={editing} run={run} actions={actions} isOwn={isOwn} />
       </div>
     )
   if (started?.type.value === "http") return <Workbench {...props} onGoTo={onGoTo} />
   return (
-    <RunPanel run={run} editing={editing} onStart={() => void actions.start()} onGoTo={onGoTo} />
+    <RunPanel
+      run={run}
+      editing={editing}
+      isOwn={isOwn}
+      onStart={() => void actions.start()}
+      onGoTo={onGoTo}
+    />
   )
 }
 
