@@ -74,6 +74,7 @@ const secondsHints = {
   "packages/server/test/schedules/": 4,
   "packages/server/test/sdk.test.ts": 14,
   "packages/server/test/v2/vt.test.ts": 12,
+  "packages/server/test/worst/worst.test.ts": 60,
   "packages/web/test/app/": 4,
   "packages/web/test/app/account.test.ts": 18,
   "packages/web/test/app/attacks.test.ts": 40,

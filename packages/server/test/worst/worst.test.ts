@@ -10,6 +10,15 @@ import { openWorstStage } from "./worst-stage.ts"
 /** What once kept a server busy, or made it grow. `npm run long-test -- worst` has all doors and manners. */
 const chosen: readonly (readonly [name: string, manner: Manner])[] = [
   ["endpoint /oauth/token", "pieces"],
+  ["route putSecret", "pieces"],
+  ["tool create_val 1", "pieces"],
+  ["egress fetchesAnswers", "pieces"],
+  ["WebSocket frames of one byte", "whole"],
+  ["route listVals 1", "many"],
+  ["route listVersions", "many"],
+  ["route searchVals 1", "unread"],
+  ["tool list_my_vals 1", "many"],
+  ["route restoreFiles", "whole"],
 ]
 const testMsMax = 290_000
 
