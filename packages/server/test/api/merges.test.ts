@@ -76,6 +76,22 @@ const ten = Array.from({ length: 10 }, (_, at) => `line ${at}`)
 const change = (at: number, text: string) => lines(...ten.with(at, text))
 
 function defineChanges(suite: ApiSuite): void {
+  test("a dry run responds as the merge would, and changes nothing", async () => {
+    const { main, branch, save, read, post, merge } = await openBranch(suite, { "a.txt": "1\n" })
+    const dry = async () => expectStatus(await post({ dryRun: true }), 200).json
+    const before = await dry()
+    expect(before.isNewVersion).toBe(false)
+    await save(branch, [{ path: "a.txt", content: "2\n" }])
+    expect(await dry()).toEqual({ version: before.version, isNewVersion: true })
+    expect(await read(main)).toEqual({ "a.txt": "1\n" })
+    await save(main, [{ path: "a.txt", content: "3\n" }])
+    const refused = await post({ dryRun: true })
+    expect(refusalOf(refused)).toEqual([409, "merge_conflict"])
+    expect(await read(main)).toEqual({ "a.txt": "3\n" })
+    const merged = await merge({ resolved: [{ path: "a.txt", content: "4\n" }] })
+    expect(merged).toEqual({ version: before.version + 2, isNewVersion: true })
+  })
+
   test("takes what changed on the branch into its parent, in one version with a note", async () => {
     const { ada, main, branch, save, read, merge } = await openBranch(suite, {
       "a.ts": lines(...ten),

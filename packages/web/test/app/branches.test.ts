@@ -119,7 +119,7 @@ describeApp("branches", (app) => {
     await page.goto(`${val.path}?branch=try`)
     await page.getByRole("button", { name: "Branch try" }).click()
     const preview = page.getByRole("menuitem", { name: "Open its page" })
-    expect(await preview.getAttribute("href")).toMatch(/^http:\/\/[0-9a-f]{32}\./)
+    expect(await preview.getAttribute("href")).toMatch(/^http:\/\/\w+--[0-9a-f]{32}\./)
     await page.getByRole("menuitem", { name: "Compare and merge" }).click()
     const files = changes(page).getByRole("listitem")
     await eventually(
@@ -202,6 +202,8 @@ describeApp("branches", (app) => {
     await page.getByRole("button", { name: "Merge into main…" }).click()
     const panel = mergePanel(page)
     const merge = panel.getByRole("button", { name: "Merge into main" })
+    // The conflicts are known before anything is sent.
+    await panel.getByText(/same lines of gone\.txt, lib\/lines\.txt, lib\/old\.txt\. The/).waitFor()
     await panel.getByLabel("Note").fill("Together")
     await merge.click()
     await panel.getByText("3 to decide").waitFor()

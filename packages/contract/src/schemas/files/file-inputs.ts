@@ -189,8 +189,12 @@ export const noteQuery = z.object(branchParam)
 /** What is said about a version; null for nothing. */
 export const noteBody = z.object({ note: text(limits.noteCharsMax).nullable() })
 
-/** The body of a merge. What is resolved holds whatever the two branches have at the path. */
+/**
+ * The body of a merge. What is resolved holds whatever the two branches have at the path. A dry run
+ * responds as the merge would, and changes nothing.
+ */
 export const mergeBranchBody = z.object({
+  dryRun: z.boolean().default(false),
   into: z.enum(["parent", "branch"]).default("parent"),
   resolved: list(
     z.union([

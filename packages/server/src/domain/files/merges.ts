@@ -15,7 +15,6 @@ import {
   type FileSaves,
   type PlannedSave,
   readChanges,
-  type SavedFiles,
 } from "./file-saves.ts"
 import type { Files } from "./files.ts"
 import {
@@ -48,12 +47,21 @@ export interface LineMerging {
 export interface MergeInput {
   /** Which of the two gets the changes of the other. */
   readonly into: "parent" | "branch"
+  /** Says what the merge would do, and changes nothing. */
+  readonly dryRun?: boolean | undefined
   readonly note?: string | undefined
   readonly resolved: readonly { readonly path: string; readonly content?: string | undefined }[]
   /** The version that the changes are expected to come from. */
   readonly sourceVersion?: number | undefined
   /** The version that is expected to get the changes. */
   readonly ifMatch?: number | undefined
+}
+
+/** The newest version of the branch that gets the changes. */
+export interface MergeResult {
+  readonly version: number
+  /** False if there was nothing to merge. */
+  readonly isNewVersion: boolean
 }
 
 /** A conflict with its texts; null where there is no file. */
@@ -116,7 +124,7 @@ export function createMerges(
       valId: string,
       branchId: string,
       input: MergeInput,
-    ): Promise<SavedFiles> {
+    ): Promise<MergeResult> {
       const val = await vals.get(caller, valId)
       assertOwner(val, caller)
       const { branch } = await branches.get(caller, valId, branchId)
@@ -146,14 +154,18 @@ export function createMerges(
                 assertVersion(target, input.ifMatch)
                 if (!sides) throw new Error("a merge has sides")
                 assertSource(sides.theirs, input.sourceVersion)
-                return plan(sides, tree)
+                const planned = plan(sides, tree)
+                if (input.dryRun) throw new Tried(target.version, planned)
+                return planned
               },
             },
             now(),
           )
           if (saved === "no_branch") throw branchNotFound(targetId)
-          return fileSaves.finish(saved, valId)
+          const { branch: target, isNewVersion } = fileSaves.finish(saved, valId)
+          return { version: target.version, isNewVersion }
         } catch (error) {
+          if (error instanceof Tried) return error.result
           if (error instanceof Conflicting) throw await toRefusal(files, error)
           if (!(error instanceof Undecided)) throw error
           await outcomes.decide(error.sides, error.triples)
@@ -161,6 +173,16 @@ export function createMerges(
       }
       throw new AppError("overloaded", "Cannot merge: the same files are being saved all the time")
     },
+  }
+}
+
+/** Thrown by the plan of a dry run. The transaction has no effect. */
+class Tried extends Error {
+  readonly result: MergeResult
+
+  constructor(version: number, planned: PlannedSave) {
+    super("a dry run")
+    this.result = { version, isNewVersion: planned.changed.length > 0 }
   }
 }
 

@@ -38,11 +38,11 @@ export function branchHandlers({ branches, differences, merges, api: { links } }
     },
     mergeBranch: async ({ caller, params, body, ifMatch }) => {
       const { val_id, branch_id } = params
-      const { branch, isNewVersion } = await merges.merge(caller, val_id, branch_id, {
+      const { version, isNewVersion } = await merges.merge(caller, val_id, branch_id, {
         ...body,
         ifMatch,
       })
-      return json(200, { version: branch.version, isNewVersion })
+      return json(200, { version, isNewVersion })
     },
   } satisfies Partial<Handlers>
 }

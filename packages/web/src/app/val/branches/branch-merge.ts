@@ -40,6 +40,7 @@ export function createBranchMerge(plan: MergePlan) {
   const step = signal<MergeStep>({ kind: "review", hasMoved: false })
   const states = signal<ConflictStates>(new Map())
   const failure = signal<string | undefined>(undefined)
+  const foretold = signal<readonly string[]>([])
   const isBusy = signal(false)
   /** The versions that the user has seen: others are not merged. */
   const seen = signal({ target: target.version, source: source.version })
@@ -69,7 +70,19 @@ export function createBranchMerge(plan: MergePlan) {
     await lookAgain()
   }
   return {
-    ...{ plan, names, note, step, states, failure, isBusy, seen },
+    ...{ plan, names, note, step, states, failure, isBusy, seen, foretold },
+    /** Finds out which files will conflict, before anything is sent. A failure says nothing. */
+    async foretell(): Promise<void> {
+      const { target, source } = seen.peek()
+      const { valId, branch, into } = plan
+      const ids = { val_id: valId, branch_id: branch.id }
+      const input = { ...ids, into, sourceVersion: source, dryRun: true }
+      foretold.value = await api.mergeBranch(input, { ifMatch: target }).then(
+        () => [],
+        (error: unknown) =>
+          error instanceof ApiError ? (error.merge?.conflicts.map(({ path }) => path) ?? []) : [],
+      )
+    },
     /** Notes what becomes of a file. */
     decide(path: string, changes: Pick<ConflictState, "text" | "isDecided">): void {
       const known = states.peek().get(path)

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useLayoutEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { bindText, setTo } from "../../../ui/bind.ts"
 import { Button } from "../../parts/buttons/button.tsx"
 import { Field } from "../../parts/forms/field.tsx"
@@ -9,6 +9,9 @@ import { BranchDifference } from "./branch-difference.tsx"
 import type { BranchMerge } from "./branch-merge.ts"
 import { ConflictCard } from "./conflict-card.tsx"
 import { toBranchQuery } from "./use-branches.ts"
+
+/** Conflicts that are named before the merge. */
+const foretoldMax = 5
 
 interface MergePanelProps {
   readonly merge: BranchMerge
@@ -68,6 +71,7 @@ export function MergePanel(props: MergePanelProps) {
 function Review({ merge, hasMoved }: { merge: BranchMerge; hasMoved: boolean }) {
   const { valId, branch, parent, into } = merge.plan
   const { target, source } = merge.seen.value
+  useEffect(() => void merge.foretell(), [merge, target, source])
   return (
     <>
       {hasMoved ? (
@@ -76,6 +80,7 @@ function Review({ merge, hasMoved }: { merge: BranchMerge; hasMoved: boolean }) 
           and your decisions are kept.
         </p>
       ) : null}
+      <Foretold paths={merge.foretold.value} />
       {into === "parent" ? (
         <>
           <p>
@@ -97,6 +102,26 @@ function Review({ merge, hasMoved }: { merge: BranchMerge; hasMoved: boolean }) 
         </p>
       )}
     </>
+  )
+}
+
+/** The conflicts that the merge will have, while nothing is decided. */
+function Foretold({ paths }: { readonly paths: readonly string[] }) {
+  const named = paths.slice(0, foretoldMax)
+  const rest = paths.length - named.length
+  if (named.length === 0) return null
+  return (
+    <p class="merge-moved" role="status">
+      Both branches changed the same lines of{" "}
+      {named.map((path, index) => (
+        <span key={path}>
+          {index === 0 ? "" : ", "}
+          <code>{path}</code>
+        </span>
+      ))}
+      {rest > 0 ? ` and ${rest} more` : ""}. The next step asks what becomes of{" "}
+      {paths.length === 1 ? "it" : "them"}.
+    </p>
   )
 }
 
