@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { roomLimits } from "../../src/http/response/response-room.ts"
-import { expectStatus, testBaseUrl } from "../support/api.ts"
+import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeApi } from "./suite.ts"
 
 /** One character, and six in JSON. */
@@ -14,7 +14,7 @@ describeApi("api/response-limits", (suite) => {
   afterEach(() => setPageBytes(roomLimits.pageBytesMax))
 
   /** The pages of a list, and how long each is. */
-  async function readPages(path: string, as?: Parameters<typeof call>[2]["as"]) {
+  async function readPages(path: string, as?: TestUser) {
     const pages: { readonly data: readonly Item[]; readonly bytes: number }[] = []
     for (let link: string | undefined = testBaseUrl + path; link !== undefined; ) {
       const { json, text } = expectStatus(

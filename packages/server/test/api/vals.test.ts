@@ -204,7 +204,7 @@ function definePost(suite: ApiSuite): void {
     const path = (url: string) => url.replace(testBaseUrl, "")
     expect((await call("GET", path(made.links.self))).json).toEqual(made)
     expect((await call("GET", path(made.links.versions))).json.data).toHaveLength(1)
-    expect((await call("GET", path(made.links.module))).text).toBe("export const x: number = 1")
+    expect((await call("GET", path(made.links.module))).text).toStartWith("export const x = 1")
   })
 }
 

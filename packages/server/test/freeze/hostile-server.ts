@@ -26,7 +26,7 @@ export function startHostileServer(): HostileServer {
       if (pathname.startsWith(libsqlPath)) return answerPipeline(await request.text(), json)
       await request.arrayBuffer()
       if (pathname === "/unread") return new Response(inChunks(true))
-      if (pathname === "/pieces") return new Response(pourPieces())
+      if (pathname === "/pieces") return new Response(pourPieces() as unknown as BodyInit)
       if (pathname === "/endless") return new Response(inChunks(false))
       if (pathname === "/hook") return new Response(nulls, { status: 400, headers })
       // A language model refuses with a long reason.

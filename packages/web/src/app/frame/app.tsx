@@ -80,13 +80,13 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
   // The content depends on the viewer: it is not loaded before the session is known.
   const isKnown = value.kind !== "unknown" && value.kind !== "unreachable"
   if (!(Page && (isKnown || row.isBare))) return <PageSkeleton />
-  return <FocusedPage key={toKey(row, props)} page={Page} {...props} />
+  return <FocusedPage key={toKey(row, props)} page={Page} props={props} />
 }
 
 let isFirstPage = true
 
 /** A page. The focus of a link that has gone with its page would leave Tab in the middle of this one. */
-function FocusedPage({ page: Page, ...props }: PageProps & { page: ComponentType<PageProps> }) {
+function FocusedPage({ page: Page, props }: { page: ComponentType<PageProps>; props: PageProps }) {
   useLayoutEffect(() => {
     const hasFocus = document.activeElement !== null && document.activeElement !== document.body
     if (!isFirstPage && !hasFocus) document.getElementById("main")?.focus({ preventScroll: true })

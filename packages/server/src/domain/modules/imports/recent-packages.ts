@@ -32,7 +32,7 @@ interface Recent {
  * over, as the next version of a val does. Only among those of one owner: who takes over the resolver
  * by code of theirs must not reach the vals of others.
  */
-export function createRecentPackages({ now }: Clock) {
+export function createRecentPackages({ now }: Pick<Clock, "now">) {
   const owners = new Map<string, Map<string, Recent>>()
   return {
     note(ownerId: string, resolution: Resolution): void {
