@@ -6,7 +6,7 @@ import type { WorstStage } from "../worst-stage.ts"
 import type { OtherUserWindow } from "./other-user-window.ts"
 
 /** What a row of the report may have. */
-export const bars = {
+const bars = {
   /** How much longer others wait than beside nothing. */
   waitMsMax: 100,
   growthMbMax: 300,

@@ -9,7 +9,7 @@ import type { World } from "./world.ts"
 import { toControl, type WorldSizes, worldLimits } from "./world-limits.ts"
 
 /** Vals whose runs have as much of everything as a record keeps, or answer requests. */
-export const worldVals = {
+const worldVals = {
   largeRuns: `export default (...args) => {
   for (let line = 0; line < 60; line++) console.log("\\u0001".repeat(10_000))
   return "\\u0001".repeat(${limits.runValueBytesMax * 9})
