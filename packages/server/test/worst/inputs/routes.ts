@@ -205,8 +205,8 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
   sendValRequest: {
     path: (world) => ({ val_id: world.vals.large }),
     body: () => ({
-      ...{ method: "POST", path: "/", headers: headersMax },
-      body: toControl(300_000),
+      ...{ method: "POST", path: "/", headers: headersMax, body: toControl(300_000) },
+      ...{ bodyBase64: undefined, file: undefined, branch: undefined },
     }),
   },
   createPreview: { path: (world) => ({ val_id: world.vals.large }) },
