@@ -21,6 +21,7 @@ export type { Clock } from "./client/clock.ts"
 export { ApiError, ConnectionError, type Issue, LinkError, unlessMissing } from "./client/errors.ts"
 export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
+export { createIdempotencyKey } from "./client/request.ts"
 export { type StorageClient, toStorage } from "./client/storage.ts"
 export type {
   AccountEvent,

@@ -122,7 +122,7 @@ function toHeaders(
     headers.set("content-type", String(contentType))
   if (server.token !== undefined) headers.set("authorization", `Bearer ${server.token}`)
   if (route.method === "post" && route.body !== "bytes")
-    headers.set("idempotency-key", options.idempotencyKey ?? createKey())
+    headers.set("idempotency-key", options.idempotencyKey ?? createIdempotencyKey())
   if (options.respondAsync) headers.set("prefer", "respond-async")
   if (options.ifMatch !== undefined) headers.set("if-match", `"${options.ifMatch}"`)
   if (options.ifNoneMatch !== undefined) headers.set("if-none-match", options.ifNoneMatch)
@@ -130,10 +130,10 @@ function toHeaders(
 }
 
 /**
- * Not `crypto.randomUUID`, which browsers have on https only: self-hosted servers often use plain
- * http.
+ * A key that makes a POST repeatable. Not `crypto.randomUUID`, which browsers have on https only:
+ * self-hosted servers often use plain http.
  */
-function createKey(): string {
+export function createIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("")

@@ -293,20 +293,68 @@ describeApp("unsaved text", (app) => {
     await context.setOffline(true)
     await replaceText(page, editor, "typed offline")
     await editor.press("Control+s")
-    // The message of this attempt, not of the one before.
-    await findStatus(page, "Not saved").waitFor()
+    await findStatus(page, "Waiting for the server").waitFor()
     await page
       .getByText(/The server does not respond/)
       .first()
       .waitFor()
+    await replaceText(page, editor, "typed later")
     await context.setOffline(false)
     await eventually(
       () => page.getByText(/The server does not respond/).count(),
       (count) => expect(count).toBe(0),
     )
-    await editor.press("Control+s")
+    // The save is repeated by itself, without what was typed after it.
     await findVersion(page, 4).waitFor()
+    await expectText(editor, "typed later")
+    await findStatus(page, "Unsaved changes").waitFor()
     expect((await app.stage.admin.client.getVal({ val_id: val.id })).code).toBe("typed offline")
+    expect(own.problems).toEqual([])
+  })
+
+  test("is saved once when it has arrived and the connection was lost before the response", async () => {
+    await using own = await app.openOwn()
+    const { page, context } = own
+    const { client } = app.stage.admin
+    const val = await makeVal(app.stage.admin, { code: "saved" })
+    const editor = await typeInto(page, val.path, "typed")
+    const saves = `**/v1/vals/${val.id}/files?*`
+    let attempts = 0
+    await page.route(saves, async (route) => {
+      attempts += 1
+      if (attempts > 1) return route.continue()
+      await route.fetch()
+      await context.setOffline(true)
+      await route.abort()
+    })
+    await editor.press("Control+s")
+    await findStatus(page, "Waiting for the server").waitFor()
+    await replaceText(page, editor, "typed later")
+    await context.setOffline(false)
+    await findVersion(page, 2).waitFor()
+    await findStatus(page, "Unsaved changes").waitFor()
+    await expectText(editor, "typed later")
+    expect(await page.getByRole("dialog").count()).toBe(0)
+    expect(await client.getVal({ val_id: val.id })).toMatchObject({ version: 2, code: "typed" })
+    expect(own.problems).toEqual([])
+  })
+
+  test("is not saved again over a version that was saved elsewhere while offline", async () => {
+    await using own = await app.openOwn()
+    const { page, context } = own
+    const { client } = app.stage.admin
+    const val = await makeVal(app.stage.admin, { code: "saved" })
+    const editor = await typeInto(page, val.path, "mine")
+    await context.setOffline(true)
+    await editor.press("Control+s")
+    await findStatus(page, "Waiting for the server").waitFor()
+    await client.createVersion({ val_id: val.id, code: "theirs" })
+    await context.setOffline(false)
+    await page.getByRole("dialog", { name: "Version 2 was saved elsewhere" }).waitFor()
+    await expectText(editor, "mine")
+    expect((await client.getVal({ val_id: val.id })).code).toBe("theirs")
+    await page.keyboard.press("Escape")
+    await page.goto("/")
     expect(own.problems).toEqual([])
   })
 

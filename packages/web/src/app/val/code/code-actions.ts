@@ -1,7 +1,8 @@
 import { ApiError } from "@hamlet/contract/client"
 import type { RefObject } from "preact"
-import { useMemo, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
+import { comebacks } from "../../data/connection.ts"
 import { setQuery } from "../../frame/location.ts"
 import { showDone, showError } from "../../frame/toast-list.ts"
 import type { GoToStack } from "../../runs/run-error-view.tsx"
@@ -69,6 +70,21 @@ export function useCodeActions(deps: {
     if (isShown) editor.current?.goToLine(line)
     else setQuery({ file: file === editing.files.entry.peek() ? undefined : path, line: `${line}` })
   }
+  const saveAndTell = async (save: () => Promise<boolean | undefined>) => {
+    const before = editing.branch.peek().version
+    const isSaved = await save()
+    if (isSaved === undefined) return
+    if (!isSaved) return showSaveError(editing)
+    const { version } = editing.branch.peek()
+    const isNew = version !== before
+    showDone(isNew ? `Saved as version ${version}` : `Nothing has changed since version ${version}`)
+    if (!(isNew && isHttp)) return
+    requests.noteSaved()
+    if (await editing.parses()) requests.refreshPage()
+  }
+  useEffect(() => {
+    void saveAndTell(() => editing.repeatLost())
+  }, [comebacks.value])
   return {
     goTo,
     goToStack(path = "main.tsx", line) {
@@ -84,16 +100,7 @@ export function useCodeActions(deps: {
       if (!isOwn) return
       // Code that does not parse is saved as it is, and reported then.
       if (shouldFormatOnSave.peek()) await editor.current?.format()
-      const before = editing.branch.peek().version
-      if (!(await editing.save(note))) return showSaveError(editing)
-      const { version } = editing.branch.peek()
-      const isNew = version !== before
-      showDone(
-        isNew ? `Saved as version ${version}` : `Nothing has changed since version ${version}`,
-      )
-      if (!(isNew && isHttp)) return
-      requests.noteSaved()
-      if (await editing.parses()) requests.refreshPage()
+      await saveAndTell(() => editing.save(note))
     },
     async start() {
       showRun()

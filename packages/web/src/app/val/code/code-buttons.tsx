@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { IconButton } from "../../../ui/icon.tsx"
+import { isServerLost } from "../../data/connection.ts"
 import { explain } from "../../data/explain.ts"
 import { Button } from "../../parts/buttons/button.tsx"
 import { ChangesButton } from "../files/changes-dialog.tsx"
@@ -125,7 +126,9 @@ function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
       : saving.kind === "conflict" || editing.elsewhere.value
         ? "Changed elsewhere"
         : saving.kind === "failed"
-          ? "Not saved"
+          ? saving.isRepeated && isServerLost.value
+            ? "Waiting for the server"
+            : "Not saved"
           : editing.isDirty.value
             ? "Unsaved changes"
             : editing.problems.value.length > 0

@@ -1,8 +1,9 @@
-import { ApiError, type Output } from "@hamlet/contract/client"
+import type { Output } from "@hamlet/contract/client"
 import { readmePath } from "@hamlet/contract/entry-file"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { api } from "../../api.ts"
+import { isConnectionError } from "../../data/explain.ts"
 import type { RecoverableDraft } from "../drafts/draft.ts"
 import { ValDrafts } from "../drafts/val-drafts.ts"
 import {
@@ -20,23 +21,20 @@ import {
   readLastText,
   type Val,
 } from "../files/load-files.ts"
-import { toChanges } from "../files/to-changes.ts"
 import { ValFiles } from "../files/val-files.ts"
+import { createVersionLook } from "../files/version-look.ts"
 import { addProblems } from "../saving/add-problems.ts"
 import { findSaveProblems } from "../saving/find-save-problem.ts"
+import type { SaveState } from "../saving/save-state.ts"
+import {
+  isConflict,
+  isUnchangedSince,
+  type SentEdit,
+  type SentSave,
+  sendSave,
+  toSave,
+} from "../saving/sent-save.ts"
 import type { SaveProblem } from "../saving/syntax-error.ts"
-
-/** The state of saving. */
-export type SaveState =
-  | { readonly kind: "idle" }
-  | { readonly kind: "saving" }
-  | { readonly kind: "failed"; readonly error: unknown }
-  /** Files were saved elsewhere; nothing was overwritten. */
-  | {
-      readonly kind: "conflict"
-      readonly theirs: LoadedVal
-      readonly files: readonly FileConflict[]
-    }
 
 /** A file on a branch that has the unsaved files. */
 export interface TriedFile {
@@ -71,15 +69,17 @@ export class ValEditing {
   findSyntaxErrorHere: () => ReturnType<CodeEditorHandle["findSyntaxError"]> | undefined = () =>
     undefined
   #pending: Promise<boolean> | undefined
+  /** The save that got no response; the server may have it. */
+  #lost: SentSave | undefined
   #checking = new AbortController()
-  /** Of the val as it was last looked at. */
-  #etag: string | undefined
+  readonly #look: ReturnType<typeof createVersionLook>
   /** The saved version, and whether it parses. */
   #parsed: { readonly version: number; readonly isParsed: Promise<boolean> } | undefined
 
   constructor({ val, branch, files }: LoadedVal, isOwn: boolean, path?: string) {
     this.val = signal(val)
     this.branch = signal(branch)
+    this.#look = createVersionLook(this.val, this.branch)
     this.files = new ValFiles(
       files,
       branch.id,
@@ -97,10 +97,20 @@ export class ValEditing {
     // Saving and running at the same time does both; text typed in between is saved too.
     if (this.#pending && !(await this.#pending)) return false
     if (!this.isDirty.peek()) return true
-    this.#pending ??= this.#send(note).finally(() => {
-      this.#pending = undefined
-    })
-    return this.#pending
+    return this.#send(note)
+  }
+
+  /**
+   * Repeats the save that got no response, as it was sent: what was typed since is not saved with it.
+   * Returns undefined when there is none, or when the user has taken the changes back.
+   */
+  async repeatLost(): Promise<boolean | undefined> {
+    const lost = this.#lost
+    if (!lost || this.#pending || this.saving.peek().kind !== "failed") return undefined
+    if (!this.isDirty.peek()) return undefined
+    if (lost.options.ifMatch === this.branch.peek().version) return this.#send(lost.note, lost)
+    // The files are based on a newer version since.
+    return isUnchangedSince(lost, this.files) ? this.#send(lost.note) : undefined
   }
 
   /** Decides about a file that is in conflict. After the last one, what is unsaved is saved. */
@@ -168,12 +178,12 @@ export class ValEditing {
 
   /** Looks whether the branch was saved elsewhere: the user should know before they type much more. */
   async look(): Promise<void> {
-    if (!(await this.#mayBeNewer())) return
+    if (!(await this.#look.mayBeNewer())) return
     const newest = await this.#loadNewest()
     const conflicts = await this.#findConflicts(newest)
     // A save that is under way may be the reason. Its response may get lost, so it looks again.
     if (this.saving.peek().kind === "saving" || !this.#isNewer(newest)) {
-      this.#etag = undefined
+      this.#look.forget()
       return
     }
     const listed = matchFiles(this.files.all.peek(), newest.files)
@@ -257,26 +267,19 @@ export class ValEditing {
     })
   }
 
-  async #mayBeNewer(): Promise<boolean> {
-    const { id } = this.val.peek()
-    const { id: branchId, version } = this.branch.peek()
-    if (branchId !== id)
-      return (await api.getBranch({ val_id: id, branch_id: branchId })).version > version
-    const ifNoneMatch = this.#etag
-    const { body, headers } = await (ifNoneMatch === undefined
-      ? api.raw.getVal({ val_id: id })
-      : api.raw.getVal({ val_id: id }, { ifNoneMatch }))
-    // Nothing has changed.
-    if (!body) return false
-    this.#etag = headers.get("etag") ?? undefined
-    return body.version > this.branch.peek().version
+  #send(note: string | undefined, lost?: SentSave): Promise<boolean> {
+    this.#pending ??= this.#sendAll(note, lost).finally(() => {
+      this.#pending = undefined
+    })
+    return this.#pending
   }
 
-  async #send(note: string | undefined): Promise<boolean> {
+  async #sendAll(note: string | undefined, lost: SentSave | undefined): Promise<boolean> {
     this.saving.value = { kind: "saving" }
     try {
       for (let attempt = 1; this.isDirty.peek(); attempt += 1) {
-        const error = await this.#attempt(note)
+        const isRepeat = lost !== undefined && attempt === 1
+        const error = await this.#attempt(isRepeat ? lost : this.#toSave(note))
         if (!error) return true
         if (!isConflict(error) || attempt >= limits.attemptsMax) throw error
         const theirs = await this.#loadNewest()
@@ -287,34 +290,36 @@ export class ValEditing {
         }
         // Only other files were saved elsewhere, or it was saved and only the response was lost.
         await this.#rebase(theirs)
+        // What was typed since is not what the user wanted to save.
+        if (isRepeat && !isUnchangedSince(lost, this.files)) throw error
       }
       this.saving.value = { kind: "idle" }
       return true
     } catch (error) {
-      this.saving.value = { kind: "failed", error }
+      this.saving.value = { kind: "failed", error, isRepeated: this.#lost !== undefined }
       return false
     }
   }
 
-  /** Sends the changes once. Returns why it has failed. */
-  async #attempt(note: string | undefined): Promise<unknown> {
+  #toSave(note: string | undefined): SentSave {
     const { id: branch_id, version } = this.branch.peek()
-    const twice = this.files.findTwice()
-    if (twice !== undefined)
-      return new Error(`Cannot save: two files have the path "${twice}"; rename one of them`)
-    const sent = this.files.changed.peek().map((file) => ({ file, edit: file.toEdit() }))
-    const changes = [...toChanges(this.files.all.peek().map((file) => file.toEdit()))]
-    const input = { val_id: this.val.peek().id, branch_id, changes, ...(note ? { note } : {}) }
+    return toSave(this.files, { val_id: this.val.peek().id, branch_id, version }, note)
+  }
+
+  /** Sends the changes once. Returns why it has failed. */
+  async #attempt(save: SentSave): Promise<unknown> {
+    this.#lost = undefined
     try {
-      this.#applySaved(sent, await api.changeFiles(input, { ifMatch: version }))
+      this.#applySaved(save.edits, await sendSave(save))
       return undefined
     } catch (error) {
+      if (isConnectionError(error)) this.#lost = save
       return error
     }
   }
 
   #applySaved(
-    sent: readonly { readonly file: EditedFile; readonly edit: ReturnType<EditedFile["toEdit"]> }[],
+    sent: readonly SentEdit[],
     { version, files: written, warnings }: Output<"changeFiles">,
   ): void {
     const byPath = new Map(written.map((file) => [file.path, file]))
@@ -394,8 +399,4 @@ export class ValEditing {
     })
     this.#parsed = { version: this.branch.peek().version, isParsed }
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof ApiError && error.code === "version_conflict"
 }
