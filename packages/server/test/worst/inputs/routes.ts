@@ -173,6 +173,7 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
     {
       path: (world) => ({ val_id: world.vals.inbox }),
       body: () => `{"raw":"From: a@b.example\\n\\n${"\\n".repeat(1_000_000)}"}`,
+      also: [422],
     },
   ],
   callVal: [
@@ -333,7 +334,8 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
   createSlackToken: refused,
   createGoogleDocsToken: refused,
   getBackup: plain,
-  getModule: plain,
+  // Control characters are no JavaScript.
+  getModule: { also: [422] },
   getModuleFile: { path: () => ({ val_name: "files", file_path: "d/f1.txt" }) },
   getStandardModule: plain,
   getOpenApi: plain,
