@@ -95,6 +95,20 @@ describeApp("the window of a val", (app) => {
     }
     expect(own.problems).toEqual([])
   })
+
+  test("shows the file that has the readable address first, whatever was added", async () => {
+    const { client } = app.stage.admin
+    const { id } = await client.createFolder({ name: "lasting", privacy: "public" })
+    const code = "export default () => new Response()"
+    for (const path of ["zebra.http.ts", "api.http.ts"])
+      await client.createFile({ val_id: id, path, type: "http", content: code })
+    await using own = await app.open()
+    await own.page.goto(`/u/${app.stage.admin.username}/lasting`)
+    const link = own.page.getByRole("link", { name: "Open the app" })
+    await link.waitFor()
+    expect(await link.getAttribute("href")).toMatch(/-lasting\./)
+    await own.page.getByRole("tab", { name: /zebra\.http\.ts/ }).waitFor()
+  })
 })
 
 /** Waits until the editor of a file has the focus. */

@@ -66,9 +66,10 @@ export function ValBar(
 
 /** Visitors may have come for what the val does, and not for its code. */
 function AppLink({ editing }: Pick<ValTabProps, "editing">) {
-  const { endpoint } = editing.findStarted()?.links ?? {}
-  return endpoint === undefined ? null : (
-    <a class="button button-small app-link" href={endpoint} target="_blank" rel="noreferrer">
+  const { alias, endpoint } = editing.findStarted()?.links ?? {}
+  const address = alias ?? endpoint
+  return address === undefined ? null : (
+    <a class="button button-small app-link" href={address} target="_blank" rel="noreferrer">
       <Icon name="external" /> Open the app
     </a>
   )

@@ -40,7 +40,10 @@ export class ValFiles {
       const files = this.present.value.map((file) => ({
         ...{ file, path: file.path.value, type: file.type.value },
       }))
-      const own = files.find(({ file }) => file.saved.value?.id === branchId)
+      // A val that was not made with its code begins at the file that has its readable address.
+      const own =
+        files.find(({ file }) => file.saved.value?.id === branchId) ??
+        files.find(({ file }) => file.saved.value?.links.alias !== undefined)
       return findEntryFile(files, own)?.file
     })
     this.started = computed(() => {
