@@ -7,11 +7,16 @@ type RunError = NonNullable<Output<"getRun">["error"]>
 export type GoToStack = (file: string | undefined, line: number) => void
 
 /** The error of a run. Stack lines that point into vals are links. */
-export function RunErrorView(props: { error: RunError; onGoTo?: GoToStack | undefined }) {
-  const { error, onGoTo } = props
+export function RunErrorView(props: {
+  error: RunError
+  onGoTo?: GoToStack | undefined
+  /** The page shows the error elsewhere, where it is announced. */
+  isRepeated?: boolean
+}) {
+  const { error, onGoTo, isRepeated = false } = props
   const { title, details } = splitError(error)
   return (
-    <div class="run-error" role="alert">
+    <div class="run-error" {...(isRepeated ? {} : { role: "alert" })}>
       <p class="bad">
         <strong>{error.name}</strong>: {title}
       </p>

@@ -28,7 +28,7 @@ export function RunReport(props: { readonly runId: string; readonly onGoTo: GoTo
 export function RunEnd({ run, onGoTo }: { readonly run: RunDetail; readonly onGoTo: GoToStack }) {
   return (
     <>
-      {run.error ? <RunErrorView error={run.error} onGoTo={onGoTo} /> : null}
+      {run.error ? <RunErrorView error={run.error} onGoTo={onGoTo} isRepeated /> : null}
       {run.error && run.logs.length === 0 ? null : <RunLog run={run} />}
     </>
   )
