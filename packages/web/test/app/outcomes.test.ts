@@ -19,7 +19,7 @@ describeApp("how runs ended", (app) => {
     const drawer = page.locator("#log-drawer")
     const toggle = drawer.getByRole("button", { name: "Runs and logs" })
     if ((await toggle.getAttribute("aria-expanded")) === "false") await toggle.click()
-    const error = drawer.getByRole("alert")
+    const error = drawer.locator(".run-error")
     await error.getByText("RangeError: too far").waitFor()
     // Both of a run that was just started, and of one that is listed.
     await page.reload()
