@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import type { OpenTab } from "../../dev/app-stage.ts"
-import { findBarriers, findTooWide } from "../support/check-page.ts"
+import { findBarriers, findHeadingJumps, findTooWide } from "../support/check-page.ts"
 import { findPaleTexts } from "../support/contrast.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
@@ -56,6 +56,7 @@ describeApp("every page", (app) => {
           const look = async () => ({
             barriers: [...(await find(page))],
             tooWide: await findTooWide(page),
+            headingJumps: await findHeadingJumps(page),
           })
           await eventually(look, (found) =>
             expect({ size, scheme, ...found }).toEqual({
@@ -63,6 +64,7 @@ describeApp("every page", (app) => {
               scheme,
               barriers: [],
               tooWide: [],
+              headingJumps: [],
             }),
           )
         }

@@ -81,3 +81,19 @@ export async function findTooWide(page: Page): Promise<readonly string[]> {
       .map((element) => `${element.localName}.${element.getAttribute("class")}`)
   })
 }
+
+/**
+ * The visible headings that skip a level. Texts that users write are left out, and a list of pages
+ * may come before the title.
+ */
+export async function findHeadingJumps(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const headings = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(
+      (heading) => heading.checkVisibility() && !heading.closest(".markdown"),
+    )
+    const levels = headings.map(({ localName }) => Number(localName.slice(1)))
+    return headings
+      .filter((_, index) => (levels[index] ?? 0) > (levels[index - 1] ?? 1) + 1)
+      .map(({ localName, textContent }) => `${localName}: ${textContent}`)
+  })
+}

@@ -1,5 +1,6 @@
 import type { Item, Output } from "@hamlet/contract/client"
 import { Icon } from "../../ui/icon.tsx"
+import { AddressText } from "../parts/address-text.tsx"
 import { PrivacyBadge, StatusBadge, TypeBadge } from "../parts/badges.tsx"
 import { DataTable } from "../parts/lists/data-table.tsx"
 import { ValPicture } from "../parts/lists/val-picture.tsx"
@@ -110,7 +111,12 @@ function Place(props: { readonly val: Val; readonly news: ValNews; readonly path
         <Host name={new URL(endpoint).host} />
       </a>
     )
-  if (val.emailAddress !== undefined) return <span class="my-val-place">{val.emailAddress}</span>
+  if (val.emailAddress !== undefined)
+    return (
+      <span class="my-val-place">
+        <AddressText text={val.emailAddress} />
+      </span>
+    )
   if (val.type !== "interval") return null
   // Its line is kept while the schedules load.
   if (!(schedule || news.hasAllSchedules))
@@ -131,12 +137,13 @@ function Place(props: { readonly val: Val; readonly news: ValNews; readonly path
   )
 }
 
-/** A host name. It may wrap anywhere but in its end: half a port is another address. */
+/** A host name. It does not wrap in its end: half a port is another address. */
 function Host({ name }: { name: string }) {
-  const end = Math.max(0, name.lastIndexOf("."))
+  const end = name.lastIndexOf(".") + 1
   return (
     <>
-      {name.slice(0, end)}
+      <AddressText text={name.slice(0, end)} />
+      {end === 0 ? null : <wbr />}
       <span class="nowrap">{name.slice(end)}</span>
     </>
   )

@@ -43,7 +43,7 @@ function MessageView(props: {
   const { title, label, message } = props
   return (
     <section class="message" aria-label={label}>
-      <h3 class="breaks message-title">{title}</h3>
+      <h2 class="breaks message-title">{title}</h2>
       {message === null ? (
         <p class="quiet">Headers and body are not kept.</p>
       ) : (

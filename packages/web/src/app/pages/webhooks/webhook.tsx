@@ -11,6 +11,7 @@ import { useResource } from "../../data/resource.ts"
 import { navigate } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
 import type { PageProps } from "../../page-props.ts"
+import { AddressText } from "../../parts/address-text.tsx"
 import { Button } from "../../parts/buttons/button.tsx"
 import { Menu, MenuItem } from "../../parts/buttons/menu.tsx"
 import { QuerySelect, readChoice } from "../../parts/forms/query-choice.tsx"
@@ -47,7 +48,9 @@ function WebhookView({ webhook, onChange }: WebhookProps) {
   return (
     <>
       <div class="row wrap page-head">
-        <h1 class="webhook-title">{toTarget(webhook)}</h1>
+        <h1 class="webhook-title">
+          <AddressText text={toTarget(webhook)} />
+        </h1>
         <WebhookBadge webhook={webhook} />
         <div class="row wrap page-head-end">
           <WebhookActions

@@ -1,11 +1,14 @@
 import type { ComponentChildren } from "preact"
 import { CopyButton } from "../../../ui/copy-button.tsx"
+import { AddressText } from "../address-text.tsx"
 
 /** A text to be copied. */
 export function CopyText({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <p class="row made-text">
-      <code>{text}</code>
+      <code>
+        <AddressText text={text} />
+      </code>
       <CopyButton text={text} label={label} />
     </p>
   )

@@ -145,7 +145,7 @@ function Details({ run, onChange }: { readonly run: RunDetail; readonly onChange
 function Value({ title, value }: { readonly title: string; readonly value: unknown }) {
   return (
     <section class="message" aria-label={title}>
-      <h3 class="breaks message-title">{title}</h3>
+      <h2 class="breaks message-title">{title}</h2>
       <ValueView value={value} />
     </section>
   )

@@ -88,7 +88,7 @@ function Outcome({ state, onGoTo }: { state: RunState; onGoTo: GoToStack }) {
       {run?.error ? <RunErrorView error={run.error} onGoTo={onGoTo} /> : null}
       {run?.status === "succeeded" ? (
         <section aria-label="Return value">
-          <h3 class="run-label">Returned</h3>
+          <h2 class="run-label">Returned</h2>
           <ValueView value={run.returnValue} />
         </section>
       ) : null}
