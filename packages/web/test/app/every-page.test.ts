@@ -1,7 +1,12 @@
 import { beforeAll, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import type { OpenTab } from "../../dev/app-stage.ts"
-import { findBarriers, findHeadingJumps, findTooWide } from "../support/check-page.ts"
+import {
+  findBarriers,
+  findHeadingJumps,
+  findSmallTargets,
+  findTooWide,
+} from "../support/check-page.ts"
 import { findPaleTexts } from "../support/contrast.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
@@ -57,6 +62,7 @@ describeApp("every page", (app) => {
             barriers: [...(await find(page))],
             tooWide: await findTooWide(page),
             headingJumps: await findHeadingJumps(page),
+            tooSmall: size === "phone" ? await findSmallTargets(page) : [],
           })
           await eventually(look, (found) =>
             expect({ size, scheme, ...found }).toEqual({
@@ -65,6 +71,7 @@ describeApp("every page", (app) => {
               barriers: [],
               tooWide: [],
               headingJumps: [],
+              tooSmall: [],
             }),
           )
         }

@@ -97,3 +97,40 @@ export async function findHeadingJumps(page: Page): Promise<readonly string[]> {
       .map(({ localName, textContent }) => `${localName}: ${textContent}`)
   })
 }
+
+/** Targets on a phone that are not as high as this are hard to hit. */
+const targetPx = 40
+
+/**
+ * What is not a target of its own size: links and buttons inside of texts, names in rows of tables,
+ * lines of logged values, marks beside a title, whose menus the tabs have as well, and the editor.
+ */
+const smallTargets = [
+  ...[".link-button", ".row-link", ".markdown *", "p > *"],
+  ...["button.badge", ".tree-node > summary", ".cm-editor *", ".visually-hidden"],
+].join()
+
+/** Buttons and the like that are too small for a finger. */
+export async function findSmallTargets(page: Page): Promise<readonly string[]> {
+  return page.evaluate(
+    ({ targetPx, smallTargets }) => {
+      const targets = [
+        "button, select, summary, .button, .icon-button, .tab, .segment, [role=menuitem], .nav-link",
+        "label.check, input:not([type=checkbox], [type=radio], [type=file], [type=hidden])",
+      ].join()
+      return [...document.querySelectorAll<HTMLElement>(targets)]
+        .filter((element) => element.checkVisibility() && !element.matches(smallTargets))
+        .filter((element) => {
+          const { width, height } = element.getBoundingClientRect()
+          const isIcon = element.classList.contains("icon-button")
+          return height < targetPx - 0.5 || (isIcon && width < targetPx - 0.5)
+        })
+        .map((element) => {
+          const { width, height } = element.getBoundingClientRect()
+          const name = element.getAttribute("aria-label") ?? element.textContent?.slice(0, 30)
+          return `${element.localName}.${element.getAttribute("class")} "${name}": ${Math.round(width)} × ${Math.round(height)}`
+        })
+    },
+    { targetPx, smallTargets },
+  )
+}
