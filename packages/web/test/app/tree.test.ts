@@ -103,7 +103,10 @@ function defineTree(app: App): void {
     await client.putSchedule({ val_id: val.id, file: "nightly.ts", every: "1h" })
     await client.createRun({ val_id: val.id, file: "seed.ts", args: [] })
     const read = () => client.listValRuns({ val_id: val.id })
-    await eventually(read, ({ data }) => expect(data[0]?.status).toBe("failed"))
+    await eventually(read, ({ data }) => {
+      const run = data.find(({ file }) => file?.path === "seed.ts")
+      expect(run?.status).toBe("failed")
+    })
     await page.goto(val.path)
     await eventually(
       () => listRows(page),
