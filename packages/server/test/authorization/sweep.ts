@@ -159,6 +159,7 @@ function toQueries(name: string, route: RouteDefinition, data: PrivacyData): rea
     after: ["a"],
     action: ["user.create"],
     skipDamaged: ["true"],
+    v: ["1"],
   }
   const params = Object.keys(route.query?.shape ?? {})
   if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)

@@ -83,7 +83,12 @@ async function serve(fixture: ServerFixture) {
     kill,
     [Symbol.asyncDispose]: kill,
     async call(method: string, path: string, body?: unknown) {
-      const headers = { authorization: `Bearer ${chosenToken}`, "content-type": "application/json" }
+      const headers = {
+        authorization: `Bearer ${chosenToken}`,
+        "content-type": "application/json",
+        // Modules are texts for Deno, and JavaScript for other clients.
+        "user-agent": "Deno/2",
+      }
       const request =
         body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
       try {

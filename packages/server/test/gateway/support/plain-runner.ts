@@ -44,7 +44,7 @@ export class PlainRunner implements Runner {
   readonly seen: ReceivedRequest[] = []
   /** Run slots that are not released. */
   readonly taken = new Set<RunSlot>()
-  /** The ids of the files that were started, oldest first. */
+  /** The ids of the http files that were started, oldest first. Schedules start others meanwhile. */
   readonly started: string[] = []
   /** Thrown in place of a slot. */
   refusal: Error | undefined
@@ -85,7 +85,7 @@ export class PlainRunner implements Runner {
 
   async acquire(program: Program, run: RunListener): Promise<RunSlot> {
     if (this.refusal) throw this.refusal
-    this.started.push(program.file.id)
+    if (program.type === "http") this.started.push(program.file.id)
     const path = this.#paths.get(program.label) ?? ""
     const slot: RunSlot = new PlainSlot(path, this.#clientOf(path), run, () =>
       this.taken.delete(slot),
