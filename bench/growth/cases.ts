@@ -234,7 +234,7 @@ export const unmeasured: ReadonlySet<RouteName> = new Set([
   ...(["listMySchedules", "listNotifications", "listWebhooks", "listDeliveries"] as const),
   ...(["listMyEmails", "listValSecrets", "listSessions", "listIdentities"] as const),
   ...(["listAuthorizations", "listUsers", "listInvitations", "listAuditEntries"] as const),
-  ...(["listNodes", "listOrgs", "listEnvironmentVariables"] as const),
+  ...(["listNodes", "listOrgs", "listEnvironmentVariables", "getBranchDifference"] as const),
 ])
 
 /** The first page of every other list of the API, with its filters, and searches. */

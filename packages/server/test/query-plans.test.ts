@@ -660,7 +660,9 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
         for (const id of [nodeId, gone])
           await nodes.add({ id, host: "host", pid: 1, pidStarted: id }, 60_000)
         const { runs: claimed } = await queue.claim(request)
-        expect(claimed).toHaveLength(64)
+        // An interval file of another user may wait for its first run.
+        const byUser = Map.groupBy(claimed, ({ accountId }) => accountId)
+        expect(Math.max(...[...byUser.values()].map((runs) => runs.length))).toBe(64)
         const about = { valId: examples.publicVal, version: 1, accountId: idOf("user", 1) }
         const id = await queue.enqueue({ ...about, id: newId(), source: "api", args: [] })
         // It was queued last, and is among the next to be claimed.

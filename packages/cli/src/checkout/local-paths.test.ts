@@ -18,7 +18,7 @@ describe("findLocalPathProblem", () => {
     "git~1/config",
     ".hamlet/state.json",
     ".Hamlet",
-    "a".repeat(81),
+    "a".repeat(256),
     `${"a/".repeat(20)}a`,
   ])
     test(`refuses ${JSON.stringify(path.slice(0, 40))}`, () =>

@@ -244,8 +244,10 @@ async function enrich(
     200,
   )
   // On main, and paused on a branch.
-  const job = { type: "interval", content: fox }
-  await call("POST", `/v2/vals/${hidden.json.id}/files?path=jobs%2Fjob.ts`, ada, job, 201)
+  // An import does not run at once, as a new schedule does.
+  const job = { path: "jobs/job.ts", type: "interval", content: fox }
+  const changes = { changes: [job], isImport: true }
+  await call("POST", `/v1/vals/${hidden.json.id}/files`, ada, changes, 200)
   await call("POST", `/v2/vals/${hidden.json.id}/branches`, ada, { name: "dev" }, 201)
   await call("POST", "/v1/vals", bob, { name: "quiet", code: "3", privacy: "unlisted" }, 200)
   await call("POST", "/v1/me/tokens", ada, { name: "another", scopes: ["val:read"] }, 200)

@@ -13,7 +13,8 @@ export const refusedApis: Readonly<Record<string, RegExp>> = {
   "Deno.Command": /Cannot start "true": a val cannot start programs/,
   "Deno.dlopen": /Cannot load the library .*: a val cannot load native code/,
   "Deno.umask": /Cannot use "umask"/,
-  "Deno.readFile outside of /tmp": /a val has only the files in \/tmp and those of its packages/,
+  "Deno.readFile outside of /tmp":
+    /a val has only the files in \/tmp, those of its packages, and its own/,
   "node:os uptime": /Cannot use "osUptime"/,
   "process.umask": /Cannot use "umask"/,
   "node:net createServer": /Cannot listen on port 0: a val has no ports of its own/,

@@ -22,9 +22,13 @@ export function isFault(answer: {
   return answer.status >= 500 && !isOfVal(answer) && !isOverload(answer)
 }
 
-/** Whether it depends on what is stored, about which the document says nothing. */
-function isOfData({ json }: { readonly json: { readonly code?: unknown } | undefined }): boolean {
-  return ["sql_failed", "quota_exceeded", "is_directory"].includes(String(json?.code))
+/**
+ * Whether it depends on what is stored, or on two fields together, about which the document says
+ * nothing.
+ */
+function isOfData({ json }: TestResponse): boolean {
+  const isOfHosts = String(json?.message).startsWith("Cannot limit secret")
+  return isOfHosts || ["sql_failed", "quota_exceeded", "is_directory"].includes(String(json?.code))
 }
 
 /**

@@ -40,6 +40,9 @@ const groups = {
   "About Hamlet": ["tour", "screenshots", "benchmarks"],
 } as const satisfies Record<string, readonly string[]>
 
+/** The names of all pages. */
+export const docPageNames: ReadonlySet<string> = new Set(Object.values(groups).flat())
+
 /** Reads the pages in a folder, once: they belong to the program. */
 export function createDocPages(folder: string): DocPages {
   const list = prepareOnce(() => readPages(folder))

@@ -4,6 +4,7 @@ import { AppError } from "../../domain/app-error.ts"
 import { summarizeReadme } from "../../domain/vals/summary.ts"
 import type { ApiParts, Nouns } from "../nouns.ts"
 import { type ApiResponse, content } from "../response/api-response.ts"
+import { docPageNames } from "./doc-pages.ts"
 import { acceptsEncoding, type PageFacts, toScriptSources, type WebFile } from "./page-files.ts"
 
 const assetsPath = "/assets/"
@@ -34,12 +35,11 @@ const pages: ReadonlySet<string> = new Set([
 /** The others below `/oauth/` are endpoints: a client that guesses one must not get a page. */
 const wholePages: ReadonlySet<string> = new Set(["/", "/oauth/authorize", "/oauth/device"])
 
-/** A page of the documentation. Beside them are the API reference and texts for programs. */
-const docsPattern = /^\/docs\/[a-z-]+$/
-
 /** Whether a path belongs to the web app, which routes in the browser. */
 export function isWebAppPath(path: string): boolean {
-  if (wholePages.has(path) || path.startsWith(assetsPath) || docsPattern.test(path)) return true
+  if (wholePages.has(path) || path.startsWith(assetsPath)) return true
+  // Beside the pages of the documentation are the API reference and texts for programs.
+  if (path.startsWith("/docs/")) return docPageNames.has(path.slice("/docs/".length))
   return pages.has(path.split("/", 2)[1] ?? "")
 }
 
