@@ -15,7 +15,7 @@ const sampleFiles = ["a.ts", "b.ts", "lib/db.ts", "lib/inner/x.ts"]
 const contentCharsMax = 256_000
 
 const deep = (levels: number) => Array.from({ length: levels }, () => "d").join("/")
-/** A valid path of so many characters, in segments of 80. */
+/** A valid path of so many characters, in segments of 200. */
 const long = (chars: number) =>
   Array.from({ length: chars }, (_, index) => (index % 201 === 200 ? "/" : "x")).join("")
 
