@@ -3,9 +3,9 @@ import { FairQueue, type FairQueueLimits } from "./fair-queue.ts"
 
 /** How many actions of one key there may be. */
 export interface FairSlotsLimits extends FairQueueLimits {
-  /** Those that run or wait. */
+  /** Items of one key that run or wait. */
   readonly perKeyMax?: number
-  /** Those that run. */
+  /** Items of one key that run. */
   runningPerKeyMax?(key: string): number
 }
 

@@ -16,7 +16,7 @@ export interface WorstDoor {
   drive(stage: WorstStage, manner: Manner, connections: Connections): Promise<void>
 }
 
-/** The server asks, and those outside answer: nobody there leaves an answer unread. */
+/** The server asks, and a hostile server answers: no client leaves an answer unread. */
 const answering = new Set(["sockets and answers", "answers of a libSQL server"])
 /** Their tables have the largest input that is not legal; the one of this test has those that are. */
 const isOfRoutes = /routes$|^other requests$/

@@ -48,7 +48,7 @@ export const file = z
       module: url,
       // Of a file of type `http`.
       endpoint: url.optional(),
-      // Of the file that has the address which is made of the names of user and val.
+      // The readable address, made of the names of user and val, if the file has it.
       alias: url.optional(),
       // Of a file of type `email`, on a server that receives mail.
       email: z.string().optional(),
@@ -105,7 +105,7 @@ export const savedFiles = z
     isNewVersion: z.boolean(),
     // The files and directories that were written.
     files: z.array(file),
-    // Those that files which have become of type interval have got.
+    // The schedules of files that have become intervals.
     schedules: z.array(addedSchedule),
     warnings,
   })

@@ -13,7 +13,7 @@ export interface ComparedWith {
   /** A version of the other branch, or of the branch itself. */
   readonly version?: number | undefined
   readonly otherId?: string | undefined
-  /** Of the page, after which it begins. */
+  /** The place after which the page begins. */
   readonly cursor?: Cursor | undefined
 }
 

@@ -110,7 +110,7 @@ async function hasPackages(
   { branchId, version, path, ownerId, config }: PendingModule,
 ): Promise<boolean> {
   const code = (await files.find(branchId, version, path))?.content
-  // It was just deleted, or the code is not saved.
+  // The file was just deleted, or the code is not saved.
   if (code === undefined) return true
   const specifiers = await sources.parser.scanImports(code, ownerId)
   const toMeaning = (specifier: string) =>

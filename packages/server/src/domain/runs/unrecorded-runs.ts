@@ -36,7 +36,7 @@ export class UnrecordedRuns {
     })
   }
 
-  /** It was recorded after all, or was taken from this node. */
+  /** Forgets a run that was recorded after all, or was taken from this node. */
   delete(id: string): void {
     this.#runs.delete(id)
   }

@@ -123,7 +123,7 @@ function tooMuch(): AppError {
   )
 }
 
-/** It is only logged. */
+/** The error of a client that has left, which is only logged. */
 function gone(cause: unknown): AppError {
   return new AppError("overloaded", "Cannot respond: the client has disconnected", { cause })
 }

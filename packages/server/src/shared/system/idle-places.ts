@@ -1,6 +1,6 @@
 /** A connection that takes one of a limited number of places. */
 export interface Place {
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string
   /** When it last did something. */
   readonly activeMs: number

@@ -81,7 +81,7 @@ function* settle(
   at: number,
 ): Script<boolean> {
   const { bundle, resolution } = settled
-  // It takes over that of another version, which may have been deleted a moment ago.
+  // The lockfile takes over the bundle of another version, which may have been deleted a moment ago.
   if (!bundle && resolution.bundle !== null && !(yield* keepBundle(resolution.bundle, at)))
     return false
   const set = sql`state = ${settled.state}, updated_at = ${at}, ${toColumns(settled)}`

@@ -25,7 +25,7 @@ const mistakeClasses: ReadonlySet<string> = new Set(
 /** States of these classes that are none: rights, a standby, transactions that idled or lasted too long. */
 const otherStates: ReadonlySet<string> = new Set(["42501", "25006", "25P03", "25P04"])
 
-/** The same that Bun notices: before a statement is sent, or in its result. */
+/** Mistakes in statements that Bun itself notices: before a statement is sent, or in its result. */
 const mistakeCodes: ReadonlySet<string> = new Set(
   [
     ...["COPY_NOT_SUPPORTED", "INVALID_BINARY_DATA", "INVALID_BYTE_SEQUENCE", "INVALID_CHARACTER"],

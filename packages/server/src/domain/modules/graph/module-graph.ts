@@ -49,7 +49,7 @@ export interface GraphModule extends ImportTarget {
 
 /** A module with the packages that it imports. */
 export interface LockedGraphModule extends GraphModule {
-  /** Of its version. Null when that, or the module itself, imports no packages. */
+  /** The lockfile of its version. Null when the version, or the module itself, imports no packages. */
   readonly lock: LockfileSummary | null
 }
 
