@@ -52,7 +52,7 @@ describe("secret, token, user", () => {
     const ada = await stage().person("secrets2")
     expect((await ada.hamlet(["secret", "set", "KEY", "value"])).exit).toBe(2)
     expect((await ada.hamlet(["secret", "set", "KEY"], { input: "\n" })).exit).toBe(2)
-    expect(await ada.hamlet(["secret", "set", "key"], { input: "x" })).toMatchObject({
+    expect(await ada.hamlet(["secret", "set", "A=B"], { input: "x" })).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining("name"),
     })

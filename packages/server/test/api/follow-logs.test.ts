@@ -189,6 +189,25 @@ function defineAccount(suite: ApiSuite): void {
     return stream
   }
 
+  test("lists the latest lines, and leaves out those that would make the list too long", async () => {
+    const ada = await person()
+    const { id } = await val(ada, {
+      code: `export default (index) => { for (let line = 0; line < 9; line++) console.log(index + "\\u0001".repeat(10_000)) }`,
+    })
+    for (let index = 0; index < 8; index++)
+      await call("POST", `/v1/vals/${id}/runs`, { as: ada, body: { args: [index] } })
+    await start((await val(ada, { code: saying("the end") })).id, ada)
+    const { status, json } = await call("GET", path, { as: ada })
+    expect(status).toBe(200)
+    const messages = (json.data as { line: { message: string } }[]).map(({ line }) =>
+      line.message.slice(0, 7),
+    )
+    // 59 lines of 10,001 characters and one of seven are 590,066; with one line more they are too many.
+    expect(messages.length).toBe(60)
+    expect([...messages].sort()).toEqual(messages)
+    expect(messages.at(-1)).toBe("the end")
+  })
+
   test("sends the lines and the end of each run of the account, whichever val it is of", async () => {
     const [ada, bob] = [await person(), await person()]
     const [hers, his] = [

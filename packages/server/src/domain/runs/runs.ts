@@ -216,6 +216,8 @@ export interface RunStore {
   ): Promise<Page<Run>>
   /** The runs of the val on its owner's account. */
   listOfOwner(valId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
+  /** By run; those without logs are left out. */
+  findLogs(ids: readonly string[]): Promise<ReadonlyMap<string, readonly LogLine[]>>
   /** What the run was started with, for a replay. */
   findInput(id: string): Promise<RunInput | undefined>
   /** When a file started last, among the newest runs of its val; null if it did not. */
@@ -286,7 +288,8 @@ export interface AccountLog extends Pick<Run, "val" | "file" | "branch"> {
   readonly line: LogLine
 }
 
-const latest = { runsMax: 20, linesMax: 1_000 }
+/** What a list of the latest log lines has; logs are read some runs at a time. */
+const latest = { runsMax: 20, linesMax: 1_000, charsMax: 600_000, runsAtOnceMax: 8 }
 
 /** A run in progress on this node. */
 interface CancellableRun {
@@ -336,19 +339,22 @@ export function createRuns(
     },
     /** The log lines of the latest runs on the caller's account, the oldest first. */
     async listLatestLogs({ userId }: Caller): Promise<readonly AccountLog[]> {
-      const page = { limit: latest.runsMax, offset: 0 }
-      const { items } = await store.listOfAccount(userId, {}, page)
+      const { runsMax, runsAtOnceMax, charsMax } = latest
+      const { items } = await store.listOfAccount(userId, {}, { limit: runsMax, offset: 0 })
       // A run without a last line has logged nothing.
       const logged = items.filter(({ lastLine }) => lastLine !== null)
-      const found = await Promise.all(logged.map(({ id }) => store.find(userId, id)))
-      return found
-        .flatMap((run) => {
-          if (!run) return []
-          const { id: runId, val, file, branch, logs } = run
-          return logs.map((line) => ({ runId, val, file, branch, line }))
-        })
-        .sort((one, other) => compareTimes(one.line.at, other.line.at))
-        .slice(-latest.linesMax)
+      const lines: AccountLog[] = []
+      let chars = 0
+      for (let from = 0; from < logged.length && chars < charsMax; from += runsAtOnceMax) {
+        const chunk = logged.slice(from, from + runsAtOnceMax)
+        const found = await store.findLogs(chunk.map(({ id }) => id))
+        for (const { id: runId, val, file, branch } of chunk)
+          for (const line of found.get(runId) ?? []) {
+            lines.push({ runId, val, file, branch, line })
+            chars += line.message.length
+          }
+      }
+      return cutToNewest(lines.sort((one, other) => compareTimes(one.line.at, other.line.at)))
     },
     /**
      * Cancels a run that the caller may see. Returns false when it had already ended. It is on disk
@@ -367,6 +373,16 @@ export function createRuns(
       return goesOnHere || isRequested
     },
   }
+}
+
+/** The last lines, as many as a list has. */
+function cutToNewest(lines: readonly AccountLog[]): readonly AccountLog[] {
+  let chars = 0
+  const tooMuch = lines.findLastIndex(({ line }) => {
+    chars += line.message.length
+    return chars > latest.charsMax
+  })
+  return lines.slice(Math.max(tooMuch + 1, lines.length - latest.linesMax))
 }
 
 function compareTimes(one: LogLine["at"], other: LogLine["at"]): number {

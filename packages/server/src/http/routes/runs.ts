@@ -22,6 +22,7 @@ import type { Nouns } from "../nouns.ts"
 import { invalidHeader } from "../request/preconditions.ts"
 import { type ApiResponse, json, jsonText } from "../response/api-response.ts"
 import { eventStream, toAccountEventText, toRunEventText } from "../response/event-stream.ts"
+import { writeList } from "../response/page.ts"
 import { createView } from "../response/view.ts"
 import { toAccountLogView, toRunDetailView } from "../response/views.ts"
 
@@ -71,9 +72,10 @@ export function runHandlers(nouns: Nouns) {
       const { logs, logsTruncated, logGap } = await runs.get(caller, params.run_id)
       return json(200, { data: logs, logsTruncated, logsOmitted: logGap })
     },
-    listMyLogs: async ({ caller, request }) => {
+    listMyLogs: async ({ caller, request, room }) => {
       if (wantsEvents(request)) return followAccount(nouns, caller, request)
-      return json(200, { data: (await runs.listLatestLogs(caller)).map(toAccountLogView) })
+      const list = await writeList(await runs.listLatestLogs(caller), toAccountLogView, room)
+      return list.end({})
     },
     cancelRun: async ({ caller, params }) =>
       json(200, { found: await runs.cancel(caller, params.run_id) }),

@@ -9,6 +9,7 @@ import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
 import { sizesOf } from "./purge-runs.ts"
+import { readLogs } from "./read-logs.ts"
 import { toRunValues, writeRuns } from "./record-runs.ts"
 import { addPartitions, dropPartitions, listPurgedTables } from "./run-partitions.ts"
 import {
@@ -60,6 +61,7 @@ export function createRunStore(db: Database): RunStore {
     // By val only: nearly all runs of a val are on the account of its owner.
     listOfOwner: (valId, filter, page) =>
       list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
+    findLogs: (ids) => readLogs(db, ids),
     async findLastStart(valId, fileId) {
       const row = await db.first<{ startedAt: number }>`
         select started_at from (select id, file_id, val_id, started_at from runs where val_id = ${valId}

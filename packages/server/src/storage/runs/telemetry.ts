@@ -1,10 +1,11 @@
-import type { LogLine, RunMessage } from "../../domain/runs/runs.ts"
+import type { RunMessage } from "../../domain/runs/runs.ts"
 import { isRequestInput } from "../../domain/runs/runs.ts"
 import type { TelemetryStore, TracedRun } from "../../domain/telemetry/telemetry.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { withCode } from "../vals/val-rows.ts"
+import { readLogs } from "./read-logs.ts"
 import {
   fromStoredInput,
   type RunRow,
@@ -106,12 +107,7 @@ export function createTelemetryStore(db: Database): TelemetryStore {
         response: row?.response?.headers ?? null,
       }
     },
-    async findLogs(ids) {
-      if (ids.length === 0) return new Map()
-      const found = await db.read<{ id: string; logs: readonly LogLine[] }>`
-        select id, logs as logs_json from runs where id in (${list(ids)}) and logs is not null`
-      return new Map(found.map(({ id, logs }) => [id, logs]))
-    },
+    findLogs: (ids) => readLogs(db, ids),
   }
 }
 
