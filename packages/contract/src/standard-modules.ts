@@ -31,8 +31,9 @@ const townPattern = /^\/v\/@?std\/(\w+)(?:@[\w.-]+)?(?:\/(main|index|global|mod)
  * without `.ts`, or `/std/blob/main.ts`.
  */
 export function findOwnStandardModule(path: string): StandardModuleName | undefined {
-  const [, name = "", file] = ownPattern.exec(path) ?? []
-  return findModule(name, file, (it) => it)
+  const found = ownPattern.exec(path)
+  // A save may ask for 140,000 addresses, few of which are ours.
+  return found ? findModule(found[1] ?? "", found[2], (it) => it) : undefined
 }
 
 /**

@@ -15,6 +15,14 @@ export interface FileState {
   readonly fileId: string
 }
 
+/**
+ * Whether a row of `states` is this one. Joined with `or`, all of them name the branch: SQLite looks at
+ * each row of the branch otherwise, instead of searching its index for each state.
+ */
+export function isState(branchId: string, { path, since }: Pick<FileState, "path" | "since">) {
+  return sql`(branch_id = ${branchId} and path = ${path} and since = ${since})`
+}
+
 /** The main branch of a val, with the files that the val's code and readme are. */
 export interface MainBranch {
   /** The highest version number it has ever had. */

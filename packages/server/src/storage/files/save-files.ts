@@ -23,7 +23,7 @@ import { addSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"
 import { type LockedVal, noteChange, writeAddresses } from "../vals/changes/change-val.ts"
 import { lockVal, readVal } from "../vals/vals.ts"
-import { readPaths, selectImports } from "./branch-rows.ts"
+import { isState, readPaths, selectImports } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
 import { noteMerge, readSides } from "./merges.ts"
 import { findPackages } from "./version-packages.ts"
@@ -132,11 +132,10 @@ function* withoutSame(
   )
   for (const some of inBatches(candidates)) {
     const conditions = some.map(
-      ({ text, origin }) =>
-        sql`(path = ${origin.path} and since = ${origin.since} and content = ${text})`,
+      ({ text, origin }) => sql`(${isState(branchId, origin)} and content = ${text})`,
     )
     const found = yield* rows<{ fileId: string }>`
-      select file_id from states where branch_id = ${branchId} and (${join(conditions, " or ")})`
+      select file_id from states where ${join(conditions, " or ")}`
     for (const row of found) same.add(row.fileId)
   }
   return states

@@ -4,6 +4,7 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { type LastStep, rows } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { join, type Statements, sql } from "../database/sql.ts"
+import { isState } from "../files/branch-rows.ts"
 import { foldText } from "./fold-text.ts"
 
 const limits = {
@@ -159,9 +160,9 @@ function* readTexts(
   valId: string,
   files: readonly SearchedEntry[],
 ): Statements<readonly FileText[]> {
-  const keys = files.map(([path, { since }]) => sql`(path = ${path} and since = ${since})`)
+  const keys = files.map(([path, { since }]) => isState(valId, { path, since }))
   const found = yield* rows<{ path: string; content: string | null }>`
-    select path, content from states where branch_id = ${valId} and (${join(keys, " or ")})`
+    select path, content from states where ${join(keys, " or ")}`
   // No folded text contains the newline, so no query can span both parts.
   return found.map(({ path, content }) => ({
     path,
