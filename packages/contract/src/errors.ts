@@ -107,6 +107,8 @@ const meanings = {
     database_damaged:
       "The database of the user that the message names cannot be read. With `skipDamaged`, a backup leaves it out.",
     idempotency_in_flight: "A request with the same `Idempotency-Key` is still in progress.",
+    idempotency_result_lost:
+      "The same SQL was executed before with this `Idempotency-Key`, and its result was not kept.",
   },
   412: {
     precondition_failed:

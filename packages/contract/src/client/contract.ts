@@ -201,13 +201,14 @@ export const contract: ContractFacts = {
     username_taken identity_taken too_many_identities own_account too_many_invitations last_version
     secret_exists too_many_secrets email_missing email_unverified email_verified email_not_failed
     too_many_webhooks not_replayable not_code not_http not_interval too_many_schedules not_email
-    backup_running database_damaged idempotency_in_flight precondition_failed version_conflict
-    body_too_large quota_exceeded unsupported_encoding range_not_satisfiable idempotency_mismatch
-    invalid_email_code sign_in_refused webhook_url_refused mail_refused module_not_parsable
-    rate_limited too_many_runs queue_full internal sqlite_unavailable mail_unavailable
-    openai_unavailable oidc_unavailable oidc_failed openai_failed run_failed overloaded
-    packages_pending sandbox_unavailable web_app_unavailable database_unavailable secret_key_missing
-    storage_unavailable run_timed_out search_timed_out call_too_deep
+    backup_running database_damaged idempotency_in_flight idempotency_result_lost
+    precondition_failed version_conflict body_too_large quota_exceeded unsupported_encoding
+    range_not_satisfiable idempotency_mismatch invalid_email_code sign_in_refused
+    webhook_url_refused mail_refused module_not_parsable rate_limited too_many_runs queue_full
+    internal sqlite_unavailable mail_unavailable openai_unavailable oidc_unavailable oidc_failed
+    openai_failed run_failed overloaded packages_pending sandbox_unavailable web_app_unavailable
+    database_unavailable secret_key_missing storage_unavailable run_timed_out search_timed_out
+    call_too_deep
   `
     .trim()
     .split(/\s+/) as ErrorCode[],

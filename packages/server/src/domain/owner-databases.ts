@@ -1,5 +1,6 @@
 import type { SqlArgs } from "@hamlet/contract"
 import type { JsonText } from "../shared/json-text.ts"
+import { findOnce, type IdempotentRequest } from "../shared/once.ts"
 import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"
@@ -29,6 +30,12 @@ export interface SqlRequest extends StorageHome {
   readonly canWrite: boolean
   /** How large all databases of the user may become; absent for the limit of the server. */
   readonly bytesMax?: number
+  /**
+   * Absent for a request without an idempotency key. If it writes, it is recorded in the transaction
+   * of its statements, so that it is done once even if the server crashes before its response is
+   * stored.
+   */
+  readonly idempotent?: IdempotentRequest
 }
 
 /**
@@ -44,6 +51,8 @@ export type SqlOutcome =
       readonly sqliteCode?: string | undefined
     }
   | { readonly kind: "write_refused" }
+  /** The same idempotent request was done before, and its result is not known any more. */
+  | { readonly kind: "done_before" }
   /** The val or the user was deleted meanwhile. */
   | { readonly kind: "gone" }
   | { readonly kind: "full"; readonly message: string }
@@ -95,7 +104,9 @@ export function createSqlite(databases: OwnerDatabases, quotas: QuotaBook) {
     const canWrite = caller.scopes.has("sqlite:write")
     const bytesMax = quotas.find(home.ownerId)?.sqliteBytes ?? undefined
     const own = bytesMax === undefined ? {} : { bytesMax }
-    const outcome = await databases.run({ ...request, ...own, ...home, canWrite })
+    const idempotent = findOnce()?.request
+    const once = idempotent && canWrite && request.mode !== "read" ? { idempotent } : {}
+    const outcome = await databases.run({ ...request, ...own, ...once, ...home, canWrite })
     if (outcome.kind === "done") return outcome.json
     // Whether a statement writes is known only to the database, once it has read it.
     if (outcome.kind === "write_refused")
@@ -143,6 +154,11 @@ function toError(outcome: Exclude<SqlOutcome, { kind: "done" }>, home: StorageHo
       return new SqlFailure(
         "Cannot write to the database: the mode of the batch is read",
         "SQLITE_READONLY",
+      )
+    case "done_before":
+      return new AppError(
+        "idempotency_result_lost",
+        "Cannot return the result again: the request was executed before with this idempotency key, and its result was not kept",
       )
     case "full":
       return new AppError("quota_exceeded", `Cannot write to the database: ${outcome.message}`)

@@ -7,6 +7,15 @@ export interface KeyClaim {
   readonly expiresAt: number
 }
 
+/** An idempotent request, for a store outside of the main database that records what it has done. */
+export interface IdempotentRequest {
+  /** Of its user, its key and its content. */
+  readonly hash: string
+  readonly at: number
+  /** What was recorded until then is forgotten, like the response. */
+  readonly discardBefore: number
+}
+
 /** The value of one recorded step. Wrapped in an object, since JSON has no undefined. */
 export interface OnceStep {
   readonly value?: unknown
@@ -21,6 +30,7 @@ export interface OnceStep {
  */
 export class Once {
   readonly claim: KeyClaim
+  readonly request: IdempotentRequest
   readonly #seal: (steps: readonly OnceStep[]) => Uint8Array
   readonly #steps: OnceStep[]
   #next = 0
@@ -28,10 +38,12 @@ export class Once {
 
   constructor(
     claim: KeyClaim,
+    request: IdempotentRequest,
     recorded: readonly OnceStep[],
     seal: (steps: readonly OnceStep[]) => Uint8Array,
   ) {
     this.claim = claim
+    this.request = request
     this.#steps = [...recorded]
     this.#hasWritten = recorded.length > 0
     this.#seal = seal

@@ -212,6 +212,102 @@ function defineSuite(suite: ApiSuite): void {
     expect(await rowsOf(ada, "select count(*) from t")).toEqual([[1]])
   })
 
+  describe("with an Idempotency-Key whose stored response was lost", () => {
+    const once = (as: Caller, key: string, statement: unknown) =>
+      execute(as, statement, { "idempotency-key": key })
+
+    /** What is left of the keys of a user when the server is killed before it stores a response. */
+    const loseResponses = ({ id }: TestUser) =>
+      suite.database.db
+        .run`update idempotency_keys set answer = null, expires_at = 0 where user_id = ${id}`
+
+    test("execute once, and repeat the result", async () => {
+      const ada = await person()
+      expectStatus(await execute(ada, "create table t (a)"), 200)
+      const statements = ["insert into t values ('b')", "create table u (a)"]
+      for (const send of [
+        (key: string) => once(ada, key, "insert into t values ('é') returning a"),
+        (key: string) =>
+          call("POST", "/v1/sqlite/batch", {
+            ...{ as: ada, body: { statements }, headers: { "idempotency-key": key } },
+          }),
+      ]) {
+        const key = `${"'\"; -- ".repeat(30)}${send.length}`.padEnd(255, "~")
+        const first = expectStatus(await send(key), 200)
+        for (let again = 0; again < 2; again += 1) {
+          await loseResponses(ada)
+          expect(expectStatus(await send(key), 200).text).toBe(first.text)
+        }
+        await suite.database.db.run`delete from idempotency_keys where user_id = ${ada.id}`
+      }
+      expect(await rowsOf(ada, "select a from t order by a")).toEqual([["b"], ["é"]])
+    })
+
+    test("execute once in the database of a val", async () => {
+      const ada = await person()
+      const { id } = await suite.val(ada)
+      const path = `/v2/sqlite/execute?val_id=${id}`
+      const send = (statement: string, key: string) =>
+        call("POST", path, { as: ada, body: { statement }, headers: { "idempotency-key": key } })
+      expectStatus(await send("create table t (a)", "create"), 200)
+      for (let again = 0; again < 2; again += 1) {
+        expectStatus(await send("insert into t values (1)", "insert"), 200)
+        await loseResponses(ada)
+      }
+      expect((await send("select count(*) from t", "count")).json.rows).toEqual([[1]])
+    })
+
+    test("execute once, and say so if the result was too long to be kept", async () => {
+      const ada = await person()
+      expectStatus(await execute(ada, "create table t (a)"), 200)
+      const send = () => once(ada, "long", "insert into t values (hex(zeroblob(5000))) returning a")
+      expectStatus(await send(), 200)
+      await loseResponses(ada)
+      for (let again = 0; again < 2; again += 1) {
+        const lost = await send()
+        expect(refusalOf(lost)).toEqual([409, "idempotency_result_lost"])
+        expect(lost.json.message).toContain("was executed before")
+      }
+      expect(await rowsOf(ada, "select count(*) from t")).toEqual([[1]])
+    })
+
+    test("execute other statements, as after any request that was not completed", async () => {
+      const ada = await person()
+      expectStatus(await once(ada, "key", "create table t (a)"), 200)
+      const other = () => once(ada, "key", "insert into t values (1)")
+      expect(refusalOf(await other())).toEqual([422, "idempotency_mismatch"])
+      await loseResponses(ada)
+      expectStatus(await other(), 200)
+      expect(await rowsOf(ada, "select count(*) from t")).toEqual([[1]])
+    })
+
+    test("execute once when the request comes eight times at once", async () => {
+      const ada = await person()
+      expectStatus(await execute(ada, "create table t (a)"), 200)
+      const send = () => once(ada, "at once", "insert into t values (1) returning a")
+      for (let round = 0; round < 2; round += 1) {
+        const responses = await Promise.all(Array.from({ length: 8 }, send))
+        const statuses = responses.map(({ status, json }) => (status === 200 ? 200 : json.code))
+        expect(statuses).toContain(200)
+        expect(new Set([...statuses, 200, "idempotency_in_flight"]).size).toBe(2)
+        await loseResponses(ada)
+      }
+      expect(await rowsOf(ada, "select count(*) from t")).toEqual([[1]])
+    })
+  })
+
+  test("keep a table of their own out of sight, and create it with a write only", async () => {
+    const ada = await person()
+    const headers = { "idempotency-key": "key" }
+    const tables = "select name from sqlite_schema"
+    expectStatus(await execute(ada, tables, headers), 200)
+    expect(await rowsOf(ada, tables)).toEqual([])
+    expectStatus(await execute(ada, "create table t (a)", { "idempotency-key": "write" }), 200)
+    const refused = await execute(ada, "delete from _hamlet_requests")
+    expect(refusalOf(refused)).toEqual([400, "sql_failed"])
+    expect(refused.json.message).toContain("the table _hamlet_requests is the server's")
+  })
+
   test("count the size of the database", async () => {
     const ada = await person()
     const usage = async () => (await call("GET", "/v1/me/usage", { as: ada })).json.sqlite

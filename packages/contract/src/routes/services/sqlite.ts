@@ -10,7 +10,7 @@ export const sqliteRoutes = {
     scopeToWrite: "sqlite:write",
     body: executeSqlBody,
     responses: { 200: resultSet },
-    errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable"],
+    errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable", "idempotency_result_lost"],
   }),
   batchSql: route("SQLite", "post /v1/sqlite/batch", {
     summary: "Run statements in the caller's database, all of them or none",
@@ -18,6 +18,6 @@ export const sqliteRoutes = {
     scopeToWrite: "sqlite:write",
     body: batchSqlBody,
     responses: { 200: z.array(resultSet) },
-    errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable"],
+    errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable", "idempotency_result_lost"],
   }),
 }

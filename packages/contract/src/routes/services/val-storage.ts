@@ -51,7 +51,14 @@ export const valStorageRoutes = {
     query: valStorageQuery,
     body: executeSqlBody,
     responses: { 200: resultSet },
-    errors: ["val_not_found", "not_owner", "sql_failed", "quota_exceeded", "sqlite_unavailable"],
+    errors: [
+      "val_not_found",
+      "not_owner",
+      "sql_failed",
+      "quota_exceeded",
+      "sqlite_unavailable",
+      "idempotency_result_lost",
+    ],
   }),
   batchValSql: route("SQLite", "post /v2/sqlite/batch", {
     summary: "Run statements in the database of a val, all of them or none",
@@ -60,6 +67,13 @@ export const valStorageRoutes = {
     query: valStorageQuery,
     body: batchSqlBody,
     responses: { 200: z.array(resultSet) },
-    errors: ["val_not_found", "not_owner", "sql_failed", "quota_exceeded", "sqlite_unavailable"],
+    errors: [
+      "val_not_found",
+      "not_owner",
+      "sql_failed",
+      "quota_exceeded",
+      "sqlite_unavailable",
+      "idempotency_result_lost",
+    ],
   }),
 }

@@ -102,7 +102,12 @@ export function createIdempotency(
         outcome?.progress === undefined
           ? []
           : (openJson(cipher, request, outcome.progress) as readonly OnceStep[])
-      const once = new Once(claim, known, (steps) => sealJson(cipher, request, steps))
+      const once = new Once(
+        claim,
+        { hash: toHash(request, fingerprint), at, discardBefore },
+        known,
+        (steps) => sealJson(cipher, request, steps),
+      )
       let response: StoredResponse | undefined
       try {
         response = await runOnce(once, work)
@@ -183,6 +188,10 @@ function toFingerprint(content: OnceRequest["content"]): Uint8Array {
   const hash = createHash("sha256")
   for (const part of content) hash.update(String(part.length)).update(":").update(part)
   return hash.digest()
+}
+
+function toHash({ userId, key }: OnceRequest, fingerprint: Uint8Array): string {
+  return Buffer.from(toFingerprint([userId, key, fingerprint])).toString("base64url")
 }
 
 function purposeOf(request: OnceRequest): string {

@@ -1,8 +1,15 @@
 import { describe, expect, test } from "bun:test"
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
+import { toDatabasePath } from "./database-paths.ts"
+import {
+  openDatabases,
+  type TestOwner,
+  theirTable,
+  useTheirTable,
+} from "./testing/database-testing.ts"
 
 const endless =
   "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
@@ -19,6 +26,27 @@ describe("DatabasePool", () => {
     await bob.execute("create table t (a, b)")
     expect(await ada.rows("select count(*) from pragma_table_info('t')")).toEqual([[1]])
     expect(statSync(databases.folder).mode & 0o777).toBe(0o700)
+  })
+
+  test("leaves a table of the user alone that has the name of ours", async () => {
+    await using databases = await openDatabases()
+    const owner = databases.owner()
+    // Creates the folder.
+    await databases.owner().rows("select 1")
+    const path = toDatabasePath(databases.folder, { ownerId: owner.id })
+    const db = new DatabaseSync(path)
+    for (const sql of theirTable) db.exec(sql)
+    db.close()
+    // The processes may belong to another user.
+    chmodSync(path, 0o666)
+    expect(await useTheirTable(owner)).toEqual([
+      [[2]],
+      [[2]],
+      [],
+      [[2]],
+      [[2]],
+      [[1], [2], [2], [2]],
+    ])
   })
 
   test("refuses an owner id that is a path", async () => {

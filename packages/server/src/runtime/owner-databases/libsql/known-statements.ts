@@ -18,12 +18,14 @@ export interface KnowableRequest {
   readonly statements: readonly SqlStatement[] | undefined
 }
 
+type TableFacts = Pick<Plan, "version" | "hasLateChecks" | "isDoneTableTheirs">
+
 /** All statements of a request, with the version of the tables with which they were compiled. */
-export interface KnownRequest extends Pick<Plan, "version" | "hasLateChecks"> {
+export interface KnownRequest extends TableFacts {
   readonly statements: readonly KnownStatement[]
 }
 
-interface Database extends Pick<Plan, "version" | "hasLateChecks"> {
+interface Database extends TableFacts {
   /** By the text of the user, the one that was used last is the last. */
   readonly statements: Map<string, KnownStatement>
 }
@@ -50,11 +52,13 @@ export class KnownStatements {
 
   /** Keeps what a worker has compiled. */
   note({ namespace, isSingle, statements = [] }: KnowableRequest, plan: Plan): void {
-    const { version, hasLateChecks, compiled } = plan
+    const { version, hasLateChecks, isDoneTableTheirs, compiled } = plan
     if (compiled?.length !== statements.length) return
     const former = this.#databases.get(namespace)
     const database =
-      former?.version === version ? former : { version, hasLateChecks, statements: new Map() }
+      former?.version === version
+        ? former
+        : { version, hasLateChecks, isDoneTableTheirs, statements: new Map() }
     keepRecent(this.#databases, namespace, database, knownLimits.databasesMax)
     for (const [index, { sql }] of statements.entries()) {
       const known = { ...(compiled[index] as CompiledStatement), isQuick: false }

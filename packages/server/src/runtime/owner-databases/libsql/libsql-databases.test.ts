@@ -10,7 +10,7 @@ import { AppError } from "../../../domain/app-error.ts"
 import { libsqlBackoff } from "../../../domain/backoff.ts"
 import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
-import type { TestOwner } from "../testing/database-testing.ts"
+import { type TestOwner, theirTable, useTheirTable } from "../testing/database-testing.ts"
 
 const endless =
   "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
@@ -57,6 +57,23 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases", () => {
     expect(await here.rows("select * from later")).toEqual([])
     await there.execute("drop table t")
     expect(await here.execute("select * from t")).toMatchObject({ message: "no such table: t" })
+  })
+
+  test("leaves a table of the user alone that has the name of ours", async () => {
+    await using databases = await openLibsql(server)
+    const owner = databases.owner()
+    await owner.rows("select 1")
+    const statements = theirTable.map((sql) => ({ sql }))
+    const namespace = toNamespace({ ownerId: owner.id })
+    await createLibsqlServer(server.options).execute(namespace, statements)
+    expect(await useTheirTable(owner)).toEqual([
+      [[2]],
+      [[2]],
+      [],
+      [[2]],
+      [[2]],
+      [[1], [2], [2], [2]],
+    ])
   })
 
   // `fsdir` is a table of the server's files, and `readfile` reads one.

@@ -17,6 +17,14 @@ import {
 import type { WorkerOptions } from "../../worker-processes/worker-profile.ts"
 import { type LibsqlLimits, libsqlLimits } from "../database-limits.ts"
 import { assertIds, endingOutcome } from "../database-messages.ts"
+import {
+  describeDoneTable,
+  doneBytesMax,
+  findDone,
+  type OwnStatement,
+  toDoneTableState,
+} from "../worker/done-requests.ts"
+import { toValue } from "../worker/libsql/plan-batch.ts"
 import { KnownStatements, noteQuick } from "./known-statements.ts"
 import { LibsqlClient } from "./libsql-client.ts"
 import { LibsqlExchange } from "./libsql-exchange.ts"
@@ -233,7 +241,7 @@ export class LibsqlDatabases implements OwnerDatabases {
           if (reply.pages !== undefined) this.#sizes.note(request, reply.pages * pageBytes)
           return { kind: "done", json: results }
         case "outcome":
-          return reply.outcome
+          return (await this.#findDone(request, signal)) ?? reply.outcome
         case "schema_needed": {
           // A worker says so about any statement that it cannot compile.
           if (plan.kind === "planned") this.#known.forget(namespace)
@@ -252,6 +260,31 @@ export class LibsqlDatabases implements OwnerDatabases {
       }
     }
     return { kind: "unavailable", message: "its tables change too often" }
+  }
+
+  /**
+   * The outcome of an idempotent request that was done before. Asked when the request fails: its
+   * statements may do so because they were executed, or because their record exists. Throws if the
+   * server cannot be asked, so that the failure is not taken for that of the request.
+   */
+  async #findDone(
+    { namespace, idempotent }: Request,
+    signal: AbortSignal,
+  ): Promise<SqlOutcome | undefined> {
+    if (!idempotent) return undefined
+    const ask = async ({ sql, args }: OwnStatement) => {
+      const statement = { sql, args: args.map(toValue) }
+      const [rows] = (await this.#server.execute(namespace, [statement], signal)) ?? []
+      return (rows ?? []).map((row) => row.map((value) => ("value" in value ? value.value : null)))
+    }
+    if (toDoneTableState(await ask({ sql: describeDoneTable, args: [] })) !== "ours")
+      return undefined
+    const [row] = await ask(findDone(idempotent))
+    if (!row) return undefined
+    const [result] = row
+    return typeof result === "string"
+      ? { kind: "done", json: Buffer.from(result) }
+      : { kind: "done_before" }
   }
 
   #isQuick(sinceMs: number): boolean {
@@ -302,7 +335,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     const { homes } = this.#options
     if (!(await homes.exists(home))) return { kind: "gone" }
     await this.#registry.add(home)
-    await this.#server.createNamespace(namespace, bytesMax)
+    await this.#server.createNamespace(namespace, bytesMax + doneBytesMax)
     await this.#server.execute(namespace, [{ sql: chooseVersion }], signal)
     // If the home is deleted after this, its deletion finds the database.
     if (!(await homes.exists(home))) {
@@ -313,11 +346,11 @@ export class LibsqlDatabases implements OwnerDatabases {
     return this.#readSchema(home, bytesMax, signal)
   }
 
-  /** The server's own limit, beside the check in each batch. */
+  /** The server's own limit, beside the check in each batch, which is before what we record. */
   async #limitNamespace(home: StorageHome, bytesMax: number): Promise<void> {
     const namespace = toNamespace(home)
     if (this.#limited.get(namespace) === bytesMax) return
-    await this.#server.limitNamespace(namespace, bytesMax)
+    await this.#server.limitNamespace(namespace, bytesMax + doneBytesMax)
     this.#streams.forget(namespace)
     keepRecent(this.#limited, namespace, bytesMax, this.#limits.ownersMax)
   }

@@ -1,21 +1,25 @@
 import { findRetryDelay } from "../../../domain/backoff.ts"
-import type { StorageHome } from "../../../domain/storage-home.ts"
+import type { SqlOutcome } from "../../../domain/owner-databases.ts"
 import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
-import { toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import {
   type LibsqlReply,
+  type LibsqlStatement,
   LibsqlUnavailable,
-  readPipeline,
 } from "../../../shared/libsql/libsql-server.ts"
 import { type LibsqlLimits, statementLimits } from "../database-limits.ts"
+import { type OwnStatement, recordDone } from "../worker/done-requests.ts"
+import { toValue } from "../worker/libsql/plan-batch.ts"
 import {
+  findEndFailure,
   type GroupResults,
   readGroup,
   readResults,
+  type StepError,
   unexpectedMessage,
 } from "../worker/libsql/read-results.ts"
+import { toFullMessage } from "../worker/sql-errors.ts"
 import { knownLimits, type LibsqlWorkerReply, type Plan, type ReadCall } from "./libsql-messages.ts"
-import type { PlannedGroup } from "./libsql-request.ts"
+import type { PlannedGroup, Request } from "./libsql-request.ts"
 import type { LibsqlStreams } from "./libsql-streams.ts"
 import type { LibsqlWorkers } from "./libsql-workers.ts"
 
@@ -33,15 +37,14 @@ export class LibsqlExchange {
     this.#limits = limits
   }
 
-  /** Sends a batch, and has its results read. */
+  /** Sends a batch, has its results read, and records an idempotent request that writes. */
   async send(
-    home: StorageHome,
-    { isRead, isHeld }: Plan,
+    { ownerId, namespace, idempotent }: Request,
+    { isRead, isHeld, isRecorded }: Plan,
     batch: string,
     call: ReadCall,
     signal: AbortSignal,
   ): Promise<Results> {
-    const namespace = toNamespace(home)
     const options = { signal, bytesMax: this.#limits.replyBytesMax, isHeld }
     const { reply, stream } = await this.retry(isRead, signal, () =>
       this.#streams.send(namespace, batch, options),
@@ -49,16 +52,17 @@ export class LibsqlExchange {
     let open = stream
     let isDone = false
     try {
-      const read = await this.#read(home.ownerId, call, reply)
+      const read = await this.#read(ownerId, call, reply)
       isDone = read[0].kind === "done"
       if (!isHeld || !stream || !isDone) return read
       open = undefined
-      const ended = await this.#streams.commit(stream, {
+      const last = isRecorded && idempotent ? recordDone(idempotent, read[1]).map(toSent) : []
+      const ended = await this.#streams.commit(stream, last, {
         ...options,
         bytesMax: knownLimits.jsonBytesMax,
       })
       // Foreign keys may be checked at the end only.
-      const failure = ended.kind === "done" ? findFailure(ended) : lost
+      const failure = ended.kind === "done" ? findFailure(ended.bytes, call) : lost
       return failure === undefined ? read : [failure, empty]
     } finally {
       // Closing it ends a transaction without a change.
@@ -160,19 +164,24 @@ const tooLarge: LibsqlWorkerReply = {
 }
 
 /** Why the end of a transaction has failed. */
-function findFailure(reply: LibsqlReply): LibsqlWorkerReply | undefined {
+function findFailure(bytes: Uint8Array, { bytesMax }: ReadCall): LibsqlWorkerReply | undefined {
   try {
-    readPipeline(reply)
-    return undefined
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error)
-    const message = text.replace(/^the libSQL server failed: (?:SQLite error: )?/, "")
-    const isConstraint = message.includes("constraint failed")
-    return {
-      kind: "outcome",
-      outcome: isConstraint
-        ? { kind: "failed", message, sqliteCode: "SQLITE_CONSTRAINT" }
-        : { kind: "unavailable", message },
-    }
+    const error = findEndFailure(parse(bytes))
+    if (!error) return undefined
+    return { kind: "outcome", outcome: toEndOutcome(error, bytesMax) }
+  } catch {
+    return { kind: "outcome", outcome: { kind: "unavailable", message: unexpectedMessage } }
   }
+}
+
+function toEndOutcome({ message: text, code = "" }: StepError, bytesMax: number): SqlOutcome {
+  const message = text.replace(/^SQLite error: /, "")
+  if (code.startsWith("SQLITE_FULL")) return { kind: "full", message: toFullMessage(bytesMax) }
+  if (!message.includes("constraint failed")) return { kind: "unavailable", message }
+  return { kind: "failed", message, sqliteCode: "SQLITE_CONSTRAINT" }
+}
+
+/** A statement of our own as the server takes it. */
+function toSent({ sql, args }: OwnStatement): LibsqlStatement {
+  return { sql, args: args.map(toValue) }
 }

@@ -48,12 +48,19 @@ export interface Plan {
   readonly kind: "planned"
   readonly kinds: StatementKinds
   readonly isRead: boolean
-  /** Whether the batch does not end its transaction: its results may turn out to be too large. */
+  /**
+   * Whether the batch does not end its transaction: its results may turn out to be too large, or are
+   * recorded with the request.
+   */
   readonly isHeld: boolean
+  /** Whether the request is recorded when its transaction is committed. */
+  readonly isRecorded: boolean
   /** The version of the tables with which the statements were compiled. */
   readonly version: string
   /** Whether foreign keys may be checked at the end of a transaction only. */
   readonly hasLateChecks?: boolean
+  /** Whether the user has a table with the name of our table of done requests. */
+  readonly isDoneTableTheirs?: boolean
   /** For the same statements with other values; undefined if they are long or define something. */
   readonly compiled?: readonly CompiledStatement[] | undefined
 }

@@ -99,7 +99,9 @@ export class LibsqlQueue {
 
   #kindOf(request: Request): TogetherKind | undefined {
     const known = request.isAlone ? undefined : this.#known.find(request)
-    return known && findTogetherKind(known)
+    const kind = known && findTogetherKind(known)
+    // Each idempotent request has a transaction of its own, in which it is recorded.
+    return kind === "changes" && request.idempotent ? undefined : kind
   }
 }
 

@@ -3,6 +3,7 @@ import type { StorageHome } from "../../../domain/storage-home.ts"
 import { parseJson } from "../../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../../shared/json-text.ts"
 import { toNamespace } from "../../../shared/libsql/libsql-registry.ts"
+import type { IdempotentRequest } from "../../../shared/once.ts"
 import { toRequestJson } from "../database-messages.ts"
 import { listArgs } from "../worker/bind-args.ts"
 import { type BoundStatement, planBatch, toKinds } from "../worker/libsql/plan-batch.ts"
@@ -12,6 +13,7 @@ import { knownLimits, type LibsqlWorkerReply, type ReadCall } from "./libsql-mes
 /** A request that waits or runs. Its JSON may be megabytes, and is made once. */
 export interface Request extends StorageHome, KnowableRequest {
   readonly bytesMax: number
+  readonly idempotent: IdempotentRequest | undefined
   readonly json: string
   /** Whether it was sent together with others, and has to be sent by itself now. */
   isAlone: boolean
@@ -19,12 +21,12 @@ export interface Request extends StorageHome, KnowableRequest {
 
 /** A short request is read here too, because its statements may be known. */
 export function readRequest(request: SentSqlRequest & { readonly bytesMax: number }): Request {
-  const { ownerId, valId, mode, canWrite, bytesMax } = request
+  const { ownerId, valId, mode, canWrite, bytesMax, idempotent } = request
   const home = valId === undefined ? { ownerId } : { ownerId, valId }
   const json = toRequestJson(request)
   return {
     ...home,
-    ...{ namespace: toNamespace(home), bytesMax, json, isAlone: false },
+    ...{ namespace: toNamespace(home), bytesMax, idempotent, json, isAlone: false },
     ...{ isSingle: mode === "single", isReader: mode === "read" || !canWrite },
     statements: json.length > knownLimits.jsonBytesMax ? undefined : readStatements(request),
   }
@@ -47,7 +49,8 @@ export function planKnown(
   const statements = bindKnown(known, request)
   if (!statements) return undefined
   const { version } = known
-  return planBatch({ statements, version, pagesMax }) ?? [{ kind: "room_needed" }, ""]
+  const isRecorded = request.idempotent !== undefined && !known.isDoneTableTheirs
+  return planBatch({ statements, version, pagesMax, isRecorded }) ?? [{ kind: "room_needed" }, ""]
 }
 
 /** Requests to one database as one batch, and how to read the results of each. */

@@ -1,5 +1,10 @@
 import { keepRecent } from "../../../shared/caches/keep-recent.ts"
-import type { LibsqlReply, LibsqlServer } from "../../../shared/libsql/libsql-server.ts"
+import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import type {
+  LibsqlReply,
+  LibsqlServer,
+  LibsqlStatement,
+} from "../../../shared/libsql/libsql-server.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 
 /** How a request is sent. */
@@ -75,10 +80,20 @@ export class LibsqlStreams {
     else this.#close(stream)
   }
 
-  /** Commits the transaction of a stream, and closes it. */
-  commit({ namespace, baton }: Stream, options: SendOptions): Promise<LibsqlReply> {
-    const requests = '{"type":"execute","stmt":{"sql":"commit"}},{"type":"close"}'
-    return this.#server.send(namespace, toBody(baton, requests), options)
+  /**
+   * Commits the transaction of a stream after some last statements, and closes it. If one of them
+   * fails, nothing is committed.
+   */
+  commit(
+    { namespace, baton }: Stream,
+    statements: readonly LibsqlStatement[],
+    options: SendOptions,
+  ): Promise<LibsqlReply> {
+    const steps = [...statements, { sql: "commit" }].map((stmt, index) =>
+      index === 0 ? { stmt } : { stmt, condition: { type: "ok", step: index - 1 } },
+    )
+    const batch = toOwnJson({ type: "batch", batch: { steps } })
+    return this.#server.send(namespace, toBody(baton, `${batch},{"type":"close"}`), options)
   }
 
   /** Closes the streams of a database: the next request opens it again. */

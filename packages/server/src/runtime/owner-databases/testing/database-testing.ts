@@ -15,6 +15,9 @@ import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
 
 type Args = SqlStatement["args"]
 
+/** How long an idempotent request is recorded. */
+export const onceMs = 60 * 60 * 1000
+
 /** The result of a statement. */
 export interface TestResult {
   readonly columns: readonly string[]
@@ -121,6 +124,37 @@ export function createOwner(
         await run({ mode, statements: statements.map(toStatement), canWrite: true }),
       ),
   }
+}
+
+/** Sends a statement, or a batch, as an idempotent request. */
+export async function sendOnce(
+  owner: TestOwner,
+  hash: string,
+  sql: string | readonly string[],
+  { mode = "single", canWrite = true, ...more }: Partial<SqlRequest> = {},
+): Promise<TestResult | TestResult[] | Exclude<SqlOutcome, { kind: "done" }>> {
+  const at = Date.now()
+  const statements = [sql].flat().map(toStatement)
+  const idempotent = { hash, at, discardBefore: at - onceMs }
+  return parse(await owner.run({ mode, canWrite, statements, idempotent, ...more }))
+}
+
+/** What a user may have created before the name was reserved. */
+export const theirTable = [
+  "create table _hamlet_requests (a)",
+  "insert into _hamlet_requests values (1)",
+]
+
+/** Uses a database in which the user has that table, and finally gives it another name. */
+export async function useTheirTable(owner: TestOwner): Promise<unknown[]> {
+  const insert = "insert into _hamlet_requests values (2) returning a"
+  const results = []
+  for (const hash of ["once", "once"]) results.push(await sendOnce(owner, hash, insert))
+  results.push(await sendOnce(owner, "rename", "alter table _hamlet_requests rename to mine"))
+  const other = insert.replace("_hamlet_requests", "mine")
+  for (const hash of ["other", "other"]) results.push(await sendOnce(owner, hash, other))
+  results.push(await owner.execute("select a from mine"))
+  return results.map((result) => ("rows" in result ? result.rows : result))
 }
 
 function toStatement(statement: string | SqlStatement): SqlStatement {

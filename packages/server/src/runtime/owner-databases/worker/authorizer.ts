@@ -1,5 +1,6 @@
 import { constants } from "node:sqlite"
 import { allowedFunctions, allowedModules, allowedPragmas, refusedTables } from "./allowed-sql.ts"
+import { doneTable } from "./done-requests.ts"
 import { StatementError } from "./sql-errors.ts"
 
 /** What is known about a statement once SQLite has prepared it. */
@@ -26,6 +27,10 @@ export type Authorizer = ReturnType<typeof createAuthorizer>
 /** What is known about the current statement so far. */
 interface Notes {
   readonly isInBatch: boolean
+  /** Whether the table of done requests is ours, and no statement may use it. */
+  readonly hasOwnTable: boolean
+  /** The statement, while it is prepared. */
+  readonly text: string
   refusal?: string
   isWrite: boolean
   isDefinition: boolean
@@ -40,6 +45,7 @@ interface Notes {
  */
 export function createAuthorizer() {
   let notes: Notes | undefined
+  let hasOwnTable = true
   return {
     /** SQLite calls this. Outside of `guard` the statements are our own, and everything is allowed. */
     decide(
@@ -50,15 +56,25 @@ export function createAuthorizer() {
       source: string | null,
     ): number {
       if (!notes) return constants.SQLITE_OK
+      // `analyze` is about all tables: it leaves out ours.
+      if (action === constants.SQLITE_ANALYZE && notes.hasOwnTable && isOwnTable(first))
+        return constants.SQLITE_IGNORE
       const refusal = findRefusal(notes, { action, first: first ?? "", second, database, source })
       if (refusal === undefined) return constants.SQLITE_OK
       notes.refusal ??= refusal
       return constants.SQLITE_DENY
     },
-    /** Prepares or runs a statement of a user. Throws the reason when something is refused. */
-    guard<T>(isInBatch: boolean, work: () => T) {
+    /** Says whether the table of done requests is ours, or could become it. */
+    protectOwnTable(isOurs: boolean): void {
+      hasOwnTable = isOurs
+    },
+    /**
+     * Prepares or runs a statement of a user, whose text is needed to prepare it. Throws the reason
+     * when something is refused.
+     */
+    guard<T>(isInBatch: boolean, work: () => T, text = "") {
       const taken: Notes = {
-        isInBatch,
+        ...{ isInBatch, hasOwnTable, text },
         isWrite: false,
         isDefinition: false,
         isChange: false,
@@ -85,6 +101,8 @@ function toTraits({ isWrite, isDefinition, isChange, isInsert }: Notes): Stateme
 
 function findRefusal(notes: Notes, question: Question): string | undefined {
   const { action, first, second } = question
+  if (notes.hasOwnTable && usesOwnTable(question, notes.text))
+    return `the table ${doneTable} is the server's`
   switch (action) {
     case constants.SQLITE_SELECT:
     case constants.SQLITE_RECURSIVE:
@@ -105,6 +123,25 @@ function findRefusal(notes: Notes, question: Question): string | undefined {
     default:
       return findDefinitionRefusal(notes, question)
   }
+}
+
+function usesOwnTable({ action, first, second }: Question, text: string): boolean {
+  switch (action) {
+    case constants.SQLITE_READ:
+    case constants.SQLITE_INSERT:
+    case constants.SQLITE_UPDATE:
+    case constants.SQLITE_DELETE:
+      return isOwnTable(first)
+    case constants.SQLITE_ALTER_TABLE:
+      // The question does not contain the new name of a table.
+      return isOwnTable(second) || text.toLowerCase().includes(doneTable)
+    default:
+      return definitions.has(action) && (isOwnTable(first) || isOwnTable(second))
+  }
+}
+
+function isOwnTable(name: string | null): boolean {
+  return name?.toLowerCase() === doneTable
 }
 
 function isHidden(table: string): boolean {

@@ -1,8 +1,17 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite"
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { SqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
+import type { IdempotentRequest } from "../../../shared/once.ts"
 import type { StatementLimits } from "../database-limits.ts"
 import { createAuthorizer } from "./authorizer.ts"
 import { type Bindings, bindArgs } from "./bind-args.ts"
+import {
+  type DoneTableState,
+  describeDoneTable,
+  doneBytesMax,
+  findDone,
+  recordDone,
+  toDoneTableState,
+} from "./done-requests.ts"
 import { type DatabaseSettings, openConnection, toPageLimit } from "./open-connection.ts"
 import {
   createPreparedStatements,
@@ -10,7 +19,7 @@ import {
   type PreparedStatements,
 } from "./prepared-statements.ts"
 import { type Changes, createResultWriter, type ResultWriter } from "./result-writer.ts"
-import { StatementError, WriteRefused } from "./sql-errors.ts"
+import { DoneBefore, StatementError, WriteRefused } from "./sql-errors.ts"
 
 /** An open database of one user, or of one val. */
 export class OwnerDatabase {
@@ -21,6 +30,8 @@ export class OwnerDatabase {
   /** Our own statements. */
   readonly #own = new Map<string, StatementSync>()
   #index = 0
+  /** Whether a statement of the request was a write. */
+  #hasWritten = false
   readonly #bytesMaxDefault: number
   #bytesMax: number
   /** How large the database may become in the current request. Called before the first write. */
@@ -47,22 +58,33 @@ export class OwnerDatabase {
   run(request: SqlRequest, countOthers: () => number = () => 0): Buffer {
     const writer = createResultWriter(this.#limits.resultBytesMax)
     const isReader = request.mode === "read" || !request.canWrite
+    const isDoneTableOurs = this.#findDoneTable() !== "theirs"
+    this.#authorizer.protectOwnTable(isDoneTableOurs)
+    const idempotent = isReader || !isDoneTableOurs ? undefined : request.idempotent
     this.#index = 0
+    this.#hasWritten = false
     this.#findRoom = () => (request.bytesMax ?? this.#bytesMaxDefault) - countOthers()
     // A second guard beside the authorizer. Not prepared: this pragma takes effect when it is
     // prepared, not when it runs.
     if (isReader) this.#db.exec("pragma query_only = 1")
     try {
+      // Before anything is prepared: a table cannot be created again.
+      const known = idempotent && this.#findDone(idempotent)
+      if (known) return known
       const json =
         request.mode === "single"
           ? this.#runSingle(request, writer)
           : this.#runBatch(request, writer, isReader)
       const bytes = writer.toBytes(json)
+      if (idempotent && this.#hasWritten) this.#recordDone(idempotent, bytes)
       if (this.#db.isTransaction) this.#command("commit")
       return bytes
     } catch (error) {
       // Some errors end the transaction by themselves.
       if (this.#db.isTransaction) this.#command("rollback")
+      // The process of a server that has crashed may have done it meanwhile.
+      const known = idempotent && this.#findDone(idempotent)
+      if (known) return known
       throw error
     } finally {
       if (isReader) this.#db.exec("pragma query_only = 0")
@@ -78,6 +100,31 @@ export class OwnerDatabase {
       if (!isMostlyFull) this.#db.exec(`pragma incremental_vacuum(${pagesMax})`)
     } finally {
       this.#db.close()
+    }
+  }
+
+  /** Other processes may have created the table. */
+  #findDoneTable(): DoneTableState {
+    return toDoneTableState(this.#command(describeDoneTable))
+  }
+
+  /** The result of a request that was done; undefined if it was not. */
+  #findDone(request: IdempotentRequest): Buffer | undefined {
+    if (this.#findDoneTable() !== "ours") return undefined
+    const { sql, args } = findDone(request)
+    const [row] = this.#command(sql, { args })
+    if (!row) return undefined
+    if (typeof row.result !== "string") throw new DoneBefore()
+    return Buffer.from(row.result)
+  }
+
+  /** Also in a full database, in which rows can still be changed and deleted. */
+  #recordDone(request: IdempotentRequest, result: Buffer): void {
+    this.#db.exec(`pragma ${toPageLimit(this.#bytesMax + doneBytesMax)}`)
+    try {
+      for (const { sql, args } of recordDone(request, result)) this.#command(sql, { args })
+    } finally {
+      this.#db.exec(`pragma ${toPageLimit(this.#bytesMax)}`)
     }
   }
 
@@ -117,7 +164,10 @@ export class OwnerDatabase {
     isInBatch: boolean,
   ): string {
     const { statement, isChange } = prepared
-    if (!prepared.isRead) this.#limitSize()
+    if (!prepared.isRead) {
+      this.#hasWritten = true
+      this.#limitSize()
+    }
     const bindings = bindArgs(prepared.parameters, args)
     if (hasLong(bindings, this.#limits.preparedCharsMax)) this.#statements.forget(sql)
     const { result } = this.#authorizer.guard(isInBatch, () =>
@@ -146,14 +196,17 @@ export class OwnerDatabase {
   }
 
   /** Runs a statement of our own. */
-  #command(sql: string, { isExact = false } = {}): Record<string, unknown>[] {
+  #command(
+    sql: string,
+    { args = [], isExact = false }: { args?: readonly SQLInputValue[]; isExact?: boolean } = {},
+  ): Record<string, unknown>[] {
     let statement = this.#own.get(sql)
     if (!statement) {
       statement = this.#db.prepare(sql)
       statement.setReadBigInts(isExact)
       this.#own.set(sql, statement)
     }
-    return statement.all() as Record<string, unknown>[]
+    return statement.all(...args) as Record<string, unknown>[]
   }
 }
 

@@ -47,7 +47,7 @@ function compile(
 ): Prepared {
   const text = skipBlanks(sql)
   if (text === "") throw new StatementError("it contains no statement")
-  const { result: statement, traits } = authorizer.guard(isInBatch, () => db.prepare(text))
+  const { result: statement, traits } = authorizer.guard(isInBatch, () => db.prepare(text), text)
   // SQLite stops at the end of the first statement.
   if (!isBlank(text.slice(statement.sourceSQL.length)))
     throw new StatementError("it contains more than one statement: use a batch")

@@ -7,6 +7,9 @@ export class StatementError extends Error {}
 /** A statement writes where that is not allowed. */
 export class WriteRefused extends Error {}
 
+/** The same idempotent request was done before, and its result was not kept. */
+export class DoneBefore extends Error {}
+
 /** The vals of the user have as many databases as they may. */
 export class TooManyDatabases extends Error {
   constructor(databasesMax: number) {
@@ -25,6 +28,7 @@ interface ErrorContext {
 /** Most errors are the caller's fault. Those of the disk are `unavailable`. */
 export function toOutcome(error: unknown, { folder, bytesMax, index }: ErrorContext): SqlOutcome {
   if (error instanceof WriteRefused) return { kind: "write_refused" }
+  if (error instanceof DoneBefore) return { kind: "done_before" }
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof StatementError) return { kind: "failed", message, index }
   if (error instanceof TooManyDatabases) return { kind: "full", message }

@@ -49,12 +49,13 @@ function plan({ request, pagesMax }: PlanCall, schema: Buffer): Reply {
   keep(key, mirror)
   try {
     const statements = mirror.allow(request)
-    const planned = planBatch({ statements, version: mirror.version, pagesMax })
+    const { version, hasLateChecks, isDoneTableTheirs } = mirror
+    const isRecorded = request.idempotent !== undefined && !isDoneTableTheirs
+    const planned = planBatch({ statements, version, pagesMax, isRecorded })
     if (!planned) return [{ kind: "room_needed" }]
     const [plan, batch] = planned
-    const { hasLateChecks } = mirror
     const compiled = toCompiled(request, statements)
-    return [{ ...plan, hasLateChecks, compiled }, Buffer.from(batch)]
+    return [{ ...plan, hasLateChecks, isDoneTableTheirs, compiled }, Buffer.from(batch)]
   } catch (error) {
     // The tables may have changed since, and another node may have created those that are missing.
     if (schema.length === 0) return [{ kind: "schema_needed" }]

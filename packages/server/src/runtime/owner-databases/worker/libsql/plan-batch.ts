@@ -14,6 +14,8 @@ interface Batch {
   readonly version: string
   /** The pages that the database may have; undefined for a batch that only reads. */
   readonly pagesMax: number | undefined
+  /** Whether the request is recorded, unless it only reads. */
+  readonly isRecorded?: boolean
 }
 
 /** A plan, and its batch as JSON. */
@@ -24,8 +26,10 @@ export function planBatch(batch: Batch): PlannedBatch | undefined {
   const { statements, version } = batch
   const isRead = statements.every((statement) => statement.isRead)
   if (!isRead && batch.pagesMax === undefined) return undefined
-  const isHeld = !isRead && statements.some(({ hasColumns }) => hasColumns)
-  const plan = { kind: "planned", kinds: toKinds(statements), isRead, isHeld, version } as const
+  const isRecorded = !isRead && batch.isRecorded === true
+  const isHeld = isRecorded || (!isRead && statements.some(({ hasColumns }) => hasColumns))
+  const kinds = toKinds(statements)
+  const plan = { kind: "planned", kinds, isRead, isHeld, isRecorded, version } as const
   return [plan, toBatch({ ...batch, pagesMax: isRead ? undefined : batch.pagesMax }, isHeld)]
 }
 
@@ -88,7 +92,8 @@ function toStatement({ text, parameters, values }: BoundStatement): object {
   return { sql, named_args: args.map((value, index) => ({ name: parameters[index], value })) }
 }
 
-function toValue(value: SQLInputValue): LibsqlValue {
+/** A value in the protocol of the server. */
+export function toValue(value: SQLInputValue): LibsqlValue {
   if (value === null) return { type: "null" }
   if (typeof value === "bigint") return { type: "integer", value: String(value) }
   if (typeof value === "number") return { type: "float", value }

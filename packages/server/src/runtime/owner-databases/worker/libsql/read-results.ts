@@ -15,7 +15,8 @@ interface StepResult {
   readonly last_insert_rowid: string | null
 }
 
-interface StepError {
+/** Why a step has failed. */
+export interface StepError {
   readonly message: string
   readonly code?: string
 }
@@ -106,6 +107,20 @@ function toResults(
   const writer = createResultWriter(limits.resultBytesMax)
   const texts = Array.from(kinds, (kind, index) => toResult(results[step + index], kind, writer))
   return writer.toBytes(isSingle ? (texts[0] ?? "") : `[${texts.join(",")}]`)
+}
+
+/**
+ * Why the end of a transaction has failed; undefined if it was committed. Throws if the response is
+ * none.
+ */
+export function findEndFailure(response: unknown): StepError | undefined {
+  const [first] = (response as Response).results
+  if (!first) throw new Error("it has no results")
+  if (first.type === "error") return first.error
+  const { step_results: results, step_errors: errors } = first.response.result
+  const error = errors.find((each) => each !== null)
+  if (!error && !results.at(-1)) throw new Error("it has no result of the commit")
+  return error ?? undefined
 }
 
 function toReply(

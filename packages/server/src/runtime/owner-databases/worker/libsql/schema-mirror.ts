@@ -3,6 +3,7 @@ import type { SqlRequest, SqlStatement } from "../../../../domain/owner-database
 import type { MirrorLimits } from "../../libsql/libsql-messages.ts"
 import { type Authorizer, createAuthorizer, noFiles } from "../authorizer.ts"
 import { isNamed, listArgs, toBindings } from "../bind-args.ts"
+import { describeDoneTable, toDoneTableState } from "../done-requests.ts"
 import { openConnection } from "../open-connection.ts"
 import {
   createPreparedStatements,
@@ -41,6 +42,8 @@ export class SchemaMirror {
   readonly version: string
   /** Whether a foreign key may be checked at the end of a transaction only. */
   readonly hasLateChecks: boolean
+  /** Whether the user has a table with the name of our table of done requests. */
+  readonly isDoneTableTheirs: boolean
   readonly #db: DatabaseSync
   readonly #authorizer: Authorizer = createAuthorizer()
   readonly #statements: PreparedStatements
@@ -55,7 +58,12 @@ export class SchemaMirror {
     const settings = { bytesMax, isShared: false, busyMsMax: 0, hasOnlyNamesInQuotes: true }
     this.#db = openConnection(":memory:", settings, limits, this.#authorizer)
     this.#statements = createPreparedStatements(this.#db, this.#authorizer, limits)
+    // Until it is loaded, the table may be either.
+    this.#authorizer.protectOwnTable(false)
     this.#load(objects)
+    this.isDoneTableTheirs =
+      toDoneTableState(this.#db.prepare(describeDoneTable).all()) === "theirs"
+    this.#authorizer.protectOwnTable(!this.isDoneTableTheirs)
   }
 
   /** The index of the statement that was compiled last. */
