@@ -15,8 +15,10 @@ interface TableEntry {
   readonly sql: string
 }
 
+/** Without the table in which the server records idempotent requests. */
 const listTables = `select name, type, sql from sqlite_schema
-  where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name`
+  where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'
+    and name <> '_hamlet_requests' order by name`
 
 /** The tables of a database, the rows of one of them, and a box for queries. */
 export function Tables() {

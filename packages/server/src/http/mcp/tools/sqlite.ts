@@ -47,7 +47,7 @@ const querySqlite = defineTool({
   name: "query_sqlite",
   title: "Query the database",
   description:
-    "Runs one statement that reads your SQLite database: the one that all your vals share through std/sqlite, or that of one val. select name, sql from sqlite_master shows the tables.",
+    "Runs one statement that reads your SQLite database: the one that all your vals share through std/sqlite, or that of one val. select name, sql from sqlite_master shows the tables, of which _hamlet_requests is the server's.",
   scopes: ["sqlite:read"],
   effect: "read",
   input: z.object({ sql, args, val }),
