@@ -3,6 +3,7 @@ import { assertAccess, type Caller } from "../domain/access.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
 import type { PageRoom } from "../domain/paging.ts"
+import { runOnce } from "../shared/once.ts"
 import { currentWork } from "../shared/tracing/work.ts"
 import type { Call, Handler } from "./call.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
@@ -115,7 +116,7 @@ async function respond(
       runAtDepth(depth, () => callStorable(handler, call, matched.requestId)),
     )
   }
-  const response = await runAtDepth(depth, () => handler(call))
+  const response = await runOnce(undefined, () => runAtDepth(depth, () => handler(call)))
   return route.hasEtag ? respondIfChanged(response, request.headers.get("if-none-match")) : response
 }
 

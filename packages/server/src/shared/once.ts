@@ -77,10 +77,13 @@ export class Once {
   }
 }
 
-const current = new AsyncLocalStorage<Once>()
+const current = new AsyncLocalStorage<Once | undefined>()
 
-/** Runs the work so that `findOnce` returns `once` inside it. */
-export function runOnce<T>(once: Once, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs the work so that `findOnce` returns `once` inside it. It is undefined for a request without a
+ * key: a run may have sent it that was started by a request with one, which it is no part of.
+ */
+export function runOnce<T>(once: Once | undefined, work: () => Promise<T>): Promise<T> {
   return current.run(once, work)
 }
 

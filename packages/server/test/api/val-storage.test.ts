@@ -290,6 +290,29 @@ function defineRuns(suite: ApiSuite): void {
     expect(read.text).toBe("one".repeat(100_000))
   })
 
+  test("takes every write of a run that has an Idempotency-Key", async () => {
+    const ada = await addUser()
+    const code = `import { sqlite } from "/std/sqlite/main.ts"
+      export default async (count) => {
+        await sqlite.execute("create table if not exists t (a)")
+        for (let index = 0; index < count; index++) await sqlite.execute("insert into t values (1)")
+        const { rows: [[sum]] } = await sqlite.execute("select count(*) from t")
+        return sum
+      }`
+    const { id } = await val(ada, { code })
+    const runs: unknown[] = []
+    for (const key of ["one", "one", "two"]) {
+      const headers = { "idempotency-key": key }
+      const sent = await call("POST", `/v1/vals/${id}/runs`, {
+        as: ada,
+        body: { args: [3] },
+        headers,
+      })
+      runs.push(expectStatus(sent, 200).json.error ?? sent.json.returnValue)
+    }
+    expect(runs).toEqual([3, 3, 6])
+  })
+
   test("is that of the val that runs, also in the modules that it imports", async () => {
     const ada = await addUser()
     const library = await val(ada, { code: storingCode, name: "library" })
