@@ -14,10 +14,10 @@ const limits = {
    */
   otherBytesMax: 480_000,
   /**
-   * How much text one transaction indexes, about as much as the longest code: SQLite indexes a
-   * megabyte in a second, and other requests wait meanwhile. Housekeeping indexes the rest.
+   * How much text one transaction indexes: SQLite indexes a megabyte in a second, and other writes
+   * wait meanwhile. Housekeeping indexes the rest.
    */
-  indexedBytesMax: 256_000,
+  indexedBytesMax: 80_000,
 }
 
 /** The files with a search text of their own, by path. */

@@ -186,6 +186,28 @@ describe("SqliteWriter", () => {
     expect(await countIn(db)).toBe(2)
   })
 
+  test("runs a script once that fails alone, and again one that fails among others", async () => {
+    const db = await openWithItems()
+    let times = 0
+    const fail = () =>
+      db.write(function* () {
+        times += 1
+        yield sql`insert into items (name) values ('a')`
+        throw new Error("no")
+      })
+
+    await expect(fail()).rejects.toThrow("no")
+    expect([times, await countIn(db)]).toEqual([1, 0])
+
+    const outcomes = await Promise.allSettled([
+      db.write(insert("b")),
+      fail(),
+      db.write(insert("c")),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
+    expect([times, await countIn(db)]).toEqual([3, 2])
+  })
+
   test("survives a script that ends the transaction itself", async () => {
     const db = await openWithItems()
 

@@ -246,7 +246,7 @@ export class SqliteWriter {
 
   /**
    * Runs the scripts without savepoints: FTS5 flushes its index at each savepoint, which costs more
-   * than the rest of a save. Undefined when one of them has failed: all are rolled back then, and a
+   * than the rest of a save. Undefined when one of several has failed: all are rolled back then, and a
    * new transaction has begun.
    */
   async #runTogether(group: Job[]): Promise<readonly (() => void)[] | undefined> {
@@ -267,10 +267,12 @@ export class SqliteWriter {
       }
       await this.#runLast(lastSteps, pace)
       return settlements
-    } catch {
+    } catch (error) {
       this.#rollBack()
       this.#connection.command("begin immediate")
-      return undefined
+      // Alone, it would only fail again.
+      if (group.length > 1 || error instanceof TransactionLost) return undefined
+      return group.map((job) => () => job.reject(fromSqliteError(error)))
     }
   }
 
