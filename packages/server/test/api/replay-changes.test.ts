@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test"
+import { limits } from "@hamlet/contract"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeSqliteApi, refusalOf, type ValView } from "./suite.ts"
 
 /** Responds with the request that it got. */
@@ -59,6 +61,19 @@ describeSqliteApi("api/replay-changes", (suite) => {
         val: { version },
       })
     expect(refusalOf(await replay(id, ada, { version: 3 }))).toEqual([404, "version_not_found"])
+  })
+
+  test("calls a val with arguments that are too large to record, at once and from the queue", async () => {
+    const ada = await person()
+    const made = await val(ada, { code: "export default (text) => text.length" })
+    const { id } = await run(made, { args: [""] })
+    const args = ["x".repeat(limits.runValueBytesMax + 1)]
+    const { json } = expectStatus(await replay(id, ada, { args }), 200)
+    expect(json.returnValue).toBe(args[0]?.length)
+    const queued = await replay(id, ada, { args }, { prefer: "respond-async" })
+    const path = `/v1/runs/${expectStatus(queued, 202).json.id}`
+    await waitUntil(async () => (await call("GET", path, { as: ada })).json.status === "succeeded")
+    expect((await call("GET", path, { as: ada })).json.returnValue).toBe(args[0]?.length)
   })
 
   test("sends another request; what is not changed stays", async () => {

@@ -1,6 +1,3 @@
-import { limits } from "@hamlet/contract"
-import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { isJsonText } from "../../shared/json-text.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -11,9 +8,9 @@ import type { Calls } from "../runs/calls.ts"
 import { assertRunnable } from "../runs/execute-run.ts"
 import type { ReplayChanges } from "../runs/replay/replay-changes.ts"
 import type { Replays } from "../runs/replay/replay-run.ts"
-import { toRecordedInterval } from "../runs/run-arguments.ts"
+import { toRecordedInterval, toStoredArgs } from "../runs/run-arguments.ts"
 import type { CallArgs } from "../runs/runner.ts"
-import type { LargeArgs, RunDetail, Runs } from "../runs/runs.ts"
+import type { RunDetail, Runs } from "../runs/runs.ts"
 import { type Val, valNotFound } from "../vals/vals.ts"
 import type { NewQueuedRun, QueueStore } from "./queue-store.ts"
 import { type QueueRoom, type RunQueue, takeQueuedRun } from "./run-queue.ts"
@@ -67,28 +64,23 @@ export function createQueuedRuns(
     async add(caller: Caller, valId: string, { args, retries, ...place }: EnqueueInput) {
       const val = await calls.findVal(caller, valId, place)
       const input = await calls.findTrialInput(val, args)
-      const queued = input ? { args: toRecordedInterval(input), input } : toQueuedArgs(args)
+      const queued = input ? { args: toRecordedInterval(input), input } : toStoredArgs(args)
       return enqueue(caller, val, { ...queued, retries })
     },
     /** Queues a replay of a run that the caller may see. */
     async addReplay(caller: Caller, runId: string, changes: ReplayChanges = {}) {
       const replay = await replays.prepare(caller, runId, changes)
-      const { val, args, input, request, credentials } = replay
+      const { val, args, given, input, request, credentials } = replay
       // The queue would have to store them.
       if (credentials.length > 0)
         throw new AppError(
           "invalid_request",
           `Cannot queue the replay: the header "${credentials[0]?.[0]}" is a credential, which is not stored; leave out "prefer: respond-async"`,
         )
-      return enqueue(caller, val, { args, input, request, parentId: runId })
+      return enqueue(caller, val, {
+        ...(given ? toStoredArgs(given) : { args, input }),
+        ...{ request, parentId: runId },
+      })
     },
   }
-}
-
-/** Arguments that are too large to be recorded are stored beside the record. */
-function toQueuedArgs(args: CallArgs): Pick<NewQueuedRun, "args"> & { input: LargeArgs | null } {
-  const json = isJsonText(args) ? args.json : toOwnJson(args)
-  return Buffer.byteLength(json) <= limits.runValueBytesMax
-    ? { args: parseJson(json, limits.runValueBytesMax), input: null }
-    : { args: json, input: { kind: "args", json } }
 }

@@ -1,8 +1,16 @@
+import { limits } from "@hamlet/contract"
+import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { isJsonText } from "../../shared/json-text.ts"
 import type { MailInputs } from "../mail/inbound/receive-mail.ts"
 import type { Val } from "../vals/vals.ts"
 import type { CallArgs, MailCall } from "./runner.ts"
-import { type IntervalInput, isRequestInput, type RunInput, type RunStore } from "./runs.ts"
+import {
+  type IntervalInput,
+  isRequestInput,
+  type LargeArgs,
+  type RunInput,
+  type RunStore,
+} from "./runs.ts"
 
 /** The arguments that a run is called with. `args` are those that the run records. */
 export async function readCallArgs(
@@ -19,6 +27,17 @@ export async function readCallArgs(
     case "email":
       return mailInputs.read(input.messageId)
   }
+}
+
+/** Arguments of a client. Those that are too large to be recorded are stored beside the record. */
+export function toStoredArgs(args: CallArgs): {
+  readonly args: unknown
+  readonly input: LargeArgs | null
+} {
+  const json = isJsonText(args) ? args.json : toOwnJson(args)
+  return Buffer.byteLength(json) <= limits.runValueBytesMax
+    ? { args: parseJson(json, limits.runValueBytesMax), input: null }
+    : { args: json, input: { kind: "args", json } }
 }
 
 /**

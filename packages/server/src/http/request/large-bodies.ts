@@ -17,6 +17,7 @@ export const forwardedFields: Partial<Record<RouteName, readonly string[]>> = {
   createRun: ["args"],
   callVal: ["args"],
   evalCode: ["args"],
+  replayRun: ["args"],
   batchSql: ["statements"],
   batchValSql: ["statements"],
 }

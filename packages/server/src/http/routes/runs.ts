@@ -83,8 +83,8 @@ export function runHandlers(nouns: Nouns) {
       json(200, { found: await runs.cancel(caller, params.run_id, params.val_id) }),
     cancelEvaluationById: async ({ caller, params }) =>
       json(200, { found: await runs.cancel(caller, params.run_id) }),
-    replayRun: async ({ caller, params, body, request }) => {
-      const changes = toChanges(body)
+    replayRun: async ({ caller, params, body, forwardedJson, request }) => {
+      const changes = toChanges(body, forwardedJson)
       return prefersAsync(request)
         ? respondQueued(nouns, caller, await queuedRuns.addReplay(caller, params.run_id, changes))
         : respondRun(nouns, caller, await replays.start(caller, params.run_id, changes))
@@ -130,7 +130,10 @@ function toArgs(
   return json === undefined ? (args ?? []) : { json }
 }
 
-function toChanges(input: z.output<typeof replayRunBody>): ReplayChanges {
+function toChanges(
+  input: z.output<typeof replayRunBody>,
+  forwardedJson: Readonly<Record<string, string>>,
+): ReplayChanges {
   const { headers, body, bodyBase64 } = input
   return {
     method: input.method,
@@ -142,7 +145,10 @@ function toChanges(input: z.output<typeof replayRunBody>): ReplayChanges {
           ? undefined
           : Buffer.from(body)
         : Buffer.from(bodyBase64, "base64"),
-    args: input.args,
+    args:
+      input.args === undefined && !("args" in forwardedJson)
+        ? undefined
+        : toArgs(input.args, forwardedJson),
     version: input.version,
   }
 }

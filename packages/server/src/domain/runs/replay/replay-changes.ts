@@ -2,7 +2,7 @@ import { limits } from "@hamlet/contract"
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import { isReservedHeader } from "../../../shared/headers/reserved-headers.ts"
 import { AppError } from "../../app-error.ts"
-import type { HeaderList } from "../runner.ts"
+import type { CallArgs, HeaderList } from "../runner.ts"
 import type { RequestInput, RunRequest } from "../runs.ts"
 
 /** What a replay does differently. */
@@ -14,7 +14,7 @@ export interface ReplayChanges {
   readonly headers?: HeaderList | undefined
   readonly body?: Uint8Array | undefined
   /** The arguments of a call. */
-  readonly args?: readonly unknown[] | undefined
+  readonly args?: CallArgs | undefined
   readonly version?: number | undefined
 }
 

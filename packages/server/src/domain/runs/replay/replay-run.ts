@@ -5,9 +5,15 @@ import type { MailInputs } from "../../mail/inbound/receive-mail.ts"
 import type { Val, Vals } from "../../vals/vals.ts"
 import type { Versions } from "../../vals/versions.ts"
 import type { ResponseKeeper } from "../contents/response-keeper.ts"
-import { callWith, type RunStarter, type RunWork, type StartedRun } from "../execute-run.ts"
+import {
+  callWith,
+  type RunStarter,
+  type RunWork,
+  type StartedRun,
+  toRecordedArgs,
+} from "../execute-run.ts"
 import { readCallArgs } from "../run-arguments.ts"
-import type { Client, HeaderList, SlotRequest } from "../runner.ts"
+import type { CallArgs, Client, HeaderList, SlotRequest } from "../runner.ts"
 import {
   isRequestInput,
   type RequestInput,
@@ -29,6 +35,8 @@ import {
 export interface Replay {
   readonly val: Val
   readonly args: unknown
+  /** The arguments that the changes replace those of the run with; `args` may be only their beginning. */
+  readonly given?: CallArgs | undefined
   readonly input: RunInput | null
   readonly request: Pick<RunRequest, "method" | "url"> | null
   /** Headers that are sent, but not stored. */
@@ -88,7 +96,7 @@ export function createReplays(
       id: string,
       changes: ReplayChanges = {},
     ): Promise<StartedRun<unknown>> {
-      const { val, args, input, request, credentials } = await prepare(caller, id, changes)
+      const { val, args, given, input, request, credentials } = await prepare(caller, id, changes)
       const about = { args, parentId: id, request, input }
       const work: RunWork<unknown> =
         request && input && isRequestInput(input)
@@ -96,7 +104,7 @@ export function createReplays(
               ...input,
               headers: [...input.headers, ...credentials],
             })
-          : callWith(await readCallArgs(mailInputs, input, args))
+          : callWith(given ?? (await readCallArgs(mailInputs, input, args)))
       return starter.start(caller, val, about, work)
     },
   }
@@ -110,13 +118,13 @@ function toArgs(
   run: RunDetail,
   input: RunInput | undefined,
   changes: ReplayChanges,
-): Pick<Replay, "args" | "input"> {
+): Pick<Replay, "args" | "given" | "input"> {
   const part = findRequestPart(changes)
   if (part) throw unfitChange(part, "must be left out: no request started the run")
   if (changes.args !== undefined) {
     if (input && (isRequestInput(input) || input.kind !== "args"))
       throw unfitChange("args", "must be left out: they come from the schedule or the mail")
-    return { args: changes.args, input: null }
+    return { args: toRecordedArgs(changes.args), given: changes.args, input: null }
   }
   // Truncated arguments are stored as a string.
   if (!Array.isArray(run.args) && input === undefined)
