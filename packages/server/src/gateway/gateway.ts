@@ -5,6 +5,7 @@ import { openPass } from "../domain/requests/preview-pass.ts"
 import { assertRunnable } from "../domain/runs/execute-run.ts"
 import type { Program, RunSlot } from "../domain/runs/runner.ts"
 import type { Val } from "../domain/vals/vals.ts"
+import { toClientKey } from "../shared/client-key.ts"
 import { Watchdog } from "../shared/time/watchdog.ts"
 import { startRequest, toFailure } from "../shared/tracing/request-span.ts"
 import { parseTraceparent } from "../shared/tracing/trace-context.ts"
@@ -223,7 +224,7 @@ async function readBody(
   connection: GatewayConnection,
   trace: RequestTrace,
 ): Promise<RequestBody> {
-  const sender = connection.address()
+  const sender = toClientKey(connection.address())
   const acquireUpload = () => uploads.acquire(val.id, sender)
   const body = await readRequestBody(request, headers, { limits, deadlines, sender, acquireUpload })
   trace.mark("clientMs")

@@ -2,6 +2,7 @@ import { limits, type Method, type RouteDefinition, type RouteName, routes } fro
 import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
+import { toClientKey } from "../shared/client-key.ts"
 import { toKnownMethod } from "../shared/headers/known-method.ts"
 import { replaceEach, toRegExp } from "../shared/hostile-input/bounded.ts"
 import { logLimits } from "../shared/log-limits.ts"
@@ -204,7 +205,7 @@ function createResponder(
         "Cannot accept the Host header: it names more than one host",
       )
     const address = () => connection.address?.() ?? ""
-    const rateKey = () => connection.rateKey ?? address()
+    const rateKey = () => connection.rateKey ?? toClientKey(address())
     setOwner(rateKey)
     const room = nouns.api.responseRooms.open(() => context.caller?.userId ?? rateKey(), request)
     if (endpoint) return room.fit(await respondAtEndpoint(endpoint, context))
@@ -225,7 +226,7 @@ function createResponder(
     const handler = handlers[name] as unknown as Handler<RouteDefinition>
     const { params } = match
     const { runId } = connection
-    const matched = { request, requestId, params, caller, address, runId, room }
+    const matched = { request, requestId, params, caller, address, rateKey, runId, room }
     try {
       const response = await handleRoute(nouns, name, handler, matched)
       // Operators see how the server is also when it has no room.

@@ -27,6 +27,8 @@ export interface MatchedRequest {
   readonly room: PageRoom
   /** The client's address. */
   address(): string
+  /** What requests without a token count against. */
+  rateKey(): string
 }
 
 /**
@@ -140,8 +142,8 @@ async function readTimed(request: Request, bytesMax: number, sender: string): Pr
 }
 
 /** The unit of fairness. */
-function toSender({ caller, address }: Pick<MatchedRequest, "caller" | "address">): string {
-  return caller?.userId ?? address()
+function toSender({ caller, rateKey }: Pick<MatchedRequest, "caller" | "rateKey">): string {
+  return caller?.userId ?? rateKey()
 }
 
 interface CallBody {

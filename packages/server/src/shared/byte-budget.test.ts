@@ -46,6 +46,29 @@ describe("ByteBudget", () => {
     expect(order).toEqual(["bob", "ada again"])
   })
 
+  test("an owner gets bytes that are free, however many of others wait for their own shares", async () => {
+    const budget = createBudget({ bytesMax: 160, waitingMax: 2, waitingPerKeyMax: 2 })
+    await budget.acquire("ada", 60)
+    const waiting = [1, 2].map(() => budget.acquire("ada", 50).catch(String))
+    expect(budget.waiting).toBe(2)
+    expect(budget.tryAcquire("bob", 40)?.bytes).toBe(40)
+    expect((await budget.acquire("cyd", 60)).bytes).toBe(60)
+    expect(waiting.length).toBe(2)
+  })
+
+  test("those behind one that leaves do not wait for what it would have taken", async () => {
+    const budget = createBudget()
+    await budget.acquire("ada", 60)
+    const { acquire, order } = createRecorder(budget)
+    const abort = new AbortController()
+    const large = budget.acquire("bob", 60, abort.signal).catch(String)
+    const small = acquire("cyd", 20)
+    expect(order).toEqual([])
+    abort.abort()
+    await Promise.all([large, small])
+    expect(order).toEqual(["cyd"])
+  })
+
   test("those that are small do not pass one that waits for the bytes of others", async () => {
     const budget = createBudget()
     const held = [await budget.acquire("ada", 50), await budget.acquire("bob", 40)]

@@ -31,6 +31,8 @@ export class ByteBudget {
   readonly #toFullError: () => Error
   readonly #queue: FairQueue<number, HeldBytes>
   readonly #byOwner = new OpenCounts()
+  /** Whether the one whose turn it is waits for the bytes of others. */
+  #lacksRoom = false
 
   /** `toFullError` makes the error of those that wait too long, and of those that are one too many. */
   constructor(limits: ByteBudgetLimits, toFullError: () => Error) {
@@ -70,14 +72,16 @@ export class ByteBudget {
     const waiter = this.#queue.add(owner, this.#toCounted(bytes), { bytes: waitingBytes, signal })
     if (!waiter) throw this.#toFullError()
     this.#serve()
+    // Those behind one that leaves may have room.
+    waiter.promise.catch(() => this.#serve())
     return waiter.promise
   }
 
   /** Takes the bytes at once; undefined where that would mean to wait. */
   tryAcquire(owner: string, bytes: number): HeldBytes | undefined {
     const counted = this.#toCounted(bytes)
-    const isFree =
-      this.#queue.size === 0 && this.#hasShare(owner, counted) && this.#hasRoom(counted)
+    const isNext = !this.#lacksRoom && this.#queue.sizeOf(owner) === 0
+    const isFree = isNext && this.#hasShare(owner, counted) && this.#hasRoom(counted)
     return isFree ? this.#hold(owner, counted) : undefined
   }
 
@@ -99,15 +103,15 @@ export class ByteBudget {
    */
   #serve(): void {
     for (;;) {
-      let isFull = false
+      this.#lacksRoom = false
       let tooMuchOf: string | undefined
       const waiter = this.#queue.next(
-        () => !isFull,
+        () => !this.#lacksRoom,
         (bytes, owner) => {
-          if (isFull || tooMuchOf === owner) return false
+          if (this.#lacksRoom || tooMuchOf === owner) return false
           if (!this.#hasShare(owner, bytes)) tooMuchOf = owner
-          else if (!this.#hasRoom(bytes)) isFull = true
-          return !isFull && tooMuchOf !== owner
+          else if (!this.#hasRoom(bytes)) this.#lacksRoom = true
+          return !this.#lacksRoom && tooMuchOf !== owner
         },
       )
       if (!waiter) return

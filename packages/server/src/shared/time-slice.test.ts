@@ -87,3 +87,24 @@ test("mapInSlices rejects with what the function throws", async () => {
   }).catch(String)
   expect(failed).toBe("Error: wrong")
 })
+
+test("createTimeSlice gives owners turns, and every second turn to work that is first", async () => {
+  const notes: string[] = []
+  const workFor = async (name: string, options: { owner?: string; isFirst?: boolean }) => {
+    const pace = createTimeSlice({ sliceMsMax, ...options })
+    for (let part = 0; part < 3; part++) {
+      work(sliceMsMax)
+      await pace()
+      notes.push(name)
+    }
+  }
+  await Promise.all([
+    ...["a", "a", "a"].map((name) => workFor(name, { owner: "ada" })),
+    workFor("b", { owner: "bob" }),
+    workFor("w", { isFirst: true }),
+  ])
+  const text = notes.join("")
+  // Bob waits for one part of Ada's, not for three, and the writer for one of either.
+  expect(text.slice(0, 9).replaceAll("w", "")).toBe("ababab")
+  expect(text).toMatch(/^(?:w[ab]|[ab]w){3}/)
+})

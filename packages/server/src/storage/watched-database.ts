@@ -1,7 +1,7 @@
-import { AppError } from "../domain/app-error.ts"
 import type { SlowLog } from "../shared/tracing/slow-log.ts"
 import { currentWork, type Work } from "../shared/tracing/work.ts"
 import type { Database, Script } from "./database/database.ts"
+import { isUnavailable } from "./database/errors.ts"
 import { type Statement, sql } from "./database/sql.ts"
 
 /** For the metrics: whether the database responds, and how often it did not. */
@@ -159,8 +159,4 @@ class Timing {
     this.#text = text
     this.#rows = Array.isArray(found) ? found.length : undefined
   }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === "database_unavailable"
 }

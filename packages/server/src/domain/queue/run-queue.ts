@@ -80,13 +80,18 @@ export function createQueueRoom(
       const known = counts.get(accountId)
       if (known) known.count += 1
     },
-    /** Throws `queue_full` when too many wait. */
-    async assertRoom(accountId: string): Promise<void> {
-      if ((await find(accountId)).count >= queuedMax)
+    /** Counts one more run if it may wait, and returns what uncounts it. Throws `queue_full` otherwise. */
+    async take(accountId: string): Promise<() => void> {
+      const known = await find(accountId)
+      if (known.count >= queuedMax)
         throw new AppError(
           "queue_full",
           `Cannot queue another run: ${queuedMax} runs on this account wait already`,
         )
+      known.count += 1
+      return () => {
+        known.count -= 1
+      }
     },
   }
 }
@@ -97,12 +102,16 @@ export function createQueueRoom(
  */
 export async function takeQueuedRun(
   allowances: Pick<Allowances, "takeRun">,
-  room: Pick<QueueRoom, "assertRoom" | "add">,
+  room: Pick<QueueRoom, "take">,
   accountId: string,
 ): Promise<void> {
-  await room.assertRoom(accountId)
-  await allowances.takeRun(accountId)
-  room.add(accountId)
+  const giveBack = await room.take(accountId)
+  try {
+    await allowances.takeRun(accountId)
+  } catch (error) {
+    giveBack()
+    throw error
+  }
 }
 
 interface WaitingCount {

@@ -1,6 +1,7 @@
 import { Loop } from "../../shared/loop.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Tracer } from "../../shared/tracing/tracer.ts"
+import { detachWork } from "../../shared/tracing/work.ts"
 import { AppError } from "../app-error.ts"
 import {
   type RecordedRun,
@@ -256,18 +257,20 @@ export class RunRecorder implements RunPersistence {
   #flushSoon(): void {
     if (this.#isFlushScheduled) return
     this.#isFlushScheduled = true
-    // Runs that start or end in the same turn of the event loop share a transaction.
-    setImmediate(() => {
-      this.#isFlushScheduled = false
-      const due = [...this.#waiting.keys()].filter(
-        (run) => !run.isWriting && (run.isFresh || run.isChanged),
-      )
-      for (const run of due) {
-        run.isFresh = false
-        run.isChanged = false
-      }
-      void this.#writeAll(due)
-    })
+    // Runs that start or end in the same turn of the event loop share a transaction, whoever they are of.
+    detachWork(() => setImmediate(() => this.#flushNow()))
+  }
+
+  #flushNow(): void {
+    this.#isFlushScheduled = false
+    const due = [...this.#waiting.keys()].filter(
+      (run) => !run.isWriting && (run.isFresh || run.isChanged),
+    )
+    for (const run of due) {
+      run.isFresh = false
+      run.isChanged = false
+    }
+    void this.#writeAll(due)
   }
 
   async #writeAll(runs: readonly RecordedRun[]): Promise<void> {

@@ -102,6 +102,7 @@ class StreamedBody implements RequestBody, Watched {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   readonly #rate = new PieceRate()
   #bytes = 0
+  #isStopped = false
   /** When the val asked for the next chunk; undefined while it does not wait. */
   #wantedMs: number | undefined
 
@@ -116,7 +117,7 @@ class StreamedBody implements RequestBody, Watched {
       pull: (controller: ReadableStreamDefaultController<Uint8Array>) => this.#pull(controller),
       cancel: async (reason: unknown) => {
         this.stop()
-        await this.#reader?.cancel(reason)
+        await (this.#reader ?? this.#request.body)?.cancel(reason)
       },
     }
     this.content = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 })
@@ -136,6 +137,7 @@ class StreamedBody implements RequestBody, Watched {
   }
 
   stop(): void {
+    this.#isStopped = true
     this.#wantedMs = undefined
     this.#deps.deadlines.remove(this)
     this.#release()
@@ -143,7 +145,7 @@ class StreamedBody implements RequestBody, Watched {
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     await nextReadTurn(this.#deps.sender)
-    if (this.failure) return
+    if (this.#isStopped) return
     this.#wantedMs = performance.now()
     const { done, value } = await this.#read().catch((error: unknown) => {
       this.stop()

@@ -12,10 +12,14 @@ export interface MessageReceiver {
   allSent(): void
 }
 
-type QueueLimits = Pick<
-  GatewayLimits,
-  "messagesPerSecondMax" | "messageOverheadBytes" | "forwardMsMax"
->
+interface QueueLimits
+  extends Pick<GatewayLimits, "messagesPerSecondMax" | "messageOverheadBytes" | "forwardMsMax"> {
+  /** The account on whose turns messages are forwarded. */
+  readonly owner: string
+}
+
+/** Messages that were sent and are still in the list: moving those that wait forward takes time. */
+const sentKeptMax = 1_024
 
 /**
  * The messages in one direction of a WebSocket. They are forwarded at once, unless there are more of
@@ -40,7 +44,7 @@ export class MessageQueue {
     this.#limits = limits
     this.#receiver = receiver
     this.#isOpen = isOpen
-    this.#pause = createTimeSlice({ sliceMsMax: limits.forwardMsMax })
+    this.#pause = createTimeSlice({ sliceMsMax: limits.forwardMsMax, owner: limits.owner })
     this.#rate = new TokenBucket(limits.messagesPerSecondMax, 1_000, performance.now())
   }
 
@@ -74,6 +78,10 @@ export class MessageQueue {
     if (wait !== undefined) await wait
     while (this.#first < this.#waiting.length) {
       const message = this.#waiting[this.#first++] as SocketMessage
+      if (this.#first === sentKeptMax) {
+        this.#waiting.splice(0, this.#first)
+        this.#first = 0
+      }
       this.waitingBytes -= this.#measure(message)
       this.#receiver.send(message)
       const next = this.#first < this.#waiting.length ? this.#toWait() : undefined

@@ -69,8 +69,9 @@ export class SocketRelay implements Watched, BacklogHolder {
     }
     const sendToVal = (message: SocketMessage) => val.send(message)
     const sendToClient = (message: SocketMessage) => void this.#client?.send(message)
-    this.#toVal = new MessageQueue(registry.limits, { send: sendToVal, allSent }, true)
-    this.#toClient = new MessageQueue(registry.limits, { send: sendToClient, allSent }, false)
+    const limits = { ...registry.limits, owner: accountId }
+    this.#toVal = new MessageQueue(limits, { send: sendToVal, allSent }, true)
+    this.#toClient = new MessageQueue(limits, { send: sendToClient, allSent }, false)
     val.binaryType = "arraybuffer"
     val.addEventListener("message", (event) => this.#valSent(event.data as string | ArrayBuffer))
     val.addEventListener("close", ({ code, reason }) =>

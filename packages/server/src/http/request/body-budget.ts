@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import { ByteBudget } from "../../shared/byte-budget.ts"
+import { Watchdog, type Watched } from "../../shared/time/watchdog.ts"
 import { withinTime } from "../../shared/time/within-time.ts"
 
 const limits = {
@@ -13,17 +14,29 @@ const limits = {
   waitMsMax: 30_000,
   /** How long a client may take to send a body. */
   readMsMax: 300_000,
+  /**
+   * While others wait, it may take this time and that of the counted bytes at this speed: both
+   * together take less than others wait.
+   */
+  hurriedMs: 5_000,
+  hurriedBytesPerSecond: 131_072,
+  /** Interval at which this is checked. */
+  sweepMs: 1_000,
 }
 
 /** Limits the memory of bodies that are being received and parsed. Senders take turns. */
 export class BodyBudget {
+  readonly #limits: typeof limits
   readonly #budget: ByteBudget
+  readonly #reading: Watchdog
 
   constructor(overrides: Partial<typeof limits> = {}) {
+    this.#limits = { ...limits, ...overrides }
     this.#budget = new ByteBudget(
-      { ...limits, ...overrides },
+      this.#limits,
       () => new AppError("overloaded", "Cannot read the body: too many large bodies are under way"),
     )
+    this.#reading = new Watchdog(this.#limits.sweepMs)
   }
 
   /** Reads a body of at most `bytesMax`. The bytes count until it is parsed. */
@@ -34,22 +47,36 @@ export class BodyBudget {
     read: () => Promise<Result>,
   ): Promise<Result> {
     const bytes = Math.min(countBytes(request), bytesMax)
-    if (bytes <= limits.smallBytesMax) return read()
-    const held = await this.#budget.acquire(sender, bytes)
+    if (bytes <= this.#limits.smallBytesMax) return read()
+    const held = await this.#budget.acquire(sender, bytes, request.signal)
+    const late = new AbortController()
+    const reading = this.#watch(bytes, late)
     try {
-      return await withinTime(read(), limits.readMsMax, toLate)
+      return await withinTime(read(), this.#limits.readMsMax, toLate, late.signal)
     } finally {
+      this.#reading.remove(reading)
       held.release()
     }
+  }
+
+  /** Ends a body that is slow while others wait for its bytes. */
+  #watch(bytes: number, late: AbortController): Watched {
+    const { hurriedMs, hurriedBytesPerSecond } = this.#limits
+    const untilMs = performance.now() + hurriedMs + (bytes / hurriedBytesPerSecond) * 1_000
+    const reading = {
+      check: (nowMs: number) => {
+        const isLate = nowMs > untilMs && this.#budget.waiting > 0
+        if (isLate) late.abort()
+        return isLate
+      },
+    }
+    this.#reading.add(reading)
+    return reading
   }
 }
 
 function toLate(): AppError {
-  const seconds = limits.readMsMax / 1_000
-  return new AppError(
-    "body_timed_out",
-    `Cannot read the body: it did not arrive within ${seconds} seconds`,
-  )
+  return new AppError("body_timed_out", "Cannot read the body: it did not arrive in time")
 }
 
 /** Infinite for a body of unknown length. To look for a body makes one that comes in chunks slow. */

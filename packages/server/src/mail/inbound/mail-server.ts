@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net"
 import type {
   SMTPServer,
   SMTPServerAddress,
@@ -9,6 +8,7 @@ import type { SharedRates } from "../../domain/limits/shared-rates.ts"
 import type { MailReader } from "../../domain/mail/inbound/mail.ts"
 import { isOfDomain, parseMailAddress } from "../../domain/mail/inbound/mail-address.ts"
 import type { Mailbox } from "../../domain/mail/inbound/receive-mail.ts"
+import { toClientKey } from "../../shared/client-key.ts"
 import { Counter } from "../../shared/counter.ts"
 import { findIdlePlace } from "../../shared/system/idle-places.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
@@ -318,13 +318,4 @@ export class MailServer {
     this.#timers.delete(id)
     this.#sessions.delete(id)
   }
-}
-
-/** Networks get IPv6 addresses by the billion: one client is a /64. */
-function toClientKey(address: string): string {
-  if (!isIPv6(address)) return address
-  const groups = address.split("::")
-  const head = (groups[0] ?? "").split(":")
-  const missing = address.includes("::") ? Math.max(0, 4 - head.length) : 0
-  return `${[...head, ...Array.from({ length: missing }, () => "0")].slice(0, 4).join(":")}::/64`
 }

@@ -25,6 +25,11 @@ export function unavailable(problem: string, cause?: unknown): AppError {
   return new AppError("database_unavailable", `Cannot use the database: ${problem}`, { cause })
 }
 
+/** Whether a database, or its server, is away. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === "database_unavailable"
+}
+
 /** The writes of one owner wait for each other, and those of others do not. */
 export function tooManyWaiting(): AppError {
   return new AppError("rate_limited", "Cannot write: too many writes of this account are waiting")

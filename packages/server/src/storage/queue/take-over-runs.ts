@@ -1,4 +1,3 @@
-import { AppError } from "../../domain/app-error.ts"
 import type { EndedRun, TakenOver, Takeover } from "../../domain/queue/queue-store.ts"
 import { cancelledError, type RunError } from "../../domain/runs/runs.ts"
 import {
@@ -12,6 +11,7 @@ import {
 } from "../claims/node-claims.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
+import { isUnavailable } from "../database/errors.ts"
 import { nothing, raw, type Statement, type Statements, sql, withNotice } from "../database/sql.ts"
 import { afterRunsEnded } from "../runs/after-runs-ended.ts"
 import { updateLatest } from "../runs/record-runs.ts"
@@ -88,10 +88,6 @@ async function takeOverEach(db: Database, takeover: Takeover): Promise<TakenOver
     }
   }
   return { ...taken, hasMore: false, errors }
-}
-
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === "database_unavailable"
 }
 
 /** The run belongs to a node that is gone. */

@@ -304,7 +304,7 @@ export class SqliteWriter {
 
   /** Pauses only after a while: a short transaction does not wait for other work on this thread. */
   #createPace(): TimeSlice {
-    const pace = createTimeSlice()
+    const pace = createTimeSlice({ isFirst: true })
     const sinceMs = performance.now()
     return () => (performance.now() - sinceMs < this.#limits.groupMsMax ? undefined : pace())
   }

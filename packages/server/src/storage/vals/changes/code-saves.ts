@@ -1,11 +1,10 @@
-import { AppError } from "../../../domain/app-error.ts"
 import type { AssertVal, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
 import { findOnce } from "../../../shared/once.ts"
 import { currentWork } from "../../../shared/tracing/work.ts"
 import { createBatchLookup } from "../../database/batch-lookups.ts"
 import { type Database, rows, type Script } from "../../database/database.ts"
 import type { CodeSave, Dialect, Gather } from "../../database/dialect.ts"
-import { ConstraintError, LockTimeout } from "../../database/errors.ts"
+import { ConstraintError, isUnavailable, LockTimeout } from "../../database/errors.ts"
 import { sql } from "../../database/sql.ts"
 import type { FileState } from "../../files/branch-rows.ts"
 import { allLocked } from "../../references/row-locks.ts"
@@ -191,10 +190,6 @@ function unlessUnavailable(error: unknown): readonly never[] {
   return []
 }
 
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === "database_unavailable"
-}
-
 /** What has become of a save: the error is what its rule has thrown. */
 type Outcome = { readonly saved: SavedVal } | { readonly error: unknown }
 
@@ -204,13 +199,16 @@ interface Batch {
   readonly outcomes: Promise<ReadonlyMap<string, Outcome>>
 }
 
-/** Where transactions run one at a time: a script that reads and writes all that came before it begins. */
+/**
+ * Where transactions run one at a time: a script that reads and writes all that came before it begins.
+ * Owners have scripts of their own, since a script waits for the turn of the one who begins it.
+ */
 function createScriptSave(db: Database): Save {
-  let open: Batch | undefined
-  const begin = (): Batch => {
+  const openOf = new Map<string | undefined, Batch>()
+  const begin = (owner: string | undefined): Batch => {
     const wanted = new Map<string, Wanted>()
     const close = () => {
-      if (open?.wanted === wanted) open = undefined
+      if (openOf.get(owner)?.wanted === wanted) openOf.delete(owner)
     }
     const script = () => {
       close()
@@ -224,16 +222,21 @@ function createScriptSave(db: Database): Save {
     }
   }
   return async (id, wanted) => {
-    // The script after it finds what this one has made of the val.
-    if (open?.wanted.has(id)) open = undefined
-    // The request that begins a script has its time noted by the database.
-    const work = open && currentWork()
+    const work = currentWork()
+    const owner = work?.owner
     const startMs = performance.now()
-    open ??= begin()
-    const batch = open
+    const open = openOf.get(owner)
+    // The script after it finds what this one has made of the val.
+    const isJoined = open !== undefined && !open.wanted.has(id)
+    const batch = isJoined ? open : begin(owner)
     batch.wanted.set(id, wanted)
-    if (batch.wanted.size === limits.savedMax) open = undefined
-    const outcomes = await batch.outcomes.finally(() => work?.noteWait("database", startMs))
+    if (batch.wanted.size === limits.savedMax) openOf.delete(owner)
+    else openOf.set(owner, batch)
+    // The request that begins a script has its time noted by the database.
+    const noteWait = () => {
+      if (isJoined) work?.noteWait("database", startMs)
+    }
+    const outcomes = await batch.outcomes.finally(noteWait)
     const outcome = outcomes.get(id)
     if (outcome && "error" in outcome) throw outcome.error
     return outcome?.saved
