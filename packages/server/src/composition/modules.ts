@@ -37,13 +37,13 @@ export function composeModules(
     baseUrls: [config.baseUrl, ...config.formerBaseUrls],
     fetchesTown: config.dependencies.fetchesTown,
   }
-  // The run needs time of its own after the wait.
   const retry = async (branchId: string, version: number) => {
     await stores.lockfiles.reopen(branchId, version, now())
     dependencyJob?.wake()
   }
   const pendingLockfiles = createPendingLockfiles(stores.lockfiles, now, {
     retry,
+    // The run needs time of its own after the wait.
     waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
   })
   const { resolveMsMax } = config.dependencies

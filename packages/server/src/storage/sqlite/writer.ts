@@ -65,10 +65,7 @@ export class SqliteWriter {
   readonly #queue: FairQueue<Task, unknown>
   /** Jobs whose transaction has failed. They come before those of the queue. */
   #again: Job[] = []
-  /**
-   * How many of those must not share a transaction, because one of them made their last transaction
-   * fail.
-   */
+  /** How many of the jobs in `#again` get a transaction each, because one of them made theirs fail. */
   #alone = 0
   /** Whether a transaction goes on, or is about to. */
   #isScheduled = false

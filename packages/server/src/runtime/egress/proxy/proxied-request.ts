@@ -282,7 +282,8 @@ export class ProxiedRequest {
     for (let part = await body.next(); part; part = await body.next()) {
       this.#assertActive()
       this.#countReceived(part.length)
-      connection[isChunked ? "writeChunk" : "write"](part)
+      if (isChunked) connection.writeChunk(part)
+      else connection.write(part)
       await connection.drained()
       this.lastByteMs = performance.now()
       await this.#rates.received.count(part.length)
