@@ -68,10 +68,9 @@ const tests = {
   "chaos cluster": {
     files: [`${server}/chaos/cluster.chaos.ts`],
     options: Object.fromEntries(
-      ["kills", "postgres", "libsql", "pauses", "cuts", "minutes"].map((name) => [
-        name,
-        { env: `HAMLET_CHAOS_${name.toUpperCase()}` },
-      ]),
+      ["kills", "postgres", "libsql", "pauses", "cuts", "refusals", "files", "minutes"].map(
+        (name) => [name, { env: `HAMLET_CHAOS_${name.toUpperCase()}` }],
+      ),
     ),
   },
   /** Every way into the server with its largest input, in five manners, beside another user. */

@@ -9,8 +9,8 @@ import { readFinalState } from "./cluster/final-state.ts"
 import { type EndedRun, type FinalState, History, type Period } from "./cluster/history.ts"
 
 /*
- * `npm run chaos -- cluster`: three nodes behind HAProxy that are killed, paused and cut off, while
- * PostgreSQL and the libSQL server restart. Clients record what they do and see; at the end that is
+ * `npm run chaos -- cluster`: three nodes behind HAProxy that are killed, paused, cut off and
+ * left without file descriptors, while PostgreSQL and the libSQL server restart or accept nobody. Clients record what they do and see; at the end that is
  * checked as a history. It needs root, for network namespaces.
  */
 
@@ -21,6 +21,8 @@ const counts: FaultCounts = {
   libsql: Number(env.HAMLET_CHAOS_LIBSQL ?? 30),
   pauses: Number(env.HAMLET_CHAOS_PAUSES ?? 30),
   cuts: Number(env.HAMLET_CHAOS_CUTS ?? 30),
+  refusals: Number(env.HAMLET_CHAOS_REFUSALS ?? 30),
+  files: Number(env.HAMLET_CHAOS_FILES ?? 30),
 }
 const minutesMax = Number(env.HAMLET_CHAOS_MINUTES ?? Number.POSITIVE_INFINITY)
 /** Successful operations between two faults. */

@@ -2,6 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { RuntimeFolder } from "../../../src/runtime/sandbox/runtime-folder.ts"
+import { raw } from "../../../src/storage/database/sql.ts"
+import { openPostgres } from "../../../src/storage/postgres/open.ts"
+import { countDescriptors } from "../../freeze/loop-meter.ts"
 import { PrivatePostgres } from "../../support/postgres/private-postgres.ts"
 import { HamletProcess } from "../../support/processes/hamlet-process.ts"
 import { type LibsqlProcess, startLibsql } from "../../support/processes/libsql-process.ts"
@@ -17,6 +20,7 @@ const port = 8080
 /** A busy machine starts nodes slowly, three at a time. */
 const readyMsMax = 300_000
 const readyzMsMax = 5_000
+const filesMax = 1_024
 const sandboxEndMsMax = 60_000
 
 /** Three nodes, each on a network of its own, behind HAProxy, with PostgreSQL and a libSQL server. */
@@ -152,6 +156,35 @@ export class Cluster implements AsyncDisposable {
     this.outages.push({ fromMs, toMs: Date.now() })
   }
 
+  /** For a while, PostgreSQL runs and accepts no connections to the database. */
+  async refuseConnections(downMs: number): Promise<void> {
+    const url = Object.assign(new URL(this.postgresUrl), { pathname: "/template1" }).href
+    const admin = await openPostgres(url)
+    const allow = (isAllowed: boolean) =>
+      admin.write(function* () {
+        yield raw(`alter database postgres allow_connections ${isAllowed}`)
+        yield raw(
+          "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'postgres'",
+        )
+      })
+    const fromMs = Date.now()
+    await allow(false)
+    await Bun.sleep(downMs)
+    await allow(true)
+    this.outages.push({ fromMs, toMs: Date.now() })
+    await admin.stop()
+  }
+
+  /** For a while, the node can open no more files and sockets than it has. Returns how many. */
+  async exhaustFiles(index: number, ms: number): Promise<number> {
+    const { pid } = this.node(index)
+    const files = countDescriptors(pid)
+    limitFiles(pid, files)
+    await Bun.sleep(ms)
+    limitFiles(pid, filesMax)
+    return files
+  }
+
   async restartLibsql(signal: "SIGKILL" | "SIGTERM", downMs: number): Promise<void> {
     await this.#libsql?.kill(signal)
     await Bun.sleep(downMs)
@@ -179,4 +212,9 @@ export class Cluster implements AsyncDisposable {
   #dataDir(index: number): string {
     return join(this.#folder, String(index))
   }
+}
+
+function limitFiles(pid: number, files: number): void {
+  const { exitCode } = Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${files}:`])
+  if (exitCode !== 0) throw new Error(`Cannot limit the files of process ${pid}`)
 }

@@ -9,6 +9,10 @@ export interface FaultCounts {
   readonly libsql: number
   readonly pauses: number
   readonly cuts: number
+  /** PostgreSQL runs, and accepts no connections. */
+  readonly refusals: number
+  /** A node has no free file descriptors. */
+  readonly files: number
 }
 
 export type FaultName = keyof FaultCounts
@@ -53,7 +57,13 @@ export class Faults {
     if (name === "kills") return await this.#kill(nth)
     if (name === "pauses") return await this.#pause()
     if (name === "cuts") return await this.#cut(nth)
+    if (name === "files") return await this.#exhaustFiles(nth)
     const downMs = Math.floor(this.#random() * downMsMax)
+    if (name === "refusals") {
+      await this.#cluster.refuseConnections(downMs)
+      await this.#cluster.untilAllReady()
+      return `PostgreSQL accepted no connections, ${downMs} ms`
+    }
     if (name === "libsql") {
       const signal = nth % 2 === 0 ? "SIGKILL" : "SIGTERM"
       await this.#cluster.restartLibsql(signal, downMs)
@@ -117,6 +127,14 @@ export class Faults {
     for (const side of sides) network.heal(node, side)
     await this.#cluster.untilAllReady()
     return `node ${node} cut off at the ${sides.join(" and the ")}, ${Math.round(cutMs)} ms`
+  }
+
+  async #exhaustFiles(nth: number): Promise<string> {
+    const node = this.#chooseNode()
+    const ms = nth % 2 === 0 ? longerThanLeaseMs : this.#random() * shortCutMsMax
+    const files = await this.#cluster.exhaustFiles(node, ms)
+    await this.#cluster.untilAllReady()
+    return `node ${node} had no more than ${files} files, ${Math.round(ms)} ms`
   }
 
   #chooseNode(): number {
