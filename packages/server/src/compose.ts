@@ -1,3 +1,4 @@
+import { buildPageScript } from "@hamlet/web"
 import { composeAccounts, createLimits } from "./composition/accounts.ts"
 import { createApi } from "./composition/api.ts"
 import type { OwnServers } from "./composition/egress.ts"
@@ -35,6 +36,7 @@ import { Housekeeping } from "./jobs/housekeeping.ts"
 import type { MailServer } from "./mail/inbound/mail-server.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
+import { prepareOnce } from "./shared/caches/prepare-once.ts"
 import { readKeyFile } from "./storage/accounts/key-file.ts"
 import { createSettingStore, type SettingStore } from "./storage/database/settings.ts"
 
@@ -324,6 +326,7 @@ function toGatewayDeps(parts: Parts): GatewayDeps {
     liveRuns,
     newId,
     now,
+    pageScript: prepareOnce(buildPageScript),
     onError: onErrorOf("gateway"),
     baseUrl: config.baseUrl,
     valsDomain: config.valsDomain,

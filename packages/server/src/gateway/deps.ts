@@ -11,6 +11,7 @@ import type { Counter } from "../shared/counter.ts"
 import type { SlowLog } from "../shared/tracing/slow-log.ts"
 import type { Tracer } from "../shared/tracing/tracer.ts"
 import type { GatewayLimits } from "./limits.ts"
+import type { PageScript } from "./page-console/page-console.ts"
 import type { SocketRelay } from "./sockets/socket-relay.ts"
 
 /** The dependencies of the gateway. */
@@ -32,6 +33,8 @@ export interface GatewayDeps {
   /** Decides what runs keep of the responses of vals. */
   readonly responses: ResponseKeeper
   readonly refusals: Pick<Counter<ErrorCode>, "increment">
+  /** The script that shows the console of a page in the web app. */
+  pageScript(): Promise<PageScript>
   readonly limits?: Partial<GatewayLimits>
   /** Logs one line per request; undefined when the log level excludes it. */
   readonly logRequest: ((fields: object) => void) | undefined

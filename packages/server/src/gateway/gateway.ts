@@ -13,6 +13,7 @@ import { runWork } from "../shared/tracing/work.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { createFindVal, type FindVal } from "./find-val.ts"
 import { type GatewayLimits, gatewayLimits } from "./limits.ts"
+import { createPageConsole, type PageConsole } from "./page-console/page-console.ts"
 import { mayHaveBody, noBody, type RequestBody, readRequestBody } from "./request/request-body.ts"
 import {
   type HeaderRecord,
@@ -69,6 +70,7 @@ interface Parts {
   readonly sockets: Sockets
   readonly uploads: UploadLimiter
   readonly proto: string
+  readonly pageConsole: PageConsole
 }
 
 /** Creates the gateway. */
@@ -91,6 +93,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     sockets,
     uploads: new UploadLimiter(limits),
     proto: deps.baseUrl.startsWith("https:") ? "https" : "http",
+    pageConsole: createPageConsole(deps),
   }
   // A caller in this process reads the response itself, as it arrives: buffering all of it may take
   // an hour.
@@ -117,6 +120,9 @@ async function respondLogged(
   caller?: GatewaySender["caller"],
 ): Promise<Response | undefined> {
   const { logRequest, hasAddressesInLog, slowRequests, tracer, newId } = parts.deps
+  const serving = parts.pageConsole.serve(request.method, toTarget(request.url))
+  const served = serving && (await serving)
+  if (served) return served
   const trace = new RequestTrace(newId())
   if (tracer) {
     const { headers } = request
@@ -172,7 +178,20 @@ async function respond(
     trace.mark("lookupMs")
     const isSocket = isSocketRequest(request.method, headers)
     if (isSocket) releaseSocket = sockets.reserve(val.ownerId, val.id)
-    const about = { request, headers, connection, address, val, sender, body, depth, program }
+    const recognised = parts.pageConsole.recognise(request.method, headers)
+    const framed = recognised && (await recognised)
+    const about = {
+      request,
+      headers: framed?.headers ?? headers,
+      script: framed?.tag,
+      connection,
+      address,
+      val,
+      sender,
+      body,
+      depth,
+      program,
+    }
     context = toContext(parts, about, releaseSocket, trace)
     trace.run = context.run
     try {
@@ -245,6 +264,7 @@ function assertMayRun({ deps }: Parts, method: string, headers: HeaderRecord, va
 interface AcceptedRequest {
   readonly request: Request
   readonly headers: HeaderRecord
+  readonly script: Uint8Array | undefined
   readonly connection: GatewayConnection
   readonly address: ValAddress
   readonly val: Val
@@ -261,7 +281,7 @@ function toContext(
   releaseSocket: (() => void) | undefined,
   trace: RequestTrace,
 ): RequestContext {
-  const { request, connection, address, val, sender, body, program } = accepted
+  const { request, connection, address, val, sender, body, program, script } = accepted
   const { method } = request
   const { host, pass } = address
   const target = toTarget(request.url)
@@ -310,6 +330,7 @@ function toContext(
     isIdleTimeoutDisabled: false,
     isOwner: isOwner(val, sender.caller),
     isByPass: pass !== undefined,
+    scriptTag: script,
   }
   if (limits.headMsMax >= limits.idleSeconds * 1000) disableIdleTimeout(context)
   return context

@@ -33,6 +33,8 @@ export interface RequestContext {
   readonly isOwner: boolean
   /** Whether the host name is a preview pass, which is a secret. */
   readonly isByPass: boolean
+  /** The tag that a page in the frame of a preview gets. */
+  readonly scriptTag: Uint8Array | undefined
 }
 
 /** Lets the connection be idle until the run ends: the val may send nothing for a long time. */

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import {
   listCookies,
-  setsSessionCookie,
+  setsOwnCookie,
   toPageKey,
   toSessionCookieName,
-  withoutSessionCookies,
+  withoutOwnCookies,
 } from "./cookies.ts"
 
-const names = [true, false].map(toSessionCookieName)
+const names = [...[true, false].map(toSessionCookieName), "hamlet_preview"]
 /**
  * What can be between two semicolons of the header, with our names more often than chance would
  * have it.
@@ -29,21 +29,20 @@ const piece = fc.oneof(
 )
 const header = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(";"))
 
-describe("withoutSessionCookies", () => {
-  test("removes all session cookies, and a second call changes nothing", () => {
+describe("withoutOwnCookies", () => {
+  test("removes all cookies of the server, and a second call changes nothing", () => {
     fc.assert(
       fc.property(header, (text) => {
-        const left = withoutSessionCookies(text) ?? ""
+        const left = withoutOwnCookies(text) ?? ""
         for (const name of names)
           expect(listCookies(`${left}; ${name}=alone`, name)).toEqual(["alone"])
-        expect(withoutSessionCookies(left) ?? "").toBe(left)
+        expect(withoutOwnCookies(left) ?? "").toBe(left)
       }),
     )
   })
 
-  test("does not change a header without session cookies", () => {
-    for (const text of ["", "a=b;c", "session=1 ;; x"])
-      expect(withoutSessionCookies(text)).toBe(text)
+  test("does not change a header without them", () => {
+    for (const text of ["", "a=b;c", "session=1 ;; x"]) expect(withoutOwnCookies(text)).toBe(text)
   })
 })
 
@@ -64,11 +63,11 @@ describe("toPageKey", () => {
   })
 })
 
-describe("setsSessionCookie", () => {
+describe("setsOwnCookie", () => {
   test("reads the name only", () => {
     for (const name of names) {
-      expect(setsSessionCookie(`${name}=1; Path=/`)).toBe(true)
-      expect(setsSessionCookie(`a=${name}; Path=/${name}`)).toBe(false)
+      expect(setsOwnCookie(`${name}=1; Path=/`)).toBe(true)
+      expect(setsOwnCookie(`a=${name}; Path=/${name}`)).toBe(false)
     }
   })
 })

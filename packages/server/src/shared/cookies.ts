@@ -3,6 +3,10 @@ import { createHash } from "node:crypto"
 /** For HTTPS. Browsers accept a `__Host-` cookie from the host itself only, not from subdomains. */
 const secureName = "__Host-hamlet_session"
 const plainName = "hamlet_session"
+/** At a val, for requests of the frame in the app that shows its page. */
+const previewName = "hamlet_preview"
+/** A page that stays open longer without a navigation is not recognised any more. */
+const previewSeconds = 3_600
 
 /** The name of the session cookie. */
 export function toSessionCookieName(isSecure: boolean): string {
@@ -27,30 +31,42 @@ export function toPageKey(text: string): string {
   return createHash("sha256").update(`page key of ${text}`).digest("base64url")
 }
 
-/** Removes session cookies from a `Cookie` header; undefined when none is left. */
-export function withoutSessionCookies(header: string): string | undefined {
-  if (!mayNameSession(header)) return header
-  const left = splitCookies(header).filter((pair) => !isSessionName(toName(pair)))
+/**
+ * The cookie that marks the frame of a preview at a val. It grants nothing. `Partitioned` keeps it
+ * apart from the cookies of the same val in a window of its own.
+ */
+export function toPreviewCookie(): string {
+  return `${previewName}=1; Path=/; Max-Age=${previewSeconds}; Secure; HttpOnly; SameSite=None; Partitioned`
+}
+
+/** Whether a `Cookie` header has the cookie of a preview. */
+export function hasPreviewCookie(header: string): boolean {
+  return listCookies(header, previewName).length > 0
+}
+
+/** Removes the server's own cookies from a `Cookie` header; undefined when none is left. */
+export function withoutOwnCookies(header: string): string | undefined {
+  if (!mayNameOwn(header)) return header
+  const left = splitCookies(header).filter((pair) => !isOwnName(toName(pair)))
   return left.length === 0 ? undefined : left.join("; ")
 }
 
 /** Whether a `Set-Cookie` header is for a cookie that only the server itself may set. */
-export function setsSessionCookie(header: string): boolean {
+export function setsOwnCookie(header: string): boolean {
   // A cookie without a name is sent as its value, so that what follows the sign would be taken for
   // the name.
   return (
-    mayNameSession(header) &&
-    isSessionName(toName((header.split(";")[0] ?? "").replace(/^[\s=]+/, "")))
+    mayNameOwn(header) && isOwnName(toName((header.split(";")[0] ?? "").replace(/^[\s=]+/, "")))
   )
 }
 
-function mayNameSession(header: string): boolean {
-  return /hamlet_session/i.test(header)
+function mayNameOwn(header: string): boolean {
+  return /hamlet_(?:session|preview)/i.test(header)
 }
 
-function isSessionName(name: string): boolean {
+function isOwnName(name: string): boolean {
   // Browsers disagree about the case of the prefix.
-  return name.toLowerCase() === plainName || name.toLowerCase() === secureName.toLowerCase()
+  return [plainName, secureName.toLowerCase(), previewName].includes(name.toLowerCase())
 }
 
 function splitCookies(header: string): readonly string[] {

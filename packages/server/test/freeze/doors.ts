@@ -1,6 +1,7 @@
 import type { Door } from "./door.ts"
 import { egressDoors } from "./doors/egress.ts"
 import { endpointDoors } from "./doors/endpoints.ts"
+import { framedPageDoors } from "./doors/framed-pages.ts"
 import { guestDoors } from "./doors/guest.ts"
 import { toolDoors } from "./doors/mcp-tools.ts"
 import { metricsPortDoors } from "./doors/metrics-port.ts"
@@ -34,6 +35,7 @@ export const doorGroups: Readonly<Record<string, readonly Door[]>> = {
   "small pieces": pieceDoors,
   "sockets and answers": outsideDoors,
   "requests for metrics": metricsPortDoors,
+  "pages in the app": framedPageDoors,
   "large responses": responseDoors,
   "answers of a libSQL server": libsqlDoors,
 }

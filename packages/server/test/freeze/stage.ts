@@ -7,6 +7,7 @@ import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, type ServerFixture } from "../support/server-fixture.ts"
 import type { SlowRequest, Stage } from "./door.ts"
 import { egressVals } from "./doors/egress.ts"
+import { framedVal } from "./doors/framed-pages.ts"
 import { slowVals } from "./doors/guest.ts"
 import { editedCode } from "./doors/mcp-tools.ts"
 import { socketsVal } from "./doors/outside.ts"
@@ -118,6 +119,7 @@ async function addData(fixture: ServerFixture, client: Stage["client"]): Promise
   await client.saveVal({ name: "edited", code: editedCode })
   await client.saveVal({ name: recordedVal, code: recordedCode, type: "script" })
   await client.saveVal({ name: "sockets", code: socketsVal, type: "http", privacy: "public" })
+  await client.saveVal({ name: "framed", code: framedVal, type: "http", privacy: "public" })
   const responds = `export default () => new Response("a".repeat(1_000_000))`
   await client.saveVal({ name: "responds", code: responds, type: "http" })
   const inbox = "export default (email) => email.text?.length"

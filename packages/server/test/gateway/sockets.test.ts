@@ -86,6 +86,7 @@ function createOwnGateway(
     ...{ baseUrl: "http://localhost", valsDomain: "localhost" },
     ...{ logRequest: undefined, hasAddressesInLog: false, refusals: new Counter() },
     ...{ slowRequests: new SlowLog(undefined, () => {}), tracer: undefined },
+    pageScript: () => Promise.reject(new Error("unused")),
     ...{ schema: { assertKnown() {} }, onError: (error) => expect(error).toBeUndefined() },
   })
 }

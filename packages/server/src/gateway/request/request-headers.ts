@@ -1,5 +1,5 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
-import { withoutSessionCookies } from "../../shared/cookies.ts"
+import { withoutOwnCookies } from "../../shared/cookies.ts"
 import { parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"
 import type { TraceSpan } from "../../shared/tracing/tracer.ts"
@@ -40,7 +40,7 @@ export function prepareRequestHeaders(
   for (const name in headers) {
     if (isReservedHeader(name) || named.has(name) || (hasHamletToken && name === "authorization"))
       continue
-    const value = name === "cookie" ? withoutSessionCookies(headers.cookie ?? "") : headers[name]
+    const value = name === "cookie" ? withoutOwnCookies(headers.cookie ?? "") : headers[name]
     if (typeof value === "string") list.push([name, value])
     // Bun returns several `Set-Cookie` headers as an array, also those of a request.
     else for (const one of (value ?? []) as readonly string[]) list.push([name, one])

@@ -7,6 +7,8 @@ import {
 } from "../../domain/runs/runner.ts"
 import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
 import type { Watchdog } from "../../shared/time/watchdog.ts"
+import { mayHaveScript, toScriptedHeaders } from "../page-console/page-headers.ts"
+import { insertIntoPage, insertIntoStream } from "../page-console/script-inserter.ts"
 import {
   disableIdleTimeout,
   finish,
@@ -44,16 +46,18 @@ export function forwardResponse(
     headers.set("referrer-policy", "no-referrer")
   const isBodiless =
     body === null || context.request.method === "HEAD" || bodiless.has(status) || length === 0
+  const script = !isBodiless && mayHaveScript(status, headers) ? context.scriptTag : undefined
+  if (script) toScriptedHeaders(headers)
   // Bun sends the length of a complete body itself.
   if (hasType && !isBodiless && body instanceof Uint8Array)
-    return complete(context, slot, body, { status, headers, given })
-  if (length !== undefined) headers.set("content-length", String(length))
+    return complete(context, slot, body, { status, headers, given, script })
+  if (length !== undefined && !script) headers.set("content-length", String(length))
   // Bun would state a length of 0, although a GET may have a body.
   else if (context.request.method === "HEAD" && !bodiless.has(status))
     headers.set("transfer-encoding", "chunked")
   if (isBodiless) {
     discard(body)
-    return complete(context, slot, null, { status, headers, given })
+    return complete(context, slot, null, { status, headers, given, script })
   }
   // A body without a type is streamed: Bun would add a type to bytes, and browsers would not sniff it.
   const isWhole =
@@ -62,8 +66,8 @@ export function forwardResponse(
     length !== undefined &&
     length <= limits.wholeResponseBytesMax
   return isWhole
-    ? forwardWhole(context, slot, body, { status, headers, given }, deadlines)
-    : forwardStream(context, slot, toStream(body), { status, headers, given }, deadlines)
+    ? forwardWhole(context, slot, body, { status, headers, given, script }, deadlines)
+    : forwardStream(context, slot, toStream(body), { status, headers, given, script }, deadlines)
 }
 
 interface Head {
@@ -71,6 +75,8 @@ interface Head {
   readonly headers: Headers
   /** The headers as the val has sent them, for the record. */
   readonly given: HeaderList
+  /** The tag that is inserted into the page, and is no part of the record. */
+  readonly script: Uint8Array | undefined
 }
 
 function discard(body: ValResponse["body"]): void {
@@ -93,14 +99,15 @@ function complete(
   body: Uint8Array | null,
   head: Head,
 ): Response {
-  const { status: responseStatus, headers, given } = head
+  const { status: responseStatus, headers, given, script } = head
   const { valId } = context.run
   const response = context.responses.keep(
     { valId, status: responseStatus, headers: given, body },
     slot.mask,
   )
   finish(context, slot, { status: "succeeded", error: null, responseStatus, response })
-  return new Response(body as Uint8Array<ArrayBuffer> | null, { status: responseStatus, headers })
+  const sent = body && script ? insertIntoPage(body, script) : body
+  return new Response(sent as Uint8Array<ArrayBuffer> | null, { status: responseStatus, headers })
 }
 
 /** Waits for a small body before it responds. */
@@ -147,7 +154,7 @@ function forwardStream(
   head: Head,
   deadlines: Watchdog,
 ): Response {
-  const { status: responseStatus, headers, given } = head
+  const { status: responseStatus, headers, given, script } = head
   disableIdleTimeout(context)
   const sample = context.responses.createSample(given)
   const end = (outcome: Pick<RunEnd, "status" | "error">) => {
@@ -180,7 +187,9 @@ function forwardStream(
   )
   // Cancelling a run does not end its process when other runs share it, so the stream is ended here.
   onCancel(context, () => forwarded.end())
-  return new Response(forwarded.stream, { status: responseStatus, headers })
+  const { stream } = forwarded
+  const sent = script ? insertIntoStream(stream, script) : stream
+  return new Response(sent, { status: responseStatus, headers })
 }
 
 function toBreak(context: RequestContext, error: unknown) {

@@ -1,5 +1,5 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
-import { setsSessionCookie } from "../../shared/cookies.ts"
+import { setsOwnCookie } from "../../shared/cookies.ts"
 import { isHopByHopHeader, parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 
 /** Headers that only the gateway may send, or that would affect other vals and the API. */
@@ -55,8 +55,8 @@ function prepare(list: HeaderList): CachedHeaders {
     else if (name === "connection") connections.push(value)
     else if (name === "transfer-encoding") isEncoded = true
     else if (name === "set-cookie") {
-      // It would sign the visitor's browser out, or in to another account.
-      if (!setsSessionCookie(value)) headers.append(name, toHostOnly(value))
+      // It would sign the visitor's browser out or in to another account, or mark it as a preview.
+      if (!setsOwnCookie(value)) headers.append(name, toHostOnly(value))
     } else if (!isDropped(name)) headers.append(name, value)
   }
   // `Headers.delete` throws for an invalid name, so only names from the list are deleted.
