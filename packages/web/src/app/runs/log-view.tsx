@@ -22,10 +22,12 @@ const rowPixels = 20
 const rowsAround = 20
 const shownRowsMin = 6
 
-/** Where a line comes from. */
+/** Where a line comes from; it is a link or a button if that can be shown. */
 interface LineOrigin {
   readonly label: string
-  readonly href: string
+  readonly title: string
+  readonly href?: string
+  readonly onOpen?: () => void
 }
 
 /** The log of a run. Only visible lines are rendered, so that ten thousand scroll like ten. */
@@ -35,10 +37,10 @@ export function LogView<Line extends LogLine>(props: {
   readonly isTruncated: boolean
   /** The lines that are not kept, behind the first `after` lines. */
   readonly omitted?: LogGap | null | undefined
-  /** For lines of several runs. */
-  readonly toOrigin?: (line: Line) => LineOrigin
+  readonly toOrigin?: (line: Line) => LineOrigin | undefined
+  readonly onClear?: () => void
 }) {
-  const { isLive, isTruncated, omitted = null, toOrigin } = props
+  const { isLive, isTruncated, omitted = null, toOrigin, onClear } = props
   const lines = useMemo(() => withGap(props.lines, omitted), [props.lines, omitted])
   const text = useSignal("")
   const level = useSignal(levels[0] ?? "")
@@ -83,6 +85,7 @@ export function LogView<Line extends LogLine>(props: {
           label="Download the logs"
           onClick={() => saveFile(toFile(toText(shown, toOrigin)), "logs.txt")}
         />
+        {onClear ? <IconButton icon="trash" label="Clear the logs" onClick={onClear} /> : null}
       </div>
       <Lines lines={shown} isLive={isLive} toOrigin={toOrigin} />
     </div>
@@ -106,7 +109,7 @@ type LoggedRun = Pick<RunDetail, "status" | "logs" | "logsTruncated" | "logsOmit
 function Lines<Line extends LogLine>(props: {
   readonly lines: readonly Line[]
   readonly isLive: boolean
-  readonly toOrigin: ((line: Line) => LineOrigin) | undefined
+  readonly toOrigin: ((line: Line) => LineOrigin | undefined) | undefined
 }) {
   const { lines, isLive, toOrigin } = props
   const element = useRef<HTMLDivElement>(null)
@@ -147,7 +150,7 @@ function Lines<Line extends LogLine>(props: {
           {lines.slice(from, to).map((line, index) => (
             <div key={from + index} class={`log-line log-${line.level}`}>
               <time dateTime={line.at}>{toClock(line.at)}</time>
-              {toOrigin ? <Origin {...toOrigin(line)} /> : null}
+              {toOrigin ? <Origin of={toOrigin(line)} /> : null}
               <span class="log-level">{line.level}</span>
               <span class="log-text">{line.message}</span>
             </div>
@@ -158,11 +161,20 @@ function Lines<Line extends LogLine>(props: {
   )
 }
 
-function Origin({ label, href }: LineOrigin) {
+function Origin({ of }: { readonly of: LineOrigin | undefined }) {
+  const { label = "", title, href, onOpen } = of ?? {}
+  const common = { class: "ellipsis log-origin", title }
+  if (href !== undefined)
+    return (
+      <a {...common} href={href}>
+        {label}
+      </a>
+    )
+  if (!onOpen) return <span {...common}>{label}</span>
   return (
-    <a class="ellipsis log-origin" href={href} title={`Open the run of ${label}`}>
+    <button {...common} class={`${common.class} link-button`} type="button" onClick={onOpen}>
       {label}
-    </a>
+    </button>
   )
 }
 
@@ -172,11 +184,12 @@ function toCount(lines: number): string {
 
 function toText<Line extends LogLine>(
   lines: readonly Line[],
-  toOrigin: ((line: Line) => LineOrigin) | undefined,
+  toOrigin: ((line: Line) => LineOrigin | undefined) | undefined,
 ): string {
   return lines
     .map((line) => {
-      const origin = toOrigin ? `${toOrigin(line).label} ` : ""
+      const { label } = toOrigin?.(line) ?? {}
+      const origin = label === undefined ? "" : `${label} `
       return `${line.at} ${origin}${line.level} ${line.message}\n`
     })
     .join("")

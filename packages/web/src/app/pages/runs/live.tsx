@@ -98,7 +98,8 @@ function useValNames(log: LiveLog, name: string | null) {
 }
 
 function toOrigin({ runId, val }: LiveLine) {
-  return { label: toValName(val), href: `/runs/${runId}` }
+  const label = toValName(val)
+  return { label, title: `Open the run of ${label}`, href: `/runs/${runId}` }
 }
 
 function toLines(count: number): string {

@@ -9,8 +9,10 @@ import { TimeAgo } from "../../parts/time-ago.tsx"
 import { RunResult } from "../../runs/list/run-result.tsx"
 import { toRunTitle } from "../../runs/list/run-title.ts"
 import { LogView } from "../../runs/log-view.tsx"
+import { ConsolePanel } from "../console/console-panel.tsx"
 import { ProblemList } from "../problems/problem-list.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
+import { isNarrow } from "./narrow.ts"
 import { type ListedRun, RecentRuns } from "./recent-runs.ts"
 import { RunEnd, RunReport } from "./run-logs.tsx"
 
@@ -30,42 +32,56 @@ type Props = Pick<
   readonly onToggle: (isOpen: boolean) => void
 }
 
-/** The latest runs of the val and the logs of one of them, or its problems, below the code. */
+type View = "runs" | "console" | "problems"
+
+/**
+ * Below the code: the latest runs of the val and the logs of one of them, the console of its page, or
+ * its problems.
+ */
 export function LogDrawer(props: Props) {
   const { editing, requests, recent, problems, isOwn, isOpen, onToggle } = props
-  const view = useSignal<"runs" | "problems">("runs")
+  const view = useSignal<View>("runs")
   const runs = recent.runs.value
   // The request whose status is beside the code, which other requests may follow.
   const marked = runs.find(({ id }) => id === requests.run.value?.id) ?? runs[0]
-  const what = editing.files.started.value?.type.value === "http" ? "Requests" : "Runs"
+  const isHttp = editing.files.started.value?.type.value === "http"
+  const what = isHttp ? "Requests" : "Runs"
+  const errorCount = requests.console.errorCount.value
+  // The console is that of the page of an http file.
+  const shown = view.value === "console" && !isHttp ? "runs" : view.value
   const count = problems.all.value.length
-  const toggle = (wanted: "runs" | "problems") => {
-    onToggle(!(isOpen && view.value === wanted))
+  const toggle = (wanted: View) => {
+    // In a narrow window the drawer is a part of its own, which stays open.
+    if (!isNarrow.value) onToggle(!(isOpen && shown === wanted))
     view.value = wanted
   }
   return (
     <section id={drawerId} class="column log-drawer" aria-label={`${what} and logs`}>
       <div class="row nowrap drawer-bar">
-        <DrawerToggle isOpen={isOpen && view.value === "runs"} onClick={() => toggle("runs")}>
+        <DrawerToggle isOpen={isOpen && shown === "runs"} onClick={() => toggle("runs")}>
           <Icon name="chevron" /> {what} and logs
         </DrawerToggle>
+        {isHttp ? (
+          <DrawerToggle isOpen={isOpen && shown === "console"} onClick={() => toggle("console")}>
+            Console
+            {errorCount === 0 ? null : <span class="tiny count bad">{errorCount}</span>}
+          </DrawerToggle>
+        ) : null}
         {isOwn ? (
-          <DrawerToggle
-            isOpen={isOpen && view.value === "problems"}
-            onClick={() => toggle("problems")}
-          >
+          <DrawerToggle isOpen={isOpen && shown === "problems"} onClick={() => toggle("problems")}>
             Problems
             {count === 0 ? null : <span class="tiny count bad">{count}</span>}
           </DrawerToggle>
         ) : null}
         {marked && !isOpen ? <RunMarks run={marked} /> : null}
       </div>
-      {isOpen && view.value === "problems" ? (
+      {isOpen && shown === "console" ? <ConsolePanel {...props} /> : null}
+      {isOpen && shown === "problems" ? (
         <div id={`${drawerId}-problems`} class="fill drawer-problems">
           <ProblemList {...props} />
         </div>
       ) : null}
-      <Runs {...props} what={what} isOpen={isOpen && view.value === "runs"} />
+      <Runs {...props} what={what} isOpen={isOpen && shown === "runs"} />
     </section>
   )
 }

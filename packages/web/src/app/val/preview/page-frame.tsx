@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { Icon } from "../../../ui/icon.tsx"
 import { Bars } from "../../../ui/page-states.tsx"
 import { Loaded } from "../../data/loaded.tsx"
@@ -38,21 +38,54 @@ export function PageFrame(
       ) : (
         <Loaded of={address} skeleton={<Bars count={4} />}>
           {({ url }) => (
-            <iframe
+            <Frame
               key={number}
-              class="preview-frame page-frame"
               title={`Preview of ${name}`}
               src={toUrl(path, url)}
-              // Its origin is not the app's, so allow-same-origin gives it no access to the app. It
-              // may not navigate the whole window.
-              sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups"
-              referrerpolicy="no-referrer"
+              requests={requests}
               onLoad={() => requests.pageLoaded(number)}
             />
           )}
         </Loaded>
       )}
     </div>
+  )
+}
+
+function Frame(
+  props: Pick<ValTabProps, "requests"> & {
+    readonly title: string
+    readonly src: string
+    readonly onLoad: () => void
+  },
+) {
+  const { title, src, requests, onLoad } = props
+  const element = useRef<HTMLIFrameElement>(null)
+  // The page may send messages as soon as it is there.
+  useLayoutEffect(() => {
+    const { origin } = new URL(src)
+    const listen = (event: MessageEvent) => {
+      // The frame may have gone to another site, and other windows may send messages as well.
+      const isOfPage = event.origin === origin && event.source === element.current?.contentWindow
+      if (isOfPage) requests.console.receive(event)
+    }
+    addEventListener("message", listen)
+    return () => removeEventListener("message", listen)
+  }, [src, requests])
+  return (
+    <iframe
+      ref={element}
+      class="preview-frame page-frame"
+      title={title}
+      src={src}
+      // Its origin is not the app's, so allow-same-origin gives it no access to the app. It may not
+      // navigate the whole window.
+      sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups"
+      // The gateway recognises the frame by it, adds the script that tells the console, and does not
+      // pass it on.
+      referrerpolicy="origin"
+      onLoad={onLoad}
+    />
   )
 }
 

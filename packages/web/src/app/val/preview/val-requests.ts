@@ -6,6 +6,7 @@ import { pause } from "../../data/pause.ts"
 import { isGoingOn } from "../../runs/list/run-kinds.ts"
 import { toPath } from "../../runs/list/run-title.ts"
 import type { ValEditing } from "../code/val-editing.ts"
+import { PageConsole } from "../console/page-console.ts"
 import type { RecentRuns } from "../panes/recent-runs.ts"
 import { findLastPage, findPageRun, findRequestRun, isPage, toIds } from "./find-request-run.ts"
 import { hasBody } from "./methods.ts"
@@ -45,6 +46,8 @@ export class ValRequests {
     path: "/",
     number: 0,
   })
+  /** What the page in the frame logs, requests and throws. */
+  readonly console: PageConsole = new PageConsole()
   readonly #editing: ValEditing
   readonly #recent: RecentRuns | undefined
   /** The view to return to when a request no longer fails. */
@@ -136,6 +139,7 @@ export class ValRequests {
   pageLoaded(number: number): void {
     // A frame that was replaced may report late.
     if (number !== this.#loadingNumber) return
+    this.console.pageLoaded()
     const { value } = this.exchange
     if (value.kind === "shown") void this.#findNavigation(this.#abort.signal)
     if (value.kind === "sending" && value.isPage) this.exchange.value = { kind: "shown" }
@@ -174,6 +178,7 @@ export class ValRequests {
   }
 
   stop(): void {
+    this.console.stop()
     this.#abort.abort()
   }
 
