@@ -32,6 +32,8 @@ export class OwnerDatabase {
   #index = 0
   /** Whether a statement of the request was a write. */
   #hasWritten = false
+  /** Undefined before the first request. */
+  #doneTable: DoneTableState | undefined
   readonly #bytesMaxDefault: number
   #bytesMax: number
   /** How large the database may become in the current request. Called before the first write. */
@@ -58,9 +60,8 @@ export class OwnerDatabase {
   run(request: SqlRequest, countOthers: () => number = () => 0): Buffer {
     const writer = createResultWriter(this.#limits.resultBytesMax)
     const isReader = request.mode === "read" || !request.canWrite
-    const isDoneTableOurs = this.#findDoneTable() !== "theirs"
-    this.#authorizer.protectOwnTable(isDoneTableOurs)
-    const idempotent = isReader || !isDoneTableOurs ? undefined : request.idempotent
+    const isTheirs = this.#isDoneTableTheirs(request)
+    const idempotent = isReader || isTheirs ? undefined : request.idempotent
     this.#index = 0
     this.#hasWritten = false
     this.#findRoom = () => (request.bytesMax ?? this.#bytesMaxDefault) - countOthers()
@@ -103,14 +104,23 @@ export class OwnerDatabase {
     }
   }
 
-  /** Other processes may have created the table. */
-  #findDoneTable(): DoneTableState {
-    return toDoneTableState(this.#command(describeDoneTable))
+  /** Whether the user has a table with the name of ours, until it is renamed. */
+  #isDoneTableTheirs({ idempotent }: SqlRequest): boolean {
+    const state = this.#doneTable
+    const isSettled = !idempotent && (state === "ours" || state === "absent")
+    return !isSettled && this.#readDoneTable() === "theirs"
+  }
+
+  #readDoneTable(): DoneTableState {
+    const state = toDoneTableState(this.#command(describeDoneTable))
+    this.#authorizer.protectOwnTable(state !== "theirs")
+    this.#doneTable = state
+    return state
   }
 
   /** The result of a request that was done; undefined if it was not. */
   #findDone(request: IdempotentRequest): Buffer | undefined {
-    if (this.#findDoneTable() !== "ours") return undefined
+    if (this.#readDoneTable() !== "ours") return undefined
     const { sql, args } = findDone(request)
     const [row] = this.#command(sql, { args })
     if (!row) return undefined
