@@ -27,6 +27,7 @@ import { toValProfile, type ValParts } from "./profiles/val-profile.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
 import { removeSandboxFolder, SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
+import { findStartProblem } from "./start-problem.ts"
 
 export type { SandboxExit } from "./sandbox-exit.ts"
 
@@ -166,10 +167,21 @@ export class Sandbox {
     this.#control.send(message)
   }
 
-  /** Writes the modules into the guest's cache, before the guest is told to load them. */
+  /**
+   * Writes the modules into the guest's cache, before the guest is told to load them. If that fails,
+   * the process ends.
+   */
   addModules(modules: readonly ProgramModule[]): void {
     if (this.#hasEnded) return
-    writeModules(this.#folder.deno, modules)
+    try {
+      writeModules(this.#folder.deno, modules)
+    } catch (error) {
+      void this.stop("killed", "its modules could not be written")
+      const problem = findStartProblem(error, {}) ?? "its modules cannot be written"
+      throw new AppError("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, {
+        cause: error,
+      })
+    }
     try {
       this.#host.emits?.provide(this.#folder.deno, modules)
     } catch (error) {

@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { waitUntil } from "../../../test/support/wait-until.ts"
@@ -86,6 +87,24 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     expect(heard.slice(1)).toEqual(
       Array.from({ length: 3 }, () => expect.objectContaining({ kind: "load_failed" })),
     )
+  })
+
+  test("a guest whose modules cannot be written ends, with an error for clients", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    const modules = join(dirname(dirname(sandbox.socketPath)), "deno")
+    rmSync(modules, { recursive: true })
+    writeFileSync(modules, "")
+    const module = { url: "http://localhost:8080/v/ada/main@1", code: "export default 1" }
+    expect(() => sandbox.addModules([module])).toThrow(
+      expect.objectContaining({
+        code: "sandbox_unavailable",
+        message: "Cannot start a sandbox: its modules cannot be written",
+      }),
+    )
+    expect(await sandbox.exited).toMatchObject({
+      message: "The process of the val ended: its modules could not be written",
+    })
   })
 
   test("a guest sees only its own environment", async () => {
