@@ -7,6 +7,7 @@ import {
 } from "../../../../test/support/processes/libsql-process.ts"
 import { AppError } from "../../../domain/app-error.ts"
 import { libsqlBackoff } from "../../../domain/backoff.ts"
+import { sendOnce } from "../testing/database-testing.ts"
 
 /** What the libSQL server responds to a pipeline; undefined for its own response. */
 type Answer = (body: string) => Response | undefined
@@ -23,6 +24,8 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
   let server: LibsqlProcess
   let between: Bun.Server<undefined>
   let answer: Answer = () => undefined
+  /** Of which pipelines the response is lost. */
+  let isLost = (_body: string) => false
   let requests = 0
   beforeAll(async () => {
     server = await startLibsql()
@@ -35,7 +38,8 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
         if (own) return own
         const { pathname } = new URL(request.url)
         const { method, headers } = request
-        return fetch(server.options.url + pathname, { method, headers, body })
+        const response = await fetch(server.options.url + pathname, { method, headers, body })
+        return isLost(body) ? new Response("<html>") : response
       },
     })
   })
@@ -100,6 +104,25 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
     expect(error).toBeInstanceOf(AppError)
     answer = () => undefined
     expect(await owner.rows(sql)).toEqual([])
+  })
+
+  test("finds out whether an idempotent request was done when the response is lost", async () => {
+    await using databases = await open({ limits: { backoff: once } })
+    const owner = databases.owner()
+    await owner.execute("create table t (a)")
+    const insert = "insert into t values (1) returning a"
+    const count = () => owner.rows("select count(*) from t")
+    isLost = (body) => body.includes("insert into _hamlet_requests")
+    const done = { rows: [[1]], rowsAffected: 1 }
+    expect(await sendOnce(owner, "asked", insert)).toMatchObject(done)
+    // Nor can it be asked.
+    isLost = (body) => body.includes("_hamlet_requests")
+    expect(await sendOnce(owner, "not asked", insert)).toEqual(unexpected)
+    isLost = () => false
+    expect(await count()).toEqual([[2]])
+    for (const hash of ["asked", "not asked"])
+      expect(await sendOnce(owner, hash, insert)).toMatchObject(done)
+    expect(await count()).toEqual([[2]])
   })
 
   test("waits for a response only as long as a statement may take", async () => {
