@@ -21,6 +21,8 @@ describeApp("data, templates, folders, notifications and the API reference", (ap
     await tables.getByRole("button", { name: "links" }).click()
     await page.waitForURL("**/data?table=links")
     await page.getByText("No rows").waitFor()
+    // Not the table of the server, which the first statement has created too.
+    expect(await tables.getByRole("button").allTextContents()).toEqual(["links"])
     await execute(page, "insert into links values ('tea', 41), ('<b>bike</b>', null)")
     await page.getByRole("status").filter({ hasText: "2 rows changed in" }).waitFor()
     // The rows of the table are read again.
