@@ -226,7 +226,7 @@ interface PipelineResponse {
  * The rows of each request of a pipeline of our own, and the key to the stream, if it is still open.
  * Throws the first error.
  */
-export function readPipeline(reply: LibsqlReply): {
+function readPipeline(reply: LibsqlReply): {
   readonly rows: readonly LibsqlValue[][][]
   readonly baton: string | undefined
 } {
