@@ -16,16 +16,16 @@ export async function startProcess(host: string, label: string): Promise<void> {
 }
 
 /** Connects to the web address of a val, whatever the names of this machine resolve to. */
-export async function openSocket(host: string, label: string, query = ""): Promise<OpenSocket> {
+export async function openSocket(host: string, label: string): Promise<OpenSocket> {
   const [, port = ""] = host.split(":")
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/${query}`, {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/`, {
     headers: { host: `${label}.localhost:${port}` },
   } as unknown as string[])
   const opened = Promise.withResolvers<void>()
   const closed = Promise.withResolvers<void>()
   socket.onopen = () => opened.resolve()
-  socket.onclose = () => {
-    opened.reject(new Error("The val refused the WebSocket"))
+  socket.onclose = ({ code, reason }) => {
+    opened.reject(new Error(`The val refused the WebSocket: ${code} ${reason}`))
     closed.resolve()
   }
   await opened.promise

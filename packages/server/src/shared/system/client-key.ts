@@ -1,8 +1,11 @@
-import { isIPv6 } from "node:net"
-
-/** The unit of limits for clients without an account. Networks get IPv6 addresses by the billion: one client is a /64. */
+/**
+ * What the limits of clients without an account count by: the address, or the network (/64) of an
+ * IPv6 address, since one client can have billions of those.
+ */
 export function toClientKey(address: string): string {
-  if (!isIPv6(address)) return address
+  if (!address.includes(":")) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
   const groups = address.split("::")
   const head = (groups[0] ?? "").split(":")
   const missing = address.includes("::") ? Math.max(0, 4 - head.length) : 0

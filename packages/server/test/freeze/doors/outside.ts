@@ -75,8 +75,10 @@ export const outsideDoors: readonly Door[] = [
     async drive({ host }) {
       await startProcess(host, "ada-sockets")
       const sockets = await Promise.all(
-        Array.from({ length: 20 }, () => openSocket(host, "ada-sockets", "?flood")),
+        Array.from({ length: 20 }, () => openSocket(host, "ada-sockets")),
       )
+      // Not before they are open: a WebSocket with too much that waits is never opened.
+      for (const socket of sockets) socket.send("flood")
       await Promise.all(sockets.map(({ closed }) => closed))
     },
   },
@@ -105,16 +107,14 @@ export const libsqlDoors: readonly Door[] = [
 /** A val that takes WebSockets: it counts, or floods its clients. It closes each. */
 export const socketsVal = `export default (request) => {
   const { socket, response } = Deno.upgradeWebSocket(request)
-  const { searchParams } = new URL(request.url)
-  socket.onopen = () => {
-    if (searchParams.has("small")) {
-      for (let count = 0; count < 100_000; count++) socket.send("a")
-      setTimeout(() => socket.close(), 1_000)
-    }
-    if (!searchParams.has("flood")) return
-    for (let count = 0; count < 40; count++) socket.send("a".repeat(100_000))
+  const flood = (count, text) => {
+    for (let index = 0; index < count; index++) socket.send(text)
     setTimeout(() => socket.close(), 1_000)
   }
-  socket.onmessage = ({ data }) => { if (data === "end") socket.close() }
+  socket.onmessage = ({ data }) => {
+    if (data === "small") flood(100_000, "a")
+    if (data === "flood") flood(40, "a".repeat(100_000))
+    if (data === "end") socket.close()
+  }
   return response
 }`

@@ -121,8 +121,9 @@ export const pieceDoors: readonly Door[] = [
     async drive({ host }) {
       await startProcess(host, "ada-sockets")
       const sockets = await Promise.all(
-        Array.from({ length: counts.sockets }, () => openSocket(host, "ada-sockets", "?small")),
+        Array.from({ length: counts.sockets }, () => openSocket(host, "ada-sockets")),
       )
+      for (const socket of sockets) socket.send("small")
       await Promise.all(sockets.map(({ closed }) => closed))
     },
   },
