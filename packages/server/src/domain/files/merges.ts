@@ -1,5 +1,6 @@
 import { limits as wireLimits } from "@hamlet/contract"
 import type { ThreeTexts } from "@hamlet/contract/merge-lines"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -284,6 +285,7 @@ function createOutcomes(files: Files, lines: LineMerging, read: ReadChanges) {
     get: (sides: MergeSides, triple: FileTriple) => decided.get(toKey(sides, triple)),
     async decide(sides: MergeSides, triples: readonly FileTriple[]): Promise<void> {
       const texts = new Map<string, FileChangeInput & { readonly kind: "put" }>()
+      const pace = createTimeSlice()
       for (const triple of triples) {
         const { text, ...outcome } = await decideFile(files, lines, sides, triple)
         const key = toKey(sides, triple)
@@ -292,6 +294,7 @@ function createOutcomes(files: Files, lines: LineMerging, read: ReadChanges) {
           decided.set(key, { ...outcome, content: undefined })
           if (text !== undefined) texts.set(key, { kind: "put", path, type, content: text })
         } else decided.set(key, outcome)
+        await pace()
       }
       const keys = [...texts.keys()]
       for (const [index, change] of (await read([...texts.values()])).entries()) {
