@@ -73,7 +73,7 @@ const limits = {
   codeCharsMax: 5_000_000,
   /** Modules that are read concurrently. */
   loadedAtOnceMax: 20,
-  /** Versions whose imports are cached, at about 100 bytes each. */
+  /** Versions whose imports are cached, at about 1 kB each. */
   cachedMax: 20_000,
 }
 
