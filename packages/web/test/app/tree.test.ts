@@ -348,6 +348,8 @@ function defineTabs(app: App): void {
     await page.keyboard.press("ArrowRight")
     await dates.waitFor()
     await eventually(readTop, (found) => expect(found).toBe(top))
+    // The tab has the focus a moment after it was chosen.
+    await expectFocus(open.getByRole("tab", { name: "dates.ts (unsaved)", selected: true }))
     await dates.focus()
     await page.keyboard.insertText("!")
     await page.getByText("// line 200!").waitFor()

@@ -10,8 +10,8 @@ const limits = {
    * The time that messages may take: so much at once, and this share of all time. Each takes at least
    * `messageMs`, which clocks of browsers are too coarse to measure.
    */
-  busyMsMax: 50,
-  busyShare: 0.05,
+  busyMsMax: 500,
+  busyShare: 0.1,
   messageMs: 0.05,
   /** How long after its end of loading a page that has the script may stay silent. */
   silentMs: 500,
