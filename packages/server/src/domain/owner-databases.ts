@@ -51,7 +51,7 @@ export type SqlOutcome =
       readonly sqliteCode?: string | undefined
     }
   | { readonly kind: "write_refused" }
-  /** The same idempotent request was done before, and its result is not known any more. */
+  /** A request with this idempotency key was done before, and its result is not kept any more. */
   | { readonly kind: "done_before" }
   /** The val or the user was deleted meanwhile. */
   | { readonly kind: "gone" }

@@ -72,7 +72,7 @@ export class ByteBudget {
     const waiter = this.#queue.add(owner, this.#toCounted(bytes), { bytes: waitingBytes, signal })
     if (!waiter) throw this.#toFullError()
     this.#serve()
-    // Those behind one that leaves may have room.
+    // When a waiter leaves, smaller ones behind it may have room.
     waiter.promise.catch(() => this.#serve())
     return waiter.promise
   }

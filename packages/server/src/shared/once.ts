@@ -9,7 +9,7 @@ export interface KeyClaim {
 
 /** An idempotent request, for a store outside of the main database that records what it has done. */
 export interface IdempotentRequest {
-  /** Of its user, its key and its content. */
+  /** A hash of the user, the key and the content of the request. */
   readonly hash: string
   readonly at: number
   /** What was recorded until then is forgotten, like the response. */

@@ -10,8 +10,9 @@ import { type EndedRun, type FinalState, History, type Period } from "./cluster/
 
 /*
  * `npm run chaos -- cluster`: three nodes behind HAProxy that are killed, paused, cut off and
- * left without file descriptors, while PostgreSQL and the libSQL server restart or accept nobody. Clients record what they do and see; at the end that is
- * checked as a history. It needs root, for network namespaces.
+ * left without file descriptors, while PostgreSQL and the libSQL server restart or refuse connections.
+ * Clients record what they do and see; at the end that is checked as a history. It needs root, for
+ * network namespaces.
  */
 
 const { env } = process

@@ -56,7 +56,7 @@ describe("process/open-files", () => {
     async () => {
       const received: string[] = []
       const follow = `GET /v1/me/logs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${chosenToken}\r\naccept: text/event-stream\r\n\r\n`
-      /** It is served until the rest of its body arrives. */
+      /** A request that keeps its place until the rest of its body arrives. */
       const unfinished = `POST /v1/eval HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${chosenToken}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`
       const fill = async () => {
         await Promise.all(Array.from({ length: 8 }, () => open(unfinished)))

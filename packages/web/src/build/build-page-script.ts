@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 
 /** The script that tells the app what the page of a val logs, fetches and throws. */
 export interface PageScript {
-  /** It contains a hash of the body. */
+  /** The file name, with a hash of the body. */
   readonly name: string
   readonly body: Uint8Array
 }

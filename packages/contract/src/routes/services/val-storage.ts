@@ -4,6 +4,15 @@ import { valBlobsQuery, valStorageQuery } from "../../schemas/inputs.ts"
 import { blob } from "../../schemas/records.ts"
 import { batchSqlBody, executeSqlBody, resultSet } from "../../schemas/sql.ts"
 
+const sqlErrors = [
+  "val_not_found",
+  "not_owner",
+  "sql_failed",
+  "quota_exceeded",
+  "sqlite_unavailable",
+  "idempotency_result_lost",
+] as const
+
 /**
  * What one val stores. The token of a run reaches that of its own val; any other token names a val
  * of the caller by `val_id`.
@@ -51,14 +60,7 @@ export const valStorageRoutes = {
     query: valStorageQuery,
     body: executeSqlBody,
     responses: { 200: resultSet },
-    errors: [
-      "val_not_found",
-      "not_owner",
-      "sql_failed",
-      "quota_exceeded",
-      "sqlite_unavailable",
-      "idempotency_result_lost",
-    ],
+    errors: sqlErrors,
   }),
   batchValSql: route("SQLite", "post /v2/sqlite/batch", {
     summary: "Run statements in the database of a val, all of them or none",
@@ -67,13 +69,6 @@ export const valStorageRoutes = {
     query: valStorageQuery,
     body: batchSqlBody,
     responses: { 200: z.array(resultSet) },
-    errors: [
-      "val_not_found",
-      "not_owner",
-      "sql_failed",
-      "quota_exceeded",
-      "sqlite_unavailable",
-      "idempotency_result_lost",
-    ],
+    errors: sqlErrors,
   }),
 }

@@ -257,7 +257,7 @@ export class RunRecorder implements RunPersistence {
   #flushSoon(): void {
     if (this.#isFlushScheduled) return
     this.#isFlushScheduled = true
-    // Runs that start or end in the same turn of the event loop share a transaction, whoever they are of.
+    // Runs that start or end in the same turn of the event loop share a transaction.
     detachWork(() => setImmediate(() => this.#flushNow()))
   }
 

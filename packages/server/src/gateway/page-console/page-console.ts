@@ -3,7 +3,7 @@ import type { HeaderRecord } from "../request/request-headers.ts"
 
 /** The script that tells the web app what a page logs, fetches and throws. */
 export interface PageScript {
-  /** It contains a hash of the body. */
+  /** The file name, with a hash of the body. */
   readonly name: string
   readonly body: Uint8Array
 }

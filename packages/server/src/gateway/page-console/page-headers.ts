@@ -22,7 +22,7 @@ export function mayHaveScript(status: number, headers: Headers): boolean {
   )
 }
 
-/** Changes the headers of a page that gets the script: nobody else must get it from a cache. */
+/** Changes the headers of a page that gets the script. No cache may keep it: other visitors get the page without the script. */
 export function toScriptedHeaders(headers: Headers): void {
   for (const name of ofOtherBytes) headers.delete(name)
   headers.set("cache-control", "no-store")

@@ -55,7 +55,8 @@ function prepare(list: HeaderList): CachedHeaders {
     else if (name === "connection") connections.push(value)
     else if (name === "transfer-encoding") isEncoded = true
     else if (name === "set-cookie") {
-      // It would sign the visitor's browser out or in to another account, or mark it as a preview.
+      // A val that could set our own cookies would sign the visitor's browser out, sign it in to
+      // another account, or mark it as a preview.
       if (!setsOwnCookie(value)) headers.append(name, toHostOnly(value))
     } else if (!isDropped(name)) headers.append(name, value)
   }

@@ -7,6 +7,7 @@ import { toDatabasePath } from "./database-paths.ts"
 import {
   openDatabases,
   type TestOwner,
+  theirRows,
   theirTable,
   useTheirTable,
 } from "./testing/database-testing.ts"
@@ -39,14 +40,7 @@ describe("DatabasePool", () => {
     db.close()
     // The processes may belong to another user.
     chmodSync(path, 0o666)
-    expect(await useTheirTable(owner)).toEqual([
-      [[2]],
-      [[2]],
-      [],
-      [[2]],
-      [[2]],
-      [[1], [2], [2], [2]],
-    ])
+    expect(await useTheirTable(owner)).toEqual(theirRows)
   })
 
   test("refuses an owner id that is a path", async () => {

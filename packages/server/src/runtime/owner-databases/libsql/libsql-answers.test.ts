@@ -24,7 +24,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
   let server: LibsqlProcess
   let between: Bun.Server<undefined>
   let answer: Answer = () => undefined
-  /** Of which pipelines the response is lost. */
+  /** Whether the response to a pipeline is lost. */
   let isLost = (_body: string) => false
   let requests = 0
   beforeAll(async () => {

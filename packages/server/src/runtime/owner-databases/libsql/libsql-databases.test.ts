@@ -10,7 +10,12 @@ import { AppError } from "../../../domain/app-error.ts"
 import { libsqlBackoff } from "../../../domain/backoff.ts"
 import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
-import { type TestOwner, theirTable, useTheirTable } from "../testing/database-testing.ts"
+import {
+  type TestOwner,
+  theirRows,
+  theirTable,
+  useTheirTable,
+} from "../testing/database-testing.ts"
 
 const endless =
   "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
@@ -66,14 +71,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases", () => {
     const statements = theirTable.map((sql) => ({ sql }))
     const namespace = toNamespace({ ownerId: owner.id })
     await createLibsqlServer(server.options).execute(namespace, statements)
-    expect(await useTheirTable(owner)).toEqual([
-      [[2]],
-      [[2]],
-      [],
-      [[2]],
-      [[2]],
-      [[1], [2], [2], [2]],
-    ])
+    expect(await useTheirTable(owner)).toEqual(theirRows)
   })
 
   // `fsdir` is a table of the server's files, and `readfile` reads one.

@@ -145,6 +145,9 @@ export const theirTable = [
   "insert into _hamlet_requests values (1)",
 ]
 
+/** What `useTheirTable` returns when the table is left alone. */
+export const theirRows = [[[2]], [[2]], [], [[2]], [[2]], [[1], [2], [2], [2]]]
+
 /** Uses a database in which the user has that table, and finally gives it another name. */
 export async function useTheirTable(owner: TestOwner): Promise<unknown[]> {
   const insert = "insert into _hamlet_requests values (2) returning a"

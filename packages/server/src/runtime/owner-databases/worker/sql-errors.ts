@@ -7,7 +7,7 @@ export class StatementError extends Error {}
 /** A statement writes where that is not allowed. */
 export class WriteRefused extends Error {}
 
-/** The same idempotent request was done before, and its result was not kept. */
+/** A request with this idempotency key was done before, and its result was not kept. */
 export class DoneBefore extends Error {}
 
 /** The vals of the user have as many databases as they may. */
