@@ -60,7 +60,7 @@ describeApp("unsaved text", (app) => {
   })
 
   test("is stored when the user pauses, and not with each key", async () => {
-    await using own = await app.openOwn()
+    await using own = await app.open(app.stage.admin, {})
     const { page } = own
     const lines = Array.from({ length: 5_000 }, (_, index) => `// line ${index + 1}`)
     const val = await makeVal(app.stage.admin, { code: lines.join("\n") })

@@ -187,7 +187,7 @@ describeApp("while something loads", (app) => {
   })
 
   test("a response that takes longer than the time between two polls arrives", async () => {
-    await using tab = await app.openOwn()
+    await using tab = await app.open(app.stage.admin, {})
     const { page } = tab
     const asked: string[] = []
     const ended: string[] = []

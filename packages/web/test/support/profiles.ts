@@ -10,6 +10,9 @@ import {
 } from "../../dev/app-stage.ts"
 import { keepContext } from "./shared-browser.ts"
 
+const clockProblem =
+  "A clock stays in the profile, for the tests that follow: open the tab with options, as in open(who, {})"
+
 /** Opens tabs of the app. */
 export interface Profiles {
   /**
@@ -48,6 +51,7 @@ export function createProfiles(
   const openLasting = async (hasTypes = false) => {
     const tab = await openProfile(undefined, undefined, hasTypes)
     if (isShared) keepContext(tab.context)
+    tab.context.clock.install = () => Promise.reject(new Error(clockProblem))
     await showNothing(tab.page)
     return tab
   }
