@@ -1,6 +1,7 @@
 import { availableParallelism, hostname, loadavg } from "node:os"
-import { toRetryDelay, workBackoff } from "../domain/backoff.ts"
+import { toRetryDelay } from "../domain/backoff.ts"
 import type { NodeLoad, ServiceStatus } from "../domain/nodes.ts"
+import { workBackoff } from "../domain/queue/work-backoff.ts"
 import type { Runner, RunnerStatus } from "../domain/runs/runner.ts"
 import type { ApiParts } from "../http/nouns.ts"
 import { NodeWatch } from "../jobs/node-watch.ts"

@@ -1,5 +1,6 @@
-import { toRetryDelay, workBackoff } from "../domain/backoff.ts"
+import { toRetryDelay } from "../domain/backoff.ts"
 import type { Claim, ClaimQueue } from "../domain/claims.ts"
+import { workBackoff } from "../domain/queue/work-backoff.ts"
 import { Loop } from "../shared/loop.ts"
 
 export interface ClaimWorkerOptions<OneClaim extends Claim> {

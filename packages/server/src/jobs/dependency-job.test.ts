@@ -3,7 +3,6 @@ import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/s
 import { withClock } from "../../test/support/fakes/clocked-database.ts"
 import { FakeResolver } from "../../test/support/fakes/fake-resolver.ts"
 import { waitUntil } from "../../test/support/wait-until.ts"
-import { lockfileBackoff } from "../domain/backoff.ts"
 import type { LockfileClaim, LockfileClaims, LockfileStore } from "../domain/modules/lockfiles.ts"
 import type { Database } from "../storage/database/database.ts"
 import { sql } from "../storage/database/sql.ts"
@@ -14,7 +13,11 @@ import { createVersionFileStore } from "../storage/modules/version-files.ts"
 import { createNodeStore } from "../storage/nodes.ts"
 import { createValStore } from "../storage/vals/vals.ts"
 import type { ClaimWorker } from "./claim-worker.ts"
-import { createDependencyJob, type DependencyJobOptions } from "./dependency-job.ts"
+import {
+  createDependencyJob,
+  type DependencyJobOptions,
+  lockfileBackoff,
+} from "./dependency-job.ts"
 
 const ownerOf = (number: number) => `10000000-0000-7000-8000-${String(number).padStart(12, "0")}`
 const idOf = (number: number) => `20000000-0000-7000-8000-${String(number).padStart(12, "0")}`

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { mayHaveJsx } from "@hamlet/contract/compiler-settings"
 import { configPaths, isConfigPath, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
 import { AppError } from "../domain/app-error.ts"
-import { findRetryDelay, lockfileBackoff } from "../domain/backoff.ts"
+import { type Backoff, findRetryDelay } from "../domain/backoff.ts"
 import type { VersionFileStore, VersionModule } from "../domain/modules/graph/version-files.ts"
 import { mayImport } from "../domain/modules/import-address.ts"
 import { toTextKey } from "../domain/modules/imports/config-keys.ts"
@@ -24,6 +24,14 @@ import {
 import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import { toModuleType } from "../domain/modules/program-module.ts"
 import { ClaimWorker } from "./claim-worker.ts"
+
+/** Retries of packages that could not be fetched: after 5 s, 25 s, 2 min and 10 min. */
+export const lockfileBackoff: Backoff & { readonly attemptsMax: number } = {
+  firstMs: 5_000,
+  factor: 5,
+  delayMsMax: 600_000,
+  attemptsMax: 5,
+}
 
 export interface DependencyJobOptions {
   readonly lockfileClaims: LockfileClaims

@@ -1,6 +1,12 @@
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Mask } from "../secrets/secret-mask.ts"
-import type { RunError } from "./runs.ts"
+
+/** An error as it is kept and shown. */
+export interface ErrorText {
+  readonly name: string
+  readonly message: string
+  readonly stack?: string | undefined
+}
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -46,7 +52,7 @@ export function truncateMeasured(
 }
 
 /** Truncates the parts of an error so that the total is within the limit, and masks secrets. */
-export function truncateError(error: RunError, bytesMax: number, mask?: Mask): RunError {
+export function truncateError(error: ErrorText, bytesMax: number, mask?: Mask): ErrorText {
   const cut = (text: string, partMax: number) =>
     mask ? truncateMasked(text, partMax, mask) : truncateText(text, partMax)
   const name = cut(error.name, bytesMax / 10)

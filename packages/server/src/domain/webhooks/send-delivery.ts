@@ -1,6 +1,6 @@
 import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { AppError } from "../app-error.ts"
-import { findRetryDelay, webhookBackoff } from "../backoff.ts"
+import { type Backoff, findRetryDelay } from "../backoff.ts"
 import type { Claim } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import { depthMax } from "../egress.ts"
@@ -18,6 +18,14 @@ import type {
 } from "./deliveries.ts"
 import { type MessageLinks, toEventPayload } from "./events.ts"
 import { listValidSecrets, openWebhookSecrets, signMessage } from "./signature.ts"
+
+/** Retries of a webhook for a day: after 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then every 3 hours. */
+const webhookBackoff = {
+  firstMs: 5_000,
+  factor: 4,
+  delayMsMax: 10_800_000,
+  forMs: 86_400_000,
+} satisfies Backoff
 
 /** What the metrics count. */
 export type DeliveryOutcome = "delivered" | "retried" | "failed"

@@ -1,5 +1,8 @@
-import { libsqlBackoff } from "../../domain/backoff.ts"
+import type { Backoff } from "../../domain/backoff.ts"
 import { workerDefaults } from "../worker-processes/worker-limits.ts"
+
+/** Delays of a request that did not reach a libSQL server, which may be starting: 50 ms and 250 ms. */
+export const libsqlBackoff: Backoff = { firstMs: 50, factor: 5, delayMsMax: 250, attemptsMax: 3 }
 
 /** What every statement may use. SQLite enforces most of it. */
 export const statementLimits = {

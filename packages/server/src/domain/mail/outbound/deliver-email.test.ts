@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { mailBackoff } from "../../backoff.ts"
-import { type TransportOutcome, toEmailOutcome, toEmailStatus } from "./deliver-email.ts"
+import {
+  mailBackoff,
+  type TransportOutcome,
+  toEmailOutcome,
+  toEmailStatus,
+} from "./deliver-email.ts"
 
 const dayMs = 86_400_000
 const createdAt = 1_000_000

@@ -1,7 +1,15 @@
-import { findRetryDelay, mailBackoff } from "../../backoff.ts"
+import { type Backoff, findRetryDelay } from "../../backoff.ts"
 import type { Claim } from "../../claims.ts"
 import type { Clock } from "../../clock.ts"
 import type { Email, EmailOutcome, EmailStore, EmailToSend, Recipient } from "./emails.ts"
+
+/** Attempts to deliver an email, for a day: after one minute, two, four, … then every two hours. */
+export const mailBackoff: Backoff = {
+  firstMs: 60_000,
+  factor: 2,
+  delayMsMax: 7_200_000,
+  forMs: 86_400_000,
+}
 
 /** Hands messages to the operator's mail server. */
 export interface MailTransport {

@@ -6,7 +6,7 @@ import {
   startLibsql,
 } from "../../../../test/support/processes/libsql-process.ts"
 import { AppError } from "../../../domain/app-error.ts"
-import { libsqlBackoff } from "../../../domain/backoff.ts"
+import { libsqlBackoff } from "../database-limits.ts"
 import { sendOnce } from "../testing/database-testing.ts"
 
 /** What the libSQL server responds to a pipeline; undefined for its own response. */

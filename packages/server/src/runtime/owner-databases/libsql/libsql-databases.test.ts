@@ -7,9 +7,9 @@ import {
 } from "../../../../test/support/processes/libsql-process.ts"
 import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { AppError } from "../../../domain/app-error.ts"
-import { libsqlBackoff } from "../../../domain/backoff.ts"
 import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
+import { libsqlBackoff } from "../database-limits.ts"
 import {
   type TestOwner,
   theirRows,
