@@ -1,3 +1,4 @@
+import { prepareOnce } from "@hamlet/kit"
 import { buildPageScript } from "@hamlet/web"
 import { composeAccounts, createLimits } from "./composition/accounts.ts"
 import { createApi } from "./composition/api.ts"
@@ -36,7 +37,6 @@ import { Housekeeping } from "./jobs/housekeeping.ts"
 import type { MailServer } from "./mail/inbound/mail-server.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
-import { prepareOnce } from "./shared/caches/prepare-once.ts"
 import { readKeyFile } from "./storage/accounts/key-file.ts"
 import { createSettingStore, type SettingStore } from "./storage/database/settings.ts"
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import fc from "fast-check"
 import { echoRunner } from "./fuzz/echo-runner.ts"
 import { createFuzzServer, type FuzzServer } from "./fuzz/fuzz-server.ts"
@@ -8,7 +9,6 @@ import { rawCases, tokenMark } from "./fuzz/raw/raw-cases.ts"
 import { exchange, parseResponses } from "./fuzz/raw/raw-client.ts"
 import { expectStatus, openApi } from "./support/api.ts"
 import { testSeed } from "./support/random.ts"
-import { waitUntil } from "./support/wait-until.ts"
 
 /** How many requests `npm run fuzz` sends without a socket. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS

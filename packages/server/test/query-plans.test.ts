@@ -9,6 +9,7 @@ import {
   routeNames,
   routes,
 } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { compose, type Hamlet } from "../src/compose.ts"
 import { loadConfig } from "../src/config/config.ts"
 import { createSessions } from "../src/domain/accounts/sessions.ts"
@@ -31,7 +32,6 @@ import { recording } from "./plans/recording-database.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "./support/databases.ts"
 import { toEndedRun } from "./support/fakes/ended-run.ts"
 import { FakeRunner } from "./support/fakes/fake-runner.ts"
-import { waitUntil } from "./support/wait-until.ts"
 
 type GetRoute = {
   [Name in RouteName]: Routes[Name]["method"] extends "get" ? Name : never

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
 import { createBackupChecker } from "@hamlet/contract/backup"
 import type { Item, Output, PageName } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import ValTown from "@valtown/sdk"
 import { PageCursorURL } from "@valtown/sdk/pagination"
 import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "./api/oauth-flow.ts"
@@ -9,7 +10,6 @@ import { addIdentity } from "./authorization/linked-identity.ts"
 import { createSampleData, firstRunAt, type SampleData } from "./support/data/sample-data.ts"
 import { describeSqlite } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
-import { waitUntil } from "./support/wait-until.ts"
 
 type Run = Item<"listMyRuns">
 type Schedule = Output<"getSchedule">

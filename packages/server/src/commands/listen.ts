@@ -1,3 +1,4 @@
+import { estimateOpenFiles, limitReceiveBuffers, readOpenFilesMax } from "@hamlet/kit"
 import type { Hamlet } from "../compose.ts"
 import { type Config, ConfigError } from "../config/config.ts"
 import type { GatewayConnection } from "../gateway/deps.ts"
@@ -7,8 +8,6 @@ import type { SocketRelay } from "../gateway/sockets/socket-relay.ts"
 import { createSocketHandlers } from "../gateway/sockets/sockets.ts"
 import { saveBytesMax } from "../http/request/large-saves.ts"
 import { toPath } from "../http/request/request-url.ts"
-import { estimateOpenFiles, readOpenFilesMax } from "../shared/files/open-files.ts"
-import { limitReceiveBuffers } from "../shared/system/receive-buffers.ts"
 
 type Server = Bun.Server<SocketRelay>
 

@@ -1,11 +1,9 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import { findIdlePlace, limitReceiveBuffers, type Place, TokenBucket } from "@hamlet/kit"
 import type { Hamlet } from "../compose.ts"
 import { type Config, ConfigError } from "../config/config.ts"
-import { findIdlePlace, type Place } from "../shared/system/idle-places.ts"
-import { limitReceiveBuffers } from "../shared/system/receive-buffers.ts"
-import { TokenBucket } from "../shared/token-bucket.ts"
 import { explainListening } from "./listen.ts"
 
 const limits = {

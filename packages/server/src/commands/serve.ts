@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { limitReceiveBuffers, toOwnJson } from "@hamlet/kit"
 import { compose, type Hamlet } from "../compose.ts"
 import {
   type Config,
@@ -13,8 +14,6 @@ import { allScopes } from "../domain/accounts/tokens.ts"
 import type { Links } from "../http/response/links.ts"
 import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
-import { toOwnJson } from "../shared/hostile-input/bounded.ts"
-import { limitReceiveBuffers } from "../shared/system/receive-buffers.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
 import { explainListening, listen } from "./listen.ts"

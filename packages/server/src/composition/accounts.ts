@@ -1,4 +1,5 @@
 import type { ErrorCode } from "@hamlet/contract"
+import { Counter } from "@hamlet/kit"
 import { createAccounts } from "../domain/accounts/accounts.ts"
 import { createEmailAddresses } from "../domain/accounts/email-address.ts"
 import { createIdempotency } from "../domain/accounts/idempotency.ts"
@@ -20,7 +21,6 @@ import type { Runner } from "../domain/runs/runner.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import { createSecrets } from "../domain/secrets/secrets.ts"
 import { AccountWatch } from "../jobs/account-watch.ts"
-import { Counter } from "../shared/counter.ts"
 import { chooseDatabaseHome, type Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
 

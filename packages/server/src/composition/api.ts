@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { LoopDelay, prepareOnce } from "@hamlet/kit"
 import { buildDocsPage, openApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
@@ -15,8 +16,6 @@ import { LargeBodies } from "../http/request/large-bodies.ts"
 import { createLargeSaves } from "../http/request/large-saves.ts"
 import type { Links } from "../http/response/links.ts"
 import { ResponseRooms } from "../http/response/response-room.ts"
-import { prepareOnce } from "../shared/caches/prepare-once.ts"
-import { LoopDelay } from "../shared/time/loop-delay.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 

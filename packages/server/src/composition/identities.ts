@@ -1,3 +1,4 @@
+import { prepareOnce } from "@hamlet/kit"
 import type { Sessions } from "../domain/accounts/sessions.ts"
 import type { Users } from "../domain/accounts/users.ts"
 import { createIdentities } from "../domain/identities/identities.ts"
@@ -9,7 +10,6 @@ import { createClientTokens } from "../domain/oauth/client-tokens.ts"
 import { createOAuthClients } from "../domain/oauth/clients.ts"
 import { createDevices } from "../domain/oauth/devices.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
-import { prepareOnce } from "../shared/caches/prepare-once.ts"
 import type { Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"
 

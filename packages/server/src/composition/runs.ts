@@ -1,5 +1,5 @@
+import { toRetryDelay } from "@hamlet/kit"
 import type { RunTokens } from "../domain/accounts/run-tokens.ts"
-import { toRetryDelay } from "../domain/backoff.ts"
 import { createStartedFiles } from "../domain/files/started-files.ts"
 import { createMailInputs } from "../domain/mail/inbound/receive-mail.ts"
 import { createPrograms, type Programs } from "../domain/modules/programs.ts"

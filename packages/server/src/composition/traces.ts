@@ -1,8 +1,7 @@
 import { hostname } from "node:os"
+import { createSampler, type SpanCounts, Tracer } from "@hamlet/kit"
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
-import { createSampler } from "../shared/tracing/sampler.ts"
-import { type SpanCounts, Tracer } from "../shared/tracing/tracer.ts"
 
 /** The traces of this process. */
 export interface Traces {

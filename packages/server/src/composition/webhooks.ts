@@ -1,3 +1,4 @@
+import { Counter, traceTask } from "@hamlet/kit"
 import type { SentStats } from "../domain/claims.ts"
 import { createRetentionCounts } from "../domain/runs/live-runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
@@ -11,8 +12,6 @@ import {
 } from "../domain/webhooks/send-delivery.ts"
 import { createWebhooks } from "../domain/webhooks/webhooks.ts"
 import { ClaimWorker } from "../jobs/claim-worker.ts"
-import { Counter } from "../shared/counter.ts"
-import { traceTask } from "../shared/tracing/trace-task.ts"
 import { createRowClaims } from "../storage/claims/row-claims.ts"
 import { createDeliveryStore } from "../storage/webhooks/deliveries.ts"
 import type { Foundation } from "./foundation.ts"

@@ -1,6 +1,6 @@
+import { orLate } from "@hamlet/kit"
 import { type Config, ConfigError, loadConfig, options } from "../config/config.ts"
 import { findUnknownSettings, toWarning } from "../config/unknown-settings.ts"
-import { orLate } from "../shared/time/within-time.ts"
 import { checkCgroups } from "./checks/check-cgroups.ts"
 import { checkDataFolder } from "./checks/check-data-folder.ts"
 import { checkDatabase } from "./checks/check-database.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waitUntil } from "../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { type BackupHistory, type BackupSource, Backups } from "./backups.ts"
 
 /** Pieces without end; says how many were made, and whether it was let go. */

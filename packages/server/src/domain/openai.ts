@@ -1,4 +1,4 @@
-import { OpenCounts } from "../shared/counter.ts"
+import { OpenCounts } from "@hamlet/kit"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import { alone, type Sharing } from "./limits/budgets.ts"

@@ -1,3 +1,4 @@
+import { replaceEach } from "@hamlet/kit"
 import { AppError } from "../domain/app-error.ts"
 import type { ResponseKeeper } from "../domain/runs/contents/response-keeper.ts"
 import type { LiveRun, RunEnd } from "../domain/runs/live-runs.ts"
@@ -8,7 +9,6 @@ import {
   type Stopped,
 } from "../domain/runs/runner.ts"
 import { disconnectedError, type RunError } from "../domain/runs/runs.ts"
-import { replaceEach } from "../shared/hostile-input/bounded.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { GatewayLimits } from "./limits.ts"
 import type { RequestBody } from "./request/request-body.ts"

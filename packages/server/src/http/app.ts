@@ -1,16 +1,22 @@
 import { limits, type Method, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
+import type { Attributes } from "@hamlet/kit"
+import {
+  currentWork,
+  explainWaits,
+  parseTraceparent,
+  replaceEach,
+  runWork,
+  startRequest,
+  toFailure,
+  toRegExp,
+  Work,
+} from "@hamlet/kit"
 import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
 import { toKnownMethod } from "../shared/headers/known-method.ts"
-import { replaceEach, toRegExp } from "../shared/hostile-input/bounded.ts"
 import { logLimits } from "../shared/log-limits.ts"
 import { toClientKey } from "../shared/system/client-key.ts"
-import { startRequest, toFailure } from "../shared/tracing/request-span.ts"
-import { explainWaits } from "../shared/tracing/slow-log.ts"
-import { parseTraceparent } from "../shared/tracing/trace-context.ts"
-import type { Attributes } from "../shared/tracing/tracer.ts"
-import { currentWork, runWork, Work } from "../shared/tracing/work.ts"
 import { type Authenticator, createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
 import type { ApiConnection, Endpoint, Handler, Handlers } from "./call.ts"
 import { createEndpoints } from "./endpoints.ts"

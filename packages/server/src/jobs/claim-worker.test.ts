@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waitUntil } from "../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { Claim, ClaimQueue } from "../domain/claims.ts"
 import { ClaimWorker } from "./claim-worker.ts"
 

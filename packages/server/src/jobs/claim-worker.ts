@@ -1,7 +1,6 @@
-import { toRetryDelay } from "../domain/backoff.ts"
+import { Loop, toRetryDelay } from "@hamlet/kit"
 import type { Claim, ClaimQueue } from "../domain/claims.ts"
 import { workBackoff } from "../domain/queue/work-backoff.ts"
-import { Loop } from "../shared/loop.ts"
 
 export interface ClaimWorkerOptions<OneClaim extends Claim> {
   readonly claims: ClaimQueue<OneClaim>

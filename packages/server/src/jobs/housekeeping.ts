@@ -1,3 +1,4 @@
+import { Loop } from "@hamlet/kit"
 import { purgeUser, type UserData } from "../domain/accounts/accounts.ts"
 import { type IdempotencyStore, toDiscardBefore } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
@@ -9,7 +10,6 @@ import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
 import { type DeletedVals, purgeVals } from "../domain/val-storage.ts"
 import type { ValStore } from "../domain/vals/vals.ts"
 import type { DeliveryStore } from "../domain/webhooks/deliveries.ts"
-import { Loop } from "../shared/loop.ts"
 
 export interface HousekeepingOptions extends UserData, DeletedVals {
   readonly runs: RunStore

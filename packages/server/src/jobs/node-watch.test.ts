@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { insertValRows } from "../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
-import { waitUntil } from "../../test/support/wait-until.ts"
 import type { Node, NodeStatus } from "../domain/nodes.ts"
 import type { TakenOver } from "../domain/queue/queue-store.ts"
 import type { RunRecord } from "../domain/runs/runs.ts"

@@ -1,3 +1,4 @@
+import { Loop } from "@hamlet/kit"
 import type { TokenStore } from "../domain/accounts/tokens.ts"
 import {
   type KnownNode,
@@ -9,7 +10,6 @@ import {
 } from "../domain/nodes.ts"
 import type { QueueStore, TakenOver } from "../domain/queue/queue-store.ts"
 import { serverErrors } from "../domain/runs/runs.ts"
-import { Loop } from "../shared/loop.ts"
 
 export interface NodeWatchOptions {
   /** This process. */

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test"
+import { noMask } from "@hamlet/kit"
+import { waitUntil } from "@hamlet/kit/testing"
 import { idleStatus } from "../../test/support/fakes/idle-status.ts"
 import { openRules, type TestRules } from "../../test/support/rules.ts"
-import { waitUntil } from "../../test/support/wait-until.ts"
 import { AppError } from "../domain/app-error.ts"
 import { createClaimedRuns } from "../domain/queue/claimed-runs.ts"
 import type { ClaimedRun, ClaimRequest, QueueStore } from "../domain/queue/queue-store.ts"
@@ -9,7 +10,6 @@ import { ResponseKeeper, responseLimits } from "../domain/runs/contents/response
 import { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { Runner, RunSlot } from "../domain/runs/runner.ts"
 import type { RunStore } from "../domain/runs/runs.ts"
-import { noMask } from "../domain/secrets/secret-mask.ts"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import { QueueWorker, type QueueWorkerLimits, queueWorkerLimits } from "./queue-worker.ts"
 

@@ -1,3 +1,4 @@
+import { Loop } from "@hamlet/kit"
 import type { Fenced } from "../domain/claims.ts"
 import type { ClaimedRuns } from "../domain/queue/claimed-runs.ts"
 import type {
@@ -10,7 +11,6 @@ import type {
 } from "../domain/queue/queue-store.ts"
 import type { QueueStats, RunQueue } from "../domain/queue/run-queue.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
-import { Loop } from "../shared/loop.ts"
 
 /** How a node works on the queue. */
 export const queueWorkerLimits = {

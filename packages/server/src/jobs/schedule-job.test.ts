@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { FiredBatch, ScheduleWork } from "../domain/schedules/schedules.ts"
 import { ScheduleJob, type ScheduleJobLimits } from "./schedule-job.ts"
 

@@ -1,6 +1,5 @@
+import { Histogram, Loop } from "@hamlet/kit"
 import type { ScheduleStats, ScheduleStore } from "../domain/schedules/schedules.ts"
-import { Histogram } from "../shared/histogram.ts"
-import { Loop } from "../shared/loop.ts"
 
 /** What the job does with schedules. */
 type DueSchedules = Pick<

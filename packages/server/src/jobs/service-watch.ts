@@ -1,6 +1,5 @@
+import { Loop, withinTime } from "@hamlet/kit"
 import type { Service, ServiceStatus } from "../domain/nodes.ts"
-import { Loop } from "../shared/loop.ts"
-import { withinTime } from "../shared/time/within-time.ts"
 
 /** A service, and how it is asked. */
 export interface WatchedService extends Service {

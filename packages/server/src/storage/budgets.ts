@@ -1,3 +1,4 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { BudgetStore } from "../domain/limits/budgets.ts"
 import { type MinuteCounts, sumCounts } from "../domain/limits/minute-counts.ts"
 import {
@@ -11,7 +12,6 @@ import {
   settleSlots,
   slotsRenewedMs,
 } from "../domain/limits/settle-budget.ts"
-import { toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { type Database, rows } from "./database/database.ts"
 import { nothing, raw, type Statements, sql } from "./database/sql.ts"
 

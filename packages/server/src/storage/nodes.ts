@@ -1,5 +1,5 @@
+import { toOwnJson } from "@hamlet/kit"
 import { type ListedNode, type NodeReport, type NodeStore, nodeLeaseMs } from "../domain/nodes.ts"
-import { toOwnJson } from "../shared/hostile-input/bounded.ts"
 import { hasOpenClaims, listClaims, type StoredClaims, toFencesJson } from "./claims/node-claims.ts"
 import { readClock } from "./database/clock.ts"
 import { type Database, firstRow, type Script } from "./database/database.ts"

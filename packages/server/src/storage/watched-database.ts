@@ -1,5 +1,5 @@
-import type { SlowLog } from "../shared/tracing/slow-log.ts"
-import { currentWork, type Work } from "../shared/tracing/work.ts"
+import type { SlowLog } from "@hamlet/kit"
+import { currentWork, type Work } from "@hamlet/kit"
 import type { Database, Script } from "./database/database.ts"
 import { isUnavailable } from "./database/errors.ts"
 import { type Statement, sql } from "./database/sql.ts"

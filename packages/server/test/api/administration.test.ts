@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { availableParallelism, hostname } from "node:os"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { operator } from "../../src/domain/accounts/audit.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { createNodeStore } from "../../src/storage/nodes.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"

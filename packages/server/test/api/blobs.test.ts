@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { listen } from "../fuzz/listen.ts"
 import { exchange, parseResponses } from "../fuzz/raw/raw-client.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { FakeBucket } from "../support/fakes/fake-bucket.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, nextMillisecond, refusalOf } from "./suite.ts"
 
 const mega = 1024 ** 2

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describePostgres, describeSqlite, type OpenDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import type { ValView } from "./suite.ts"
 
 /** The contents of files by path; null deletes the file. */

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { addNotice } from "../../src/storage/mail/outbound/add-notice.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const sink = await startMailSink()

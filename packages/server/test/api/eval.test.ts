@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { describeSqliteApi, idsOf, refusalOf } from "./suite.ts"
 
 describeSqliteApi("api/eval", ({ call, addUser: person, val }) => {

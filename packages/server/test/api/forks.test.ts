@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { createBundleStore } from "../../src/storage/modules/bundles.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { idsOf, nextMillisecond, refusalOf, type ValView } from "./suite.ts"
 
 const base = `${testBaseUrl}/v`

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, openApi, type TestUser, testBaseUrl } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { connectMcp, revisions } from "./mcp-client.ts"
 import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { GatewayConnection } from "../../src/gateway/deps.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { nextMillisecond, type ValView } from "./suite.ts"
 
 const runtime = { "user-agent": "Deno/2.9.5" }

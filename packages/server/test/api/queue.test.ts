@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { AppError } from "../../src/domain/app-error.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeRunner } from "../support/fakes/fake-runner.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const respondAsync = { prefer: "respond-async" }
 const add = "export default (a, b) => a + b"

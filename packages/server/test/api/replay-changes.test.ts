@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeSqliteApi, refusalOf, type ValView } from "./suite.ts"
 
 /** Responds with the request that it got. */

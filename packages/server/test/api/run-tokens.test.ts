@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
 import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { describeApi, idsOf, refusalOf } from "./suite.ts"
 
 const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeSqliteApi, idsOf, refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { FakeRunner } from "../support/fakes/fake-runner.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const respondAsync = { prefer: "respond-async" }
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus } from "../support/api.ts"
 import { openAiKey, startOpenAiService } from "../support/openai-service.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const service = startOpenAiService()

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
 import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
 import { expectStatus, type TestResponse, type TestUser, testBaseUrl } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { dumpDatabase } from "./dump.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "bun:test"
 import type { val } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { z } from "zod"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import {
@@ -17,7 +18,6 @@ import {
 } from "../support/databases.ts"
 import { toEndedRun } from "../support/fakes/ended-run.ts"
 import { hasLibsql, type LibsqlProcess, startLibsql } from "../support/processes/libsql-process.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 export type ValView = z.infer<typeof val>
 

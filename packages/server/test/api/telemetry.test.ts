@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
 
 const noon = Date.parse("2024-05-01T12:00:00.000Z")

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import {
   expectStatus,
   openApi,
@@ -8,7 +9,6 @@ import {
 } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase } from "../support/databases.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const runsMax = 3

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test"
 import type { Socket } from "node:net"
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { createEvalVal, shareEvalVal } from "./support/eval-val.ts"
 import { OutsideServer, type RespondToRequest, toRawUrl } from "./support/outside-server.ts"

@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { egressRequests } from "./probes/egress-requests.ts"
 import type { AttackServer } from "./support/attack-server.ts"
 import { Canary } from "./support/canary.ts"

@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { waitUntil, waitUntilStable } from "../support/wait-until.ts"
+import { waitUntil, waitUntilStable } from "@hamlet/kit/testing"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { createEvalVal } from "./support/eval-val.ts"
 import { OutsideServer } from "./support/outside-server.ts"

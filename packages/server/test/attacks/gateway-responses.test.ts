@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { parseRawResponses, type RawResponse } from "./support/raw-http.ts"
 

@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { AttackServer, ReceivedResponse, SavedVal } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 

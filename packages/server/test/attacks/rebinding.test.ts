@@ -1,6 +1,6 @@
 import { afterAll, expect } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { notRun } from "../support/databases.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { Canary, hasIPv6 } from "./support/canary.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { shareEvalVal } from "./support/eval-val.ts"

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test"
 import { createServer, type Socket } from "node:net"
 import { join } from "node:path"
-import { waitUntil, waitUntilStable } from "../support/wait-until.ts"
+import { waitUntil, waitUntilStable } from "@hamlet/kit/testing"
 import { notations } from "./probes/egress-addresses.ts"
 import type { AttackServer, SavedVal } from "./support/attack-server.ts"
 import { Canary } from "./support/canary.ts"

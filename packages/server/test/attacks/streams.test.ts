@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { ReceivedResponse, SavedVal } from "./support/attack-server.ts"
 import { describeAttacks } from "./support/describe-attacks.ts"
 import { countOpenFiles, readResidentBytes } from "./support/processes.ts"

@@ -1,6 +1,6 @@
 import { errorCodes, errorsOf, type RouteDefinition } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { TestApi, TestResponse, TestUser } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import type { TestCaller } from "./callers.ts"
 import { type Expected, expectedOf, type Privacy } from "./rules.ts"
 import { createSubject, type Subject } from "./subject.ts"

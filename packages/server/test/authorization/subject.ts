@@ -1,7 +1,7 @@
 import type { RouteDefinition } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "../api/oauth-flow.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { addIdentity } from "./linked-identity.ts"
 import type { Privacy } from "./rules.ts"
 import { toRunRecord } from "./run-record.ts"

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createBackupChecker } from "@hamlet/contract/backup"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { refusalOf } from "../api/suite.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /** More than is kept in memory. */
 const blobs = 6

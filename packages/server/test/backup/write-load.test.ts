@@ -1,9 +1,9 @@
 import { Database as Connection } from "bun:sqlite"
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { join } from "node:path"
+import { waitUntil } from "@hamlet/kit/testing"
 import { openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { createRestoreTarget, takeBackup } from "./restore-target.ts"
 
 /**

@@ -1,10 +1,10 @@
 import { test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { SQL } from "bun"
 import { explained, NoResponse, Writer } from "../files-model/writer.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { createRandom, testSeed } from "../support/random.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /*
  * `npm run chaos -- files`: random saves, moves, deletions, branches and deleted versions of several

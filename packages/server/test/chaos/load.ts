@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { AttackServer, SavedVal } from "../attacks/support/attack-server.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /** What came of the requests so far. */
 export interface Tally {

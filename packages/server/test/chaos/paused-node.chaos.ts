@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /*
  * `npm run chaos -- pause`: a node is stopped with SIGSTOP for longer than its lease, and goes on

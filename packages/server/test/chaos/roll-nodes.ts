@@ -1,6 +1,7 @@
 import { expect } from "bun:test"
 import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { OpenDatabase } from "../support/databases.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
@@ -14,7 +15,6 @@ import {
   toLocal,
 } from "../support/proxies/start-proxy.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /** Several, so that the proxy gives some to each node. */
 const socketVals = ["echo0", "echo1", "echo2", "echo3"]

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 
 /**
  * What a fixed piece of work took on the machine on which the limit was set, in time of the

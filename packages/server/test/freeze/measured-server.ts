@@ -1,5 +1,5 @@
 // The program of the server that is measured.
-import { loopDelayLimits } from "../../src/shared/time/loop-delay.ts"
+import { loopDelayLimits } from "@hamlet/kit"
 import { longPause } from "./loop-meter.ts"
 
 // A pause appears shorter by up to the time between two samples.

@@ -1,4 +1,4 @@
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 
 /** A WebSocket to a val. */
 export interface OpenSocket {

@@ -1,3 +1,4 @@
+import { isJsonText, noMask } from "@hamlet/kit"
 import type {
   CallArgs,
   CallOutcome,
@@ -9,8 +10,6 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../src/domain/runs/runner.ts"
-import { noMask } from "../../src/domain/secrets/secret-mask.ts"
-import { isJsonText } from "../../src/shared/json-text.ts"
 import { idleStatus } from "../support/fakes/idle-status.ts"
 import { toValResponse } from "../support/fakes/val-response.ts"
 

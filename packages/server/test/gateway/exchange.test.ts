@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 let fixture: GatewayFixture

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { AppError } from "../../src/domain/app-error.ts"
 import { describeSqlite } from "../support/databases.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 /** What the server has logged since this was last asked. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { limits, type valResponse } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { z } from "zod"
 import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import type { Val } from "../../src/domain/vals/vals.ts"
 import type { TestUser } from "../support/api.ts"
 import { describeSqlite } from "../support/databases.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 import type { PlainVal } from "./support/plain-runner.ts"
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
+import { waitUntil } from "@hamlet/kit/testing"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const title = "the gateway in front of sandboxed vals"
 const mega = 1024 ** 2

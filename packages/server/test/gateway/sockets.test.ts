@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
+import { Counter, SlowLog } from "@hamlet/kit"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { GatewayDeps } from "../../src/gateway/deps.ts"
 import { createGateway, type Gateway } from "../../src/gateway/gateway.ts"
 import { type GatewayLimits, gatewayLimits } from "../../src/gateway/limits.ts"
 import { createSocketHandlers } from "../../src/gateway/sockets/sockets.ts"
-import { Counter } from "../../src/shared/counter.ts"
-import { SlowLog } from "../../src/shared/tracing/slow-log.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 let fixture: GatewayFixture

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeSqlite } from "../support/databases.ts"
 import { startOtlpReceiver } from "../support/fakes/otlp-receiver.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { openGatewayFixture } from "./support/gateway-fixture.ts"
 
 const toTraceId = (id: string | null) => id?.replaceAll("-", "") ?? ""

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { LoopDelay } from "../../src/shared/time/loop-delay.ts"
-import { waitUntil } from "../support/wait-until.ts"
+import { LoopDelay } from "@hamlet/kit"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeMail, mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"
 

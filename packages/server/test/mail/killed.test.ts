@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import { generateKeyPairSync } from "node:crypto"
+import { waitUntil } from "@hamlet/kit/testing"
 import { createTransport } from "nodemailer"
 import { expectStatus } from "../support/api.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { describeMail, type MailSuite, mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { createTransport } from "nodemailer"
 import { notRun } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { mailDomain } from "./support/mail-suite.ts"
 
 const title = "a sandboxed val of type email"

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { openApi } from "../support/api.ts"
 import { describeSqlite } from "../support/databases.ts"
 import { FakeRunner } from "../support/fakes/fake-runner.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { startOtlpReceiver } from "../support/fakes/otlp-receiver.ts"
 import { startReceiver } from "../support/fakes/webhook-receiver.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"
 

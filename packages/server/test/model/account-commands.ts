@@ -1,6 +1,6 @@
 import type { Scope } from "@hamlet/contract"
+import { waitUntil } from "@hamlet/kit/testing"
 import fc from "fast-check"
-import { waitUntil } from "../support/wait-until.ts"
 import { checkToken, createToken, deleteSecret, putSecret, revokeToken } from "./account-rules.ts"
 import { type Actor, anyViewer, pickMostly, slot, viewerOf } from "./arbitraries.ts"
 import { checkOutcome, checkRecord } from "./check.ts"

@@ -1,5 +1,5 @@
+import { waitUntil } from "@hamlet/kit/testing"
 import fc from "fast-check"
-import { waitUntil } from "../support/wait-until.ts"
 import {
   type Actor,
   actorOf,

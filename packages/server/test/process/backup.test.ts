@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
 import { createBackupChecker } from "@hamlet/contract/backup"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeSqlite } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const headers = { authorization: `Bearer ${chosenToken}` }
 /** More than fits into what lies between a server and a client. */

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { FakeBucket } from "../support/fakes/fake-bucket.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const mega = 1024 ** 2
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { Door } from "../freeze/door.ts"
 import { guestWork } from "../freeze/doors/guest.ts"
 import { databaseDoors, doorGroups } from "../freeze/doors.ts"
@@ -16,7 +17,6 @@ import {
 import { egressFilesMax, type OpenStage, openStage } from "../freeze/stage.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /** By how much the server may grow while it handles an input. */
 const growthMbMax = 300

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { closeSync, openSync, writeSync } from "node:fs"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { notRun } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const canMount =
   process.platform === "linux" && Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0

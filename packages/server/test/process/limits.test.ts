@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { SlotHolder } from "../../src/domain/limits/settle-budget.ts"
 import { runsAtOnce } from "../../src/domain/limits/shared-slots.ts"
 import type { Database } from "../../src/storage/database/database.ts"
@@ -9,7 +10,6 @@ import { openPostgres } from "../../src/storage/postgres/open.ts"
 import { notRun } from "../support/databases.ts"
 import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
 const testMsMax = 300_000

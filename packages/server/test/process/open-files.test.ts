@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { countDescriptors } from "../freeze/loop-meter.ts"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const filesMax = 160
 const testMsMax = 240_000

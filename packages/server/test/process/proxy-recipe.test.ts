@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { loadConfig } from "../../src/config/config.ts"
 import { checkExposure } from "../../src/doctor/checks/check-exposure.ts"
 import { type Authority, createAuthority } from "../support/certificates.ts"
@@ -15,7 +16,6 @@ import {
   waitForPort,
 } from "../support/proxies/proxy-client.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 // What docs/self-hosting.md tells an operator to type and to write, as it stands there but for
 // ports and the place of the certificate.

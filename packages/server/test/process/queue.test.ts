@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase, describePostgres } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 const quick = "export default () => 42"

@@ -3,6 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { databases, notRun } from "../support/databases.ts"
 import { findFreePort } from "../support/processes/free-port.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
@@ -16,7 +17,6 @@ import {
   toLocal,
 } from "../support/proxies/start-proxy.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const kinds: readonly ProxyKind[] = ["nginx", "haproxy", "caddy"]
 const installed = kinds.filter((kind) => findProxy(kind) !== undefined)

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url))
 const startScript = `${root}scripts/start.mjs`

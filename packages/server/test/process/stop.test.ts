@@ -3,10 +3,10 @@ import { once } from "node:events"
 import { existsSync, readdirSync } from "node:fs"
 import { connect, type Socket } from "node:net"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase, describeSqlite } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 // A busy machine is slow with servers that start, and with hundreds of writes.
 setDefaultTimeout(240_000)

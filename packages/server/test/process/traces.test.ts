@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describePostgres } from "../support/databases.ts"
 import { FakeBucket } from "../support/fakes/fake-bucket.ts"
 import { FakeRegistry } from "../support/fakes/fake-registry.ts"
 import { type ReceivedSpan, startOtlpReceiver } from "../support/fakes/otlp-receiver.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const traceId = "0af7651916cd43dd8448eb211c80319c"
 const secret = "hunter2hunter2"

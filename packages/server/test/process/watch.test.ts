@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeSqlite, notRun } from "../support/databases.ts"
 import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
 const startMsMax = 180_000

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { depthMax } from "../../src/domain/egress.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase, describeSqlite } from "../support/databases.ts"
 import { startReceiver, verifyHook } from "../support/fakes/webhook-receiver.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /** How long a chain of runs and events may take on a busy machine. */
 const chainMsMax = 100_000

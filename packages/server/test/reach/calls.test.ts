@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 describeAttacks("reach/calls", {}, (getServer) => {
   const addressOf = (host: string, scheme = "http") => `${scheme}://${host}`

@@ -1,5 +1,5 @@
+import { waitUntil } from "@hamlet/kit/testing"
 import type { AttackServer, SavedVal } from "../attacks/support/attack-server.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /** As long as a registry and a busy machine may need for some packages. */
 const fetchMsMax = 180_000

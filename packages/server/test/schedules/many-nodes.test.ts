@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { changeSchedule } from "../../src/domain/schedules/schedules.ts"
 import { listNextTimes } from "../../src/domain/schedules/timing.ts"
 import type { Database } from "../../src/storage/database/database.ts"
@@ -7,7 +8,6 @@ import { createScheduleStore } from "../../src/storage/schedules/schedules.ts"
 import { insertValRows } from "../support/data/insert-val-rows.ts"
 import { databases, notRun } from "../support/databases.ts"
 import { createRandom, testSeed } from "../support/random.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { ClockedNode } from "./clocked-node.ts"
 
 /** `npm run chaos -- schedules` asks for more of it. */

@@ -2,12 +2,12 @@ import { expect } from "bun:test"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { waitUntil } from "@hamlet/kit/testing"
 import { compose, type Hamlet, type Replacements } from "../../src/compose.ts"
 import { loadConfig } from "../../src/config/config.ts"
 import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
 import { FakeResolver } from "./fakes/fake-resolver.ts"
-import { waitUntil } from "./wait-until.ts"
 
 /** A user with a token. */
 export interface TestUser {

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { ApiError, type Client, createClient } from "@hamlet/contract/client"
+import { waitUntil } from "@hamlet/kit/testing"
 import { chosenToken } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 
 /** A node, as clients see it. */
 export interface Peer {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { notRun } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import { type TailedRun, VtClient } from "./vt-client.ts"
 
 const title = "v2: vt tail of runs in sandboxes"

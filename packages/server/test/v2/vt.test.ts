@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtemp, rename, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { describeSqlite } from "../support/databases.ts"
 import { toEndedRun } from "../support/fakes/ended-run.ts"
 import { type Loopback, openLoopback } from "../support/loopback.ts"
-import { waitUntil } from "../support/wait-until.ts"
 import type { Branch, Val } from "./sdk-records.ts"
 import {
   AuthenticationError,

@@ -1,7 +1,6 @@
 import { freemem, totalmem } from "node:os"
+import { readOpenFilesMax, tryReadText } from "@hamlet/kit"
 import type { Config } from "../../config/config.ts"
-import { readOpenFilesMax } from "../../shared/files/open-files.ts"
-import { tryReadText } from "../../shared/files/try-read.ts"
 import { about, type Findings, toSize } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 

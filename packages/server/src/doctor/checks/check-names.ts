@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
+import { orLate } from "@hamlet/kit"
 import type { Config } from "../../config/config.ts"
-import { orLate } from "../../shared/time/within-time.ts"
 import { about, type Findings, type Topic } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 

@@ -1,6 +1,5 @@
 import { createHash, randomInt } from "node:crypto"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { makeOnce } from "../../shared/once.ts"
+import { makeOnce, toOwnJson } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { type KeyClaim, Once, type OnceStep, runOnce } from "../../shared/once.ts"
+import { type KeyClaim, Once, type OnceStep, parseOwnJson, runOnce, toOwnJson } from "@hamlet/kit"
 import { AppError } from "../app-error.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type Statement, sql } from "../../storage/database/sql.ts"
 import { RunTokens } from "./run-tokens.ts"
 import type { LiveTokens, TokenStore } from "./tokens.ts"

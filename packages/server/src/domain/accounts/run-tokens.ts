@@ -1,5 +1,5 @@
 import type { Scope } from "@hamlet/contract"
-import { Loop } from "../../shared/loop.ts"
+import { Loop } from "@hamlet/kit"
 import type { Clock } from "../clock.ts"
 import {
   type FoundToken,

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto"
 import type { Scope, session } from "@hamlet/contract"
-import { makeOnce } from "../../shared/once.ts"
+import { makeOnce, truncateText } from "@hamlet/kit"
 import type { Caller, SessionRoot } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
-import { truncateText } from "../runs/truncate.ts"
 import { hasTokenShape, makeTokenText } from "./token-text.ts"
 import { hashToken, type Tokens } from "./tokens.ts"
 

@@ -1,4 +1,4 @@
-import { toBase62 } from "../../shared/base62.ts"
+import { toBase62 } from "@hamlet/kit"
 
 /**
  * What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, to be in a

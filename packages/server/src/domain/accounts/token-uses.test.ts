@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { Caller } from "../access.ts"
 import { TokenUses } from "./token-uses.ts"
 import type { TokenStore } from "./tokens.ts"

@@ -1,4 +1,4 @@
-import { Loop } from "../../shared/loop.ts"
+import { Loop } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import type { TokenStore } from "./tokens.ts"
 

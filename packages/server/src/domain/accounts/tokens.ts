@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { type Scope, scope, type token } from "@hamlet/contract"
-import { makeOnce } from "../../shared/once.ts"
+import { makeOnce } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

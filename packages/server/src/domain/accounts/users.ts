@@ -1,4 +1,4 @@
-import { makeOnce } from "../../shared/once.ts"
+import { makeOnce } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

@@ -1,6 +1,6 @@
 import { limits as wireLimits } from "@hamlet/contract"
 import type { ThreeTexts } from "@hamlet/contract/merge-lines"
-import { createTimeSlice } from "../../shared/time-slice.ts"
+import { createTimeSlice } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

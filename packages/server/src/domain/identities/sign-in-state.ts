@@ -1,5 +1,5 @@
+import { parseOwnJson, toOwnJson } from "@hamlet/kit"
 import { z } from "zod"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { hashToken } from "../accounts/tokens.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

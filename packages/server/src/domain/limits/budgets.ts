@@ -1,4 +1,4 @@
-import { Loop } from "../../shared/loop.ts"
+import { Loop } from "@hamlet/kit"
 import type { BudgetAnswer, BudgetAsk } from "./settle-budget.ts"
 
 /** Stores what all nodes together use of each limit. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { type BudgetStore, Budgets, toBudgetKey } from "./budgets.ts"
 import { sumCounts } from "./minute-counts.ts"
 import { type Budget, type BudgetAsk, isSlotAsk, settleRate, settleSlots } from "./settle-budget.ts"

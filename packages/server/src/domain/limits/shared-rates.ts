@@ -1,4 +1,4 @@
-import { TokenBucket, TokenBuckets } from "../../shared/token-bucket.ts"
+import { TokenBucket, TokenBuckets } from "@hamlet/kit"
 import {
   type BudgetSource,
   type OpenAsk,

@@ -1,4 +1,4 @@
-import { repeatText, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { repeatText, toOwnJson } from "@hamlet/kit"
 import { isRelative } from "./import-address.ts"
 import type { ConfigEdit } from "./imports/config-edits.ts"
 import { toTextKey } from "./imports/config-keys.ts"

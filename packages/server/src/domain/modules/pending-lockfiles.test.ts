@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { codeOf } from "../../../test/support/rules.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { AppError } from "../app-error.ts"
 import type { Lockfile, Resolution } from "./lockfiles.ts"
 import { createPendingLockfiles } from "./pending-lockfiles.ts"

@@ -1,4 +1,4 @@
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 import type { ProgramModule } from "./program-module.ts"
 
 /** An import of `node:module`, found as text: a parser would take longer than it is worth here. */

@@ -4,7 +4,7 @@ import {
   type StandardModuleName,
   standardModuleNames,
 } from "@hamlet/contract/standard-modules"
-import { toRegExp } from "../../shared/hostile-input/bounded.ts"
+import { toRegExp } from "@hamlet/kit"
 import type { ProgramModule } from "./program-module.ts"
 
 /** The code of the modules. It does not change while the server runs, so no program's key has it. */

@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import { errorCodes } from "@hamlet/contract"
-import { Loop } from "../../shared/loop.ts"
-import { Work } from "../../shared/tracing/work.ts"
+import { Loop, Work } from "@hamlet/kit"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
 import type { StartedFiles } from "../files/started-files.ts"

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto"
 import { limits } from "@hamlet/contract"
-import { fromBase32, toBase32 } from "../../shared/base32.ts"
+import { fromBase32, toBase32 } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

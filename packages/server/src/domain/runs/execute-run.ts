@@ -1,6 +1,5 @@
 import { limits } from "@hamlet/contract"
-import { parseJson } from "../../shared/hostile-input/bounded.ts"
-import { isJsonText } from "../../shared/json-text.ts"
+import { isJsonText, parseJson, truncateText } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -11,7 +10,6 @@ import type { Val } from "../vals/vals.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
 import type { CallArgs, MailCall, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
 import { cancelledError, type RunError } from "./runs.ts"
-import { truncateText } from "./truncate.ts"
 
 /** A run that has started and is on disk. */
 export interface StartedRun<Result> {

@@ -1,6 +1,6 @@
 import { limits as wire } from "@hamlet/contract"
-import type { Tracer, TraceSpan } from "../../shared/tracing/tracer.ts"
-import { currentWork, type Work } from "../../shared/tracing/work.ts"
+import type { Tracer, TraceSpan } from "@hamlet/kit"
+import { currentWork, truncateError, truncateMeasured, type Work } from "@hamlet/kit"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
 import type { CodeFile } from "../vals/vals.ts"
 import type { AdoptedRun, NewRun, RunClaim } from "./new-run.ts"
@@ -18,7 +18,6 @@ import type {
   RunSource,
   RunStatus,
 } from "./runs.ts"
-import { truncateError, truncateMeasured } from "./truncate.ts"
 
 /** How a run ended. */
 export interface RunEnd {

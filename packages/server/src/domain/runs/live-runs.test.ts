@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
+import { noMask } from "@hamlet/kit"
+import { waitUntil } from "@hamlet/kit/testing"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import { noMask } from "../secrets/secret-mask.ts"
 import type { Val } from "../vals/vals.ts"
 import {
   createRetentionCounts,

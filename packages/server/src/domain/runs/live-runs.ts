@@ -1,6 +1,5 @@
-import { Histogram } from "../../shared/histogram.ts"
-import { Loop } from "../../shared/loop.ts"
-import type { Tracer } from "../../shared/tracing/tracer.ts"
+import type { Tracer } from "@hamlet/kit"
+import { Histogram, Loop } from "@hamlet/kit"
 import type { Clock } from "../clock.ts"
 import { type LiveRun, RecordedRun, type RunWatcher } from "./live-run.ts"
 import type { AdoptedRun, NewRun } from "./new-run.ts"

@@ -1,4 +1,4 @@
-import type { Work } from "../../shared/tracing/work.ts"
+import type { Work } from "@hamlet/kit"
 import type { LogGap, LogLine, RecordedClaim, RunInput, RunRecord, RunRequest } from "./runs.ts"
 
 /** A run that is about to start. */

@@ -1,6 +1,5 @@
 import { limits } from "@hamlet/contract"
-import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { isJsonText } from "../../shared/json-text.ts"
+import { isJsonText, parseJson, toOwnJson } from "@hamlet/kit"
 import type { MailInputs } from "../mail/inbound/receive-mail.ts"
 import type { Val } from "../vals/vals.ts"
 import type { CallArgs, MailCall } from "./runner.ts"

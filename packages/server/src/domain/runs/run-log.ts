@@ -1,5 +1,5 @@
+import { truncateText } from "@hamlet/kit"
 import type { LogGap, LogLine } from "./runs.ts"
-import { truncateText } from "./truncate.ts"
 
 /** What a line counts besides its message, so that empty lines are limited too. */
 const lineBytes = 64

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import { noMask } from "@hamlet/kit"
+import { waitUntil } from "@hamlet/kit/testing"
 import { openRules } from "../../../test/support/rules.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
-import { noMask } from "../secrets/secret-mask.ts"
 import { LiveRuns, type NewRun } from "./live-runs.ts"
 import type { RunStore } from "./runs.ts"
 

@@ -1,7 +1,5 @@
-import { Loop } from "../../shared/loop.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
-import type { Tracer } from "../../shared/tracing/tracer.ts"
-import { detachWork } from "../../shared/tracing/work.ts"
+import type { Tracer } from "@hamlet/kit"
+import { createTimeSlice, detachWork, Loop } from "@hamlet/kit"
 import { AppError } from "../app-error.ts"
 import {
   type RecordedRun,

@@ -1,6 +1,5 @@
-import { toTraceId } from "../../shared/tracing/trace-context.ts"
-import type { Tracer, TraceSpan } from "../../shared/tracing/tracer.ts"
-import { currentWork, Work } from "../../shared/tracing/work.ts"
+import type { Tracer, TraceSpan } from "@hamlet/kit"
+import { currentWork, toTraceId, Work } from "@hamlet/kit"
 import type { NewRun } from "./new-run.ts"
 import type { RunRecord } from "./runs.ts"
 

@@ -4,8 +4,8 @@ import {
   type scheduleOverlap,
   limits as wire,
 } from "@hamlet/contract"
+import type { Histogram } from "@hamlet/kit"
 import type { z } from "zod"
-import type { Histogram } from "../../shared/histogram.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

@@ -1,6 +1,6 @@
+import { createMask, type Mask } from "@hamlet/kit"
 import type { Substitution } from "../egress.ts"
 import type { Cipher } from "./cipher.ts"
-import { createMask, type Mask } from "./secret-mask.ts"
 import { type SecretInput, type SecretStore, toAccountPurpose } from "./secrets.ts"
 import { toValPurpose, type ValSecretStore } from "./val-secrets.ts"
 

@@ -1,4 +1,4 @@
-import { createTimeSlice, mapInSlices } from "../../shared/time-slice.ts"
+import { createTimeSlice, mapInSlices } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import {
   type ImportAddress,

@@ -1,6 +1,5 @@
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { type Backoff, findRetryDelay, toOwnJson } from "@hamlet/kit"
 import { AppError } from "../app-error.ts"
-import { type Backoff, findRetryDelay } from "../backoff.ts"
 import type { Claim } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import { depthMax } from "../egress.ts"

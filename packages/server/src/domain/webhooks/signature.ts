@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { parseOwnJson, toOwnJson } from "@hamlet/kit"
 import type { Cipher, Sealed } from "../secrets/cipher.ts"
 
 /** Marks a secret of a webhook, as the specification "Standard Webhooks" asks. */

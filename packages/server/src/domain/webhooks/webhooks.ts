@@ -1,5 +1,5 @@
 import { type webhook, limits as wire } from "@hamlet/contract"
-import { makeOnce } from "../../shared/once.ts"
+import { makeOnce } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

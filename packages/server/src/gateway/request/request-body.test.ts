@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { Watchdog } from "../../shared/time/watchdog.ts"
+import { Watchdog } from "@hamlet/kit"
 import { readRequestBody } from "./request-body.ts"
 
 const limits = {

@@ -1,6 +1,6 @@
+import type { Watchdog, Watched } from "@hamlet/kit"
+import { nextReadTurn, PieceRate } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { nextReadTurn, PieceRate } from "../../shared/hostile-input/read-pieces.ts"
-import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 import type { HeaderRecord } from "./request-headers.ts"
 

@@ -1,8 +1,8 @@
+import type { TraceSpan } from "@hamlet/kit"
 import type { HeaderList } from "../../domain/runs/runner.ts"
 import { withoutOwnCookies } from "../../shared/cookies.ts"
 import { parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"
-import type { TraceSpan } from "../../shared/tracing/tracer.ts"
 
 /** The headers of a request by name, in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>

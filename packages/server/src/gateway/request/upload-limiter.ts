@@ -1,5 +1,5 @@
+import { OpenCounts } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { OpenCounts } from "../../shared/counter.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes, isRetryable, statusTexts } from "@hamlet/contract"
+import { replaceEach, toOwnJson } from "@hamlet/kit"
 import type { RunError } from "../../domain/runs/runs.ts"
-import { replaceEach, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 
 /** An error that the gateway sends in place of a val's response. */
 export interface ErrorPageContent {

@@ -1,3 +1,4 @@
+import type { Watchdog } from "@hamlet/kit"
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
 import {
   brokenResponse,
@@ -6,7 +7,6 @@ import {
   type ValResponse,
 } from "../../domain/runs/runner.ts"
 import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
-import type { Watchdog } from "../../shared/time/watchdog.ts"
 import { mayHaveScript, toScriptedHeaders } from "../page-console/page-headers.ts"
 import { insertIntoPage, insertIntoStream } from "../page-console/script-inserter.ts"
 import {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { Watchdog } from "../../shared/time/watchdog.ts"
+import { Watchdog } from "@hamlet/kit"
 import { ResponseStream } from "./response-stream.ts"
 
 const deadlines = new Watchdog(1_000_000)

@@ -1,6 +1,6 @@
+import type { Watchdog, Watched } from "@hamlet/kit"
+import { PieceRate } from "@hamlet/kit"
 import type { BodySample } from "../../domain/runs/contents/response-keeper.ts"
-import { PieceRate } from "../../shared/hostile-input/read-pieces.ts"
-import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /** Called when a response has ended: exactly one of these methods, once. */

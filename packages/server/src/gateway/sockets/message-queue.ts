@@ -1,5 +1,4 @@
-import { createTimeSlice } from "../../shared/time-slice.ts"
-import { TokenBucket } from "../../shared/token-bucket.ts"
+import { createTimeSlice, TokenBucket } from "@hamlet/kit"
 import type { GatewayLimits } from "../limits.ts"
 
 /** A message of a WebSocket. */

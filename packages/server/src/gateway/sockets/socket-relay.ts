@@ -1,4 +1,4 @@
-import type { Watched } from "../../shared/time/watchdog.ts"
+import type { Watched } from "@hamlet/kit"
 import type { GatewayLimits } from "../limits.ts"
 import type { BacklogHolder } from "./backlogs.ts"
 import { MessageQueue, type SocketMessage } from "./message-queue.ts"

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
-import { Watchdog } from "../../shared/time/watchdog.ts"
+import { Watchdog } from "@hamlet/kit"
+import { waitUntil } from "@hamlet/kit/testing"
 import { gatewayLimits as defaults } from "../limits.ts"
 import type { ClientSocket, SocketEnd } from "./socket-relay.ts"
 import { Sockets } from "./sockets.ts"

@@ -1,6 +1,6 @@
+import type { Watchdog } from "@hamlet/kit"
+import { OpenCounts } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { OpenCounts } from "../../shared/counter.ts"
-import type { Watchdog } from "../../shared/time/watchdog.ts"
 import type { GatewayLimits } from "../limits.ts"
 import { Backlogs } from "./backlogs.ts"
 import { type RelayRegistry, type SocketEnd, SocketRelay } from "./socket-relay.ts"

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads"
+import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
 import type { Log } from "../ops/log.ts"
 import { type ApiAnswer, type ApiQuestion, abortMessage } from "./api-port.ts"
 import type { McpRequest } from "./mcp-server.ts"

@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads"
 import { atMostLevels, limits as wireLimits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
-import { serveJobs } from "../../shared/threads/serve-jobs.ts"
+import { serveJobs } from "@hamlet/kit"
 import { createDocPages } from "../pages/doc-pages.ts"
 import { createApiPort } from "./api-port.ts"
 import type { LogEntry, McpJob, McpResult } from "./mcp-pool.ts"

@@ -1,3 +1,4 @@
+import { parseJson } from "@hamlet/kit"
 import { deviceGrant } from "../../domain/oauth/client-tokens.ts"
 import {
   grantableScopes,
@@ -6,7 +7,6 @@ import {
   publicScopes,
   type TokenRequest,
 } from "../../domain/oauth/oauth.ts"
-import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { ApiConnection, Endpoint } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"

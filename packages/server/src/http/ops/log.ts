@@ -1,4 +1,4 @@
-import { replaceEach, toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { replaceEach, toOwnJson } from "@hamlet/kit"
 
 /** The log levels; each includes those after it. */
 export const logLevels = ["debug", "info", "warn", "error", "none"] as const

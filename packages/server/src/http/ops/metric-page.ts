@@ -1,4 +1,4 @@
-import type { Histogram } from "../../shared/histogram.ts"
+import type { Histogram } from "@hamlet/kit"
 
 /** The value of a metric, or one for each set of labels. */
 type Values<Value> = Value | readonly (readonly [labels: string, value: Value])[]

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { routeNames, routes } from "@hamlet/contract"
+import { Histogram } from "@hamlet/kit"
 import fc from "fast-check"
 import { createEndedRuns } from "../../domain/runs/live-runs.ts"
-import { Histogram } from "../../shared/histogram.ts"
 import { createMetrics } from "./metrics.ts"
 
 const database = () => ({

@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { prepareOnce } from "../../shared/caches/prepare-once.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { prepareOnce, toOwnJson } from "@hamlet/kit"
 
 /** A page of the documentation. */
 export interface DocPage {

@@ -1,7 +1,5 @@
+import { ByteBudget, Watchdog, type Watched, withinTime } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { ByteBudget } from "../../shared/byte-budget.ts"
-import { Watchdog, type Watched } from "../../shared/time/watchdog.ts"
-import { withinTime } from "../../shared/time/within-time.ts"
 
 const limits = {
   /** Bodies up to this size are not counted: their connections are limited. */

@@ -1,5 +1,5 @@
+import { readPieces } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { readPieces } from "../../shared/hostile-input/read-pieces.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 

@@ -1,7 +1,7 @@
 import { limits } from "@hamlet/contract"
+import { readPieces } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { IncomingContent } from "../../domain/blobs/uploads.ts"
-import { readPieces } from "../../shared/hostile-input/read-pieces.ts"
 import { assertNotEncoded } from "./body.ts"
 import { invalidHeader } from "./preconditions.ts"
 

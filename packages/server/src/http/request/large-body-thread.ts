@@ -1,6 +1,6 @@
 import { type RouteDefinition, routes } from "@hamlet/contract"
+import { serveJobs } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { serveJobs } from "../../shared/threads/serve-jobs.ts"
 import { parseBody } from "./body.ts"
 import { type BodyJob, type BodyResult, forwardedFields } from "./large-bodies.ts"
 import { validate } from "./validate.ts"

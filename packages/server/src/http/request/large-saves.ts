@@ -1,6 +1,6 @@
 import { limits as wireLimits } from "@hamlet/contract"
+import { FairSlots } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { FairSlots } from "../../shared/fair-slots.ts"
 
 const limits = {
   /** JSON escapes quotes and line ends: code grows by less than a tenth. */

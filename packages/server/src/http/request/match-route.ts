@@ -5,7 +5,7 @@ import {
   routeNames,
   routes,
 } from "@hamlet/contract"
-import { decodePercent, decodeValidPercents } from "../../shared/hostile-input/bounded.ts"
+import { decodePercent, decodeValidPercents } from "@hamlet/kit"
 
 /** The routes at a path, by method, and the values of the path parameters. */
 export interface RouteMatch {

@@ -1,4 +1,4 @@
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 
 /** The result of a handler. Unlike a `Response`, it can be stored and sent again. */
 export interface ApiResponse {

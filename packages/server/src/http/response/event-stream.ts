@@ -1,7 +1,6 @@
+import { orLate, toOwnJson } from "@hamlet/kit"
 import type { AccountEvent } from "../../domain/runs/follow/follow-account.ts"
 import type { FollowEvent } from "../../domain/runs/follow/follow-run.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { orLate } from "../../shared/time/within-time.ts"
 import { type ApiResponse, content, toBodyStream } from "./api-response.ts"
 import { toAccountLogView, toRunView } from "./views.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { type ApiResponse, jsonText } from "./api-response.ts"
 import { ResponseRooms, type RoomLimits, roomLimits } from "./response-room.ts"
 

@@ -1,7 +1,6 @@
+import { ByteBudget, type HeldBytes, Watchdog, type Watched } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { PageRoom } from "../../domain/paging.ts"
-import { ByteBudget, type HeldBytes } from "../../shared/byte-budget.ts"
-import { Watchdog, type Watched } from "../../shared/time/watchdog.ts"
 import type { ApiResponse } from "./api-response.ts"
 
 /** The limits of responses, for clients in `docs/security-model.md`. */

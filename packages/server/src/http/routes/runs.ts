@@ -7,6 +7,7 @@ import {
   toHeaderPairs,
   valActivity,
 } from "@hamlet/contract"
+import { parseJson } from "@hamlet/kit"
 import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
@@ -16,7 +17,6 @@ import type { ReplayChanges } from "../../domain/runs/replay/replay-changes.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
 import type { RunDetail, RunFilter } from "../../domain/runs/runs.ts"
 import type { Activity, StatQuery, Stats } from "../../domain/stats/stats.ts"
-import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { invalidHeader } from "../request/preconditions.ts"

@@ -1,6 +1,6 @@
+import { toOwnJson } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { NodeStatus, ServiceStatus } from "../../domain/nodes.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import type { Metrics } from "../ops/metrics.ts"

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { SmtpClient } from "../../../test/mail/support/smtp-client.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { MailVal } from "../../domain/mail/inbound/mail-rules.ts"
 import { MailServer, type MailServerOptions, type MailServerParts } from "./mail-server.ts"
 import { smtpLimits } from "./smtp-limits.ts"

@@ -1,3 +1,4 @@
+import { Counter, createTimeSlice, findIdlePlace, TokenBucket, TokenBuckets } from "@hamlet/kit"
 import type {
   SMTPServer,
   SMTPServerAddress,
@@ -8,11 +9,7 @@ import type { SharedRates } from "../../domain/limits/shared-rates.ts"
 import type { MailReader } from "../../domain/mail/inbound/mail.ts"
 import { isOfDomain, parseMailAddress } from "../../domain/mail/inbound/mail-address.ts"
 import type { Mailbox } from "../../domain/mail/inbound/receive-mail.ts"
-import { Counter } from "../../shared/counter.ts"
 import { toClientKey } from "../../shared/system/client-key.ts"
-import { findIdlePlace } from "../../shared/system/idle-places.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
-import { TokenBucket, TokenBuckets } from "../../shared/token-bucket.ts"
 import { Certificate, type CertificateFiles } from "./certificate.ts"
 import { MessageBudget, receiveMessage, TooCostly } from "./message-buffer.ts"
 import { isExpected, SmtpReply, toReply } from "./replies.ts"

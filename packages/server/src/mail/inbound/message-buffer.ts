@@ -1,6 +1,6 @@
+import { createTimeSlice } from "@hamlet/kit"
 import type { SMTPServerDataStream } from "smtp-server"
 import { mailLimits } from "../../domain/mail/inbound/mail.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
 import { SmtpReply } from "./replies.ts"
 import { smtpLimits } from "./smtp-limits.ts"
 

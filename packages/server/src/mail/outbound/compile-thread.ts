@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads"
+import { serveJobs } from "@hamlet/kit"
 import type { OutgoingMessage } from "../../domain/mail/outbound/deliver-email.ts"
-import { serveJobs } from "../../shared/threads/serve-jobs.ts"
 import { type CompiledMessage, compileMessage, type MessageIdentity } from "./compile-message.ts"
 
 serveJobs<OutgoingMessage, CompiledMessage>(async (message) => {

@@ -1,11 +1,11 @@
 import { Readable } from "node:stream"
+import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import type SMTPConnection from "nodemailer/lib/smtp-connection"
 import type {
   MailTransport,
   OutgoingMessage,
   TransportOutcome,
 } from "../../domain/mail/outbound/deliver-email.ts"
-import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
 import { type CompiledMessage, compileMessage, type MessageIdentity } from "./compile-message.ts"
 import { type SmtpError, toTransportOutcome } from "./smtp-outcome.ts"
 

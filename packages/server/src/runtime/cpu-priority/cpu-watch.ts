@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os"
-import { keepRecent } from "../../shared/caches/keep-recent.ts"
+import { keepRecent } from "@hamlet/kit"
 import type { ValProcess } from "../processes/val-process.ts"
 import type { Priority, Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 

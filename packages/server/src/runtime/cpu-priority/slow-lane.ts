@@ -1,5 +1,4 @@
-import { tryList } from "../../shared/files/try-read.ts"
-import { openCLibrary } from "../../shared/system/c-library.ts"
+import { openCLibrary, tryList } from "@hamlet/kit"
 
 /** One bit for each core: 1024 cores, the size of `cpu_set_t`. */
 const maskBytes = 128

@@ -1,6 +1,6 @@
 import { chars } from "@hamlet/contract"
+import { parseJson } from "@hamlet/kit"
 import { z } from "zod"
-import { parseJson } from "../../shared/hostile-input/bounded.ts"
 import { packFiles } from "../sandbox/packages/file-archive.ts"
 
 const specifierCharsMax = 10_000

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { waitUntil } from "@hamlet/kit/testing"
 import { type TarEntry, toTarball } from "../../../test/support/fakes/tarball.ts"
 import {
   importOf,
@@ -9,7 +10,6 @@ import {
   openResolver,
   runBundle,
 } from "../../../test/support/open-resolver.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import {
   findRuntimeFolder,
   hasBubblewrap,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { depthHeader, depthMax } from "../../domain/egress.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import {

@@ -1,4 +1,4 @@
-import { OpenCounts } from "../../shared/counter.ts"
+import { OpenCounts } from "@hamlet/kit"
 import type { EgressPaths } from "../sandbox/egress-listener.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import type { OwnServer, RoutePolicy } from "./policy/decide.ts"

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { ProxyFixture, type ProxyFixtureOptions, toGet } from "./testing/proxy-fixture.ts"
 import { RawClient } from "./testing/raw-client.ts"
 import { SocketClient } from "./testing/socket-client.ts"

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, lstatSync, rmSync, type Stats } from "node:fs"
 import { dirname } from "node:path"
-import { TokenBucket } from "../../shared/token-bucket.ts"
+import { TokenBucket } from "@hamlet/kit"
 import type { EgressLimits } from "./egress-limits.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import { egressKey, ProxyFixture, type ProxyFixtureOptions } from "./testing/proxy-fixture.ts"
 import { toResponse, UpstreamServer, type UpstreamSocket } from "./testing/upstream-server.ts"
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { egressKey, ProxyFixture, type ProxyFixtureOptions } from "./testing/proxy-fixture.ts"
 import { toResponse, UpstreamServer, type UpstreamSocket } from "./testing/upstream-server.ts"
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { limits as contractLimits } from "@hamlet/contract"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { type ProgramModule, toModuleType } from "../../domain/modules/program-module.ts"
 import { toCachePath, writeModules } from "../sandbox/module-cache.ts"
 import {

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os"
 import { limits as contractLimits } from "@hamlet/contract"
+import { FairSlots } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { CodeFormatter, CodeStyle, FormatOutcome } from "../../domain/modules/format-code.ts"
-import { FairSlots } from "../../shared/fair-slots.ts"
 import type { ToolFailure, ToolLimits } from "../sandbox/launch/tool-run.ts"
 import type { Sandboxes } from "../sandbox/sandboxes.ts"
 

@@ -1,5 +1,5 @@
+import { createTimeSlice } from "@hamlet/kit"
 import type { SlotRequest, ValResponse } from "../../domain/runs/runner.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
 import { toStream } from "../http1/byte-queue.ts"
 import { ConnectionPool } from "../http1/connection-pool.ts"
 import {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { createMask, noMask } from "../../domain/secrets/secret-mask.ts"
+import { createMask, noMask } from "@hamlet/kit"
 import { GuestValueReader } from "./guest-value-reader.ts"
 
 const reader = new GuestValueReader()

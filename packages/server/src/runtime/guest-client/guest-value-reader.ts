@@ -1,11 +1,11 @@
+import type { Mask } from "@hamlet/kit"
+import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import {
   brokenResponse,
   type CallOutcome,
   type Stopped,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
-import type { Mask } from "../../domain/secrets/secret-mask.ts"
-import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
 import type { ValProcess } from "../processes/val-process.ts"
 import {
   type FailureText,

@@ -1,5 +1,4 @@
-import { createMask } from "../../domain/secrets/secret-mask.ts"
-import { serveJobs } from "../../shared/threads/serve-jobs.ts"
+import { createMask, serveJobs } from "@hamlet/kit"
 import type { ReadJob, ReadResult } from "./guest-value-reader.ts"
 import { readFailureText, readReturnedText } from "./guest-values.ts"
 

@@ -1,8 +1,8 @@
 import { limits } from "@hamlet/contract/limits"
+import type { Mask } from "@hamlet/kit"
+import { truncateError, truncateText } from "@hamlet/kit"
 import type { Returned } from "../../domain/runs/runner.ts"
 import type { RunError } from "../../domain/runs/runs.ts"
-import { truncateError, truncateText } from "../../domain/runs/truncate.ts"
-import type { Mask } from "../../domain/secrets/secret-mask.ts"
 
 /** A returned value, and how many log lines of the run the guest had sent before it. */
 export interface ReturnedText extends Pick<Returned, "json" | "kept" | "isTruncated"> {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { egressLimits } from "../egress/egress-limits.ts"
 import { toResponse, UpstreamServer } from "../egress/testing/upstream-server.ts"
 import { ConnectionPool } from "./connection-pool.ts"

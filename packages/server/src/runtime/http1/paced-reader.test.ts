@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { ChunkDecoder } from "./chunk-decoder.ts"
 import { http1Limits } from "./http1-limits.ts"
 import { PacedReader } from "./paced-reader.ts"

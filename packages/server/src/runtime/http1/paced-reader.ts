@@ -1,5 +1,4 @@
-import { createTimeSlice } from "../../shared/time-slice.ts"
-import { TokenBucket } from "../../shared/token-bucket.ts"
+import { createTimeSlice, TokenBucket } from "@hamlet/kit"
 import type { ByteSource } from "./byte-queue.ts"
 import type { Http1Limits } from "./http1-limits.ts"
 

@@ -1,7 +1,7 @@
 import type { MergedLines, ThreeTexts } from "@hamlet/contract/merge-lines"
+import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { LineMerger, LineMerging } from "../../domain/files/merges.ts"
-import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
 
 const limits = {
   workersMax: 2,

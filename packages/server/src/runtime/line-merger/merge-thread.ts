@@ -1,5 +1,5 @@
 import { type MergedLines, mergeLines } from "@hamlet/contract/merge-lines"
-import { serveJobs } from "../../shared/threads/serve-jobs.ts"
+import { serveJobs } from "@hamlet/kit"
 import type { MergeJob } from "./line-merger.ts"
 
 serveJobs<MergeJob, MergedLines>(({ editsMax, ...input }) => ({

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto"
 import { createSocket } from "node:dgram"
 import { promises as dns } from "node:dns"
 import { connect } from "node:net"
+import { withinTime } from "@hamlet/kit"
 import {
   decode,
   encode,
@@ -13,7 +14,6 @@ import {
 import { dmarc } from "mailauth/lib/dmarc"
 import { spf } from "mailauth/lib/spf"
 import type { MailConnection } from "../../domain/mail/inbound/mail.ts"
-import { withinTime } from "../../shared/time/within-time.ts"
 import {
   type ResolveName,
   recordNames,

@@ -1,4 +1,4 @@
-import { serveJobs } from "../../shared/threads/serve-jobs.ts"
+import { serveJobs } from "@hamlet/kit"
 import { type LookupJob, lookUpSender } from "./look-up-sender.ts"
 import type { SenderFindings } from "./sender-records.ts"
 

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url"
+import { parseJson, toOwnJson, WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import {
   type MailConnection,
@@ -6,8 +7,6 @@ import {
   MailRefused,
   type ReadMail,
 } from "../../domain/mail/inbound/mail.ts"
-import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
 import { type WorkerLimits, workerDefaults } from "../worker-processes/worker-limits.ts"
 import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../worker-processes/worker-profile.ts"

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { truncateText } from "@hamlet/kit"
 import PostalMime, { type Address, type Attachment, addressParser, type Email } from "postal-mime"
 import type { MailAuth, ReadMail } from "../../domain/mail/inbound/mail.ts"
 import {
@@ -7,7 +8,6 @@ import {
   type MailFile,
   toRecordedArgument,
 } from "../../domain/mail/inbound/mail-content.ts"
-import { truncateText } from "../../domain/runs/truncate.ts"
 import { checkSender } from "./check-sender.ts"
 import {
   assertGrowth,

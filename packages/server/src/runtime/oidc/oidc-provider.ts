@@ -1,3 +1,4 @@
+import { readBytes } from "@hamlet/kit"
 import * as client from "openid-client"
 import { AppError } from "../../domain/app-error.ts"
 import type {
@@ -7,7 +8,6 @@ import type {
   ProviderProfile,
 } from "../../domain/identities/identity-provider.ts"
 import { signInRefused } from "../../domain/identities/sign-in-state.ts"
-import { readBytes } from "../../shared/hostile-input/read-bytes.ts"
 
 export interface OidcSettings {
   readonly issuer: string

@@ -1,6 +1,5 @@
+import { parseJson, readStart, replaceEach } from "@hamlet/kit"
 import type { ChatOutcome, ChatService } from "../../domain/openai.ts"
-import { parseJson, replaceEach } from "../../shared/hostile-input/bounded.ts"
-import { readStart } from "../../shared/hostile-input/read-bytes.ts"
 
 export interface ChatServiceOptions {
   /** The address of the service, such as `https://api.openai.com/v1`. */

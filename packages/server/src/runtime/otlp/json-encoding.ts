@@ -1,5 +1,5 @@
-import { parseJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import type { Attributes, TraceSpan } from "../../shared/tracing/tracer.ts"
+import type { Attributes, TraceSpan } from "@hamlet/kit"
+import { parseJson, toOwnJson } from "@hamlet/kit"
 import {
   eachAttribute,
   errorStatus,

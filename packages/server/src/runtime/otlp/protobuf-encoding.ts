@@ -1,4 +1,4 @@
-import type { Attributes, TraceSpan } from "../../shared/tracing/tracer.ts"
+import type { Attributes, TraceSpan } from "@hamlet/kit"
 import {
   eachAttribute,
   errorStatus,

@@ -1,4 +1,4 @@
-import type { Attributes, SpanKind, TraceSpan } from "../../shared/tracing/tracer.ts"
+import type { Attributes, SpanKind, TraceSpan } from "@hamlet/kit"
 
 /**
  * Writes spans in one of the formats of OTLP, straight into the body of a request.

@@ -1,6 +1,5 @@
-import { readStart } from "../../shared/hostile-input/read-bytes.ts"
-import { Loop } from "../../shared/loop.ts"
-import type { SpanCounts, SpanSink, TraceSpan } from "../../shared/tracing/tracer.ts"
+import type { SpanCounts, SpanSink, TraceSpan } from "@hamlet/kit"
+import { Loop, readStart } from "@hamlet/kit"
 import { type SpanEncoding, spanLimits } from "./span-encoding.ts"
 
 /** Where the spans go. */

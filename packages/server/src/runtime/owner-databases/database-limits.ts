@@ -1,4 +1,4 @@
-import type { Backoff } from "../../domain/backoff.ts"
+import type { Backoff } from "@hamlet/kit"
 import { workerDefaults } from "../worker-processes/worker-limits.ts"
 
 /** Delays of a request that did not reach a libSQL server, which may be starting: 50 ms and 250 ms. */

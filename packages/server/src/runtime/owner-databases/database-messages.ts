@@ -1,7 +1,6 @@
+import { isJsonText, toOwnJson } from "@hamlet/kit"
 import type { SentSqlRequest, SqlOutcome, SqlRequest } from "../../domain/owner-databases.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { isJsonText } from "../../shared/json-text.ts"
 import type { WorkerOutcome } from "../worker-processes/worker-process-pool.ts"
 import type { DatabaseSettings } from "./worker/open-connection.ts"
 

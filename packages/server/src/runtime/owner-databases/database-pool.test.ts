@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { toDatabasePath } from "./database-paths.ts"
 import {
   openDatabases,

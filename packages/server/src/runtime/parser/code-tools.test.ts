@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { fileURLToPath } from "node:url"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { AppError } from "../../domain/app-error.ts"
 import { CodeTools, type CodeToolsLimits, type ParseFailureReport } from "./code-tools.ts"
 import { listParsers, withIdleParser } from "./testing/parser-testing.ts"

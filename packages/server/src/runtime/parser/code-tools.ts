@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url"
+import { parseOwnJson, toOwnJson } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
 import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { workerDefaults } from "../worker-processes/worker-limits.ts"
 import {
   noOwner,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { noOwner, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
 import { codeToolsLimits } from "./code-tools.ts"
 import type { ParseRequest } from "./parser-messages.ts"

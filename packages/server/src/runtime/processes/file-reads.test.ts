@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { FileReads } from "./file-reads.ts"
 
 type FileReply = Parameters<ConstructorParameters<typeof FileReads>[1]>[0]

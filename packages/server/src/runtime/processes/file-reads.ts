@@ -1,6 +1,6 @@
 import type { FileReply } from "@hamlet/guest/protocol"
+import { TokenBucket } from "@hamlet/kit"
 import type { Program } from "../../domain/runs/runner.ts"
-import { TokenBucket } from "../../shared/token-bucket.ts"
 
 const limits = {
   /** Files that a guest may wait for. It asks for fewer at once. */

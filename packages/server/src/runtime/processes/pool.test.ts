@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import { Pool } from "./pool.ts"
 import { runnerLimits } from "./runner-limits.ts"

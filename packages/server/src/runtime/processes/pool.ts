@@ -1,7 +1,6 @@
+import { detachWork, FairQueue } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { SavedText } from "../../domain/runs/retirement.ts"
-import { FairQueue } from "../../shared/fair-queue.ts"
-import { detachWork } from "../../shared/tracing/work.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { ProcessShares } from "./process-shares.ts"
 import { runnerLimits } from "./runner-limits.ts"
 

@@ -1,5 +1,5 @@
+import { FairQueue } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { FairQueue } from "../../shared/fair-queue.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /**

@@ -1,8 +1,8 @@
+import { FairQueue } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import { alone, type Sharing } from "../../domain/limits/budgets.ts"
 import { runsAtOnce, SharedSlots } from "../../domain/limits/shared-slots.ts"
 import type { Client } from "../../domain/runs/runner.ts"
-import { FairQueue } from "../../shared/fair-queue.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /**

@@ -1,4 +1,6 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
+import type { Mask } from "@hamlet/kit"
+import { isJsonText, toOwnJson } from "@hamlet/kit"
 import {
   brokenResponse,
   type CallArgs,
@@ -15,9 +17,6 @@ import {
   type ValResponse,
 } from "../../domain/runs/runner.ts"
 import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
-import type { Mask } from "../../domain/secrets/secret-mask.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { isJsonText } from "../../shared/json-text.ts"
 import type {
   GuestExchange,
   GuestFailure,

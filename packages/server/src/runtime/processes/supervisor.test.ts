@@ -13,10 +13,11 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { createMask } from "@hamlet/kit"
+import { waitUntil } from "@hamlet/kit/testing"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { toBundle } from "../../../test/support/fakes/fake-resolver.ts"
 import { readResponseText } from "../../../test/support/fakes/val-response.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import { toStoredBundle } from "../../domain/modules/lockfiles.ts"
 import type {
@@ -27,7 +28,6 @@ import type {
   RunSlot,
 } from "../../domain/runs/runner.ts"
 import type { LogLine, RunError } from "../../domain/runs/runs.ts"
-import { createMask } from "../../domain/secrets/secret-mask.ts"
 import { sandboxLimits } from "../sandbox/sandbox-limits.ts"
 import { Sandboxes } from "../sandbox/sandboxes.ts"
 import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"

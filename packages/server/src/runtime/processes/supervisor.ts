@@ -1,3 +1,4 @@
+import { Histogram } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { Sharing } from "../../domain/limits/budgets.ts"
 import { isOutdated, type Outdated, type SavedText } from "../../domain/runs/retirement.ts"
@@ -10,7 +11,6 @@ import type {
   RunSlot,
   Stopped,
 } from "../../domain/runs/runner.ts"
-import { Histogram } from "../../shared/histogram.ts"
 import { CpuWatch } from "../cpu-priority/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"

@@ -1,6 +1,6 @@
 import { guestScript } from "@hamlet/guest/protocol"
+import { parseOwnJson, toOwnJson } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { parseOwnJson, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 
 /**
  * Bundles a program for a sandbox into one JavaScript file: the sandbox needs to see only that

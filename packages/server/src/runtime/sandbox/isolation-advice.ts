@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { tryReadText } from "../../shared/files/try-read.ts"
+import { tryReadText } from "@hamlet/kit"
 import type { IsolationReport } from "./sandboxes.ts"
 
 const install =

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { toOwnJson } from "@hamlet/kit"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 
 /**
  * Writes modules into Deno's cache of downloaded modules, so that `--cached-only` imports them

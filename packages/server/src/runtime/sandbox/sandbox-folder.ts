@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, statSync } from "node:fs"
 import { chmod, chown, mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { tryListEntries } from "../../shared/files/try-read.ts"
+import { tryListEntries } from "@hamlet/kit"
 import { toEmitsFolder } from "../emits/emit-folder.ts"
 import { toPackagesFolder } from "./packages/package-folders.ts"
 

@@ -5,10 +5,10 @@ import {
   type PackagesUse,
   unsentName,
 } from "@hamlet/guest/protocol"
+import type { Watchdog } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
-import type { Watchdog } from "../../shared/time/watchdog.ts"
 import { hasSlowLane, setSlowLane } from "../cpu-priority/slow-lane.ts"
 import type { EmitFolder } from "../emits/emit-folder.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { hasSlowLane } from "../cpu-priority/slow-lane.ts"
 import { readProcessStat } from "./launch/process-identity.ts"
 import {

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs"
-import { openCLibrary } from "../../shared/system/c-library.ts"
+import { openCLibrary } from "@hamlet/kit"
 
 /** Of Linux, on 64-bit machines. */
 const getFlags = 0x8008_6601n

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { readProcessStat } from "./launch/process-identity.ts"
 import {
   createDataDir,

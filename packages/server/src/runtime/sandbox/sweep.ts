@@ -1,6 +1,6 @@
 import { rmdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { tryList, tryListEntries, tryReadText } from "../../shared/files/try-read.ts"
+import { tryList, tryListEntries, tryReadText } from "@hamlet/kit"
 import { killGroup, removeGroup } from "./cgroups/cgroup.ts"
 import {
   isAlive,

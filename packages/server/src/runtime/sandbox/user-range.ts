@@ -1,4 +1,4 @@
-import { tryReadText } from "../../shared/files/try-read.ts"
+import { tryReadText } from "@hamlet/kit"
 
 /** Unused user ids. Each sandbox of a server that runs as root gets one. */
 export interface UserRange {

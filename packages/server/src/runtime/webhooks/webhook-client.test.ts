@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { openCLibrary } from "@hamlet/kit"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import type { WebhookRequest } from "../../domain/webhooks/deliveries.ts"
-import { openCLibrary } from "../../shared/system/c-library.ts"
 import type { OwnServer } from "../egress/policy/decide.ts"
 import { createEgressPolicy } from "../egress/policy/policy.ts"
 import { createWebhookClient, type WebhookClientLimits } from "./webhook-client.ts"

@@ -1,3 +1,4 @@
+import { currentWork, withinTime } from "@hamlet/kit"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import type {
   HeaderPairs,
@@ -6,8 +7,6 @@ import type {
   WebhookClient,
   WebhookRequest,
 } from "../../domain/webhooks/deliveries.ts"
-import { withinTime } from "../../shared/time/within-time.ts"
-import { currentWork } from "../../shared/tracing/work.ts"
 import { explainUpstreamFailure } from "../egress/connect-errors.ts"
 import { type ConnectRoute, decide, type RoutePolicy } from "../egress/policy/decide.ts"
 import { Refusal } from "../egress/policy/refusal.ts"

@@ -1,6 +1,4 @@
-import { prepareOnce } from "../../shared/caches/prepare-once.ts"
-import { FairQueue, type Waiter } from "../../shared/fair-queue.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { FairQueue, prepareOnce, toOwnJson, type Waiter } from "@hamlet/kit"
 import { toMessage } from "./frames.ts"
 import type { WorkerLimits } from "./worker-limits.ts"
 import {

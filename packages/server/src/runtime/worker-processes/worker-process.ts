@@ -1,4 +1,4 @@
-import { keepRecent } from "../../shared/caches/keep-recent.ts"
+import { keepRecent } from "@hamlet/kit"
 import { findInnermost, readTreeUsage } from "../sandbox/launch/guest-process.ts"
 import type { LaunchedProcess } from "../sandbox/launch/launched-process.ts"
 import { createFrameReader, frameDescriptor, splitMessage, type WorkerMessage } from "./frames.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { openDatabases } from "../owner-databases/testing/database-testing.ts"
 import { CodeTools } from "../parser/code-tools.ts"
 import { listParsers } from "../parser/testing/parser-testing.ts"

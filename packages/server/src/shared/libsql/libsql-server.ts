@@ -1,5 +1,4 @@
-import { parseOwnJson, toOwnJson } from "../hostile-input/bounded.ts"
-import { readBytes } from "../hostile-input/read-bytes.ts"
+import { parseOwnJson, readBytes, toOwnJson } from "@hamlet/kit"
 
 /** Where a libSQL server is, and the keys that it asks for. */
 export interface LibsqlOptions {

@@ -1,7 +1,7 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { Account, AccountState, AccountStore } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { firstId, idOrder, readPage } from "../database/pagination.ts"

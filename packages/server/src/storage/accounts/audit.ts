@@ -1,5 +1,5 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { AuditEntry, AuditStore } from "../../domain/accounts/audit.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { Database } from "../database/database.ts"
 import { listOrder, readPage, within } from "../database/pagination.ts"
 import { type Statement, sql } from "../database/sql.ts"

@@ -1,5 +1,5 @@
+import type { KeyClaim } from "@hamlet/kit"
 import type { IdempotencyStore } from "../../domain/accounts/idempotency.ts"
-import type { KeyClaim } from "../../shared/once.ts"
 import { isLive } from "../claims/node-claims.ts"
 import { type Database, firstRow, rows } from "../database/database.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"

@@ -1,3 +1,4 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type {
   Acceptance,
@@ -8,7 +9,6 @@ import type {
 import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import { noQuotas } from "../../domain/limits/quotas.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { idOrder, readPage } from "../database/pagination.ts"

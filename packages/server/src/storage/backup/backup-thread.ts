@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads"
+import { lowerPriority } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { lowerPriority } from "../../shared/threads/lower-priority.ts"
 import { createBucketContent } from "../blobs/s3-objects.ts"
 import type { BackupReply, BackupThreadOptions } from "./backup-source.ts"
 import { toPostgresBackup } from "./databases/postgres.ts"

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { readAhead, Spool } from "./spool.ts"
 
 const pieceBytes = 1_000

@@ -1,7 +1,6 @@
+import { currentWork, withinTime } from "@hamlet/kit"
 import type { NetworkSink, S3Client } from "bun"
 import { AppError } from "../../domain/app-error.ts"
-import { withinTime } from "../../shared/time/within-time.ts"
-import { currentWork } from "../../shared/tracing/work.ts"
 import type { ContentStore } from "./object-chunks.ts"
 
 /** A bucket of any service with the S3 protocol. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeEachDatabase, openAgain } from "../../../test/support/databases.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { Claim } from "../../domain/claims.ts"
 import type { Database } from "../database/database.ts"
 import { raw, sql } from "../database/sql.ts"

@@ -1,4 +1,4 @@
-import { toRetryDelay } from "../../domain/backoff.ts"
+import { toRetryDelay } from "@hamlet/kit"
 import type { Database, Script } from "./database.ts"
 import { firstRow } from "./database.ts"
 import type { Ddl } from "./ddl.ts"

@@ -1,6 +1,6 @@
 import type { CursorKey, CursorKeys } from "@hamlet/contract"
+import { createTimeSlice } from "@hamlet/kit"
 import { foreignCursor, type Page, type PageRequest, type Period } from "../../domain/paging.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Database } from "./database.ts"
 import type { RecordOf } from "./records.ts"
 import { join, nothing, raw, type Sql, type Statement, sql } from "./sql.ts"

@@ -1,4 +1,4 @@
-import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { parseOwnJson } from "@hamlet/kit"
 
 /** The field of a record that a column becomes. */
 export interface Field {

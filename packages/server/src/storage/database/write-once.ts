@@ -1,5 +1,5 @@
+import { findOnce, type Once } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { findOnce, type Once } from "../../shared/once.ts"
 import { isStill } from "../accounts/idempotency.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { type Database, firstRow, type Script, type WriteOptions } from "./database.ts"

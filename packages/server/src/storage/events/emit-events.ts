@@ -1,5 +1,5 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { EventData, EventType, NewEvent, StoredData } from "../../domain/webhooks/events.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { asAdded } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows } from "../database/database.ts"

@@ -1,10 +1,10 @@
+import { keepRecent } from "@hamlet/kit"
 import type {
   Bundle,
   BundleFiles,
   BundleStore,
   StoredBundle,
 } from "../../domain/modules/lockfiles.ts"
-import { keepRecent } from "../../shared/caches/keep-recent.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 

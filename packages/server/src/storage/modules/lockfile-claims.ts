@@ -1,10 +1,10 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { Claim } from "../../domain/claims.ts"
 import type {
   LockfileClaim,
   LockfileClaims,
   SettledLockfile,
 } from "../../domain/modules/lockfiles.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type ClaimKey, createRowClaims, type RowClaims } from "../claims/row-claims.ts"
 import type { Database, Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"

@@ -1,3 +1,4 @@
+import { toOwnJson } from "@hamlet/kit"
 import type {
   Lockfile,
   LockfileStore,
@@ -5,7 +6,6 @@ import type {
   Resolution,
 } from "../../domain/modules/lockfiles.ts"
 import type { SettledResolution } from "../../domain/vals/val-source.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

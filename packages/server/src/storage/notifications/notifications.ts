@@ -1,9 +1,9 @@
+import { toOwnJson } from "@hamlet/kit"
 import type {
   Notification,
   NotificationStore,
   NotificationType,
 } from "../../domain/notifications/notifications.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 import { newestOf, readPage } from "../database/pagination.ts"

@@ -1,3 +1,4 @@
+import { toOwnJson } from "@hamlet/kit"
 import type {
   AuthorizationCode,
   ClientAuthorization,
@@ -9,7 +10,6 @@ import type {
   Redemption,
   WaitingDevice,
 } from "../../domain/oauth/oauth.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { insertToken } from "../accounts/tokens.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

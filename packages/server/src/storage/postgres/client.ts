@@ -1,6 +1,6 @@
+import type { Backoff } from "@hamlet/kit"
+import { decodePercent } from "@hamlet/kit"
 import { SQL } from "bun"
-import type { Backoff } from "../../domain/backoff.ts"
-import { decodePercent } from "../../shared/hostile-input/bounded.ts"
 import { searchDefaults } from "../search/search-limits.ts"
 
 export const postgresDefaults = {

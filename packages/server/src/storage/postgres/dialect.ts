@@ -1,4 +1,4 @@
-import { repeatText, replaceEach } from "../../shared/hostile-input/bounded.ts"
+import { repeatText, replaceEach } from "@hamlet/kit"
 import { postgresDdl } from "../database/ddl.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"

@@ -1,5 +1,5 @@
+import { Loop } from "@hamlet/kit"
 import type { SQL } from "bun"
-import { Loop } from "../../shared/loop.ts"
 
 /**
  * LISTEN and NOTIFY over a client of its own. Its connection for notices reconnects by itself once

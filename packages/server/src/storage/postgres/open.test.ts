@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { SQL } from "bun"
 import { databases, notRun, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import { ConstraintError } from "../database/errors.ts"
 import { migrate } from "../database/migrate.ts"

@@ -1,5 +1,5 @@
+import { Watchdog } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { Watchdog } from "../../shared/time/watchdog.ts"
 import { type Database, verbs } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Sql, sql } from "../database/sql.ts"

@@ -1,4 +1,4 @@
-import { decodePercent } from "../../shared/hostile-input/bounded.ts"
+import { decodePercent } from "@hamlet/kit"
 import { unavailable } from "../database/errors.ts"
 
 /** Where the database is, for the operator: never with the user's password. */

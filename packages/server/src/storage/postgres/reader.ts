@@ -1,5 +1,5 @@
-import { toRetryDelay } from "../../domain/backoff.ts"
-import type { Watchdog } from "../../shared/time/watchdog.ts"
+import type { Watchdog } from "@hamlet/kit"
+import { toRetryDelay } from "@hamlet/kit"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 import type { PostgresLimits } from "./client.ts"

@@ -1,6 +1,6 @@
+import type { Watchdog, Watched } from "@hamlet/kit"
 import type { ReservedSQL } from "bun"
 import type { AppError } from "../../domain/app-error.ts"
-import type { Watchdog, Watched } from "../../shared/time/watchdog.ts"
 import { allLast, deferLast, type LastSteps, type Script } from "../database/database.ts"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import { raw, type SqlValue, type Statement } from "../database/sql.ts"

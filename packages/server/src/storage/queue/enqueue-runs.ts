@@ -1,6 +1,6 @@
 import { limits } from "@hamlet/contract"
+import { truncateValue } from "@hamlet/kit"
 import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
-import { truncateValue } from "../../domain/runs/truncate.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import type { Statements } from "../database/sql.ts"

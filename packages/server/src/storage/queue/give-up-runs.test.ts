@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { waitUntil } from "../../../test/support/wait-until.ts"
 import { LiveRuns } from "../../domain/runs/live-runs.ts"
 import type { RunRecord, RunStore, UnrecordedRun } from "../../domain/runs/runs.ts"
 import type { Database } from "../database/database.ts"

@@ -1,7 +1,7 @@
+import { toOwnJson } from "@hamlet/kit"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"

@@ -1,6 +1,6 @@
+import { replaceEach, toOwnJson } from "@hamlet/kit"
 import type { Page, PageRequest } from "../../domain/paging.ts"
 import type { Run, RunFilter, RunPosition, RunStatus } from "../../domain/runs/runs.ts"
-import { replaceEach, toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 import {

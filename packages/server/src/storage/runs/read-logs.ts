@@ -1,6 +1,5 @@
+import { mapInSlices, parseOwnJson } from "@hamlet/kit"
 import type { LogLine } from "../../domain/runs/runs.ts"
-import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { mapInSlices } from "../../shared/time-slice.ts"
 import { list } from "../database/batch-sizes.ts"
 import type { Database } from "../database/database.ts"
 

@@ -1,6 +1,6 @@
+import { parseOwnJson } from "@hamlet/kit"
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import type { RunError, RunRecord, RunSource, RunStatus } from "../../domain/runs/runs.ts"
-import { parseOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, type RunWrite, rows, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"

@@ -1,6 +1,6 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { RunEmail } from "../../domain/mail/inbound/mail.ts"
 import { evalName, type Run, type RunDetail, type RunInput } from "../../domain/runs/runs.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { listedTextBytesMax } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 

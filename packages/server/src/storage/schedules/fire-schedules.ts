@@ -1,3 +1,4 @@
+import { createTimeSlice } from "@hamlet/kit"
 import type { FileType } from "../../domain/files/tree.ts"
 import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import { toRecordedInterval } from "../../domain/runs/run-arguments.ts"
@@ -14,7 +15,6 @@ import type {
   Overlap,
   ScheduleWork,
 } from "../../domain/schedules/schedules.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"

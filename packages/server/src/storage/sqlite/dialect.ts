@@ -1,4 +1,4 @@
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 import { sqliteDdl } from "../database/ddl.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, raw, sql } from "../database/sql.ts"

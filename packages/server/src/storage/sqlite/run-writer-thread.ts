@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads"
-import { lowerPriority } from "../../shared/threads/lower-priority.ts"
+import { lowerPriority } from "@hamlet/kit"
 import { type RunWrite, runScript } from "../database/database.ts"
 import type { Statement } from "../database/sql.ts"
 import { writeRuns } from "../runs/record-runs.ts"

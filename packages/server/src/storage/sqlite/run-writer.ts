@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 import type { RunValues, RunWrite } from "../database/database.ts"
 import { countRunBytes } from "../runs/record-runs.ts"
 import { type ConnectLimits, connectLimits } from "./connection.ts"

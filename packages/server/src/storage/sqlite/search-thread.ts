@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads"
-import { serveJobs } from "../../shared/threads/serve-jobs.ts"
+import { serveJobs } from "@hamlet/kit"
 import type { Hit } from "../database/database.ts"
 import { byRank } from "../search/search-limits.ts"
 import { connect } from "./connection.ts"

@@ -1,4 +1,4 @@
-import { WorkerPool, WorkerPoolError } from "../../shared/threads/worker-pool.ts"
+import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import type { Candidates, Hit, Search } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type SearchLimits, searchTimedOut, tooManySearches } from "../search/search-limits.ts"

@@ -1,6 +1,11 @@
-import { FairQueue, type Waiter } from "../../shared/fair-queue.ts"
-import { createTimeSlice, type TimeSlice } from "../../shared/time-slice.ts"
-import { currentWork, detachWork } from "../../shared/tracing/work.ts"
+import {
+  createTimeSlice,
+  currentWork,
+  detachWork,
+  FairQueue,
+  type TimeSlice,
+  type Waiter,
+} from "@hamlet/kit"
 import { allLast, deferLast, type LastSteps, type Script } from "../database/database.ts"
 import { tooManyWaiting, unavailable } from "../database/errors.ts"
 import type { Statement } from "../database/sql.ts"

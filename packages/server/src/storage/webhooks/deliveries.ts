@@ -1,3 +1,4 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { Claim } from "../../domain/claims.ts"
 import type {
   Delivery,
@@ -7,7 +8,6 @@ import type {
   RecordedAttempt,
   WebhookRun,
 } from "../../domain/webhooks/deliveries.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import type { RowClaims } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"

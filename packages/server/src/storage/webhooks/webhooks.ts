@@ -1,3 +1,4 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { EventType } from "../../domain/webhooks/events.ts"
 import type {
   NewWebhook,
@@ -6,7 +7,6 @@ import type {
   WebhookChange,
   WebhookStore,
 } from "../../domain/webhooks/webhooks.ts"
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { ConstraintError } from "../database/errors.ts"

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { waitUntil } from "../../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { isRunning, listDescendants, type ProcessInfo, readText } from "./processes.ts"
 
 /** How long resources may take to disappear. */

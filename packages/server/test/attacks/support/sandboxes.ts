@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { waitUntil } from "../../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { listDescendants, type ProcessInfo, readText } from "./processes.ts"
 
 /** A sandbox as it is seen from outside. */

@@ -1,5 +1,5 @@
+import { waitUntil } from "@hamlet/kit/testing"
 import { toValHost } from "../../support/proxies/proxied-node.ts"
-import { waitUntil } from "../../support/wait-until.ts"
 import type { ApiCaller } from "./api-caller.ts"
 import type { Effects } from "./effects.ts"
 import type { History } from "./history.ts"

@@ -1,4 +1,4 @@
-import { waitUntil } from "../../support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { Door, Stage } from "../door.ts"
 import { openSocket, startProcess } from "../open-socket.ts"
 

@@ -1,5 +1,6 @@
 import { connect } from "node:net"
 import { dirname } from "node:path"
+import { waitUntil } from "@hamlet/kit/testing"
 import { listen } from "../../../src/commands/listen.ts"
 import { compose, type Hamlet, type Replacements } from "../../../src/compose.ts"
 import { loadConfig } from "../../../src/config/config.ts"
@@ -7,7 +8,6 @@ import type { RunDetail } from "../../../src/domain/runs/runs.ts"
 import type { Val } from "../../../src/domain/vals/vals.ts"
 import type { TestUser } from "../../support/api.ts"
 import { databases, type OpenDatabase } from "../../support/databases.ts"
-import { waitUntil } from "../../support/wait-until.ts"
 import { PlainRunner, type PlainVal } from "./plain-runner.ts"
 
 /** The whole server behind a port, with vals that are functions of the test. */

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises"
 import { createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { noMask } from "@hamlet/kit"
 import type {
   CallOutcome,
   HttpOutcome,
@@ -14,7 +15,6 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../../src/domain/runs/runner.ts"
-import { noMask } from "../../../src/domain/secrets/secret-mask.ts"
 import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
 import { idleStatus } from "../../support/fakes/idle-status.ts"
 import { readResponseText } from "../../support/fakes/val-response.ts"

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { createTransport, type SendMailOptions } from "nodemailer"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../../support/api.ts"
 import { describeSqlite } from "../../support/databases.ts"
 import { FakeRunner } from "../../support/fakes/fake-runner.ts"
-import { waitUntil } from "../../support/wait-until.ts"
 import { TextNameServer } from "./text-name-server.ts"
 
 export const mailDomain = "vals.example.com"

@@ -1,3 +1,4 @@
+import { isJsonText, noMask } from "@hamlet/kit"
 import { AppError } from "../../../src/domain/app-error.ts"
 import {
   type CallArgs,
@@ -15,8 +16,6 @@ import {
   type SocketOutcome,
   type Stopped,
 } from "../../../src/domain/runs/runner.ts"
-import { noMask } from "../../../src/domain/secrets/secret-mask.ts"
-import { isJsonText } from "../../../src/shared/json-text.ts"
 import { idleStatus } from "./idle-status.ts"
 import { toValResponse } from "./val-response.ts"
 

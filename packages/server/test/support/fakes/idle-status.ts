@@ -1,5 +1,5 @@
+import { Histogram } from "@hamlet/kit"
 import type { RunnerStatus } from "../../../src/domain/runs/runner.ts"
-import { Histogram } from "../../../src/shared/histogram.ts"
 
 /** How things stand with a runner that starts no processes. */
 export const idleStatus: RunnerStatus = {

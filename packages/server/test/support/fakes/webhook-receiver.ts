@@ -1,5 +1,5 @@
+import { waitUntil } from "@hamlet/kit/testing"
 import { Webhook } from "standardwebhooks"
-import { waitUntil } from "../wait-until.ts"
 
 /** A request that a receiver got. */
 export interface ReceivedHook {

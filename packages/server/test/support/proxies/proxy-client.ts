@@ -1,5 +1,5 @@
 import { connect } from "node:tls"
-import { waitUntil } from "../wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 
 /** A client of a proxy on this machine, which names the hosts that DNS would resolve to it. */
 export interface ProxyClient {

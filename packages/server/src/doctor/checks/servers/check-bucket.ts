@@ -1,5 +1,5 @@
+import { orLate } from "@hamlet/kit"
 import type { Config } from "../../../config/config.ts"
-import { orLate } from "../../../shared/time/within-time.ts"
 import { createBucketContent, toBucketCode } from "../../../storage/blobs/s3-objects.ts"
 import { about, type Finding, type Findings } from "../../finding.ts"
 import { doctorLimits } from "../../limits.ts"

@@ -1,5 +1,4 @@
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
-import { truncateText } from "../../runs/truncate.ts"
+import { toOwnJson, truncateText } from "@hamlet/kit"
 import type { MailAuth } from "./mail.ts"
 
 /** What a val of type `email` is called with, before its files and its `recipient` are added. */

@@ -1,4 +1,4 @@
-import { type Backoff, findRetryDelay } from "../../backoff.ts"
+import { type Backoff, findRetryDelay } from "@hamlet/kit"
 import type { Claim } from "../../claims.ts"
 import type { Clock } from "../../clock.ts"
 import type { Email, EmailOutcome, EmailStore, EmailToSend, Recipient } from "./emails.ts"

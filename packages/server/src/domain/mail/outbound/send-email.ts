@@ -1,6 +1,5 @@
 import type { EmailBody } from "@hamlet/contract"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
-import { makeOnce } from "../../../shared/once.ts"
+import { makeOnce, toOwnJson } from "@hamlet/kit"
 import type { Caller } from "../../access.ts"
 import type { UserStore } from "../../accounts/users.ts"
 import { AppError } from "../../app-error.ts"

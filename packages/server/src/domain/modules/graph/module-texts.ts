@@ -1,7 +1,6 @@
 import { findPathProblem } from "@hamlet/contract/file-paths"
 import { toOwnPath } from "@hamlet/contract/import-map"
-import { repeatText } from "../../../shared/hostile-input/bounded.ts"
-import { createTimeSlice } from "../../../shared/time-slice.ts"
+import { createTimeSlice, repeatText } from "@hamlet/kit"
 import { mayImport } from "../import-address.ts"
 import { findImplicit } from "../imports/text-packages.ts"
 import type { VersionConfig } from "../imports/version-configs.ts"

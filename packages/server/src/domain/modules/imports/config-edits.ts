@@ -1,6 +1,6 @@
 import { type CompilerSettings, toPragma } from "@hamlet/contract/compiler-settings"
 import { toOwnPath } from "@hamlet/contract/import-map"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 import { findImplicit } from "./text-packages.ts"
 import type { VersionConfig } from "./version-configs.ts"
 import type { WrittenImport } from "./written-imports.ts"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { dependsOnPath } from "@hamlet/contract/import-map"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 import { toTextHash } from "../text-hash.ts"
 
 /** Identifies what counts of a configuration: a comment in it does not. */

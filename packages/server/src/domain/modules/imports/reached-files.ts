@@ -1,6 +1,6 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { resolveMapped, toOwnPath } from "@hamlet/contract/import-map"
-import { createTimeSlice } from "../../../shared/time-slice.ts"
+import { createTimeSlice } from "@hamlet/kit"
 import type { SourceFile } from "../lockfiles.ts"
 
 /**

@@ -1,5 +1,5 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
+import { keepRecent } from "@hamlet/kit"
 import type { Clock } from "../../clock.ts"
 import type { Resolution, SourceFile } from "../lockfiles.ts"
 import { decidePackages } from "./carry-over.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { noMask } from "../../secrets/secret-mask.ts"
+import { noMask } from "@hamlet/kit"
 import { ResponseKeeper, responseLimits } from "./response-keeper.ts"
 
 const limits = { ...responseLimits, bodyBytesMax: 100, responsesPerSecondMax: 3 }

@@ -1,6 +1,6 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
-import { TokenBucket, TokenBuckets } from "../../../shared/token-bucket.ts"
-import type { Mask } from "../../secrets/secret-mask.ts"
+import type { Mask } from "@hamlet/kit"
+import { TokenBucket, TokenBuckets } from "@hamlet/kit"
 import type { HeaderList } from "../runner.ts"
 import type { RunMessage } from "../runs.ts"
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { OpenCounts } from "../../../shared/counter.ts"
+import { OpenCounts } from "@hamlet/kit"
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
 import type { ValStore } from "../../vals/vals.ts"

@@ -1,4 +1,5 @@
 import { delivery, deliveryDetail, type newWebhook, webhook } from "@hamlet/contract"
+import { toOwnJson } from "@hamlet/kit"
 import type { z } from "zod"
 import type { Delivery, DeliveryDetail } from "../../../domain/webhooks/deliveries.ts"
 import { toEventPayload } from "../../../domain/webhooks/events.ts"
@@ -8,7 +9,6 @@ import type {
   WebhookSettings,
   WebhookTarget,
 } from "../../../domain/webhooks/webhooks.ts"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import { done, json } from "../../response/api-response.ts"

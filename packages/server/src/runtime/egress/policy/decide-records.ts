@@ -1,5 +1,5 @@
 import type { DnsRecord, RecordType } from "@hamlet/guest/protocol"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 import { parseAddress } from "./address-rule.ts"
 import type { RoutePolicy } from "./decide.ts"
 import { toRefusal } from "./decide-socket.ts"

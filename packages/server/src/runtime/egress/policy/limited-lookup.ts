@@ -1,6 +1,4 @@
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
-import { OpenCounts } from "../../../shared/counter.ts"
-import { withinTime } from "../../../shared/time/within-time.ts"
+import { keepRecent, OpenCounts, withinTime } from "@hamlet/kit"
 
 /** Why a name cannot be resolved, as words that follow the name. Contains nothing secret. */
 export class CannotResolve extends Error {

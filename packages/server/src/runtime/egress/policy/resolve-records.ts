@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises"
 import type { DnsRecord, RecordType } from "@hamlet/guest/protocol"
-import { tryReadText } from "../../../shared/files/try-read.ts"
+import { tryReadText } from "@hamlet/kit"
 import { CannotResolve, type LookupLimits, limitLookups } from "./limited-lookup.ts"
 import { isAbsence } from "./resolve-host.ts"
 

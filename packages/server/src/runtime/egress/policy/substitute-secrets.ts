@@ -1,7 +1,7 @@
+import { toRegExp } from "@hamlet/kit"
 import type { Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { isHopByHopHeader } from "../../../shared/headers/hop-by-hop-headers.ts"
-import { toRegExp } from "../../../shared/hostile-input/bounded.ts"
 
 /** Receives a sentence for the val's owner: why a placeholder was not replaced. */
 export type ReportUnreplaced = (sentence: string) => void

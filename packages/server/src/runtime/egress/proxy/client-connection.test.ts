@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { egressKey, ProxyFixture, toGet } from "../testing/proxy-fixture.ts"
 import { toResponse, UpstreamServer } from "../testing/upstream-server.ts"
 

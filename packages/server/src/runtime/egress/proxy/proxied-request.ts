@@ -1,6 +1,6 @@
+import type { TraceSpan } from "@hamlet/kit"
+import { PieceRate } from "@hamlet/kit"
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
-import { PieceRate } from "../../../shared/hostile-input/read-pieces.ts"
-import type { TraceSpan } from "../../../shared/tracing/tracer.ts"
 import type { PartReader } from "../../http1/byte-queue.ts"
 import {
   type Destination,

@@ -1,7 +1,7 @@
+import { TokenBucket } from "@hamlet/kit"
 import { AppError } from "../../../domain/app-error.ts"
 import { minuteMs } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
-import { TokenBucket } from "../../../shared/token-bucket.ts"
 import { ConnectionPool } from "../../http1/connection-pool.ts"
 import type { EgressClient, EgressListener, EgressPaths } from "../../sandbox/egress-listener.ts"
 import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-context.ts"

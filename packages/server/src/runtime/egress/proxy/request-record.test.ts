@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import { createMask } from "@hamlet/kit"
 import type { OutgoingRequest } from "../../../domain/egress.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
-import { createMask } from "../../../domain/secrets/secret-mask.ts"
 import { recordRequest } from "./request-record.ts"
 
 const urlCharsMax = 1_000

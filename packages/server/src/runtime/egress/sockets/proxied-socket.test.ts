@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { waitUntil, waitUntilStable } from "../../../../test/support/wait-until.ts"
+import { waitUntil, waitUntilStable } from "@hamlet/kit/testing"
 import { RateLimited } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import { loopback, ProxyFixture, type ProxyFixtureOptions } from "../testing/proxy-fixture.ts"

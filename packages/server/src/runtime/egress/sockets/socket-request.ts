@@ -5,7 +5,7 @@ import {
   type SocketRequest,
   socketRequestBytesMax,
 } from "@hamlet/guest/protocol"
-import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { parseJson, toOwnJson } from "@hamlet/kit"
 
 const lengthBytes = 2
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { openLibsql } from "../../../../test/support/database-homes.ts"
 import {
   hasLibsql,
   type LibsqlProcess,
   startLibsql,
 } from "../../../../test/support/processes/libsql-process.ts"
-import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { AppError } from "../../../domain/app-error.ts"
 import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"

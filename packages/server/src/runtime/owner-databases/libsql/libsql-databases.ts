@@ -1,8 +1,7 @@
+import { keepRecent, toOwnJson } from "@hamlet/kit"
 import { AppError } from "../../../domain/app-error.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain/owner-databases.ts"
 import type { StorageHome, StorageHomes } from "../../../domain/storage-home.ts"
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import {
   createLibsqlRegistry,
   type LibsqlRegistry,

@@ -1,6 +1,5 @@
-import { findRetryDelay } from "../../../domain/backoff.ts"
+import { findRetryDelay, parseJson, toOwnJson } from "@hamlet/kit"
 import type { SqlOutcome } from "../../../domain/owner-databases.ts"
-import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import {
   type LibsqlReply,
   type LibsqlStatement,

@@ -1,5 +1,4 @@
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { keepRecent, toOwnJson } from "@hamlet/kit"
 import type {
   LibsqlReply,
   LibsqlServer,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
+import { parseOwnJson } from "@hamlet/kit"
 import type { SqlOutcome } from "../../../domain/owner-databases.ts"
-import { parseOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { WorkerProcessPool } from "../../worker-processes/worker-process-pool.ts"
 import type { WorkerOptions } from "../../worker-processes/worker-profile.ts"
 import type { LibsqlLimits } from "../database-limits.ts"

@@ -1,11 +1,10 @@
+import { keepRecent, Loop } from "@hamlet/kit"
 import type { StorageHome } from "../../../domain/storage-home.ts"
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import {
   type LibsqlRegistry,
   type RegisteredDatabase,
   toNamespace,
 } from "../../../shared/libsql/libsql-registry.ts"
-import { Loop } from "../../../shared/loop.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 
 type Registry = Pick<LibsqlRegistry, "listOf" | "setBytes">

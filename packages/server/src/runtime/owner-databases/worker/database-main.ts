@@ -1,6 +1,6 @@
 // The program of a database process. It keeps the databases open that were used last.
 import { existsSync, mkdirSync } from "node:fs"
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
+import { keepRecent } from "@hamlet/kit"
 import { serveRequests } from "../../worker-processes/serve-requests.ts"
 import { statementLimits } from "../database-limits.ts"
 import type {

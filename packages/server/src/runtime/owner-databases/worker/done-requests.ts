@@ -2,7 +2,7 @@
 // statements, so that both are on the disk or neither is. The response is stored in the main database
 // after that; this record decides only if the server has crashed in between.
 import type { SQLInputValue } from "node:sqlite"
-import type { IdempotentRequest } from "../../../shared/once.ts"
+import type { IdempotentRequest } from "@hamlet/kit"
 
 /** The name of the table, in the database of the user. Statements of users cannot use it. */
 export const doneTable = "_hamlet_requests"

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "@hamlet/kit/testing"
 import { describeEachHome } from "../../../../test/support/database-homes.ts"
-import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { openDatabases, type TestHome, type TestOwner } from "../testing/database-testing.ts"
 
 describeEachHome("OwnerDatabases", (open) => {

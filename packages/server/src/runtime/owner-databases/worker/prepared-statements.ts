@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
+import { keepRecent } from "@hamlet/kit"
 import type { StatementLimits } from "../database-limits.ts"
 import type { Authorizer, StatementTraits } from "./authorizer.ts"
 import { findParameters, isBlank, type Parameters, skipBlanks } from "./scan-sql.ts"

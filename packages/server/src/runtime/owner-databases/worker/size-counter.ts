@@ -1,5 +1,5 @@
+import { keepRecent } from "@hamlet/kit"
 import type { StorageHome } from "../../../domain/storage-home.ts"
-import { keepRecent } from "../../../shared/caches/keep-recent.ts"
 import { countBytesOf, listPaths, toDatabasePath } from "../database-paths.ts"
 
 const limits = {

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { tryReadText } from "../../../shared/files/try-read.ts"
+import { tryReadText } from "@hamlet/kit"
 
 /** The controllers that sandboxes use. On version 1, `cpuacct` counts CPU time. */
 export type Controller = "memory" | "pids" | "cpu" | "cpuacct"

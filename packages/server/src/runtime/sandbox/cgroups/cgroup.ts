@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs"
 import { mkdir, rmdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { tryReadText } from "../../../shared/files/try-read.ts"
+import { tryReadText } from "@hamlet/kit"
 import { killIfAlive } from "../launch/process-identity.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import type { Controller } from "./cgroup-mounts.ts"

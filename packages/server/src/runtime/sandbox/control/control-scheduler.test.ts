@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waitUntil } from "../../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { type ControlReader, ControlScheduler } from "./control-scheduler.ts"
 
 /** A channel with that many messages. */

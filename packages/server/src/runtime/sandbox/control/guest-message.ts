@@ -1,5 +1,5 @@
 import type { ErrorText, GuestMessage, LogLevel } from "@hamlet/guest/protocol"
-import { parseJson } from "../../../shared/hostile-input/bounded.ts"
+import { parseJson } from "@hamlet/kit"
 
 /**
  * Parses a line that a guest sent. Undefined when it is not a message of the protocol. Written by

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { waitUntil } from "../../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { GuestProcess } from "./guest-process.ts"
 
 const isLinux = process.platform === "linux"

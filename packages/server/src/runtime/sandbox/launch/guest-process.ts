@@ -1,6 +1,6 @@
 import { readFileSync, statfsSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
-import { tryList, tryReadText } from "../../../shared/files/try-read.ts"
+import { tryList, tryReadText } from "@hamlet/kit"
 import {
   identityOf,
   isAlive,

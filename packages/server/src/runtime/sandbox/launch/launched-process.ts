@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { parseOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { parseOwnJson } from "@hamlet/kit"
 import type { Cgroup } from "../cgroups/cgroup.ts"
 import type { ExitFacts, StopCause } from "../sandbox-exit.ts"
 import { findInnermost, GuestProcess, killInnermost } from "./guest-process.ts"

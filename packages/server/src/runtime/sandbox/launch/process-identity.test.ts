@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import { waitUntil } from "../../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import {
   identityOf,
   isAlive,

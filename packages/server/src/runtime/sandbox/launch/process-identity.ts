@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs"
-import { tryReadText } from "../../../shared/files/try-read.ts"
+import { tryReadText } from "@hamlet/kit"
 
 /**
  * A text that identifies one process for ever: a process id alone is reused. Undefined when there

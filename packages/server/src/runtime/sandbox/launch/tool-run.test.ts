@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { waitUntil } from "../../../../test/support/wait-until.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import type { Sandboxes } from "../sandboxes.ts"
 import {
   createDataDir,

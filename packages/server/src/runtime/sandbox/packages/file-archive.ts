@@ -1,6 +1,6 @@
 import { posix } from "node:path"
 import { promisify } from "node:util"
-import { parseJson, toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { parseJson, toOwnJson } from "@hamlet/kit"
 
 /**
  * Files of packages. An archive is a line of JSON with this list, followed by the contents of the

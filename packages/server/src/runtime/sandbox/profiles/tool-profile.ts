@@ -1,4 +1,4 @@
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
+import { toOwnJson } from "@hamlet/kit"
 import { stackMap } from "../launch/bubblewrap-command.ts"
 import type { Profile } from "../launch/launcher.ts"
 import type { SandboxFolder } from "../sandbox-folder.ts"

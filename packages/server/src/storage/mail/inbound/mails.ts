@@ -1,4 +1,5 @@
 import { toValNameKey } from "@hamlet/contract"
+import { toOwnJson } from "@hamlet/kit"
 import type { ObjectPlace } from "../../../domain/blobs/objects.ts"
 import { MailRefused } from "../../../domain/mail/inbound/mail.ts"
 import type { MailTarget } from "../../../domain/mail/inbound/mail-address.ts"
@@ -10,7 +11,6 @@ import type {
   NewMail,
   StoredMail,
 } from "../../../domain/mail/inbound/receive-mail.ts"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"

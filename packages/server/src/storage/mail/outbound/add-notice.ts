@@ -1,5 +1,5 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { Notice } from "../../../domain/mail/outbound/emails.ts"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { asAdded } from "../../claims/row-claims.ts"
 import { firstRow } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"

@@ -1,3 +1,4 @@
+import { toOwnJson } from "@hamlet/kit"
 import type { Claim } from "../../../domain/claims.ts"
 import { toEmailStatus } from "../../../domain/mail/outbound/deliver-email.ts"
 import type {
@@ -10,7 +11,6 @@ import type {
   NewEmail,
   Resending,
 } from "../../../domain/mail/outbound/emails.ts"
-import { toOwnJson } from "../../../shared/hostile-input/bounded.ts"
 import { putEmailCode } from "../../accounts/email-codes.ts"
 import { asAdded, type RowClaims } from "../../claims/row-claims.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"

@@ -1,4 +1,4 @@
-import { FairSlots } from "../../../shared/fair-slots.ts"
+import { FairSlots } from "@hamlet/kit"
 import type { Candidates, Hit, Search } from "../../database/database.ts"
 import { type Statement, sql } from "../../database/sql.ts"
 import { type SearchLimits, searchTimedOut, tooManySearches } from "../../search/search-limits.ts"

@@ -1,6 +1,5 @@
+import { currentWork, findOnce } from "@hamlet/kit"
 import type { AssertVal, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
-import { findOnce } from "../../../shared/once.ts"
-import { currentWork } from "../../../shared/tracing/work.ts"
 import { createBatchLookup } from "../../database/batch-lookups.ts"
 import { type Database, rows, type Script } from "../../database/database.ts"
 import type { CodeSave, Dialect, Gather } from "../../database/dialect.ts"

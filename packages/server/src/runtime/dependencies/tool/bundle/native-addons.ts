@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { tryListEntries } from "../../../../shared/files/try-read.ts"
+import { tryListEntries } from "@hamlet/kit"
 import { readPackage } from "../package-json.ts"
 import { installFolder } from "./bundle-plugin.ts"
 

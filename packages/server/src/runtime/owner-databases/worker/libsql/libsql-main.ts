@@ -1,8 +1,8 @@
 // The program of a worker for databases on a libSQL server. It has no network: it turns requests
 // into batches for the server to send, and the responses into results.
 
+import { keepRecent } from "@hamlet/kit"
 import type { SqlOutcome, SqlRequest } from "../../../../domain/owner-databases.ts"
-import { keepRecent } from "../../../../shared/caches/keep-recent.ts"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
 import { serveRequests } from "../../../worker-processes/serve-requests.ts"
 import { statementLimits } from "../../database-limits.ts"

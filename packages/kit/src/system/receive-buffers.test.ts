@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { connect } from "node:net"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "../testing/wait-until.ts"
 import { limitReceiveBuffers } from "./receive-buffers.ts"
 
 const limitBytes = 65_536

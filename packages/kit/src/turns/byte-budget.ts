@@ -1,4 +1,4 @@
-import { OpenCounts } from "./counter.ts"
+import { OpenCounts } from "../counts/counter.ts"
 import { FairQueue, type FairQueueLimits } from "./fair-queue.ts"
 
 /** `waitingBytesMax` and the other limits of a queue are for those that wait until bytes are free. */

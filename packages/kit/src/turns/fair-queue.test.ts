@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { waitUntil } from "../../test/support/wait-until.ts"
+import { waitUntil } from "../testing/wait-until.ts"
 import { FairQueue, type FairQueueLimits } from "./fair-queue.ts"
 
 const toKey = (name: string) => name.slice(0, 3)

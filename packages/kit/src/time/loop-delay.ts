@@ -1,4 +1,4 @@
-import { Histogram } from "../histogram.ts"
+import { Histogram } from "../counts/histogram.ts"
 
 const boundsSeconds = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 10,

@@ -1,5 +1,5 @@
 import { type Transferable, Worker } from "node:worker_threads"
-import { FairQueue, type Waiter } from "../fair-queue.ts"
+import { FairQueue, type Waiter } from "../turns/fair-queue.ts"
 
 /** How a pool of threads works. */
 export interface WorkerPoolOptions {

@@ -1,4 +1,4 @@
-import { OpenCounts } from "./counter.ts"
+import { OpenCounts } from "../counts/counter.ts"
 import { FairQueue, type FairQueueLimits } from "./fair-queue.ts"
 
 /** How many actions of one key there may be. */

@@ -1,5 +1,5 @@
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import type { Mask } from "../secrets/secret-mask.ts"
+import { toOwnJson } from "../hostile-input/bounded.ts"
+import type { Mask } from "../mask/secret-mask.ts"
 
 /** An error as it is kept and shown. */
 export interface ErrorText {

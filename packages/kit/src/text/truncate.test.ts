@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createMask } from "../secrets/secret-mask.ts"
+import { createMask } from "../mask/secret-mask.ts"
 import { truncateError, truncateMasked, truncateText, truncateValue } from "./truncate.ts"
 
 const mark = /… \(cut, \d+ bytes in all\)$/

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { waitUntil } from "../../../test/support/wait-until.ts"
+import { waitUntil } from "../testing/wait-until.ts"
 import { LoopDelay } from "./loop-delay.ts"
 
 test("LoopDelay measures a pause, and how much of it the thread used the CPU", async () => {

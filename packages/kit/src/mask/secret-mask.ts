@@ -1,7 +1,7 @@
-import { toOwnJson } from "../../shared/hostile-input/bounded.ts"
-import { PrefixAutomaton } from "../../shared/text-search/prefix-automaton.ts"
-import { SortedTexts } from "../../shared/text-search/sorted-texts.ts"
-import { createTimeSlice } from "../../shared/time-slice.ts"
+import { toOwnJson } from "../hostile-input/bounded.ts"
+import { createTimeSlice } from "../turns/time-slice.ts"
+import { PrefixAutomaton } from "./prefix-automaton.ts"
+import { SortedTexts } from "./sorted-texts.ts"
 
 const limits = {
   /** Shorter values are not masked: they occur everywhere, and masking them would garble texts. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { AsyncLocalStorage } from "node:async_hooks"
-import { waitUntil } from "../../test/support/wait-until.ts"
+import { waitUntil } from "../testing/wait-until.ts"
 import { Loop } from "./loop.ts"
 
 const longMs = 3_600_000

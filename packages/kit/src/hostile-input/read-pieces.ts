@@ -1,5 +1,5 @@
-import { FairQueue } from "../fair-queue.ts"
-import { TokenBucket } from "../token-bucket.ts"
+import { TokenBucket } from "../counts/token-bucket.ts"
+import { FairQueue } from "../turns/fair-queue.ts"
 
 /** Limits of a stream that a client sends. */
 const limits = {

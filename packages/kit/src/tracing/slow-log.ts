@@ -1,4 +1,4 @@
-import { TokenBucket, TokenBuckets } from "../token-bucket.ts"
+import { TokenBucket, TokenBuckets } from "../counts/token-bucket.ts"
 
 const limits = { linesPerMinute: 20 }
 

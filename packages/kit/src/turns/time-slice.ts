@@ -1,5 +1,5 @@
+import { currentWork } from "../tracing/work.ts"
 import { FairQueue } from "./fair-queue.ts"
-import { currentWork } from "./tracing/work.ts"
 
 const limits = {
   /** How long all work together may block the event loop in one turn. */

@@ -1,0 +1,70 @@
+export { keepRecent } from "./caches/keep-recent.ts"
+export { prepareOnce } from "./caches/prepare-once.ts"
+export { Counter, OpenCounts } from "./counts/counter.ts"
+export { Histogram } from "./counts/histogram.ts"
+export { TokenBucket, TokenBuckets } from "./counts/token-bucket.ts"
+export { estimateOpenFiles, readOpenFilesMax } from "./files/open-files.ts"
+export { readResidentBytes } from "./files/resident-bytes.ts"
+export { tryList, tryListEntries, tryReadText } from "./files/try-read.ts"
+export {
+  decodePercent,
+  decodeValidPercents,
+  parseJson,
+  parseOwnJson,
+  repeatText,
+  replaceEach,
+  toOwnJson,
+  toRegExp,
+} from "./hostile-input/bounded.ts"
+export { readBytes, readStart } from "./hostile-input/read-bytes.ts"
+export { nextReadTurn, PieceRate, readPieces } from "./hostile-input/read-pieces.ts"
+export { createMask, type Mask, noMask } from "./mask/secret-mask.ts"
+export {
+  findOnce,
+  type IdempotentRequest,
+  type KeyClaim,
+  makeOnce,
+  Once,
+  type OnceStep,
+  runOnce,
+} from "./once.ts"
+export { openCLibrary } from "./system/c-library.ts"
+export { findIdlePlace, type Place } from "./system/idle-places.ts"
+export { limitReceiveBuffers } from "./system/receive-buffers.ts"
+export { fromBase32, toBase32 } from "./text/base32.ts"
+export { toBase62 } from "./text/base62.ts"
+export { hasFewValues } from "./text/has-few-values.ts"
+export { isJsonText, type JsonText } from "./text/json-text.ts"
+export {
+  truncateError,
+  truncateMasked,
+  truncateMeasured,
+  truncateText,
+  truncateValue,
+} from "./text/truncate.ts"
+export { lowerPriority } from "./threads/lower-priority.ts"
+export { serveJobs } from "./threads/serve-jobs.ts"
+export { WorkerPool, WorkerPoolError } from "./threads/worker-pool.ts"
+export { type Backoff, findRetryDelay, toRetryDelay } from "./time/backoff.ts"
+export { Loop } from "./time/loop.ts"
+export { LoopDelay, type LoopDelayReport, loopDelayLimits } from "./time/loop-delay.ts"
+export { Watchdog, type Watched } from "./time/watchdog.ts"
+export { orLate, withinTime } from "./time/within-time.ts"
+export { startRequest, toFailure } from "./tracing/request-span.ts"
+export { createSampler } from "./tracing/sampler.ts"
+export { explainWaits, SlowLog } from "./tracing/slow-log.ts"
+export { parseTraceparent, toTraceId } from "./tracing/trace-context.ts"
+export { traceTask } from "./tracing/trace-task.ts"
+export {
+  type Attributes,
+  type SpanCounts,
+  type SpanKind,
+  type SpanSink,
+  Tracer,
+  type TraceSpan,
+} from "./tracing/tracer.ts"
+export { currentWork, detachWork, runWork, Work } from "./tracing/work.ts"
+export { ByteBudget, type HeldBytes } from "./turns/byte-budget.ts"
+export { FairQueue, type Waiter } from "./turns/fair-queue.ts"
+export { FairSlots } from "./turns/fair-slots.ts"
+export { createTimeSlice, mapInSlices, type TimeSlice } from "./turns/time-slice.ts"

@@ -1,0 +1,1 @@
+export { waitUntil, waitUntilStable } from "./wait-until.ts"
