@@ -1,5 +1,4 @@
-import type { Item, Output } from "@hamlet/contract/client"
-import { createClient } from "@hamlet/contract/client"
+import { createClient, type Item, type Output } from "@hamlet/contract/client"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
 import { chooseLimits, isBrief } from "../harness/brief.ts"
 import { withPostgresDatabases } from "../harness/databases.ts"

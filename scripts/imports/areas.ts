@@ -5,10 +5,28 @@ export type Area = {
   readonly path: string
   /** The names of the areas it may import, beside itself. */
   readonly mayImport: readonly string[]
+  /** The files that others may import, where that is not all of them. */
+  readonly doors?: readonly Door[]
+}
+
+/** An entry of a package with walls: the name by which it is imported, and its file. */
+interface Door {
+  readonly name: string
+  readonly path: string
+}
+
+/** A package with walls: others import its index, and their tests what it offers for tests as well. */
+function toPackage(name: string, mayImport: readonly string[]): Area {
+  const path = `packages/${name}/`
+  const doors = [
+    { name: `@hamlet/${name}`, path: `${path}src/index.ts` },
+    { name: `@hamlet/${name}/testing`, path: `${path}src/testing/index.ts` },
+  ]
+  return { name, path, mayImport, doors }
 }
 
 const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
-const server = ["config", "domain", "shared", ...serverLayers]
+const server = ["config", "domain", "kit", "shared", ...serverLayers]
 const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 
 /**
@@ -16,25 +34,27 @@ const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
  * refused, so that a new folder gets a row here, and with it a thought.
  */
 const areas: readonly Area[] = [
+  // Mechanisms that know nothing of vals: queues, limits, loops, threads, tracing.
+  toPackage("kit", []),
   { name: "contract", path: "packages/contract/", mayImport: [] },
   { name: "guest", path: "packages/guest/", mayImport: [] },
   { name: "std", path: "packages/std/", mayImport: [] },
   { name: "web", path: "packages/web/", mayImport: ["contract", "find-deno"] },
   { name: "cli", path: "packages/cli/", mayImport: ["contract"] },
-  // What several layers need and is no rule of ours: algorithms, queues, threads.
-  { name: "shared", path: "packages/server/src/shared/", mayImport: [] },
-  { name: "domain", path: "packages/server/src/domain/", mayImport: ["contract", "shared"] },
+  // What several layers need and is no rule about vals: headers, cookies, the libSQL protocol.
+  { name: "shared", path: "packages/server/src/shared/", mayImport: ["kit"] },
+  { name: "domain", path: "packages/server/src/domain/", mayImport: ["contract", "kit", "shared"] },
   // What host and guest say to each other is written down with the guest; only the runtime talks to
   // it.
   {
     name: "runtime",
     path: "packages/server/src/runtime/",
-    mayImport: ["contract", "domain", "guest", "shared"],
+    mayImport: ["contract", "domain", "guest", "kit", "shared"],
   },
   ...serverLayers.map((name) => ({
     name,
     path: `packages/server/src/${name}/`,
-    mayImport: ["contract", "domain", "shared"],
+    mayImport: ["contract", "domain", "kit", "shared"],
   })),
   { name: "config", path: "packages/server/src/config/", mayImport: ["contract"] },
   // The composition root: compose.ts builds the program from one file per noun.
@@ -75,5 +95,5 @@ export function findArea(path: string): Area | undefined {
 
 /** Tests, and what only they share, may look behind the walls of their own package. */
 export function isTest(path: string): boolean {
-  return /\.test\.[a-z]+$/.test(path) || /^packages\/[^/]+\/(test|src\/.*\/testing)\//.test(path)
+  return /\.test\.[a-z]+$/.test(path) || /^packages\/[^/]+\/(test|src\/(.*\/)?testing)\//.test(path)
 }

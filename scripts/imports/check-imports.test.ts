@@ -8,6 +8,7 @@ const src = "packages/server/src"
  * of this file.
  */
 const serverPackage = "@hamlet/server"
+const kit = "@hamlet/kit"
 
 /** A tree in which every arrow of the drawing is used once. */
 const clean = {
@@ -15,6 +16,15 @@ const clean = {
   "packages/contract/src/index.ts": `export * from "./errors.ts"`,
   "packages/contract/src/errors.ts": `export type Code = "a"`,
   "packages/contract/src/client.ts": `import type { Code } from "./index.ts"`,
+  "packages/kit/package.json": `{ "name": "@hamlet/kit", "exports": { ".": "./src/index.ts", "./testing": "./src/testing/index.ts" } }`,
+  "packages/kit/src/index.ts": `export { Loop } from "./time/loop.ts"`,
+  "packages/kit/src/time/loop.ts": "export const Loop = 1",
+  "packages/kit/src/time/loop.test.ts": `import { Loop } from "./loop.ts"\nimport { wait } from "../testing/index.ts"`,
+  "packages/kit/src/testing/index.ts": `export const wait = 1`,
+  [`${src}/jobs/sweep.ts`]: `import { Loop } from "${kit}"`,
+  [`${src}/jobs/sweep.test.ts`]: `import { wait } from "${kit}/testing"`,
+  "packages/server/test/sweep.test.ts": `import { wait } from "${kit}/testing"`,
+  "bench/sweep.ts": `import { wait } from "${kit}/testing"`,
   "packages/server/package.json": `{ "name": "@hamlet/server" }`,
   [`${src}/main.ts`]: `import { config } from "./config/config.ts"`,
   [`${src}/compose.ts`]: `import { app } from "./http/app.ts"\nimport "./storage/vals.ts"`,
@@ -58,7 +68,7 @@ describe("checkImports", () => {
   for (const [form, code] of Object.entries(forms)) {
     test(`refuses ${form} from one layer to another`, async () => {
       expect(await check({ [`${src}/http/bad.ts`]: code })).toEqual([
-        `${src}/http/bad.ts: cannot import ${src}/storage/vals.ts: http may import contract, domain, shared, not storage`,
+        `${src}/http/bad.ts: cannot import ${src}/storage/vals.ts: http may import contract, domain, kit, shared, not storage`,
       ])
     })
   }
@@ -122,6 +132,36 @@ describe("checkImports", () => {
     expect(problems).toEqual([
       `packages/web/src/bad.ts: cannot import ${src}/domain/vals.ts: web may import contract, find-deno, not domain`,
     ])
+  })
+
+  describe("a package with walls", () => {
+    const loop = "packages/kit/src/time/loop.ts"
+    const testing = "packages/kit/src/testing/index.ts"
+    const instead = `cannot import ${loop}: import "${kit}" instead, and export there what is missing`
+    const refusals: readonly (readonly [importer: string, code: string, problem: string])[] = [
+      [`${src}/jobs/bad.ts`, `import { Loop } from "../../../kit/src/time/loop.ts"`, instead],
+      [`${src}/jobs/bad.ts`, `import { Loop } from "${kit}/src/time/loop.ts"`, instead],
+      [`${src}/jobs/bad.test.ts`, `import { Loop } from "${kit}/src/time/loop.ts"`, instead],
+      ["bench/bad.ts", `import { Loop } from "${kit}/src/time/loop.ts"`, instead],
+      [
+        `${src}/jobs/bad.ts`,
+        `import { wait } from "${kit}/testing"`,
+        `cannot import ${testing}: that is part of the tests`,
+      ],
+      [
+        "packages/kit/src/bad.ts",
+        `import { save } from "../../server/src/domain/vals.ts"`,
+        `cannot import ${src}/domain/vals.ts: kit may import nothing of ours, not domain`,
+      ],
+      [
+        "packages/kit/src/bad.test.ts",
+        `import { save } from "../../server/src/domain/vals.ts"`,
+        `cannot import ${src}/domain/vals.ts: a test may import its own package and the contract`,
+      ],
+    ]
+    test.each(refusals)("keeps %s from %s", async (importer, code, problem) => {
+      expect(await check({ [importer]: code })).toEqual([`${importer}: ${problem}`])
+    })
   })
 
   test("lets benchmarks import what tests share, and nothing else of them", async () => {

@@ -41,9 +41,12 @@ function checkName(path: string): string[] {
 }
 
 function checkImport(importer: string, target: string): string[] {
+  const wall = checkDoor(importer, target)
+  if (wall.length > 0) return wall
   if (isTest(importer)) return checkTest(importer, target)
   // Benchmarks start the same services and fakes as the tests do.
-  if (importer.startsWith("bench/") && target.startsWith("packages/server/test/support/")) return []
+  if (isBench(importer) && (target.startsWith("packages/server/test/support/") || isDoor(target)))
+    return []
   if (isTest(target)) return [`${importer}: cannot import ${target}: that is part of the tests`]
   const [from, to] = [findArea(importer), findArea(target)]
   // A target without an area is already refused by name, or is not code, such as package.json.
@@ -57,14 +60,35 @@ function mayImport(from: Area, to: Area): boolean {
   return from === to || from.mayImport.includes(to.name)
 }
 
+/** A package with walls is imported by its entries alone. */
+function checkDoor(importer: string, target: string): string[] {
+  const to = findArea(target)
+  if (!to?.doors || findArea(importer) === to || isDoor(target)) return []
+  const [index] = to.doors
+  return [
+    `${importer}: cannot import ${target}: import "${index?.name}" instead, and export there what is missing`,
+  ]
+}
+
+function isDoor(path: string): boolean {
+  return findArea(path)?.doors?.some((door) => door.path === path) ?? false
+}
+
+function isBench(path: string): boolean {
+  return path.startsWith("bench/")
+}
+
 /**
- * Tests may import what the code beside them may, their own package, the contract, scripts that start what they need, and the cases
- * of compatibility, which `npm run compat` runs too.
+ * Tests may import what the code beside them may, their own package and those that it uses, the
+ * contract, scripts that start what they need, and the cases of compatibility, which `npm run compat`
+ * runs too.
  */
 function checkTest(importer: string, target: string): string[] {
   const [from, to] = [findArea(importer), findArea(target)]
   const isAllowed =
     (from && to && mayImport(from, to)) ||
+    // The tests of the server beside its sources use each package that the server is made of.
+    (!from && packageOf(importer) === "packages/server" && isDoor(target)) ||
     packageOf(importer) === packageOf(target) ||
     ["packages/contract", "scripts"].includes(packageOf(target)) ||
     target.startsWith("bench/compat/")

@@ -5,7 +5,7 @@ import { leaveOutNeeding } from "./needs.mjs"
 import { root } from "./root.mjs"
 
 const withTls = "./packages/server/src/runtime/egress/tls.test.ts"
-const plain = "./packages/server/src/shared/loop.test.ts"
+const plain = "./packages/kit/src/time/loop.test.ts"
 
 test("leaveOutNeeding takes out the files that a missing program keeps from being loaded", () => {
   const parts = [

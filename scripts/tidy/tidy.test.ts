@@ -83,7 +83,7 @@ describe("tidy", () => {
     expect(await found(harmless)).toEqual([])
     const parse = "const it = JSON.parse(text)"
     expect(await found(parse, "packages/server/src/doctor/doctor.ts")).toEqual([])
-    expect(await found(parse, "packages/server/src/shared/hostile-input/bounded.ts")).toEqual([])
+    expect(await found(parse, "packages/kit/src/hostile-input/bounded.ts")).toEqual([])
     expect(await found(parse, "packages/server/src/gateway/gateway.test.ts")).toEqual([])
     expect(await found(parse, "packages/web/src/app/app.ts")).toEqual([])
   })

@@ -1,3 +1,18 @@
+/**
+ * Mechanisms of a server that many users share: turns, limits, loops, threads, traces. They know
+ * nothing of vals.
+ *
+ * ```ts
+ * import { FairSlots } from "@hamlet/kit"
+ *
+ * const slots = new FairSlots(1, { waitingMax: 100 }, () => new Error("too many requests wait"))
+ * const order: string[] = []
+ * const work = (owner: string) => slots.run(owner, async () => void order.push(owner))
+ * await Promise.all([work("ada"), work("ada"), work("ada"), work("bob")])
+ * console.log(order.join(" ")) // ada ada bob ada
+ * ```
+ */
+
 export { keepRecent } from "./caches/keep-recent.ts"
 export { prepareOnce } from "./caches/prepare-once.ts"
 export { Counter, OpenCounts } from "./counts/counter.ts"

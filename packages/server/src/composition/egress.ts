@@ -1,5 +1,4 @@
-import type { TraceSpan } from "@hamlet/kit"
-import { currentWork, readOpenFilesMax } from "@hamlet/kit"
+import { currentWork, readOpenFilesMax, type TraceSpan } from "@hamlet/kit"
 import type { Config } from "../config/config.ts"
 import type { OutgoingRequest } from "../domain/egress.ts"
 import type { Gateway } from "../gateway/gateway.ts"

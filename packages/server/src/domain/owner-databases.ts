@@ -1,6 +1,5 @@
 import type { SqlArgs } from "@hamlet/contract"
-import type { JsonText } from "@hamlet/kit"
-import { findOnce, type IdempotentRequest } from "@hamlet/kit"
+import { findOnce, type IdempotentRequest, type JsonText } from "@hamlet/kit"
 import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"

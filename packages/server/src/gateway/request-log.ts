@@ -1,6 +1,5 @@
 import type { ErrorCode } from "@hamlet/contract"
-import type { Attributes } from "@hamlet/kit"
-import { explainWaits, Work } from "@hamlet/kit"
+import { type Attributes, explainWaits, Work } from "@hamlet/kit"
 import type { Caller } from "../domain/access.ts"
 import type { LiveRun } from "../domain/runs/live-runs.ts"
 import type { Val } from "../domain/vals/vals.ts"

@@ -1,6 +1,6 @@
 import { limits, type Method, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
-import type { Attributes } from "@hamlet/kit"
 import {
+  type Attributes,
   currentWork,
   explainWaits,
   parseTraceparent,

@@ -1,5 +1,4 @@
-import type { SlowLog } from "@hamlet/kit"
-import { currentWork, type Work } from "@hamlet/kit"
+import { currentWork, type SlowLog, type Work } from "@hamlet/kit"
 import type { Database, Script } from "./database/database.ts"
 import { isUnavailable } from "./database/errors.ts"
 import { type Statement, sql } from "./database/sql.ts"

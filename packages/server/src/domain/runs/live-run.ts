@@ -1,6 +1,12 @@
 import { limits as wire } from "@hamlet/contract"
-import type { Tracer, TraceSpan } from "@hamlet/kit"
-import { currentWork, truncateError, truncateMeasured, type Work } from "@hamlet/kit"
+import {
+  currentWork,
+  type Tracer,
+  type TraceSpan,
+  truncateError,
+  truncateMeasured,
+  type Work,
+} from "@hamlet/kit"
 import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
 import type { CodeFile } from "../vals/vals.ts"
 import type { AdoptedRun, NewRun, RunClaim } from "./new-run.ts"

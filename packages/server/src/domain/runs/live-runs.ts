@@ -1,5 +1,4 @@
-import type { Tracer } from "@hamlet/kit"
-import { Histogram, Loop } from "@hamlet/kit"
+import { Histogram, Loop, type Tracer } from "@hamlet/kit"
 import type { Clock } from "../clock.ts"
 import { type LiveRun, RecordedRun, type RunWatcher } from "./live-run.ts"
 import type { AdoptedRun, NewRun } from "./new-run.ts"

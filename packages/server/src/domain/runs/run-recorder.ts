@@ -1,5 +1,4 @@
-import type { Tracer } from "@hamlet/kit"
-import { createTimeSlice, detachWork, Loop } from "@hamlet/kit"
+import { createTimeSlice, detachWork, Loop, type Tracer } from "@hamlet/kit"
 import { AppError } from "../app-error.ts"
 import {
   type RecordedRun,

@@ -1,5 +1,4 @@
-import type { Tracer, TraceSpan } from "@hamlet/kit"
-import { currentWork, toTraceId, Work } from "@hamlet/kit"
+import { currentWork, type Tracer, type TraceSpan, toTraceId, Work } from "@hamlet/kit"
 import type { NewRun } from "./new-run.ts"
 import type { RunRecord } from "./runs.ts"
 

@@ -1,6 +1,5 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
-import type { Mask } from "@hamlet/kit"
-import { createTimeSlice } from "@hamlet/kit"
+import { createTimeSlice, type Mask } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

@@ -1,5 +1,4 @@
-import type { Watchdog, Watched } from "@hamlet/kit"
-import { nextReadTurn, PieceRate } from "@hamlet/kit"
+import { nextReadTurn, PieceRate, type Watchdog, type Watched } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { GatewayLimits } from "../limits.ts"
 import type { HeaderRecord } from "./request-headers.ts"

@@ -1,5 +1,4 @@
-import type { Watchdog, Watched } from "@hamlet/kit"
-import { PieceRate } from "@hamlet/kit"
+import { PieceRate, type Watchdog, type Watched } from "@hamlet/kit"
 import type { BodySample } from "../../domain/runs/contents/response-keeper.ts"
 import type { GatewayLimits } from "../limits.ts"
 

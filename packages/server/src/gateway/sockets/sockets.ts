@@ -1,5 +1,4 @@
-import type { Watchdog } from "@hamlet/kit"
-import { OpenCounts } from "@hamlet/kit"
+import { OpenCounts, type Watchdog } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { GatewayLimits } from "../limits.ts"
 import { Backlogs } from "./backlogs.ts"

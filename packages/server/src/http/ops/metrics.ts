@@ -1,6 +1,11 @@
 import { type ErrorCode, errorCodes, routeNames, routes } from "@hamlet/contract"
-import type { Counter, LoopDelayReport, SpanCounts } from "@hamlet/kit"
-import { Histogram, readResidentBytes } from "@hamlet/kit"
+import {
+  type Counter,
+  Histogram,
+  type LoopDelayReport,
+  readResidentBytes,
+  type SpanCounts,
+} from "@hamlet/kit"
 import type { SentStats } from "../../domain/claims.ts"
 import type { NodeStatus, ServiceStatus } from "../../domain/nodes.ts"
 import type { QueueDepth } from "../../domain/queue/queue-store.ts"

@@ -1,5 +1,4 @@
-import type { Mask } from "@hamlet/kit"
-import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
+import { type Mask, WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import {
   brokenResponse,
   type CallOutcome,

@@ -1,6 +1,5 @@
 import { limits } from "@hamlet/contract/limits"
-import type { Mask } from "@hamlet/kit"
-import { truncateError, truncateText } from "@hamlet/kit"
+import { type Mask, truncateError, truncateText } from "@hamlet/kit"
 import type { Returned } from "../../domain/runs/runner.ts"
 import type { RunError } from "../../domain/runs/runs.ts"
 

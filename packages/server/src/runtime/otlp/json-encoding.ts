@@ -1,5 +1,4 @@
-import type { Attributes, TraceSpan } from "@hamlet/kit"
-import { parseJson, toOwnJson } from "@hamlet/kit"
+import { type Attributes, parseJson, type TraceSpan, toOwnJson } from "@hamlet/kit"
 import {
   eachAttribute,
   errorStatus,

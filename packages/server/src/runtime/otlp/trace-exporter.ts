@@ -1,5 +1,4 @@
-import type { SpanCounts, SpanSink, TraceSpan } from "@hamlet/kit"
-import { Loop, readStart } from "@hamlet/kit"
+import { Loop, readStart, type SpanCounts, type SpanSink, type TraceSpan } from "@hamlet/kit"
 import { type SpanEncoding, spanLimits } from "./span-encoding.ts"
 
 /** Where the spans go. */

@@ -1,6 +1,5 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
-import type { Mask } from "@hamlet/kit"
-import { isJsonText, toOwnJson } from "@hamlet/kit"
+import { isJsonText, type Mask, toOwnJson } from "@hamlet/kit"
 import {
   brokenResponse,
   type CallArgs,

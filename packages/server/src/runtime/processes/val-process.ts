@@ -1,7 +1,6 @@
 import { limits as wire } from "@hamlet/contract"
 import type { GuestMessage, PackagesUse } from "@hamlet/guest/protocol"
-import type { Mask } from "@hamlet/kit"
-import { truncateError, truncateMasked } from "@hamlet/kit"
+import { type Mask, truncateError, truncateMasked } from "@hamlet/kit"
 import type { Substitution } from "../../domain/egress.ts"
 import type { Program, ProgramContent, RunListener, Stopped } from "../../domain/runs/runner.ts"
 import type { RunError } from "../../domain/runs/runs.ts"

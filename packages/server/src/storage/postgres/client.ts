@@ -1,5 +1,4 @@
-import type { Backoff } from "@hamlet/kit"
-import { decodePercent } from "@hamlet/kit"
+import { type Backoff, decodePercent } from "@hamlet/kit"
 import { SQL } from "bun"
 import { searchDefaults } from "../search/search-limits.ts"
 

@@ -1,5 +1,4 @@
-import type { Watchdog } from "@hamlet/kit"
-import { toRetryDelay } from "@hamlet/kit"
+import { toRetryDelay, type Watchdog } from "@hamlet/kit"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 import type { PostgresLimits } from "./client.ts"

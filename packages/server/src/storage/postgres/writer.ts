@@ -1,5 +1,4 @@
-import type { Watchdog } from "@hamlet/kit"
-import { currentWork, FairSlots, toRetryDelay } from "@hamlet/kit"
+import { currentWork, FairSlots, toRetryDelay, type Watchdog } from "@hamlet/kit"
 import type { ReservedSQL, SQL } from "bun"
 import type { Script, WriteOptions } from "../database/database.ts"
 import { tooManyWaiting, unavailable } from "../database/errors.ts"

@@ -1,6 +1,5 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
-import type { Mask } from "@hamlet/kit"
-import { TokenBucket, TokenBuckets } from "@hamlet/kit"
+import { type Mask, TokenBucket, TokenBuckets } from "@hamlet/kit"
 import type { HeaderList } from "../runner.ts"
 import type { RunMessage } from "../runs.ts"
 

@@ -1,5 +1,4 @@
-import type { TraceSpan } from "@hamlet/kit"
-import { PieceRate } from "@hamlet/kit"
+import { PieceRate, type TraceSpan } from "@hamlet/kit"
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
 import type { PartReader } from "../../http1/byte-queue.ts"
 import {

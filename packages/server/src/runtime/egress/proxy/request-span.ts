@@ -1,5 +1,4 @@
-import type { TraceSpan } from "@hamlet/kit"
-import { parseTraceparent } from "@hamlet/kit"
+import { parseTraceparent, type TraceSpan } from "@hamlet/kit"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { toKnownMethod } from "../../../shared/headers/known-method.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"

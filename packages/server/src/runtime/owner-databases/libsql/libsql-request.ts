@@ -1,5 +1,4 @@
-import type { IdempotentRequest } from "@hamlet/kit"
-import { isJsonText, parseJson } from "@hamlet/kit"
+import { type IdempotentRequest, isJsonText, parseJson } from "@hamlet/kit"
 import type { SentSqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
 import type { StorageHome } from "../../../domain/storage-home.ts"
 import { toNamespace } from "../../../shared/libsql/libsql-registry.ts"

@@ -39,7 +39,7 @@ test.if(isLinux)(
 test.if(isLinux)("isAlive is true for a process that cannot be looked up", () => {
   const script = `
     import { openSync } from "node:fs"
-    import { readResidentBytes } from "${join(import.meta.dir, "../../../shared/files/resident-bytes.ts")}"
+    import { readResidentBytes } from "${Bun.resolveSync("@hamlet/kit", import.meta.dir)}"
     import { identityOf, isAlive, isCertainlyAlive } from "${join(import.meta.dir, "process-identity.ts")}"
     const identity = identityOf(process.ppid)
     const read = () => [isAlive(identity), isCertainlyAlive(identity), readResidentBytes() > 0]
