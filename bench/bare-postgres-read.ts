@@ -1,4 +1,5 @@
-// The same on PostgreSQL, with Bun's client and its default number of connections.
+// The lowest cost of reading a val over HTTP from PostgreSQL, with Bun's client and its default
+// number of connections.
 import { SQL } from "bun"
 import { type BareRow, bareColumns, toBareAnswer, toId } from "./speed/bare-val.ts"
 

@@ -13,7 +13,9 @@ import { ensureSystemPackages, requirements } from "./setup/system-packages.mjs"
  * @param {string} suites
  */
 const toRequirement = (name, debianPackage, suites) => ({
-  ...{ name, debianPackage, suites },
+  name,
+  debianPackage,
+  suites,
   find: () => findOnPath(name),
 })
 /** @param {string} name */
@@ -30,8 +32,11 @@ const programs = {
   compat: {
     file: "bench/compat/main.ts",
     needs: [
-      ...[postgres, toService("redis-server"), toService("mariadbd", "mariadb-server")],
-      ...[toService("mosquitto"), toService("nats-server")],
+      postgres,
+      toService("redis-server"),
+      toService("mariadbd", "mariadb-server"),
+      toService("mosquitto"),
+      toService("nats-server"),
     ],
   },
   soak: { file: "bench/soak/main.ts", needs: [] },

@@ -8,27 +8,34 @@ import { root } from "./setup/root.mjs"
  * time than all of these together.
  */
 const names = [
-  ...["read", "save", "import", "memory", "start", "cold", "burst", "warm", "first-save"],
-  ...[
-    "traces",
-    "val-memory",
-    "neighbours",
-    "nodes",
-    "schedules",
-    "freeze",
-    "egress",
-    "storage",
-    "libsql",
-    "queue",
-  ],
-  ...["growth", "backup"],
+  "read",
+  "save",
+  "import",
+  "memory",
+  "start",
+  "cold",
+  "burst",
+  "warm",
+  "first-save",
+  "traces",
+  "val-memory",
+  "neighbours",
+  "nodes",
+  "schedules",
+  "freeze",
+  "egress",
+  "storage",
+  "libsql",
+  "queue",
+  "growth",
+  "backup",
 ]
 /** How the first table begins, where that is not the name. */
 const titles: Readonly<Record<string, string>> = { freeze: "Three users", growth: "SQLite: " }
-/** Of one of them, on a machine that has much else to do. */
+/** How long one benchmark may take on a machine that has much else to do. */
 const msMax = 240_000
 
-/** They run one after the other in one program, since many of them share a server. */
+/** The benchmarks run one after the other in one program, since many of them share a server. */
 describe.skipIf(!Bun.which("bwrap"))("npm run bench: a benchmark still runs:", () => {
   let bench: ReturnType<typeof start>
   let output = ""

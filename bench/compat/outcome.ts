@@ -20,7 +20,7 @@ export function compare({ returns }: PackageCase, value: unknown): Failure {
   return isEqual ? undefined : `it returned ${JSON.stringify(value)?.slice(0, reasonCharsMax)}`
 }
 
-/** The same for the response of a module that is a server. */
+/** Compares the response of a module that is a server with the expected one. */
 export function compareResponse({ responds }: PackageCase, status: number, text: string): Failure {
   if (status === 200 && text === responds) return undefined
   return `it responded ${status} ${text.slice(0, reasonCharsMax)}`

@@ -25,7 +25,7 @@ export type OptionalService = "font" | "mariadb" | "mosquitto" | "nats" | "postg
 export interface ServiceAddresses {
   /** A server that responds to each request with what it received, as JSON. */
   readonly http: string
-  /** The same with a certificate of an authority of our own, which is `ca`. */
+  /** Serves what `http` serves, with a certificate of an authority of our own, which is `ca`. */
   readonly https: string
   readonly ca: string
   /** A WebSocket that sends each message back after `echo `. */

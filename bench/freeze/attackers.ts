@@ -6,8 +6,13 @@ export type Attacker = () => Promise<void>
 
 const limits = chooseLimits(
   {
-    ...{ codeChars: 256_000, queryChars: 511, vals: 12, bodyBytes: 2_000_000 },
-    ...{ textChars: 5_000_000, logChars: 99_000, values: 3_700_000 },
+    codeChars: 256_000,
+    queryChars: 511,
+    vals: 12,
+    bodyBytes: 2_000_000,
+    textChars: 5_000_000,
+    logChars: 99_000,
+    values: 3_700_000,
   },
   { codeChars: 1_000, vals: 1, bodyBytes: 1_000, textChars: 1_000, logChars: 1_000, values: 100 },
 )

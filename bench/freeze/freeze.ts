@@ -45,7 +45,7 @@ export const freeze: Benchmark = {
 interface Measured {
   /** The wait of a caller that arrives at a random time. */
   readonly waits: readonly number[]
-  /** The same, in CPU time of the thread. */
+  /** The waits in CPU time of the thread. */
   readonly works: readonly number[]
   /** The time that another client waits for its response. */
   readonly asks: readonly number[]

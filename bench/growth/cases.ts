@@ -222,7 +222,8 @@ const folderCase: Case = {
     path: `/v1/vals/${asker.val(folderSlot)}/files`,
     body: {
       changes: Array.from({ length: count === 0 ? filesMax - 1 : 1 }, (_, index) => ({
-        ...{ path: `folder${index % 20}/file${index}.txt`, content: `${count} of ${index}` },
+        path: `folder${index % 20}/file${index}.txt`,
+        content: `${count} of ${index}`,
       })),
     },
   }),
@@ -231,14 +232,29 @@ const folderCase: Case = {
 
 /** Lists without rows in the seeded world, or for administrators only. */
 export const unmeasured: ReadonlySet<RouteName> = new Set([
-  ...(["listMySchedules", "listNotifications", "listWebhooks", "listDeliveries"] as const),
-  ...(["listMyEmails", "listValSecrets", "listSessions", "listIdentities"] as const),
-  ...(["listAuthorizations", "listUsers", "listInvitations", "listAuditEntries"] as const),
-  ...(["listNodes", "listOrgs", "listEnvironmentVariables", "getBranchDifference"] as const),
+  "listMySchedules",
+  "listNotifications",
+  "listWebhooks",
+  "listDeliveries",
+  "listMyEmails",
+  "listValSecrets",
+  "listSessions",
+  "listIdentities",
+  "listAuthorizations",
+  "listUsers",
+  "listInvitations",
+  "listAuditEntries",
+  "listNodes",
+  "listOrgs",
+  "listEnvironmentVariables",
+  "getBranchDifference",
 ])
 
 /** The first page of every other list of the API, with its filters, and searches. */
 export const cases: readonly Case[] = [
-  ...[...valCases, ...runCases, ...socialCases, ...searchCases],
+  ...valCases,
+  ...runCases,
+  ...socialCases,
+  ...searchCases,
   folderCase,
 ]

@@ -114,17 +114,30 @@ function startLoad(runs: ReturnType<typeof createRunStore>, server: SQL) {
     const at = Date.now()
     await runs.record([
       {
-        ...{ id: Bun.randomUUIDv7(), valId: val, version: 2, accountId: user, ownerId: user },
-        ...{ parentId: null, source: "api", status: "succeeded", startedAt: at, endedAt: at },
-        ...{ error: null, request: null, args: [], returnValue: null },
-        ...{ logs: [], logsTruncated: false },
+        id: Bun.randomUUIDv7(),
+        valId: val,
+        version: 2,
+        accountId: user,
+        ownerId: user,
+        parentId: null,
+        source: "api",
+        status: "succeeded",
+        startedAt: at,
+        endedAt: at,
+        error: null,
+        request: null,
+        args: [],
+        returnValue: null,
+        logs: [],
+        logsTruncated: false,
       },
     ])
     written += 1
   }
   const page = { limit: 20, offset: 0 }
   const loops = [
-    ...[repeat(write), repeat(write)],
+    repeat(write),
+    repeat(write),
     repeat(() => runs.listOfAccount(user, everything, page)),
     repeat(() => runs.listOfVal(val, undefined, everything, page)),
     (async () => {

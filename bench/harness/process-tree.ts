@@ -5,8 +5,8 @@ export interface TreeMemory {
   /** Pages in memory; a shared page counts once for each process. */
   readonly residentMb: number
   /**
-   * The same with shared pages divided among the processes. Unknown for processes of other users,
-   * unless we are root.
+   * Pages in memory, with shared ones divided among the processes. Unknown for processes of other
+   * users, unless we are root.
    */
   readonly proportionalMb: number | undefined
 }
@@ -42,7 +42,7 @@ function readCpuMs(pid: number): number {
 
 /** The resident memory of one process, in millions of bytes. */
 export function residentMbOf(pid: number): number {
-  // Of a process that has ended, `ps` prints nothing, which is not a number.
+  // For a process that has ended, `ps` prints nothing, which is not a number.
   const fromPs = () =>
     Number.parseInt(`${Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout}`, 10)
   return toMb(readKilobytes(`/proc/${pid}/status`, "VmRSS") ?? fromPs())

@@ -27,7 +27,7 @@ export function alternate(
   return takeTurns(rounds, { a, b })
 }
 
-/** The same for any number of measurements. */
+/** Runs any number of measurements in turns, as `alternate` does with two. */
 export async function takeTurns<Name extends string>(
   rounds: number,
   measures: Readonly<Record<Name, () => Promise<number>>>,

@@ -118,8 +118,11 @@ async function measureDelays(
   const measure = async (place: string) =>
     JSON.parse(
       await print([
-        ...[process.execPath, "crowd-queue.ts", place],
-        ...[String(waiting), String(limits.crowd.rounds)],
+        process.execPath,
+        "crowd-queue.ts",
+        place,
+        String(waiting),
+        String(limits.crowd.rounds),
       ]),
     )
   if (postgresUrl === undefined) return measure(join(createScratchFolder(), "crowd.db"))

@@ -60,8 +60,15 @@ export const libsql: Benchmark = {
         {
           title: `libsql: users' databases on a libSQL server on this machine and in files, with ${there.isolation}`,
           columns: [
-            ...["", "at once", "libSQL, 1/s", "files, 1/s", "ratio", "smallest – largest"],
-            ...["libSQL, ms of CPU", "files, ms of CPU", "bar"],
+            "",
+            "at once",
+            "libSQL, 1/s",
+            "files, 1/s",
+            "ratio",
+            "smallest – largest",
+            "libSQL, ms of CPU",
+            "files, ms of CPU",
+            "bar",
           ],
           rows,
         },
@@ -119,7 +126,7 @@ async function measureCpu(
   return { ...measured, cpuMs: (read() - before) / countDone(path) }
 }
 
-/** The same work without a val, by requests of the benchmark itself. */
+/** Sends the requests that the val sends from the benchmark itself, without a val. */
 async function askApi(hamlet: Hamlet, path: Path): Promise<Measured> {
   const insert = { sql: "insert into things (name) values (?)", args: ["a thing"] }
   let id = 0

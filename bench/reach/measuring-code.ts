@@ -38,7 +38,7 @@ export const run = (url: string) => measure(async () => { await (await fetch(url
 export default (request: Request) => run(new URL(request.url).searchParams.get("url") ?? "")
 `
 
-/** The same as a program. */
+/** The fetching code as a program. */
 export const fetchingProgram = `${fetchingCode}
 console.log(JSON.stringify(await run(Deno.args[0] ?? "")))
 `
@@ -94,7 +94,7 @@ export const run = async (options: URLSearchParams) => {
 export default (request: Request) => run(new URL(request.url).searchParams)
 `
 
-/** The same as a program. */
+/** The socket code as a program. */
 export const socketProgram = `${socketCode}
 console.log(JSON.stringify(await run(new URLSearchParams(Deno.args[0] ?? ""))))
 `
@@ -129,7 +129,7 @@ export function countDone(path: keyof typeof databaseWork): number {
   return databaseWork[path].count + limits.single + limits.warmUp
 }
 
-/** The same as the measuring code, for work of the benchmark itself. */
+/** The measuring code as a function, for work of the benchmark itself. */
 export const measureWork = new Function(
   "work",
   "count",

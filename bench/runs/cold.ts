@@ -63,7 +63,10 @@ export const cold: Benchmark = {
   },
 }
 
-/** The same for vals of different sizes. Each was saved a moment before, and has not run. */
+/**
+ * Measures the first responses of vals of different sizes. Each val was saved a moment before, and
+ * has not run.
+ */
 async function measureSizes(): Promise<Table> {
   const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: String(limits.ready) })
   const times = await timeSizes(hamlet).finally(() => hamlet.stop())

@@ -5,7 +5,7 @@ import { createScratchFolder } from "../harness/scratch.ts"
 import { waitUntil } from "./request.ts"
 
 const limits = { runsPageMax: 100, settledMs: 250 }
-/** Of the first user of each server. */
+/** The token of the first user of each server. */
 export const token = "a-token-of-the-first-user-for-benchmarks"
 /** The settings of a server with that user, and without a log. */
 export const firstUser = {

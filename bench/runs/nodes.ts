@@ -126,7 +126,9 @@ function toRow(name: string, one: readonly Round[], two: readonly Round[]): Cell
   const medianOf = (rounds: readonly Round[], field: keyof Round, digits: number) =>
     median(rounds.map((round) => round[field])).toFixed(digits)
   return [
-    ...[name, medianOf(one, "rate", 0), medianOf(two, "rate", 0)],
+    name,
+    medianOf(one, "rate", 0),
+    medianOf(two, "rate", 0),
     `${ratio.toFixed(2)} (${spread})`,
     `${medianOf(one, "nodesMs", 3)} → ${medianOf(two, "nodesMs", 3)}`,
     `${medianOf(one, "postgresMs", 3)} → ${medianOf(two, "postgresMs", 3)}`,
@@ -139,8 +141,14 @@ function toTable(database: string, rows: readonly (readonly Cell[])[]): Table {
   return {
     title: `nodes: requests to one node and to two, each pinned to a core, with ${database}; ${limits.connections} connections to each`,
     columns: [
-      ...["", "one node, 1/s", "two nodes, 1/s", "ratio", "ms of CPU of nodes"],
-      ...["ms of CPU of PostgreSQL", "ratio by CPU of nodes", "bar"],
+      "",
+      "one node, 1/s",
+      "two nodes, 1/s",
+      "ratio",
+      "ms of CPU of nodes",
+      "ms of CPU of PostgreSQL",
+      "ratio by CPU of nodes",
+      "bar",
     ],
     rows,
   }

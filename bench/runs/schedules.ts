@@ -25,7 +25,10 @@ const full = {
   crowdMsMax: 25_000,
 }
 const limits = chooseLimits(full, {
-  ...{ schedules: 2, perUser: 1, leadMsMin: 6_000, askMs: 100 },
+  schedules: 2,
+  perUser: 1,
+  leadMsMin: 6_000,
+  askMs: 100,
 })
 const settings = { ...firstUser, HAMLET_PUBLIC: "no" }
 

@@ -4,7 +4,7 @@ export const helloCode = `export default function hello(request: Request): Respo
 }
 `
 
-/** The same with one line in the log of each run. */
+/** The smallest val with one line in the log of each run. */
 export const loggingCode = `export default function hello(request: Request): Response {
   console.log("hello", request.method)
   return new Response("hello world")

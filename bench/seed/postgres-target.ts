@@ -71,7 +71,7 @@ const foreignKeys = `
     format('alter table %I add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as create
   from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`
 
-// Those of partitions are dropped and made with the index of the whole table.
+// Indexes of partitions are dropped and made with the index of the whole table.
 const indexes = `
   select x.relname as name, format('drop index %I', x.relname) as drop, replace(pg_get_indexdef(x.oid), ' ON ONLY ', ' ON ') as create
   from pg_class x join pg_index i on i.indexrelid = x.oid

@@ -42,24 +42,20 @@ export function toRunRow(index: number, run: SeededRun): readonly SqlValue[] {
         ])
       : null
   return [
-    ...[
-      makeId(42, index, run.at),
-      run.valId,
-      run.version,
-      run.accountId,
-      run.ownerId,
-      source,
-      status,
-    ],
-    ...[
-      run.at,
-      run.at + (chance % 2_000),
-      error,
-      request,
-      source === "api" ? "[]" : null,
-      hasFailed ? null : String(chance),
-      logs,
-    ],
+    makeId(42, index, run.at),
+    run.valId,
+    run.version,
+    run.accountId,
+    run.ownerId,
+    source,
+    status,
+    run.at,
+    run.at + (chance % 2_000),
+    error,
+    request,
+    source === "api" ? "[]" : null,
+    hasFailed ? null : String(chance),
+    logs,
   ]
 }
 

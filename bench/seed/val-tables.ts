@@ -41,21 +41,17 @@ function vals(world: World): SeededTable {
       const run = lastRuns.get(slot)
       const startedAt = run === undefined ? null : eventAt(world, user, run, runs.length)
       return [
-        ...[
-          world.valIds[val] ?? "",
-          world.userIds[user] ?? "",
-          name,
-          name.toLowerCase(),
-          privacyOf(slot),
-        ],
-        ...[
-          likeCount,
-          referenceCount,
-          at,
-          at + version - 1,
-          startedAt,
-          startedAt && startedAt + 25,
-        ],
+        world.valIds[val] ?? "",
+        world.userIds[user] ?? "",
+        name,
+        name.toLowerCase(),
+        privacyOf(slot),
+        likeCount,
+        referenceCount,
+        at,
+        at + version - 1,
+        startedAt,
+        startedAt && startedAt + 25,
       ]
     },
   }

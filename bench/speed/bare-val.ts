@@ -29,7 +29,7 @@ export interface BareRow {
   readonly run_ended_at: number | string | null
 }
 
-/** The same joined row as the server's; the driver adds the condition on the id. */
+/** The columns of the row that the server joins; the driver adds the condition on the id. */
 export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.description, v.privacy, c.type, d.content as readme, n.version, c.content as code,
   n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.created_at,
   case when b.updated_at > v.updated_at then b.updated_at else v.updated_at end as updated_at, v.run_started_at,
@@ -41,7 +41,7 @@ export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, 
 
 const base = "http://localhost:8080"
 
-/** The same fields as the response of the server. */
+/** A response with the fields of the server's. */
 export function toBareAnswer(row: BareRow): object {
   const self = `${base}/v1/vals/${row.id}`
   return {

@@ -65,7 +65,7 @@ async function measureCompletion(app: OpenApp): Promise<readonly number[]> {
     const page = await context.newPage()
     page.setDefaultTimeout(limits.readyMsMax)
     await page.goto(`${url}/u/ada/${name}`)
-    // It appears when the types of the language are loaded.
+    // The error appears when the types of the language are loaded.
     await page.locator(".cm-lintRange-error").waitFor()
     await page.locator(".cm-content").focus()
     await page.keyboard.press("Control+Home")

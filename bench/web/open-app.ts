@@ -15,7 +15,7 @@ export const measuredFlags = ["--no-sandbox", "--disable-gpu"]
 /** The app of a new server, in a browser. */
 export interface OpenApp extends AsyncDisposable {
   readonly browser: Browser
-  /** Of the first user, ada. */
+  /** The client of the first user, ada. */
   readonly client: Client
   readonly url: string
 }

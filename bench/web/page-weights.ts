@@ -35,8 +35,14 @@ export async function weighPages(app: OpenApp): Promise<Table> {
   return {
     title: "pages: KB that a page transfers with an empty cache",
     columns: [
-      ...["", "scripts", "style", "fonts", "HTML and data", "types of the editor"],
-      ...["total without types", "bar for scripts"],
+      "",
+      "scripts",
+      "style",
+      "fonts",
+      "HTML and data",
+      "types of the editor",
+      "total without types",
+      "bar for scripts",
     ],
     rows,
   }

@@ -44,12 +44,10 @@ describe("the package of the command line", () => {
     const launcher = join(folder, "node_modules", "hamlet-vals", "bin", "hamlet.mjs")
     const env = { PATH: process.env.PATH ?? "", HAMLET_CONFIG_DIR: join(folder, "config") }
     const child = Bun.spawn(["node", launcher, "login", server.url.origin], {
-      ...{
-        cwd: folder,
-        env,
-        stdin: Buffer.from("a-token-of-somebody-0123456789-abcdef"),
-        stdout: "pipe",
-      },
+      cwd: folder,
+      env,
+      stdin: Buffer.from("a-token-of-somebody-0123456789-abcdef"),
+      stdout: "pipe",
       onExit: (_child, code) => resolve(code),
     })
     expect([await promise, await new Response(child.stdout).text()]).toEqual([0, "ada\n"])

@@ -49,8 +49,17 @@ try {
 async function build(): Promise<void> {
   const base = pulls ? [] : ["--build-arg", `NODE_IMAGE=${await createBaseImage(podman)}`]
   await podman.mustRun(
-    ...["build", "--format", "docker", "--network", "host", ...base],
-    ...["--file", "deploy/Containerfile", "--tag", image, "."],
+    "build",
+    "--format",
+    "docker",
+    "--network",
+    "host",
+    ...base,
+    "--file",
+    "deploy/Containerfile",
+    "--tag",
+    image,
+    ".",
   )
 }
 

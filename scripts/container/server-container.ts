@@ -28,8 +28,15 @@ export class ServerContainer {
       ...settings,
     }
     return [
-      ...["--name", this.#name, "--network", "host", "--no-healthcheck"],
-      ...["--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"],
+      "--name",
+      this.#name,
+      "--network",
+      "host",
+      "--no-healthcheck",
+      "--ulimit",
+      "nofile=4096:4096",
+      "--ulimit",
+      "nproc=4096:4096",
       ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
       ...flags,
       image,
@@ -80,7 +87,7 @@ export class ServerContainer {
       try {
         if ((await fetch(`${this.url}/readyz`)).ok) return
       } catch {
-        // It does not listen yet.
+        // The server does not listen yet.
       }
       await Bun.sleep(pauseMs)
     }

@@ -24,7 +24,7 @@ function scanByParser(path: string, source: string): string[] {
       ? new Bun.Transpiler({ loader }).scanImports(source).map((found) => found.path)
       : []
   } catch {
-    // It does not parse, which tsc and the linter report; the pattern must do.
+    // The source does not parse, which tsc and the linter report; the pattern must do.
     return []
   }
 }

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 /** Files of packages that only their development needs. */
 const isDevelopment = /\/(?:test|testing|dev)\/|\.test\.tsx?$|\/tsconfig\.json$/
 
-/** Of scripts/, what `npm start` needs. */
+/** The files of scripts/ that `npm start` needs. */
 const starting =
   /^scripts\/(?:start\.mjs|child\.mjs|find-deno\.ts|setup\/(?!.*\.test\.)[\w-]+\.mjs)$/
 

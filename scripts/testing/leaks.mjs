@@ -80,6 +80,6 @@ function endProcess(pid) {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // It ended by itself in the meantime.
+    // The process ended by itself in the meantime.
   }
 }

@@ -195,9 +195,9 @@ export type ErrorCode = {
 }[keyof typeof meanings]
 
 /**
- * The same request may succeed later: resources become free, or the operator fixes the server. The
- * server has not begun to work on the request. The status is 429 or 503, which every client
- * understands in this sense.
+ * Errors after which the same request may succeed later: resources become free, or the operator
+ * fixes the server. The server has not begun to work on the request. The status is 429 or 503,
+ * which every client understands in this sense.
  */
 const retryable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "rate_limited",

@@ -29,11 +29,11 @@ export interface RouteDefinition {
   /** The operator may allow calls without a token, though one is `required` otherwise. */
   readonly mayBeAnonymous?: true
   /**
-   * It signs a browser in: only a page of this server may send it, and each attempt counts as a
-   * request without a token.
+   * The route signs a browser in: only a page of this server may send it, and each attempt counts
+   * as a request without a token.
    */
   readonly isSignIn?: boolean
-  /** It needs no token, and every call counts as a request without one. */
+  /** The route needs no token, and every call counts as a request without one. */
   readonly isCountedByAddress?: boolean
   /** What the caller needs of the val in the path: to see it, or to own it. */
   readonly valAccess?: "see" | "own"

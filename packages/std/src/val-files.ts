@@ -18,7 +18,7 @@
 export interface ValMetadata {
   /** The owner. */
   username: string
-  /** The same as `username`. */
+  /** The owner, like `username`. */
   owner: string
   name: string
   /** Null if the address has none: the current version. */
@@ -97,7 +97,7 @@ export function parseVal(importMetaUrl: string = getEntrypoint()): ValMetadata {
   }
 }
 
-/** The same as `parseVal`, under its former name. */
+/** `parseVal` under its former name. */
 export const parseProject: typeof parseVal = parseVal
 
 /** Whether the module with this address is the val that runs, rather than one that it imports. */

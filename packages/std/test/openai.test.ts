@@ -42,7 +42,8 @@ describe("std/openai, on Deno,", () => {
         Response.json([body, new URL(url).pathname, headers.get("authorization")])
       expect(await run(`return await completions.create(${ask})`)).toEqual([
         { model: "m", messages: [{ role: "user", content: "é" }] },
-        ...["/v1/openai/chat/completions", "Bearer hush"],
+        "/v1/openai/chat/completions",
+        "Bearer hush",
       ])
     },
     denoMsMax,
@@ -117,7 +118,11 @@ describe("std/openai, on Deno,", () => {
       for (const [status, code, name] of cases) {
         respond = () => refuse(status, code)
         expect(await run(`return await completions.create(${ask})${check}`)).toEqual([
-          ...[name, status, code, `it is ${code}`, true],
+          name,
+          status,
+          code,
+          `it is ${code}`,
+          true,
         ])
         expect(calls).toBe(1)
       }

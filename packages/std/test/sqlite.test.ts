@@ -112,7 +112,17 @@ describe("std/sqlite, on Deno,", () => {
         { id: 3, at: null, map: null },
       ]
       expect(got).toEqual([
-        ...[1, "noon", 3, "noon", 7, 3, 4, rows[0], [3, 4], second, [first, second]],
+        1,
+        "noon",
+        3,
+        "noon",
+        7,
+        3,
+        4,
+        rows[0],
+        [3, 4],
+        second,
+        [first, second],
         '{ id: 1, at: "noon", map: "a map" }',
       ])
     },

@@ -79,12 +79,22 @@ describe("std/utils, on Deno,", () => {
       const town = ["https://www.val.town/x/ada/hello", "https://esm.town/v/ada/hello"]
       expect(parsed).toEqual([
         [
-          ...["ada", "hello", 3, "main", "main.tsx"],
-          ...["https://vals.example/hamlet/u/ada/hello", "https://vals.example/hamlet/v/ada/hello"],
+          "ada",
+          "hello",
+          3,
+          "main",
+          "main.tsx",
+          "https://vals.example/hamlet/u/ada/hello",
+          "https://vals.example/hamlet/v/ada/hello",
         ],
         [
-          ...["ada", "hello", null, "main", "main.tsx"],
-          ...["https://vals.example/u/ada/hello", "https://vals.example/v/ada/hello"],
+          "ada",
+          "hello",
+          null,
+          "main",
+          "main.tsx",
+          "https://vals.example/u/ada/hello",
+          "https://vals.example/v/ada/hello",
         ],
         ["ada", "hello", 12, "main", "backend/index.ts", ...town],
         ["ada", "hello", 7, "main", "main.tsx", ...town],
@@ -105,13 +115,16 @@ describe("std/utils, on Deno,", () => {
         await run(`return [await u.readFile("/README.md"), await u.readFile("main.tsx"), (await u.listFiles()).map((file) => [file.path, file.type]),
           await u.listFilesByPath("/READ").then((files) => files.length), await u.getValId(), await u.httpEndpoint("/main.tsx")]`),
       ).toEqual([
-        ...["# Hello", "const a: number = 1"],
+        "# Hello",
+        "const a: number = 1",
         [
           ["main.tsx", "http"],
           ["README.md", "file"],
           ["mail.ts", "email"],
         ],
-        ...[1, "the-id", "http://ada-hello.localhost"],
+        1,
+        "the-id",
+        "http://ada-hello.localhost",
       ])
       expect(seen.slice(0, 2)).toEqual([
         ["/v/ada/hello@3-main/README.md", "text/tsx", "Bearer hush"],
@@ -151,7 +164,10 @@ describe("std/utils, on Deno,", () => {
       expect(got).toEqual([
         [200, "text/javascript", "const a = 1"],
         [200, "text/markdown; charset=utf-8", "# Hello"],
-        ...[404, 404, "text/html; charset=utf-8", "text/plain; charset=utf-8"],
+        404,
+        404,
+        "text/html; charset=utf-8",
+        "text/plain; charset=utf-8",
       ])
     },
     denoMsMax,

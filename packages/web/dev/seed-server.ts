@@ -89,7 +89,9 @@ async function seedShop({ client }: Person): Promise<void> {
   })
   const branch = await client.createBranch({ val_id, name: "winter" })
   await client.changeFiles({
-    ...{ val_id, branch_id: branch.id, note: "Prices for the winter" },
+    val_id,
+    branch_id: branch.id,
+    note: "Prices for the winter",
     changes: [
       { path: "lib/prices.ts", content: shopPrices.replace("toFixed(2)", "toFixed(1)") },
       { path: "lib/snow.ts", content: "export const isSnowing = true\n" },

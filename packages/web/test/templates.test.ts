@@ -45,8 +45,16 @@ describe("templates", () => {
 
   test("a file from a template has a path, and its type from it", () => {
     expect(fileTemplates.map(({ type }) => type)).toEqual([
-      ...(["script", "http", "interval", "email", "script", "http", "script"] as const),
-      ...(["file", "file", "file"] as const),
+      "script",
+      "http",
+      "interval",
+      "email",
+      "script",
+      "http",
+      "script",
+      "file",
+      "file",
+      "file",
     ])
     for (const { path, content } of fileTemplates) {
       expect(findPathProblem(path)).toBeUndefined()
@@ -166,7 +174,9 @@ const proofs: Readonly<Record<string, (val: Val, who: Person) => Promise<void>>>
   },
   async inbox({ id }, { client }) {
     const { id: runId } = await client.sendTestEmail({
-      ...{ val_id: id, subject: "Hello", text: "three short words" },
+      val_id: id,
+      subject: "Hello",
+      text: "three short words",
     })
     await eventually(
       () => client.getRun({ run_id: runId }),
@@ -257,7 +267,9 @@ const proofs: Readonly<Record<string, (val: Val, who: Person) => Promise<void>>>
     const client = { name: "test", version: "1" }
     expect(
       await call("initialize", {
-        ...{ protocolVersion: "2025-06-18", capabilities: {}, clientInfo: client },
+        protocolVersion: "2025-06-18",
+        capabilities: {},
+        clientInfo: client,
       }),
     ).toMatchObject({ result: { serverInfo: { name: "hamlet" } } })
     expect(

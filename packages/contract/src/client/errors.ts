@@ -42,7 +42,7 @@ export class ApiError extends Error {
   readonly issues: readonly Issue[]
   /** The run that failed, if the error is about one. */
   readonly runId: string | undefined
-  /** Of a merge that was refused with `merge_conflict`. */
+  /** The conflicts of a merge that was refused with `merge_conflict`. */
   readonly merge: MergeConflicts | undefined
   /** How long the server asks to wait before a retry. */
   readonly retryAfterMs: number | undefined

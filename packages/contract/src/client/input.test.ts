@@ -65,7 +65,10 @@ describe("Input", () => {
 
   test("knows every date field", () => {
     const known: Record<MomentField, true> = {
-      ...{ since: true, until: true, start: true, end: true },
+      since: true,
+      until: true,
+      start: true,
+      end: true,
       expiresAt: true,
     }
     const found = routeNames.flatMap((name) => toMoments(routes[name]))

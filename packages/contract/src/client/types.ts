@@ -179,7 +179,7 @@ export interface FollowOptions {
 
 /** One method per row of the route table, and helpers for raw responses, pages, items and runs. */
 export type Client = { readonly [Name in RouteName]: Method<Name> } & {
-  /** The same methods, resolving to status, headers and body. */
+  /** The methods once more, resolving to status, headers and body. */
   readonly raw: { readonly [Name in RouteName]: RawMethod<Name> }
   /** The pages of a list, from the requested one to the last, each fetched when it is needed. */
   pages<Name extends PageName>(

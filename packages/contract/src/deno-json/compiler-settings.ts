@@ -35,9 +35,9 @@ export function readCompilerSettings(options: Readonly<Record<string, unknown>>)
 }
 
 const jsxPattern = /^(?:preserve|react|react-native|react-jsx|react-jsxdev|precompile)$/
-/** They differ in speed and in error messages. */
+/** Values of `jsx` that import what they need; they differ in speed and in error messages. */
 const automatic = new Set(["react-jsx", "react-jsxdev", "precompile"])
-/** It becomes part of a comment. */
+/** The import source becomes part of a comment. */
 const sourcePattern = /^[^\s*"'`\\]{1,200}$/
 const factoryPattern = /^[\w$]+(?:\.[\w$]+)*$/
 

@@ -130,7 +130,7 @@ const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
 /** Parses a time to milliseconds: without a zone it is UTC, and a date is its first moment. */
 export const moment = timeParam((ms) => ms)
 
-/** The same in nanoseconds. */
+/** Parses a time to nanoseconds, like `moment`. */
 export const nanoMoment = timeParam((ms, value) => {
   const digits = /[.,]\d{3}(\d{1,6})/.exec(value)?.[1] ?? ""
   return BigInt(ms) * 1_000_000n + BigInt(digits.padEnd(6, "0"))
@@ -189,7 +189,7 @@ function isPicture(value: string): boolean {
   return /^data:image\/(?:png|jpeg|webp|gif);base64,[a-zA-Z0-9+/]+={0,2}$/.test(value)
 }
 
-/** Of characters that every URL parser treats alike. */
+/** Whether a value is an address of the web, of characters that every URL parser treats alike. */
 export function isWebAddress(value: string): boolean {
   if (!/^https?:\/\/[\x21-\x7e]+$/i.test(value)) return false
   const parsed = URL.parse(value)

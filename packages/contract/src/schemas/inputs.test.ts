@@ -227,7 +227,8 @@ describe("names, ids and versions", () => {
   test("of a path are a UUID and an integer", () => {
     const { params } = routes.getVersion
     expect(params.parse({ val_id: val_id.toUpperCase(), version: "0" })).toEqual({
-      ...{ val_id, version: 0 },
+      val_id,
+      version: 0,
     })
     for (const id of ["", "me", val_id.slice(1), `${val_id}0`, `{${val_id}}`])
       expect(read(params, "val_id", id, { version: "1" })).toEqual({ refused: ["val_id"] })

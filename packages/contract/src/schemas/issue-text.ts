@@ -64,7 +64,7 @@ function toChoiceText(values: readonly unknown[]): string {
   return values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(", ")}`
 }
 
-/** Of the alternatives of a union, the intended one is the one whose type matches. */
+/** The intended alternative of a union is the one whose type matches. */
 function toUnionText(alternatives: readonly (readonly Issue[])[]): string {
   const intended = alternatives
     .map(([first]) => first)

@@ -52,11 +52,11 @@ export const val = z
     id,
     name: valName,
     description: z.string().nullable().describe("One line of its owner about it"),
-    // Only if it has one.
+    // Only a val with an image has this field.
     imageUrl: z.string().optional(),
-    // 0 until it gets a file.
+    // The version is 0 until the val gets a file.
     version: z.int().min(0),
-    // Of the entry file; empty if there is none.
+    // The code of the entry file; empty if there is none.
     code: z.string(),
     readme: z.string().nullable(),
     summary: z
@@ -67,7 +67,7 @@ export const val = z
     type: valType,
     url,
     links: z.object({ self: url, versions: url, module: url, endpoint: url.optional() }),
-    // Of a val of type `email`, on a server that receives mail.
+    // A val of type `email` has an address on a server that receives mail.
     emailAddress: z.string().optional(),
     author,
     likeCount: z.int().min(0),

@@ -19,7 +19,7 @@ export const activityQuery = z.object({
 })
 
 const count = z.int().min(0)
-// Of ended runs; null if there are none.
+// The duration of ended runs; null if there are none.
 const duration = z.number().min(0).nullable()
 const runCounts = { runs: count, errors: count, p50Ms: duration, p95Ms: duration }
 

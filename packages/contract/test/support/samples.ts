@@ -37,19 +37,28 @@ const byName: Readonly<Record<string, unknown>> = {
 }
 
 const sampleWebhook = {
-  ...{ url: "https://example.com/?a=%C3%A9", events: ["val.saved"], isPaused: true },
-  ...{ valId: null, description: "é" },
+  url: "https://example.com/?a=%C3%A9",
+  events: ["val.saved"],
+  isPaused: true,
+  valId: null,
+  description: "é",
 }
 
 const sampleEmail = {
-  ...{ to: ["ada@example.com", { email: "bob@example.com", name: "Bob" }], cc: "c@example.com" },
-  ...{ subject: "é", text: "a\n", html: "<b>é</b>", headers: { "X-A": "1" } },
+  to: ["ada@example.com", { email: "bob@example.com", name: "Bob" }],
+  cc: "c@example.com",
+  subject: "é",
+  text: "a\n",
+  html: "<b>é</b>",
+  headers: { "X-A": "1" },
   attachments: [{ content: "AQI=", filename: "é.txt", disposition: "attachment" }],
 }
 
 /** What a caller would write for files. */
 const sampleFile = {
-  ...{ path: "src/a.ts", branch_id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ab", type: "http" },
+  path: "src/a.ts",
+  branch_id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
+  type: "http",
   content: "é\n",
 }
 
@@ -59,18 +68,27 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   "post /v2/vals/{val_id}/files": sampleFile,
   "put /v2/vals/{val_id}/files": { ...sampleFile, name: "b.ts", parent_path: null },
   "post /v1/vals/{val_id}/files": {
-    ...{ branch_id: sampleFile.branch_id, note: "é" },
+    branch_id: sampleFile.branch_id,
+    note: "é",
     changes: [{ path: "a", content: "" }],
   },
   "put /v1/me/webhooks/{webhook_id}": sampleWebhook,
   "post /v2/vals/{val_id}/environment_variables": { key: "a_1", value: "é", description: "é" },
   "post /v1/vals/{val_id}/emails": {
-    ...{ from: "ada@example.com", subject: "é", text: "a\n" },
-    ...{ file: sampleFile.path, branch: "main" },
+    from: "ada@example.com",
+    subject: "é",
+    text: "a\n",
+    file: sampleFile.path,
+    branch: "main",
   },
   "put /v1/vals/{val_id}/schedule": {
-    ...{ cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", isPaused: false },
-    ...{ overlap: "queue", catchUp: "one", file: sampleFile.path, branch: "main" },
+    cron: "0 9 * * 1-5",
+    timeZone: "Europe/Berlin",
+    isPaused: false,
+    overlap: "queue",
+    catchUp: "one",
+    file: sampleFile.path,
+    branch: "main",
   },
 }
 
@@ -79,7 +97,7 @@ export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   const hasFilePath =
     (/^\/v2\/vals\/.*\/files/.test(route.path) && route.query !== undefined) ||
     /^\/v1\/vals\/.*\/(?:history|restore)$/.test(route.path)
-  // It takes one of its two fields.
+  // A session is created with one of two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
   if (route.path === "/v1/email") return sampleEmail
   const sample = bodySamples[`${route.method} ${route.path}`]

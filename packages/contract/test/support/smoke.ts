@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, createClient, LinkError } from "../../src/client.ts"
 
-// The same program for every platform, so it uses nothing but the client and what all of them have.
+// This program runs on every platform, so it uses only the client and what all platforms have.
 
 /** Defined by the bundler. */
 declare const SMOKE_BASE_URL: string

@@ -138,7 +138,7 @@ function explainWrite(path: string): Explained {
   }
 }
 
-/** Those of imports are explained with the other errors of imports. */
+/** How each refused permission is explained; refused imports are among the errors of imports. */
 const explanations: Readonly<Record<string, Explain>> = bare({
   read: (path: string) => ({
     message: `Cannot read "${path}": no such file or directory; a val has only the files in ${ownFolder}, those of its packages, and its own, which readFile of std/utils reads`,

@@ -51,7 +51,7 @@ function toStarter(url: string): string {
   return `file://${workerStarter}?${encode(url)}`
 }
 
-/** The same for the Workers of Node, which also start with a path, or with code. */
+/** Gives sockets to the Workers of Node, which also start with a path, or with code. */
 function withSockets(Worker: typeof NodeWorker): typeof NodeWorker {
   class ThreadWithSockets extends Worker {
     constructor(specifier: string | URL, options?: NodeWorkerOptions) {

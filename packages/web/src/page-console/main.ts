@@ -33,7 +33,9 @@ function start(): void {
   outbox.add(true, () => ({ kind: "page", path: toShortUrl(location.href) }))
   watchConsole((level, values) =>
     outbox.add(level === "error", () => ({
-      ...{ kind: "line", level, text: toLogText(values) },
+      kind: "line",
+      level,
+      text: toLogText(values),
       source: findSource(src),
     })),
   )

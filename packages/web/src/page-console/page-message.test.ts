@@ -27,7 +27,13 @@ describe("parsePageMessage", () => {
   test("leaves out invalid entries, and cuts what is too long", () => {
     const long = "x".repeat(10_000)
     const given = [
-      ...[null, 1, "line", [], {}, { kind: "line", level: "fatal", text: "" }, { kind: "other" }],
+      null,
+      1,
+      "line",
+      [],
+      {},
+      { kind: "line", level: "fatal", text: "" },
+      { kind: "other" },
       { kind: "page", path: { toString: 1 } },
       { kind: "line", level: "log", text: long, source: long, more: long },
       { kind: "request", method: long, url: long, status: -1, ms: "1", failure: [] },

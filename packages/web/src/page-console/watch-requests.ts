@@ -23,8 +23,11 @@ function watchFetch(note: Note): void {
           const isOpaque = response.type === "opaque" || response.type === "opaqueredirect"
           const { method, url } = about()
           note(() => ({
-            ...{ kind: "request", method, url: url || toShortUrl(response.url) },
-            ...{ status: response.status, ms: performance.now() - startedMs },
+            kind: "request",
+            method,
+            url: url || toShortUrl(response.url),
+            status: response.status,
+            ms: performance.now() - startedMs,
             failure: isOpaque ? response.type : "",
           }))
           return response
@@ -33,7 +36,10 @@ function watchFetch(note: Note): void {
           const failure = error instanceof Error ? `${error.name}: ${error.message}` : "failed"
           const ms = performance.now() - startedMs
           note(() => ({
-            ...{ kind: "request", ...about(), status: 0, ms },
+            kind: "request",
+            ...about(),
+            status: 0,
+            ms,
             failure: failure.slice(0, pageLimits.urlCharsMax),
           }))
           throw error
@@ -79,7 +85,10 @@ function watchXhr(note: Note): void {
         const { status } = self
         if (about)
           note(() => ({
-            ...{ kind: "request", ...about, status, ms },
+            kind: "request",
+            ...about,
+            status,
+            ms,
             failure: status === 0 ? failure : "",
           }))
       }

@@ -412,7 +412,7 @@ describeApp("unsaved text", (app) => {
     signedIn.resolve()
     await refused
     await expectText(editor, "typed")
-    // The same editor: typing can still be undone.
+    // The page has kept its editor: typing can still be undone.
     await editor.press("Control+z")
     await editor.press("Control+z")
     await editor.getByText("saved").waitFor()

@@ -150,7 +150,8 @@ describeApp("the files of a val", (app) => {
     await page.getByRole("button", { name: "Restore" }).click()
     const editor = await openFile(page, "b.ts")
     await expectText(editor, "b, mine")
-    // It is based on the text before, so that it replaces nothing without a question.
+    // The restored text is based on the text before, so that it replaces nothing without a
+    // question.
     await editor.press("Control+s")
     const again = findDialog(page, 4)
     await again.getByRole("button", { name: "Save mine as a new version" }).click()
@@ -210,8 +211,13 @@ describeApp("the files of a val", (app) => {
     await dialog.getByRole("button", { name: "Save mine as a new version" }).click()
     await findVersion(page, 4).waitFor()
     expect(await readFiles(owner, val.id)).toEqual({
-      ...{ "main.tsx": "one", "three.ts": "three", lib: "(directory)", moved: "(directory)" },
-      ...{ "moved/two.ts": "two, mine", "gone.ts": "gone, mine", "new.ts": "new, mine" },
+      "main.tsx": "one",
+      "three.ts": "three",
+      lib: "(directory)",
+      moved: "(directory)",
+      "moved/two.ts": "two, mine",
+      "gone.ts": "gone, mine",
+      "new.ts": "new, mine",
     })
     await expectText(await openFile(page, "moved/two.ts"), "two, mine")
     // What is deleted in both places is gone, and can be restored.
@@ -262,8 +268,13 @@ describeApp("the files of a val", (app) => {
     await next.keyboard.press("Control+s")
     await findVersion(next, 3).waitFor()
     expect(await readFiles(owner, val.id)).toEqual({
-      ...{ "main.tsx": "one", lib: "(directory)", "lib/two.ts": "two", "same.ts": "same" },
-      ...{ "lib/renamed.ts": "renamed", "new.ts": "new", "three.ts": "three, typed" },
+      "main.tsx": "one",
+      lib: "(directory)",
+      "lib/two.ts": "two",
+      "same.ts": "same",
+      "lib/renamed.ts": "renamed",
+      "new.ts": "new",
+      "three.ts": "three, typed",
     })
     // A renamed file is the same one.
     const renamed = await owner.client.listFiles({ val_id: val.id, path: "lib/renamed.ts" })
@@ -277,13 +288,11 @@ describeApp("the files of a val", (app) => {
     const owner = app.stage.admin
     const long = "0123456789abcde\n".repeat(charsMax / 16)
     const val = await makeFiles(owner, {
-      ...{
-        "main.tsx": "one",
-        "crlf.ts": "a\r\nb\r\nc\r\n",
-        "bom.ts": "\uFEFFa\nb",
-        "empty.ts": "",
-      },
-      ...{ "long.txt": long },
+      "main.tsx": "one",
+      "crlf.ts": "a\r\nb\r\nc\r\n",
+      "bom.ts": "\uFEFFa\nb",
+      "empty.ts": "",
+      "long.txt": long,
     })
     await openVal(page, val.path)
     await expectText(await openFile(page, "crlf.ts"), "a\nb\nc\n")
@@ -303,13 +312,11 @@ describeApp("the files of a val", (app) => {
     await page.keyboard.press("Control+s")
     await findVersion(page, 3).waitFor()
     expect(await readFiles(owner, val.id)).toEqual({
-      ...{
-        "main.tsx": "one",
-        "crlf.ts": "a\r\nb\r\nc\r\nx",
-        "bom.ts": "\uFEFFa\nbx",
-        "empty.ts": "x",
-      },
-      ...{ "long.txt": `X${long.slice(1)}` },
+      "main.tsx": "one",
+      "crlf.ts": "a\r\nb\r\nc\r\nx",
+      "bom.ts": "\uFEFFa\nbx",
+      "empty.ts": "x",
+      "long.txt": `X${long.slice(1)}`,
     })
     expect(own.problems).toEqual([])
   })
@@ -426,7 +433,9 @@ export const c: string = same
     await findVersion(page, 3).waitFor()
     // A new file that is not saved, as a draft has it, can be imported; a deleted one cannot.
     const { data } = await owner.client.listFiles({
-      ...{ val_id: val.id, path: "data.json", recursive: true },
+      val_id: val.id,
+      path: "data.json",
+      recursive: true,
     })
     await storeDraft(page, val.id, 3, [
       { path: "new.ts", text: "export const fresh = 1" },

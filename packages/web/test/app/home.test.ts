@@ -273,7 +273,7 @@ describeApp("home", (app) => {
         page.waitForResponse(
           (response) => response.url().includes(`/v1/me/${part}`) && response.status() === 400,
         )
-      // It has polled again, so the first response was shown.
+      // After a second poll, the first response has been shown.
       await refused()
       await refused()
     }

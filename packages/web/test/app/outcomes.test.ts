@@ -51,13 +51,11 @@ describeApp("how runs ended", (app) => {
     })
     for (const status of [200, 404, 503])
       await client.sendValRequest({
-        ...{
-          val_id: val.id,
-          file: "api.http.ts",
-          method: "GET",
-          path: `/?status=${status}`,
-          headers: [],
-        },
+        val_id: val.id,
+        file: "api.http.ts",
+        method: "GET",
+        path: `/?status=${status}`,
+        headers: [],
       })
     await client.createRun({ val_id: val.id, args: [] })
     await page.goto("/runs")

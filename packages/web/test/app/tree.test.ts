@@ -39,7 +39,12 @@ async function makeFiles(app: App) {
   })
   const listPaths = async () => {
     const { data } = await client.listFiles({
-      ...{ val_id: val.id, branch_id: val.id, path: "", recursive: true, limit: 100, offset: 0 },
+      val_id: val.id,
+      branch_id: val.id,
+      path: "",
+      recursive: true,
+      limit: 100,
+      offset: 0,
     })
     return data
       .filter(({ type }) => type !== "directory")
@@ -151,7 +156,7 @@ function defineTree(app: App): void {
     await expectFocus(findRow(page, "lib"))
     await page.keyboard.press("ArrowLeft")
     await findRow(page, "dates.ts").waitFor({ state: "detached" })
-    // It is remembered.
+    // The page remembers which folders are open.
     await page.reload()
     await findRow(page, "lib").waitFor()
     expect(await findRow(page, "dates.ts").count()).toBe(0)
@@ -461,7 +466,9 @@ function defineNarrow(app: App): void {
         await parts.getByRole("button", { name: button, exact: true }).click()
         await expectShown(region)
         expect({ width, button, found: await findTooWide(page) }).toEqual({
-          ...{ width, button, found: [] },
+          width,
+          button,
+          found: [],
         })
       }
     }

@@ -316,7 +316,7 @@ describeApp("a val's page", (app) => {
     await editor.getByText("Other words").waitFor()
     await page.reload()
     await editor.getByText("Other words").waitFor()
-    // It is saved elsewhere: the user sees the difference first.
+    // The readme is saved elsewhere: the user sees the difference first.
     await app.stage.admin.client.updateVal({ val_id: val.id, readme: "from elsewhere" })
     await editor.press("Control+s")
     const dialog = page.getByRole("dialog")

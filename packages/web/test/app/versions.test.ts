@@ -152,7 +152,8 @@ describeApp("versions", (app) => {
     await page.getByText(/Your unsaved text was set aside/).waitFor()
     await page.getByRole("button", { name: "Restore" }).click()
     await editor.getByText("'typed'").waitFor()
-    // It is based on version 3: saving shows the newer version, which the page may find before.
+    // The restored text is based on version 3: saving shows the newer version, which the page may
+    // find before.
     await findStatus(page, "Unsaved changes").or(findStatus(page, "Changed elsewhere")).waitFor()
     await editor.press("Control+s")
     await page
@@ -211,7 +212,9 @@ describeApp("versions", (app) => {
       note = "",
     ) =>
       owner.client.changeFiles({
-        ...{ val_id: made, changes, ...(note === "" ? {} : { note }) },
+        val_id: made,
+        changes,
+        ...(note === "" ? {} : { note }),
         ...(branchId === undefined ? {} : { branch_id: branchId }),
       })
     await change([{ path: "lib/a.txt", content: "first\n" }], "Add a library")

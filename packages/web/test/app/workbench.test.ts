@@ -167,7 +167,7 @@ function defineWorkbench(app: App): void {
     // The request may have changed the page.
     await page.getByRole("tab", { name: "Page" }).click()
     await eventually(readPage, (text) => expect(text).not.toBe(first))
-    // The same request after a reload of the app.
+    // The history has the request after a reload of the app.
     await page.reload()
     await page.getByRole("button", { name: "History" }).click()
     await page.getByRole("menuitem", { name: "PUT /things?a=1" }).click()
@@ -391,7 +391,11 @@ function defineWindow(app: App): void {
       () => page.getByRole("menu", { name: "More" }).getByRole("menuitem").allInnerTexts(),
       (texts) =>
         expect(texts.map((text) => text.trim()).slice(0, 5)).toEqual([
-          ...["Versions", "Runs", "Discussion", "Graph", "Settings"],
+          "Versions",
+          "Runs",
+          "Discussion",
+          "Graph",
+          "Settings",
         ]),
     )
     await expectNoBarriers(page)

@@ -15,7 +15,7 @@ const common = { resultTypes: ["violations"], iframes: false, preload: false }
 /** The browser draws options: a list of all time zones would take axe seconds. */
 const context = { exclude: ["option"] }
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-/** Those that axe leaves out, too, unless they are named. */
+/** Tags of rules that axe leaves out, too, unless they are named. */
 const tagsExcluded = ["experimental", "deprecated"]
 /** The rest is not looked at. What a rule finds has the impact of the rule. */
 const impacts = ["serious", "critical"]
@@ -106,8 +106,14 @@ const targetPx = 40
  * lines of logged values, marks beside a title, whose menus the tabs have as well, and the editor.
  */
 const smallTargets = [
-  ...[".link-button", ".row-link", ".markdown *", "p > *"],
-  ...["button.badge", ".tree-node > summary", ".cm-editor *", ".visually-hidden"],
+  ".link-button",
+  ".row-link",
+  ".markdown *",
+  "p > *",
+  "button.badge",
+  ".tree-node > summary",
+  ".cm-editor *",
+  ".visually-hidden",
 ].join()
 
 /** Buttons and the like that are too small for a finger. */

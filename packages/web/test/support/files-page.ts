@@ -24,8 +24,12 @@ export async function readFiles(owner: Person, valId: string, branchId = valId):
   const texts: Record<string, string> = {}
   for (;;) {
     const { data, links } = await client.listFiles({
-      ...{ val_id: valId, branch_id: branchId, path: "", recursive: true },
-      ...{ limit: 100, offset: Object.keys(texts).length },
+      val_id: valId,
+      branch_id: branchId,
+      path: "",
+      recursive: true,
+      limit: 100,
+      offset: Object.keys(texts).length,
     })
     for (const { path, type } of data) {
       const place = { val_id: valId, branch_id: branchId, path }

@@ -44,13 +44,13 @@ export const file = z
     links: z.object({
       self: url,
       html: url,
-      // With version and branch.
+      // The address of the module names version and branch.
       module: url,
-      // Of a file of type `http`.
+      // A file of type `http` has an endpoint.
       endpoint: url.optional(),
       // The readable address, made of the names of user and val, if the file has it.
       alias: url.optional(),
-      // Of a file of type `email`, on a server that receives mail.
+      // A file of type `email` has an address on a server that receives mail.
       email: z.string().optional(),
     }),
   })
@@ -60,7 +60,7 @@ export const file = z
 export const fileDifference = z
   .object({
     path: z.string(),
-    // Of a file that was moved.
+    // Only a file that was moved has a new path.
     newPath: z.string().nullable(),
     kind: z.enum(["added", "changed", "moved", "deleted"]),
     before: z.string().nullable(),

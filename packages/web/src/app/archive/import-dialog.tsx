@@ -27,7 +27,9 @@ export function ImportDialog(props: {
   const count = files.value.length
   const create = async () => {
     const val = await createValOf({
-      ...{ name: name.value.trim(), privacy: privacy.value, files: files.value },
+      name: name.value.trim(),
+      privacy: privacy.value,
+      files: files.value,
     })
     onClose()
     navigate(new URL(val.url).pathname)

@@ -49,7 +49,8 @@ function toFile(entry: FileSystemFileEntry): Promise<File> {
 
 function toSource(file: File, path: string): FileSource {
   return {
-    ...{ path, bytes: file.size },
+    path,
+    bytes: file.size,
     read: async () => new Uint8Array(await file.arrayBuffer()),
   }
 }

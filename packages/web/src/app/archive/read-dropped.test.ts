@@ -102,8 +102,14 @@ describe("readDropped with an archive", () => {
     expect(pathsOf(read)).toEqual(["MAIN.ts", "main.ts"])
     const names = expect.stringMatching(/^the path must /)
     expect(problemsOf(read)).toEqual({
-      ...{ "cafe\u0301.ts": names, "caf\u00e9.ts": names, "../up.ts": names, "/etc/passwd": names },
-      ...{ "a/../b.ts": names, "a\\b.ts": names, "C:\\x.ts": names, "with space.ts": names },
+      "cafe\u0301.ts": names,
+      "caf\u00e9.ts": names,
+      "../up.ts": names,
+      "/etc/passwd": names,
+      "a/../b.ts": names,
+      "a\\b.ts": names,
+      "C:\\x.ts": names,
+      "with space.ts": names,
       "main.ts/inner.ts": '"main.ts" is a file',
       "photo.png": "it is not text",
       ".env": "it may contain secrets",
@@ -185,7 +191,8 @@ describe("readDropped with an archive", () => {
     const whole = zipOf({ "a.ts": "export default 1\n".repeat(20), "b.txt": "stored" })
     const good = [...(await expectRead(whole)).files.map(({ content }) => content), ""]
     const changes = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), {
-      ...{ minLength: 1, maxLength: 6 },
+      minLength: 1,
+      maxLength: 6,
     })
     await fc.assert(
       fc.asyncProperty(changes, async (all) => {

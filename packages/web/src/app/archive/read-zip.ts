@@ -37,7 +37,9 @@ export async function listZip(archive: Blob): Promise<readonly FileSource[]> {
   return entries
     .filter(({ path }) => !path.endsWith("/"))
     .map((entry) => ({
-      ...{ path: entry.path, bytes: entry.bytes, problem: entry.problem },
+      path: entry.path,
+      bytes: entry.bytes,
+      problem: entry.problem,
       type: entry.comment.startsWith(commentStart)
         ? entry.comment.slice(commentStart.length)
         : undefined,

@@ -81,8 +81,12 @@ function parseEntries(bytes: Uint8Array, count: number, limit: number): readonly
     const entry = {
       path: decoder.decode(view.bytes(sizes.entry, pathBytes)),
       comment: decoder.decode(view.bytes(next - commentBytes, commentBytes)),
-      ...{ method: view.u16(10), crc32: view.u32(16), packedBytes: view.u32(20) },
-      ...{ bytes: view.u32(24), offset: view.u32(42), problem: findProblem(view) },
+      method: view.u16(10),
+      crc32: view.u32(16),
+      packedBytes: view.u32(20),
+      bytes: view.u32(24),
+      offset: view.u32(42),
+      problem: findProblem(view),
     }
     if (entry.offset + sizes.local + entry.packedBytes > limit)
       throw new ZipRefused(`its entry "${entry.path}" is damaged`)

@@ -241,11 +241,18 @@ function SparkLine(props: {
           <g key={index}>
             <rect
               class="spark-bar"
-              {...{ x, width }}
+              x={x}
+              width={width}
               y={size.height - height}
               height={height - failed}
             />
-            <rect class="spark-error" {...{ x, width }} y={size.height - failed} height={failed} />
+            <rect
+              class="spark-error"
+              x={x}
+              width={width}
+              y={size.height - failed}
+              height={failed}
+            />
           </g>
         )
       })}

@@ -12,7 +12,7 @@ type Dialog = ComponentType<{ readonly run: RunDetail; readonly onClose: () => v
 
 /** Cancels a run that goes on, or repeats one that has ended. */
 export function RunActions({ run, onChange }: { run: RunDetail; onChange: () => void }) {
-  /** It is a bundle of its own. */
+  /** The dialog is loaded when it opens: it is a bundle of its own. */
   const dialog = useSignal<Dialog | undefined>(undefined)
   const isRunning = isGoingOn(run)
   const replay = async () => {

@@ -17,7 +17,10 @@ describe("parseStackLine", () => {
   test("finds a line of another file, and of a val with a hyphen", () => {
     expect(parseStackLine("    at fail (ada/my-app/lib/db.ts:12:7)")).toMatchObject({
       label: "ada/my-app/lib/db.ts:12:7",
-      ...{ user: "ada", val: "my-app", file: "lib/db.ts", line: 12 },
+      user: "ada",
+      val: "my-app",
+      file: "lib/db.ts",
+      line: 12,
     })
     expect(parseStackLine("at ada/my-app.tsx@3:1:2")).toMatchObject({ val: "my-app", line: 1 })
   })

@@ -30,7 +30,9 @@ export function Tables() {
     <div class="tables">
       <nav class="tables-list" aria-label="Tables">
         <Loaded of={tables} skeleton={<Bars count={5} />}>
-          {(entries) => (entries.length === 0 ? <NoTables /> : <List {...{ entries, chosen }} />)}
+          {(entries) =>
+            entries.length === 0 ? <NoTables /> : <List entries={entries} chosen={chosen} />
+          }
         </Loaded>
       </nav>
       <div class="tables-main">

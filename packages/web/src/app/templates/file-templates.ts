@@ -12,14 +12,18 @@ export interface FileTemplate extends ValFile {
 /** The files to start from. They are small: each shows what its trigger gives and takes. */
 export const fileTemplates: readonly FileTemplate[] = [
   {
-    ...{ title: "Module", summary: "Functions for other files", icon: "file" },
+    title: "Module",
+    summary: "Functions for other files",
+    icon: "file",
     ...toTemplateFile(
       "lib/helper.ts",
       "export function add(one: number, other: number): number {\n  return one + other\n}\n",
     ),
   },
   {
-    ...{ title: "HTTP", summary: "Responds at a web address of its own", icon: "http" },
+    title: "HTTP",
+    summary: "Responds at a web address of its own",
+    icon: "http",
     ...toTemplateFile(
       "page.http.ts",
       `export default async function (request: Request): Promise<Response> {
@@ -30,7 +34,9 @@ export const fileTemplates: readonly FileTemplate[] = [
     ),
   },
   {
-    ...{ title: "Interval", summary: "Runs on a schedule", icon: "timer" },
+    title: "Interval",
+    summary: "Runs on a schedule",
+    icon: "timer",
     ...toTemplateFile(
       "nightly.cron.ts",
       `export default async function (interval: Interval) {
@@ -40,7 +46,9 @@ export const fileTemplates: readonly FileTemplate[] = [
     ),
   },
   {
-    ...{ title: "Email", summary: "Runs when a mail arrives at its address", icon: "mail" },
+    title: "Email",
+    summary: "Runs when a mail arrives at its address",
+    icon: "mail",
     ...toTemplateFile(
       "inbox.email.ts",
       `export default async function (email: Email) {
@@ -50,7 +58,9 @@ export const fileTemplates: readonly FileTemplate[] = [
     ),
   },
   {
-    ...{ title: "Script", summary: "Runs on demand, with arguments", icon: "script" },
+    title: "Script",
+    summary: "Runs on demand, with arguments",
+    icon: "script",
     ...toTemplateFile(
       "script.ts",
       `export default function (name = "world") {
@@ -61,7 +71,9 @@ export const fileTemplates: readonly FileTemplate[] = [
     ),
   },
   {
-    ...{ title: "React page", summary: "Components, rendered on the server", icon: "package" },
+    title: "React page",
+    summary: "Components, rendered on the server",
+    icon: "package",
     ...toTemplateFile(
       "app.http.tsx",
       `/** @jsxImportSource npm:react@19 */
@@ -92,7 +104,9 @@ export default function (request: Request): Response {
     ),
   },
   {
-    ...{ title: "Database", summary: "A table in the database of this val", icon: "data" },
+    title: "Database",
+    summary: "A table in the database of this val",
+    icon: "data",
     ...toTemplateFile(
       "lib/db.ts",
       `import { sqlite } from "/std/sqlite/main.ts"
@@ -111,7 +125,9 @@ export async function listNotes(count = 50) {
     ),
   },
   {
-    ...{ title: "HTML", summary: "A page that a file of type HTTP serves", icon: "file" },
+    title: "HTML",
+    summary: "A page that a file of type HTTP serves",
+    icon: "file",
     ...toTemplateFile(
       "public/index.html",
       `<!doctype html>
@@ -129,7 +145,9 @@ export async function listNotes(count = 50) {
     ),
   },
   {
-    ...{ title: "JSON", summary: "Data that code imports", icon: "file" },
+    title: "JSON",
+    summary: "Data that code imports",
+    icon: "file",
     ...toTemplateFile(
       "data/samples.json",
       `[
@@ -140,7 +158,9 @@ export async function listNotes(count = 50) {
     ),
   },
   {
-    ...{ title: "Readme", summary: "Shown on the page of the val", icon: "readme" },
+    title: "Readme",
+    summary: "Shown on the page of the val",
+    icon: "readme",
     ...toTemplateFile("README.md", "# What it does\n\nOne sentence for those who find this val.\n"),
   },
 ]

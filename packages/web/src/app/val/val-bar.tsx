@@ -80,7 +80,11 @@ function CurrentBranch({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn"
   const show = (name: string) =>
     setQuery({
       branch: name === mainBranch ? undefined : name,
-      ...{ file: undefined, line: undefined, from: undefined, to: undefined, show: undefined },
+      file: undefined,
+      line: undefined,
+      from: undefined,
+      to: undefined,
+      show: undefined,
     })
   return <BranchMenu val={editing.val.value} branch={branch.value} isOwn={isOwn} onSwitch={show} />
 }

@@ -39,7 +39,12 @@ describe("toBodyText", () => {
   test("fills in required fields, or all where none is required", () => {
     expect(Object.keys(sent("createVal", {}, true))).toEqual(["code"])
     expect(Object.keys(sent("updateVal", {}, true))).toEqual([
-      ...["name", "description", "imageUrl", "readme", "privacy", "type"],
+      "name",
+      "description",
+      "imageUrl",
+      "readme",
+      "privacy",
+      "type",
     ])
     expect(sent("updateVal", { fields: { name: "other" } }, true)).toEqual({ name: "other" })
   })

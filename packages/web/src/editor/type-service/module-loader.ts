@@ -6,7 +6,7 @@ type ModuleState =
   | { readonly kind: "loading" }
   /** The server has no such module. */
   | { readonly kind: "missing" }
-  /** It could not be loaded: no error is shown for it. */
+  /** The module could not be loaded: no error is shown for it. */
   | { readonly kind: "unknown" }
   | {
       readonly kind: "loaded"

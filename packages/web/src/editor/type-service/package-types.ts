@@ -56,7 +56,7 @@ export function createPackageTypes(options: PackageTypesOptions): PackageTypes {
   const { compilerOptions, onChange } = options
   const files = new PackageFiles()
   const documents = new Map<string, LoadedVersion>()
-  /** Of all documents, for the vals that they import. */
+  /** The resolutions of all documents, for the vals that they import. */
   const resolutions = new Map<string, string>()
   const host: ts.ModuleResolutionHost = {
     fileExists: (path) => files.has(path),

@@ -79,15 +79,29 @@ export function createProject(options: ProjectOptions): Project {
     return findModuleAddress(mapped.specifier, mapped.importer, baseUrl)
   }
   const loader = createModuleLoader({
-    ...{ baseUrl, readPageKey, findAddress, isOpen, listImports, onChange },
+    baseUrl,
+    readPageKey,
+    findAddress,
+    isOpen,
+    listImports,
+    onChange,
   })
   const packages = createPackageTypes({ baseUrl, readPageKey, compilerOptions, onChange })
   const nodeTypes = createNodeTypes({ load: loadNodeTypes, onChange })
   const domTypes = createLateFiles({ load: loadDomTypes, onChange })
   const ownVals = createOwnVals(baseUrl, readPageKey)
   const files: ProjectFiles = {
-    ...{ libs, documents, loader, packages, nodeTypes, domTypes, configs, findAddress },
-    ...{ offersStandard: false, changes: 0, moduleChanges: 0 },
+    libs,
+    documents,
+    loader,
+    packages,
+    nodeTypes,
+    domTypes,
+    configs,
+    findAddress,
+    offersStandard: false,
+    changes: 0,
+    moduleChanges: 0,
   }
 
   function onChange(): void {
@@ -229,7 +243,7 @@ function listOwnFiles(
     .map((fileName) => ({ specifier: toRelative(own, fileName), fileName }))
 }
 
-/** It says what others import. */
+/** Whether a file is a deno.json, which says what others import. */
 function isConfig(fileName: string): boolean {
   return /\/deno\.jsonc?$/.test(fileName)
 }

@@ -165,7 +165,7 @@ export interface Fix {
 export interface CallParameter {
   readonly name: string
   readonly isOptional: boolean
-  /** It takes all further arguments. */
+  /** Whether the parameter takes all further arguments. */
   readonly isRest: boolean
   readonly field: ParameterField
   /** The type as it is written, or as TypeScript infers it. */

@@ -40,7 +40,7 @@ test("toSnapshot lets TypeScript parse only what has changed", () => {
     after.getChangeRange(before),
   )
   expect(changed.statements).toHaveLength(1_000)
-  // The same object, not one that was parsed again.
+  // The statement is the same object, not one that was parsed again.
   expect(changed.statements[10]).toBe(first as ts.Statement)
   expect(changed.statements[500]?.getText(changed)).toBe("export const other = 500")
 })

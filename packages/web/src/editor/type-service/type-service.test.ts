@@ -98,7 +98,7 @@ describe("createTypeService", () => {
       () => service.query(path, looping, "diagnose", {}),
       (result) => expect([result, workers[0]?.isTerminated]).toEqual([undefined, true]),
     )
-    // The same text would take as long again.
+    // A text that took too long is not tried again.
     expect(await service.query(path, looping, "diagnose", {})).toBeUndefined()
     expect(workers).toHaveLength(1)
     expect(await diagnose(service, toText("type A = 1"))).toEqual([])

@@ -135,7 +135,7 @@ export async function forgeLoads(
   return loaded
 }
 
-/** As `text/plain`, a form can send almost any body: `{"x":1,"y":"=` and so on. */
+/** A form of type `text/plain` can send almost any body: `{"x":1,"y":"=` and so on. */
 async function postForm(page: Page, url: string, body: string): Promise<void> {
   const received = page.waitForResponse(
     (response) => response.url() === url && response.request().method() === "POST",

@@ -48,7 +48,9 @@ async function seedBranches({ client }: Person): Promise<void> {
   const path = `${"directory/".repeat(5)}notes.txt`
   const write = (branchId: string, content: string) =>
     client.changeFiles({
-      ...{ val_id: id, branch_id: branchId, note: "endless".repeat(20) },
+      val_id: id,
+      branch_id: branchId,
+      note: "endless".repeat(20),
       changes: [{ path, content }],
     })
   await write(id, "first\n")
@@ -84,9 +86,12 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   })
   const several = await client.createVal({ name: "several", code: "export default 1\n" })
   await client.changeFiles({
-    ...{ val_id: several.id, branch_id: several.id },
+    val_id: several.id,
+    branch_id: several.id,
     changes: ["a_folder/a_file_of_a_folder.ts", `${longName}_as_a_file.ts`].map((path) => ({
-      ...{ path, type: "script" as const, content: "export const value = 1\n" },
+      path,
+      type: "script" as const,
+      content: "export const value = 1\n",
     })),
   })
   await Promise.all(

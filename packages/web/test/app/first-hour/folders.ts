@@ -28,7 +28,8 @@ export function defineFolders(app: App): void {
     await page.getByRole("button", { name: "Keep shopping_list" }).click()
     await page.waitForURL("**/u/frida/shopping_list")
     const { id, version, type } = await ada.client.getValByName({
-      ...{ username: "frida", val_name: "shopping_list" },
+      username: "frida",
+      val_name: "shopping_list",
     })
     expect({ version, type }).toEqual({ version: 1, type: "http" })
     expect((await readTree(ada, id)).size).toBe(7)
@@ -112,7 +113,9 @@ export function defineFolders(app: App): void {
     await page.goto("/u/hedy/hello/settings")
     await seeNote(page, "Saved", () =>
       page.getByLabel("Picture to use").setInputFiles({
-        ...{ name: "wide.png", mimeType: "image/png", buffer: widePicture },
+        name: "wide.png",
+        mimeType: "image/png",
+        buffer: widePicture,
       }),
     )
     const { imageUrl = "" } = await hedy.client.getVal({ val_id: id })
@@ -131,7 +134,9 @@ export function defineFolders(app: App): void {
     await seeNote(page, "Saved", () => page.getByRole("button", { name: "Remove" }).click())
     expect(await hedy.client.getVal({ val_id: other.id })).not.toHaveProperty("imageUrl")
     await page.getByLabel("Picture to use").setInputFiles({
-      ...{ name: "x.png", mimeType: "image/png", buffer: Buffer.from("<svg/>") },
+      name: "x.png",
+      mimeType: "image/png",
+      buffer: Buffer.from("<svg/>"),
     })
     await page.getByText('Cannot use "x.png" as a picture: this browser cannot read it').waitFor()
     expect(tab.problems).toEqual([])

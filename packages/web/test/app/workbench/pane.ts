@@ -171,7 +171,7 @@ export function definePane(app: App): void {
       expect(await Promise.all(names.map((name) => name.evaluate(isCut)))).toEqual([false, false])
     }
     await expectNoBarriers(page)
-    // It is remembered, and so is what was typed.
+    // The page remembers draft mode and what was typed.
     await page.reload()
     await editor.getByText(`"three"`).waitFor()
     await page.getByRole("button", { name: "Preview", exact: true }).click()
@@ -186,7 +186,8 @@ export function definePane(app: App): void {
     // A branch of that name which a person has made is not touched.
     const mine = await client.createBranch({ val_id: val.id, name: "draft" })
     await client.changeFiles({
-      ...{ val_id: val.id, branch_id: mine.id },
+      val_id: val.id,
+      branch_id: mine.id,
       changes: [{ path: "mine.ts", type: "script", content: "export default 1" }],
     })
     await replaceText(page, editor, `export const word = "four"`)

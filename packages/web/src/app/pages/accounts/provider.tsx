@@ -31,7 +31,7 @@ export function Page() {
     if (!isKnown || hasBegun.peek()) return
     hasBegun.value = true
     const response = location.search.slice(1)
-    // It works once: it must not stay in the history.
+    // The response of the provider works once: it must not stay in the history.
     history.replaceState(null, "", location.pathname)
     finish(response).then(
       (next) => {

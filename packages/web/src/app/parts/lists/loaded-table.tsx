@@ -6,7 +6,14 @@ export function LoadedTable<Row>(props: TableProps<Row> & Omit<LoadedPagesProps<
   const { columns, toKey, isScrolling = false, ...pages } = props
   return (
     <LoadedPages {...pages}>
-      {(rows) => <DataTable {...{ columns, isScrolling, rows }} {...(toKey ? { toKey } : {})} />}
+      {(rows) => (
+        <DataTable
+          columns={columns}
+          isScrolling={isScrolling}
+          rows={rows}
+          {...(toKey ? { toKey } : {})}
+        />
+      )}
     </LoadedPages>
   )
 }

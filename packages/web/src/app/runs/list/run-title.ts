@@ -55,7 +55,7 @@ export function toRunTitle(run: Titled): RunTitle {
   }
 }
 
-/** The same as one text. */
+/** The title of a run as one text. */
 export function toRunText(run: Titled): string {
   const { what, result } = toRunTitle(run)
   return result === null ? what : `${what} → ${result}`

@@ -98,7 +98,7 @@ function toChange(now: number, before: number | undefined): string {
   return " (" + (now > before ? "+" : "−") + Math.abs(now - before) + ")"
 }
 
-/** The same for a mail. Every value is a number, so nothing needs to be escaped. */
+/** The report for a mail. Every value is a number, so nothing needs to be escaped. */
 export function toHtml(report: Report, before?: Report): string {
   return "<p>" + toText(report, before).replaceAll("\\n", "<br>") + "</p>"
 }

@@ -57,7 +57,7 @@ function ShareDialog(props: Props & { readonly onClose: () => void }) {
   )
 }
 
-/** It holds for all branches and files. */
+/** The privacy of a val, which holds for all its branches and files. */
 function Privacy({ editing }: Pick<Props, "editing">) {
   const { id, privacy } = editing.val.value
   const change = async (next: typeof privacy) => {

@@ -88,7 +88,7 @@ export function DeleteBranchDialog(props: {
     try {
       await api.deleteBranch({ val_id: valId, branch_id: branch.id })
     } catch (error) {
-      // It was deleted elsewhere.
+      // The branch was deleted elsewhere.
       if (!isNotFound(error)) throw error
     }
     onClose()

@@ -70,18 +70,18 @@ export function createBranchMerge(plan: MergePlan) {
     await lookAgain()
   }
   return {
-    ...{ plan, names, note, step, states, failure, isBusy, seen, foretold },
+    plan,
+    names,
+    note,
+    step,
+    states,
+    failure,
+    isBusy,
+    seen,
+    foretold,
     /** Finds out which files will conflict, before anything is sent. A failure says nothing. */
     async foretell(): Promise<void> {
-      const { target, source } = seen.peek()
-      const { valId, branch, into } = plan
-      const ids = { val_id: valId, branch_id: branch.id }
-      const input = { ...ids, into, sourceVersion: source, dryRun: true }
-      foretold.value = await api.mergeBranch(input, { ifMatch: target }).then(
-        () => [],
-        (error: unknown) =>
-          error instanceof ApiError ? (error.merge?.conflicts.map(({ path }) => path) ?? []) : [],
-      )
+      foretold.value = await findConflicts(plan, seen.peek())
     },
     /** Notes what becomes of a file. */
     decide(path: string, changes: Pick<ConflictState, "text" | "isDecided">): void {
@@ -113,6 +113,20 @@ export function createBranchMerge(plan: MergePlan) {
       return step.peek().kind === "done"
     },
   }
+}
+
+/** The paths of files that conflict, as far as a merge that changes nothing can say. */
+async function findConflicts(
+  { valId, branch, into }: MergePlan,
+  seen: { readonly target: number; readonly source: number },
+): Promise<readonly string[]> {
+  const ids = { val_id: valId, branch_id: branch.id }
+  const input = { ...ids, into, sourceVersion: seen.source, dryRun: true }
+  return api.mergeBranch(input, { ifMatch: seen.target }).then(
+    () => [],
+    (error: unknown) =>
+      error instanceof ApiError ? (error.merge?.conflicts.map(({ path }) => path) ?? []) : [],
+  )
 }
 
 function sendMerge(

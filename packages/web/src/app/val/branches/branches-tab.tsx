@@ -43,7 +43,16 @@ export function BranchesTab({ editing, isOwn, base }: ValTabProps) {
   }
   return (
     <Loaded of={branches} skeleton={<Bars count={6} kind="row" />}>
-      {(all) => <BranchesView valId={id} {...{ all, isOwn, base, merges }} onChange={changed} />}
+      {(all) => (
+        <BranchesView
+          valId={id}
+          all={all}
+          isOwn={isOwn}
+          base={base}
+          merges={merges}
+          onChange={changed}
+        />
+      )}
     </Loaded>
   )
 }

@@ -87,11 +87,13 @@ function ConflictBody(props: ConflictCardProps & { readonly openCount: number })
           onChange={(chosen) => setTo(view, chosen)()}
         />
         <span class="row wrap conflict-takes">
-          <TakeButton side="ours" {...{ names, state, take }} />
-          <TakeButton side="theirs" {...{ names, state, take }} />
+          <TakeButton side="ours" names={names} state={state} take={take} />
+          <TakeButton side="theirs" names={names} state={state} take={take} />
         </span>
       </div>
-      {view.value === "result" ? null : <ConflictDiff view={view.value} {...{ state, names }} />}
+      {view.value === "result" ? null : (
+        <ConflictDiff view={view.value} state={state} names={names} />
+      )}
       <div hidden={view.value !== "result"}>
         {text === null ? (
           <p class="quiet">
@@ -102,7 +104,7 @@ function ConflictBody(props: ConflictCardProps & { readonly openCount: number })
           </p>
         ) : (
           <>
-            <OpenConflicts {...{ merge, state, handle, write }} />
+            <OpenConflicts merge={merge} state={state} handle={handle} write={write} />
             <div class="boxed conflict-editor">
               <LazyCodeEditor
                 value={text}

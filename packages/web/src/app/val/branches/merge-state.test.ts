@@ -37,7 +37,10 @@ describe("takeConflicts", () => {
     const moved = { ...conflict, ours: "1\nZ\n3" }
     const again = takeConflicts(decided, [moved], names)
     expect(again.get("a.ts")).toEqual({
-      ...{ conflict: moved, text: "mine", isDecided: false, hasMoved: true },
+      conflict: moved,
+      text: "mine",
+      isDecided: false,
+      hasMoved: true,
     })
     // Nothing was typed there: it begins anew, and is still known if it comes back.
     expect(again.get("b.ts")).toEqual(first.get("b.ts"))

@@ -6,7 +6,7 @@ import { typeService } from "./type-service.ts"
 import type { ValEditing } from "./val-editing.ts"
 
 const limits = {
-  /** Of a val with more files, those that are not open have no types. */
+  /** In a val with more files, those that are not open have no types. */
   filesMax: 300,
   /** Texts that are loaded at the same time. */
   loadsMax: 4,

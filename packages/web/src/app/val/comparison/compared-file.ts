@@ -8,7 +8,7 @@ export type ChangeKind = Output<"getBranchDifference">["data"][number]["kind"]
 export interface ComparedFile {
   /** Where it was; of an added file, where it is. */
   readonly path: string
-  /** Of a file that was moved. */
+  /** Where a moved file is now; null if it was not moved. */
   readonly newPath: string | null
   readonly kind: ChangeKind
 }

@@ -3,7 +3,10 @@ import { type PageEntry, toPageMessage } from "../../../page-console/page-messag
 import { PageConsole } from "./page-console.ts"
 
 const line = (text: string, level: "log" | "error" = "log"): PageEntry => ({
-  ...{ kind: "line", level, text, source: "" },
+  kind: "line",
+  level,
+  text,
+  source: "",
 })
 const message = (...entries: readonly PageEntry[]) => ({ data: toPageMessage(entries) })
 

@@ -19,7 +19,12 @@ export function listDraftEdits(all: readonly EditedFile[], sent: SentFiles): rea
     ...all.map((file) => toEdit(file, sent.get(file))),
     ...gone.map(
       ([, { path, type }]): FileEdit => ({
-        ...{ savedPath: path, path, type, isDeleted: true, content: undefined, isRetyped: false },
+        savedPath: path,
+        path,
+        type,
+        isDeleted: true,
+        content: undefined,
+        isRetyped: false,
       }),
     ),
   ]

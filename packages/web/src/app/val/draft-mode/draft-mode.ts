@@ -111,8 +111,10 @@ export class DraftMode {
     const files = toSent(all, copy.files)
     if (changes.length > 0)
       await api.changeFiles({
-        ...{ val_id: this.#editing.val.peek().id, branch_id: copy.id },
-        ...{ changes, note: draftNote },
+        val_id: this.#editing.val.peek().id,
+        branch_id: copy.id,
+        changes,
+        note: draftNote,
       })
     this.#copy = { ...copy, files }
   }
@@ -120,8 +122,11 @@ export class DraftMode {
   /** The file on the branch, with its own address. */
   async #find(file: EditedFile): Promise<TriedFile | undefined> {
     const { data } = await api.listFiles({
-      ...{ val_id: this.#editing.val.peek().id, branch_id: this.#copy?.id },
-      ...{ path: file.path.peek(), recursive: false, limit: 1 },
+      val_id: this.#editing.val.peek().id,
+      branch_id: this.#copy?.id,
+      path: file.path.peek(),
+      recursive: false,
+      limit: 1,
     })
     const [listed] = data
     return listed && { file, branch: draftBranch, listed }
@@ -142,7 +147,9 @@ export class DraftMode {
     const found = data.find(({ name }) => name === draftBranch)
     if (!found) return true
     const history = await api.listHistory({
-      ...{ val_id, branch_id: found.id, limit: limits.versionsMax },
+      val_id,
+      branch_id: found.id,
+      limit: limits.versionsMax,
     })
     const isOurs =
       history.links.next === undefined &&

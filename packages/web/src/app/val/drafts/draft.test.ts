@@ -6,7 +6,9 @@ const draft: Draft = {
     { path: "new.ts", type: "script", text: "1", isDeleted: false },
     {
       saved: { id: "f", path: "a.ts", type: "script", version: 2 },
-      ...{ path: "b.ts", type: "http", isDeleted: true },
+      path: "b.ts",
+      type: "http",
+      isDeleted: true,
     },
   ],
   baseVersion: 3,
@@ -24,7 +26,8 @@ test("parseDraft takes the text of an earlier release as that of the entry file"
     files: [
       { saved: { ...place, id: "branch", version: 3 }, ...place, text: "typed", isDeleted: false },
     ],
-    ...{ baseVersion: 3, at: 4 },
+    baseVersion: 3,
+    at: 4,
   })
 })
 

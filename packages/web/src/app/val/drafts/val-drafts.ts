@@ -94,7 +94,7 @@ export class ValDrafts {
     const isSaved = (file: EditedFile) => saved !== undefined && file.saved.peek()?.id === saved.id
     const known =
       all.peek().find(isSaved) ??
-      // It was deleted, and another one created at its path.
+      // The saved file was deleted, and another one created at its path.
       (saved && this.#files.find(saved.path))
     if (known) return known
     if (saved && (isDeleted || text === undefined)) return undefined

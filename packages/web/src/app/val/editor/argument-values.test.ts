@@ -9,8 +9,12 @@ import {
 } from "./argument-values.ts"
 
 const toParameter = (field: ParameterField, isOptional = false, isRest = false): CallParameter => ({
-  ...{ name: "it", type: "", documentation: "" },
-  ...{ field, isOptional, isRest },
+  name: "it",
+  type: "",
+  documentation: "",
+  field,
+  isOptional,
+  isRest,
 })
 
 describe("readArguments", () => {

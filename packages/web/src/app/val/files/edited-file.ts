@@ -135,7 +135,7 @@ export class EditedFile {
     this.loadError.value = undefined
     try {
       const text = await this.#readText(saved)
-      // It may have been saved in the meantime.
+      // The file may have been saved in the meantime.
       if (this.saved.peek() !== saved) return
       this.savedText.value = text
       this.text.value ??= text

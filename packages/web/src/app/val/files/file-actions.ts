@@ -63,7 +63,7 @@ export function createFileActions(editing: ValEditing) {
       }
       await editing.takeSaved([file])
     },
-    /** Those of the given files at whose path there is a file already. */
+    /** The given files at whose path there is a file already. */
     findReplaced(given: readonly ValFile[]): readonly ValFile[] {
       return given.filter(({ path }) => files.find(path))
     },

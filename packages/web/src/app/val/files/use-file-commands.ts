@@ -61,7 +61,7 @@ function toggleTree(): void {
   changeLayout({ isTreeOpen: !layout.peek().isTreeOpen })
 }
 
-/** Those in other tabs first, then the rest; the one that is shown comes last. */
+/** Lists files of other tabs first, then the rest, and last the file that is shown. */
 function listFiles(files: ValFiles) {
   const tabs = files.tabs.value
   const current = files.current.value

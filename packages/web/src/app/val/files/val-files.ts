@@ -38,7 +38,9 @@ export class ValFiles {
     this.present = computed(() => this.all.value.filter((file) => !file.isDeleted.value))
     this.entry = computed(() => {
       const files = this.present.value.map((file) => ({
-        ...{ file, path: file.path.value, type: file.type.value },
+        file,
+        path: file.path.value,
+        type: file.type.value,
       }))
       // A val that was not made with its code begins at the file that has its readable address.
       const own =

@@ -4,7 +4,7 @@ import type { Branch, Val } from "./load-files.ts"
 
 /** Asks whether a branch has a newer version. Of the main branch, only what has changed is read. */
 export function createVersionLook(val: Signal<Val>, branch: Signal<Branch>) {
-  /** Of the val as it was last looked at. */
+  /** The entity tag of the val as it was last looked at. */
   let etag: string | undefined
   return {
     async mayBeNewer(): Promise<boolean> {

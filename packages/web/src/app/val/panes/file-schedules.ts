@@ -8,7 +8,9 @@ import type { ValEditing } from "../code/val-editing.ts"
 /** The schedules of the files of a val, by the ids of the files. */
 export type FileSchedules = Signal<ReadonlyMap<string, Schedule>>
 
-/** Of a val with more, the others are read when they are shown. */
+/**
+ * In a val with more files of this type, the schedules of the others are read when they are shown.
+ */
 const limits = { filesMax: 10 }
 
 /** Reads the schedules of the saved files of type interval, for their owner. */

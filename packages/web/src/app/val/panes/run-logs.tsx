@@ -24,7 +24,7 @@ export function RunReport(props: { readonly runId: string; readonly onGoTo: GoTo
   )
 }
 
-/** The same of a run that is here already. */
+/** The error and the log of a run that is loaded already. */
 export function RunEnd({ run, onGoTo }: { readonly run: RunDetail; readonly onGoTo: GoToStack }) {
   return (
     <>

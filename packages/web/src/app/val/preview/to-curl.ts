@@ -10,7 +10,9 @@ export function typedToCurl(
 ): string {
   const text = hasBody({ method }) ? body : ""
   return toCurl({
-    ...{ method, url: endpoint.replace(/\/$/, "") + path, hasToken: isPrivate },
+    method,
+    url: endpoint.replace(/\/$/, "") + path,
+    hasToken: isPrivate,
     headers: toHeaders({ headers, body: text }),
     body: text === "" ? undefined : { text },
   })

@@ -196,7 +196,7 @@ export class ValRequests {
         headers: toHeaders({ headers, body }),
         ...(body === "" ? {} : { body }),
       }
-      // It may have changed what the page shows.
+      // The request may have changed what the page shows.
       if (hasBody(request)) this.#isPageStale = true
       const sent = api.sendValRequest(input, { signal })
       void this.#findRun(known, path, signal, () => this.exchange.peek().kind !== "sending")

@@ -10,8 +10,12 @@ import type { ValFiles } from "../files/val-files.ts"
 import { describeSyntaxError, type SaveProblem, toSyntaxError } from "./syntax-error.ts"
 
 const limits = {
-  ...{ pollMs: 300, waitMsMax: 60_000 },
-  ...{ filesMax: 50, parsesMax: 4, importsMax: 500, valsMax: 50 },
+  pollMs: 300,
+  waitMsMax: 60_000,
+  filesMax: 50,
+  parsesMax: 4,
+  importsMax: 500,
+  valsMax: 50,
 }
 
 /** A val that was saved. */

@@ -157,7 +157,8 @@ function Difference(props: VersionChangesProps & { readonly from: number | undef
         const [only] = compared
         if (!only) return <p class="quiet">{describeNone(file)}</p>
         const shared = {
-          ...{ layout, loadKey: key },
+          layout,
+          loadKey: key,
           label: `Changes from ${from === undefined ? "nothing" : `version ${from}`} to version ${to}`,
           load: (one: ComparedFile, signal: AbortSignal) =>
             loadTexts(branch, one, from, to, signal),

@@ -32,7 +32,11 @@ function History(props: Pick<VersionListProps, "branch" | "isOwn" | "onRestored"
   }
   const onRestored = reloadAfter(props.onRestored)
   const list = {
-    ...{ branch, isOwn, shown, onRestored, onDeleted: reloadAfter(props.onDeleted) },
+    branch,
+    isOwn,
+    shown,
+    onRestored,
+    onDeleted: reloadAfter(props.onDeleted),
     onNoted: (version: number, note: string | null) =>
       versions.change((it) => (it.version === version ? { ...it, note } : it)),
     before: new Map((loaded ?? []).flatMap(toPair)),

@@ -30,7 +30,9 @@ export function rename(context: LanguageContext): Extension {
     const edits = Map.groupBy(
       found.places.map(({ path, from, to, prefix, suffix }) => ({
         path,
-        ...{ from, to, text: prefix + name + suffix },
+        from,
+        to,
+        text: prefix + name + suffix,
       })),
       ({ path }) => path,
     )

@@ -8,10 +8,34 @@ const lineCharsMax = 500
 
 /** The modules of Node that vals can use and that are asked for most. */
 const nodeModules = [
-  ...["assert", "async_hooks", "buffer", "crypto", "dns", "events", "fs"],
-  ...["fs/promises", "http", "https", "module", "net", "os", "path", "perf_hooks"],
-  ...["process", "querystring", "readline", "sqlite", "stream", "stream/promises"],
-  ...["string_decoder", "timers", "timers/promises", "tls", "url", "util", "zlib"],
+  "assert",
+  "async_hooks",
+  "buffer",
+  "crypto",
+  "dns",
+  "events",
+  "fs",
+  "fs/promises",
+  "http",
+  "https",
+  "module",
+  "net",
+  "os",
+  "path",
+  "perf_hooks",
+  "process",
+  "querystring",
+  "readline",
+  "sqlite",
+  "stream",
+  "stream/promises",
+  "string_decoder",
+  "timers",
+  "timers/promises",
+  "tls",
+  "url",
+  "util",
+  "zlib",
 ]
 
 /** The completions inside the string of an import; undefined elsewhere. */

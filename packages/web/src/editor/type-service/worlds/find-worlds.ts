@@ -112,7 +112,7 @@ interface Facts {
   readonly scripts: readonly string[]
   /** `/// <reference lib="dom" />` */
   readonly hasDom: boolean
-  /** It exports what a run calls. */
+  /** Whether the file exports what a run calls. */
   readonly mayStart: boolean
   readonly usesPage: boolean
 }

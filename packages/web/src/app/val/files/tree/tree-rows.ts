@@ -89,15 +89,16 @@ function listRows(
     // A deleted folder is one row, and is restored as a whole.
     const isOpen = isUsed && !closed.has(path)
     const row = {
-      ...{
-        key: file?.key ?? `folder ${path}`,
-        path,
-        name: toFileName(path),
-        level,
-        index: at + 1,
-        count,
-      },
-      ...{ isFolder: true, isOpen, isDeleted: !isUsed, file },
+      key: file?.key ?? `folder ${path}`,
+      path,
+      name: toFileName(path),
+      level,
+      index: at + 1,
+      count,
+      isFolder: true,
+      isOpen,
+      isDeleted: !isUsed,
+      file,
     }
     return [row, ...(isOpen ? listRows(folder, level + 1, closed) : [])]
   })
@@ -105,9 +106,16 @@ function listRows(
     .map((file) => ({ file, path: file.path.value }))
     .toSorted((one, other) => collator.compare(one.path, other.path))
     .map(({ file, path }, at) => ({
-      ...{ key: file.key, path, name: toFileName(path), level },
-      ...{ index: folders.size + at + 1, count, isFolder: false, isOpen: false },
-      ...{ isDeleted: file.isDeleted.value, file },
+      key: file.key,
+      path,
+      name: toFileName(path),
+      level,
+      index: folders.size + at + 1,
+      count,
+      isFolder: false,
+      isOpen: false,
+      isDeleted: file.isDeleted.value,
+      file,
     }))
   return [...rows, ...own]
 }
