@@ -1,4 +1,5 @@
 import type { Histogram, JsonText, Mask, TraceSpan, Work } from "@hamlet/kit"
+import type { HeaderList } from "../../runtime/http1/header-lines.ts"
 import type { OutgoingRequest, Substitution } from "../egress.ts"
 import type { StoredBundle } from "../modules/lockfiles.ts"
 import type { ProgramModule } from "../modules/program-module.ts"
@@ -188,9 +189,6 @@ export interface SlotRequest {
   readonly body: ReadableStream<Uint8Array> | Uint8Array | null
   readonly client?: Client
 }
-
-/** Headers with names in lower case. A name may occur more than once. */
-export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /** The response of a val. */
 export interface ValResponse {

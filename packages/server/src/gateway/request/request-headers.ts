@@ -1,5 +1,5 @@
 import type { TraceSpan } from "@hamlet/kit"
-import type { HeaderList } from "../../domain/runs/runner.ts"
+import type { HeaderList } from "../../runtime/http1/header-lines.ts"
 import { withoutOwnCookies } from "../../shared/cookies.ts"
 import { parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/runs/runner.ts"
+import type { HeaderList } from "../../runtime/http1/header-lines.ts"
 import { setsOwnCookie } from "../../shared/cookies.ts"
 import { isHopByHopHeader, parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 

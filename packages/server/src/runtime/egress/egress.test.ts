@@ -8,7 +8,7 @@ import {
   type ProxyFixtureOptions,
   toGet,
 } from "./testing/proxy-fixture.ts"
-import { countRequests, toResponse, UpstreamServer } from "./testing/upstream-server.ts"
+import { countRequests, toResponse, UpstreamServer } from "../http1/testing/upstream-server.ts"
 
 let upstream: UpstreamServer | undefined
 let fixture: ProxyFixture | undefined

@@ -3,7 +3,7 @@ import { waitUntil } from "@hamlet/kit/testing"
 import { ProxyFixture, type ProxyFixtureOptions, toGet } from "./testing/proxy-fixture.ts"
 import { RawClient } from "./testing/raw-client.ts"
 import { SocketClient } from "./testing/socket-client.ts"
-import { toResponse, UpstreamServer, type UpstreamSocket } from "./testing/upstream-server.ts"
+import { toResponse, UpstreamServer, type UpstreamSocket } from "../http1/testing/upstream-server.ts"
 
 let upstream: UpstreamServer | undefined
 let fixture: ProxyFixture | undefined

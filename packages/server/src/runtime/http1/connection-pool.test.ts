@@ -1,9 +1,11 @@
 import { afterEach, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
-import { egressLimits } from "../egress/egress-limits.ts"
-import { toResponse, UpstreamServer } from "../egress/testing/upstream-server.ts"
+import { toResponse, UpstreamServer } from "./testing/upstream-server.ts"
 import { ConnectionPool } from "./connection-pool.ts"
 import { type Destination, Http1Connection } from "./http1-connection.ts"
+import { http1Limits } from "./http1-limits.ts"
+
+const limits = { ...http1Limits, bufferedBytesMax: 65_536, pooledMax: 64, pooledMsMax: 15_000 }
 
 let server: UpstreamServer | undefined
 afterEach(() => server?.stop())
@@ -21,7 +23,7 @@ async function open(pool: ConnectionPool, destination: Destination): Promise<Htt
 
 test("ConnectionPool counts an abandoned connection until it is open or has failed", async () => {
   server = new UpstreamServer((socket) => socket.write(toResponse("x")))
-  const pool = new ConnectionPool(egressLimits)
+  const pool = new ConnectionPool(limits)
   const accepted = pool.connect(to(server.port))
   const refused = pool.connect(to(1))
   accepted.stop()
@@ -36,7 +38,7 @@ test("ConnectionPool counts an abandoned connection until it is open or has fail
 
 test("ConnectionPool keeps no connection after stop", async () => {
   server = new UpstreamServer((socket) => socket.write(toResponse("x")))
-  const pool = new ConnectionPool(egressLimits)
+  const pool = new ConnectionPool(limits)
   const connection = await open(pool, to(server.port))
   pool.stop()
   pool.release(connection)
@@ -45,7 +47,7 @@ test("ConnectionPool keeps no connection after stop", async () => {
 
 test("ConnectionPool takes the connection to one of the destinations that was used last", async () => {
   server = new UpstreamServer(() => {})
-  const pool = new ConnectionPool(egressLimits)
+  const pool = new ConnectionPool(limits)
   const [a, b, c] = ["a", "b", "c"].map((key) => to(server?.port ?? 0, key)) as [
     Destination,
     Destination,

@@ -1,4 +1,5 @@
-import type { HeaderList } from "../../domain/runs/runner.ts"
+/** Headers with names in lower case. A name may occur more than once. */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /** The headers of a message, and the framing of its body. */
 export interface HeaderLines {

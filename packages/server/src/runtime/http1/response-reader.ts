@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/runs/runner.ts"
+import type { HeaderList } from "./header-lines.ts"
 import { ChunkDecoder } from "./chunk-decoder.ts"
 import { HeadBuffer } from "./head-buffer.ts"
 import { endOfValue, isLineEnd, parseHeaderLines } from "./header-lines.ts"

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/runs/runner.ts"
+import type { HeaderList } from "./header-lines.ts"
 import { isHopByHopHeader } from "../../shared/headers/hop-by-hop-headers.ts"
 
 /** A request without its body. */

@@ -13,7 +13,8 @@ import {
   toRecordedArgs,
 } from "../execute-run.ts"
 import { readCallArgs } from "../run-arguments.ts"
-import type { CallArgs, Client, HeaderList, SlotRequest } from "../runner.ts"
+import type { CallArgs, Client, SlotRequest } from "../runner.ts"
+import type { HeaderList } from "../../../runtime/http1/header-lines.ts"
 import {
   isRequestInput,
   type RequestInput,

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../../domain/runs/runner.ts"
+import type { HeaderList } from "../../http1/header-lines.ts"
 import {
   isHopByHopHeader,
   parseConnectionNames,

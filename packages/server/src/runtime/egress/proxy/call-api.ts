@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../../domain/runs/runner.ts"
+import type { HeaderList } from "../../http1/header-lines.ts"
 import { type PartReader, toStream } from "../../http1/byte-queue.ts"
 import type { ReceivedResponse } from "../../http1/http1-connection.ts"
 import { Refusal } from "../policy/refusal.ts"

@@ -1,47 +1,10 @@
 import { runHeader } from "@hamlet/guest/protocol"
-import type { HeaderList } from "../../../domain/runs/runner.ts"
-import { parseHeaderLines } from "../../http1/header-lines.ts"
+import type { HeaderList } from "../../http1/header-lines.ts"
+import { parseRequestHead, type RequestHead } from "../../http1/request-head.ts"
 import type { ResponseHead } from "../../http1/response-reader.ts"
 import { upgradeLines, type WrittenRequest, writeRequest } from "../../http1/write-request.ts"
 import { forwardedHeaders, isWebSocketUpgrade } from "../policy/forwarded-headers.ts"
 import type { Target } from "../policy/target.ts"
-
-/** The head of a request from the sandbox. */
-export interface RequestHead {
-  readonly method: string
-  /** An absolute URL, if the client is Deno; anything, if it is not. */
-  readonly target: string
-  readonly headers: HeaderList
-  /** The length of the body in bytes, or that it is chunked. */
-  readonly framing: number | "chunked"
-  /** Whether another request may follow on the connection. */
-  readonly isKept: boolean
-  readonly bytes: number
-}
-
-const linePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ([\x21-\x7e]+) HTTP\/1\.1$/
-
-/**
- * Parses a head, given as Latin-1 and without the empty line at its end. Returns a string that says
- * what is wrong with it. This is stricter than the parser of responses: the only legitimate client
- * is Deno, and anything that Deno would not send is an attack.
- */
-export function parseRequestHead(text: string): RequestHead | string {
-  const lineEnd = text.indexOf("\r\n")
-  const [, method, target] = linePattern.exec(lineEnd < 0 ? text : text.slice(0, lineEnd)) ?? []
-  if (method === undefined || target === undefined)
-    return "its first line is not an HTTP/1.1 request line"
-  // An upstream proxy would open a tunnel that we could not inspect. `fetch` never sends CONNECT.
-  if (method.toUpperCase() === "CONNECT") return "CONNECT is not supported"
-  const lines = parseHeaderLines(text, lineEnd < 0 ? text.length : lineEnd + 2)
-  if (typeof lines === "string") return lines
-  const { headers, length, lengths, coding, isKept } = lines
-  // The upstream server might use the other of the two lengths (request smuggling).
-  if (lengths > 1 || (length !== undefined && coding !== undefined))
-    return "it states the length of its body more than once"
-  const framing = coding === undefined ? Number(length ?? 0) : "chunked"
-  return { method, target, headers, framing, isKept, bytes: text.length }
-}
 
 /**
  * Parses the head of a request to this server, which a val sends over a socket as any HTTP client

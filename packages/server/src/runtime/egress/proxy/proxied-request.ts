@@ -1,5 +1,6 @@
 import { PieceRate, type TraceSpan } from "@hamlet/kit"
-import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
+import type { RunListener } from "../../../domain/runs/runner.ts"
+import type { HeaderList } from "../../http1/header-lines.ts"
 import type { PartReader } from "../../http1/byte-queue.ts"
 import {
   type Destination,
@@ -18,7 +19,7 @@ import { Refusal, toRefusalResponse, toRefusalSentence } from "../policy/refusal
 import { parseTarget, type Target } from "../policy/target.ts"
 import { ByteMeter } from "./byte-meter.ts"
 import { callApi } from "./call-api.ts"
-import { ClientGone, type ClientRequest } from "./client-connection.ts"
+import { BadRequest, ClientGone, type ClientRequest } from "../../http1/client-connection.ts"
 import { toClientHead, toUpstreamRequest } from "./message-heads.ts"
 import { findNamedRun, recordRequest } from "./request-record.ts"
 import { continueTrace, endSpan, startSpan } from "./request-span.ts"
@@ -323,6 +324,7 @@ export class ProxiedRequest {
   /** Undefined when the sandbox has closed the connection, which is not a refusal. */
   #toRefusal(error: unknown): Refusal | undefined {
     if (error instanceof Refusal) return error
+    if (error instanceof BadRequest) return new Refusal(400, error.message)
     if (error instanceof Http1Failure) return explainUpstreamFailure(error, this.#host)
     if (error instanceof ClientGone) return undefined
     this.#context.onError(error)

@@ -8,9 +8,9 @@ import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-conte
 import type { EgressLimits } from "../egress-limits.ts"
 import { PacedListener } from "../paced-listener.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
-import { Refusal } from "../policy/refusal.ts"
+import { Refusal, toRefusalResponse } from "../policy/refusal.ts"
 import { clientHandlers, ProxiedSocket } from "../sockets/proxied-socket.ts"
-import { ClientConnection, type ClientRequest } from "./client-connection.ts"
+import { BadRequest, ClientConnection, type ClientRequest } from "../../http1/client-connection.ts"
 import { parseOwnHead } from "./message-heads.ts"
 import { ProxiedRequest } from "./proxied-request.ts"
 
@@ -240,7 +240,7 @@ export class ProxyListener implements EgressListener, EgressContext {
         const request = await connection.nextRequest()
         if (!request) break
         this.#kept.delete(connection)
-        if (request instanceof Refusal) connection.refuse(request.reason)
+        if (request instanceof BadRequest) connection.refuse(toBadRequestResponse(request))
         else await this.#forward(request)
       }
     } catch (error) {
@@ -291,4 +291,9 @@ const handlers: Bun.SocketHandler<ClientConnection, "buffer"> = {
   drain: (socket) => socket.data.drain(),
   close: (socket) => socket.data.closed(),
   error: (socket) => socket.data.closed(),
+}
+
+function toBadRequestResponse({ message }: BadRequest): Uint8Array {
+  const sentence = `Cannot read the request: ${message}`
+  return toRefusalResponse(400, sentence, { isKept: false, isHead: false })
 }

@@ -1,7 +1,8 @@
 import { unescape as unescapeText } from "node:querystring"
 import { runHeader } from "@hamlet/guest/protocol"
 import type { OutgoingRequest } from "../../../domain/egress.ts"
-import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
+import type { RunListener } from "../../../domain/runs/runner.ts"
+import type { HeaderList } from "../../http1/header-lines.ts"
 import { truncateUrl } from "../policy/refusal.ts"
 
 /** Masks secrets in a text, of which it reads and returns no more than `charsMax` characters. */

@@ -4,7 +4,7 @@ import { RateLimited } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import { loopback, ProxyFixture, type ProxyFixtureOptions } from "../testing/proxy-fixture.ts"
 import { SocketClient, toSocketFrame } from "../testing/socket-client.ts"
-import { UpstreamServer } from "../testing/upstream-server.ts"
+import { UpstreamServer } from "../../http1/testing/upstream-server.ts"
 
 let upstream: UpstreamServer | undefined
 let fixture: ProxyFixture | undefined

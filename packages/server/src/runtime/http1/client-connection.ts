@@ -1,14 +1,34 @@
-import { ByteQueue } from "../../http1/byte-queue.ts"
-import { ChunkDecoder, type Decoded } from "../../http1/chunk-decoder.ts"
-import { HeadBuffer } from "../../http1/head-buffer.ts"
-import type { Http1Limits } from "../../http1/http1-limits.ts"
-import { PacedReader, type ReadStep, readAll } from "../../http1/paced-reader.ts"
-import { SocketWriter } from "../../http1/socket-writer.ts"
-import type { EgressLimits } from "../egress-limits.ts"
-import { Refusal, toRefusalResponse } from "../policy/refusal.ts"
-import { parseRequestHead, type RequestHead } from "./message-heads.ts"
+import { ByteQueue } from "./byte-queue.ts"
+import { ChunkDecoder, type Decoded } from "./chunk-decoder.ts"
+import { HeadBuffer } from "./head-buffer.ts"
+import type { Http1Limits } from "./http1-limits.ts"
+import { PacedReader, type ReadStep, readAll } from "./paced-reader.ts"
+import { SocketWriter } from "./socket-writer.ts"
+import { parseRequestHead, type RequestHead } from "./request-head.ts"
 
-/** The sandbox has closed the connection. */
+/** Limits of a connection from a client. */
+export interface ClientLimits extends Http1Limits {
+  /** How long a connection may be idle. */
+  readonly keptMsMax: number
+  /** From the first byte of a head to its last, and for the rest of a body that is discarded. */
+  readonly headMsMax: number
+  /** Bytes of a body that are buffered while its reader does not take more, plus one read. */
+  readonly bufferedBytesMax: number
+  /** Bytes of a body that are discarded after an early response. */
+  readonly discardedBytesMax: number
+  /** How long an early response waits for the end of the body. */
+  readonly deferredMsMax: number
+  /** How long the client may take to read the last response, and then to close the connection. */
+  readonly idleMsMax: number
+  readonly lingerMsMax: number
+}
+
+/** The client has sent what is no proper request. The message says what is wrong with it. */
+export class BadRequest extends Error {
+  override readonly name = "BadRequest"
+}
+
+/** The client has closed the connection. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone"
 }
@@ -16,9 +36,9 @@ export class ClientGone extends Error {
 /** The part of a socket that a connection uses. */
 type SocketParts = Pick<Bun.Socket, "write" | "pause" | "resume" | "shutdown" | "terminate">
 
-const pipelined = new Refusal(400, "bytes follow it that are not part of it")
+const pipelined = new BadRequest("bytes follow it that are not part of it")
 
-/** A request from the sandbox. Its response is written to its connection. */
+/** A request of a client. Its response is written to its connection. */
 export class ClientRequest {
   readonly connection: ClientConnection
   readonly head: RequestHead
@@ -45,7 +65,7 @@ export class ClientRequest {
     return this.#controller.signal
   }
 
-  /** Waits for the work, but rejects when the request is aborted: with a Refusal, or ClientGone. */
+  /** Waits for the work, but rejects when the request is aborted: with BadRequest, ClientGone, or the reason of `abort`. */
   untilAborted(work: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#onAbort = reject
@@ -68,19 +88,19 @@ export class ClientRequest {
 }
 
 /**
- * A connection from the sandbox: one request at a time.
+ * A connection from a client: one request at a time.
  *
  *   idle ──▶ head ──▶ busy ──▶ (discarding) ──▶ idle      the rest of a body is dropped once the response is complete
  *              └────────┴──▶ closing ──▶ closed           the last response is being written, nothing is read
  */
 export class ClientConnection {
-  readonly #limits: EgressLimits
+  readonly #limits: ClientLimits
   readonly #socket: SocketParts
   readonly #parseHead: typeof parseRequestHead
   readonly #writer = new SocketWriter()
   readonly #paced: PacedReader
   readonly #head = new HeadBuffer()
-  #arrival = Promise.withResolvers<ClientRequest | Refusal | undefined>()
+  #arrival = Promise.withResolvers<ClientRequest | BadRequest | undefined>()
   #state: "idle" | "head" | "busy" | "discarding" | "closing" | "closed" = "idle"
   #sinceMs = performance.now()
   #request: ClientRequest | undefined
@@ -92,7 +112,7 @@ export class ClientConnection {
   #deferred: Uint8Array | undefined
 
   /** `parseHead` returns a string that says what is wrong. */
-  constructor(socket: SocketParts, limits: EgressLimits, parseHead = parseRequestHead) {
+  constructor(socket: SocketParts, limits: ClientLimits, parseHead = parseRequestHead) {
     this.#limits = limits
     this.#socket = socket
     this.#parseHead = parseHead
@@ -108,10 +128,10 @@ export class ClientConnection {
 
   /**
    * The next request on this connection, once the response to the last one is finished; undefined
-   * when the connection is closed. A Refusal stands for a request that cannot be parsed; no other
+   * when the connection is closed. A BadRequest stands for one that cannot be parsed; no other
    * follows.
    */
-  async nextRequest(): Promise<ClientRequest | Refusal | undefined> {
+  async nextRequest(): Promise<ClientRequest | BadRequest | undefined> {
     const request = await this.#arrival.promise
     this.#arrival = Promise.withResolvers()
     if (this.#state === "closed") this.#arrival.resolve(undefined)
@@ -137,7 +157,7 @@ export class ClientConnection {
     this.#writer.drain()
   }
 
-  /** The sandbox sends no more bytes. A request that has arrived as a whole gets its response. */
+  /** The client sends no more bytes. A request that has arrived as a whole gets its response. */
   ended(): void {
     this.#paced.whenRead(() => this.#ended())
   }
@@ -208,19 +228,16 @@ export class ClientConnection {
   }
 
   /**
-   * Writes a whole response as soon as the body of the request has arrived. Deno can get stuck on
-   * a response that comes earlier: it then takes five seconds to send the next request.
+   * Writes a whole response as soon as the body of the request has arrived. Deno, as a client, can
+   * get stuck on a response that comes earlier: it then takes five seconds to send the next request.
    */
   respond(response: Uint8Array): void {
     this.#finish(response)
   }
 
-  /** Writes a response to a request that could not be parsed, and closes the connection. */
-  refuse(reason: string): void {
-    this.#deferred = toRefusalResponse(400, `Cannot read the request: ${reason}`, {
-      isKept: false,
-      isHead: false,
-    })
+  /** Writes a whole response to a request that could not be parsed, and closes the connection. */
+  refuse(response: Uint8Array): void {
+    this.#deferred = response
     this.#close({ isRead: false })
   }
 
@@ -244,7 +261,7 @@ export class ClientConnection {
     const { keptMsMax, headMsMax, lingerMsMax, idleMsMax } = this.#limits
     if (this.#state === "idle") return keptMsMax
     if (this.#state !== "closing") return headMsMax
-    // The val may read the rest of its response later.
+    // The client may read the rest of its response later.
     return this.#writer.isEmpty ? lingerMsMax : idleMsMax
   }
 
@@ -271,7 +288,7 @@ export class ClientConnection {
   /** Nothing more is read: where the next request would begin is unknown. */
   #rejectHead(reason: string): ReadStep {
     this.#enter("closing")
-    this.#arrival.resolve(new Refusal(400, reason))
+    this.#arrival.resolve(new BadRequest(reason))
     return readAll
   }
 
@@ -280,7 +297,7 @@ export class ClientConnection {
     const body = this.#request?.body
     if (decoder.isOver) return this.#abortRequest(pipelined)
     const decoded = decoder.decode(bytes)
-    if (typeof decoded === "string") return this.#abortRequest(new Refusal(400, decoded))
+    if (typeof decoded === "string") return this.#abortRequest(new BadRequest(decoded))
     if (decoded.content.length > 0) body?.push(decoded.content)
     if (!decoder.isOver) return toStep(bytes, decoded)
     if (decoded.read < bytes.length) this.#abortRequest(pipelined)
@@ -289,9 +306,9 @@ export class ClientConnection {
   }
 
   /** The connection cannot be kept: where the next request would begin is unknown. */
-  #abortRequest(refusal: Refusal): ReadStep {
+  #abortRequest(reason: BadRequest): ReadStep {
     this.#isKept = false
-    this.#request?.abort(refusal)
+    this.#request?.abort(reason)
     return readAll
   }
 
@@ -341,7 +358,7 @@ export class ClientConnection {
     this.#deferred = undefined
   }
 
-  /** `isRead`: the sandbox sends nothing more that would have to be read. */
+  /** `isRead`: the client sends nothing more that would have to be read. */
   #close({ isRead }: { readonly isRead: boolean }): void {
     this.#writeDeferred()
     this.#enter("closing")
