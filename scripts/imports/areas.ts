@@ -26,7 +26,7 @@ function toPackage(name: string, mayImport: readonly string[]): Area {
 }
 
 const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
-const server = ["config", "domain", "kit", "shared", ...serverLayers]
+const server = ["config", "domain", "http1", "kit", "shared", ...serverLayers]
 const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 
 /**
@@ -36,25 +36,31 @@ const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 const areas: readonly Area[] = [
   // Mechanisms that know nothing of vals: queues, limits, loops, threads, tracing.
   toPackage("kit", []),
+  // HTTP/1.1 on sockets.
+  toPackage("http1", ["kit"]),
   { name: "contract", path: "packages/contract/", mayImport: [] },
   { name: "guest", path: "packages/guest/", mayImport: [] },
   { name: "std", path: "packages/std/", mayImport: [] },
   { name: "web", path: "packages/web/", mayImport: ["contract", "find-deno"] },
   { name: "cli", path: "packages/cli/", mayImport: ["contract"] },
   // What several layers need and is no rule about vals: headers, cookies, the libSQL protocol.
-  { name: "shared", path: "packages/server/src/shared/", mayImport: ["kit"] },
-  { name: "domain", path: "packages/server/src/domain/", mayImport: ["contract", "kit", "shared"] },
+  { name: "shared", path: "packages/server/src/shared/", mayImport: ["http1", "kit"] },
+  {
+    name: "domain",
+    path: "packages/server/src/domain/",
+    mayImport: ["contract", "http1", "kit", "shared"],
+  },
   // What host and guest say to each other is written down with the guest; only the runtime talks to
   // it.
   {
     name: "runtime",
     path: "packages/server/src/runtime/",
-    mayImport: ["contract", "domain", "guest", "kit", "shared"],
+    mayImport: ["contract", "domain", "guest", "http1", "kit", "shared"],
   },
   ...serverLayers.map((name) => ({
     name,
     path: `packages/server/src/${name}/`,
-    mayImport: ["contract", "domain", "kit", "shared"],
+    mayImport: ["contract", "domain", "http1", "kit", "shared"],
   })),
   { name: "config", path: "packages/server/src/config/", mayImport: ["contract"] },
   // The composition root: compose.ts builds the program from one file per noun.

@@ -5,7 +5,7 @@ import type { Tree } from "./tree.ts"
 /** The module through which the main thread calls the functions of this rule. */
 const boundedModule = "packages/kit/src/hostile-input/bounded.ts"
 
-const serverSource = /^packages\/(?:server|kit)\/src\/.*(?<!\.test)\.ts$/
+const serverSource = /^packages\/(?:http1|kit|server)\/src\/.*(?<!\.test)\.ts$/
 
 /**
  * Code of the server that does not run on its main thread while it serves, with the reason. A folder

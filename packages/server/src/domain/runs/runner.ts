@@ -1,5 +1,5 @@
+import type { HeaderList } from "@hamlet/http1"
 import type { Histogram, JsonText, Mask, TraceSpan, Work } from "@hamlet/kit"
-import type { HeaderList } from "../../runtime/http1/header-lines.ts"
 import type { OutgoingRequest, Substitution } from "../egress.ts"
 import type { StoredBundle } from "../modules/lockfiles.ts"
 import type { ProgramModule } from "../modules/program-module.ts"

@@ -1,7 +1,6 @@
+import { type HeaderList, parseConnectionNames } from "@hamlet/http1"
 import type { TraceSpan } from "@hamlet/kit"
-import type { HeaderList } from "../../runtime/http1/header-lines.ts"
 import { withoutOwnCookies } from "../../shared/cookies.ts"
-import { parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"
 
 /** The headers of a request by name, in lower case. */

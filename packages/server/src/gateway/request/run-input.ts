@@ -1,5 +1,5 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
-import type { HeaderList } from "../../runtime/http1/header-lines.ts"
+import type { HeaderList } from "@hamlet/http1"
 import type { RunInput } from "../../domain/runs/runs.ts"
 import type { GatewayLimits } from "../limits.ts"
 

@@ -1,6 +1,5 @@
-import type { HeaderList } from "../../runtime/http1/header-lines.ts"
+import { type HeaderList, isHopByHopHeader, parseConnectionNames } from "@hamlet/http1"
 import { setsOwnCookie } from "../../shared/cookies.ts"
-import { isHopByHopHeader, parseConnectionNames } from "../../shared/headers/hop-by-hop-headers.ts"
 
 /** Headers that only the gateway may send, or that would affect other vals and the API. */
 const reservedHeaders: ReadonlySet<string> = new Set([

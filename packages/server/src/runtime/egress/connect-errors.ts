@@ -1,4 +1,4 @@
-import type { Http1Failure } from "../http1/http1-connection.ts"
+import type { Http1Failure } from "@hamlet/http1"
 import { Refusal } from "./policy/refusal.ts"
 
 /** Why there is no response from the host, or only a part of one. */

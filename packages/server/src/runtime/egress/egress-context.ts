@@ -1,8 +1,7 @@
-import type { ConnectionPool } from "../http1/connection-pool.ts"
+import type { ClientConnection, ConnectionPool } from "@hamlet/http1"
 import type { EgressClient } from "../sandbox/egress-listener.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import type { RoutePolicy } from "./policy/decide.ts"
-import type { ClientConnection } from "../http1/client-connection.ts"
 
 /**
  * The listener of one sandbox, as its requests and its sockets see it. A method that counts returns

@@ -1,4 +1,4 @@
-import { http1Limits } from "../http1/http1-limits.ts"
+import { http1Limits } from "@hamlet/http1"
 
 /**
  * Limits of the outgoing requests of one sandbox: the defaults. The operator can set the first four,

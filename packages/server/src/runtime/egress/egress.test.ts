@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { countRequests, toResponse, UpstreamServer } from "@hamlet/http1/testing"
 import { waitUntil } from "@hamlet/kit/testing"
 import { depthHeader, depthMax } from "../../domain/egress.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
@@ -8,7 +9,6 @@ import {
   type ProxyFixtureOptions,
   toGet,
 } from "./testing/proxy-fixture.ts"
-import { countRequests, toResponse, UpstreamServer } from "../http1/testing/upstream-server.ts"
 
 let upstream: UpstreamServer | undefined
 let fixture: ProxyFixture | undefined

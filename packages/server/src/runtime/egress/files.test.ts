@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { toResponse, UpstreamServer, type UpstreamSocket } from "@hamlet/http1/testing"
 import { waitUntil } from "@hamlet/kit/testing"
 import { ProxyFixture, type ProxyFixtureOptions, toGet } from "./testing/proxy-fixture.ts"
 import { RawClient } from "./testing/raw-client.ts"
 import { SocketClient } from "./testing/socket-client.ts"
-import { toResponse, UpstreamServer, type UpstreamSocket } from "../http1/testing/upstream-server.ts"
 
 let upstream: UpstreamServer | undefined
 let fixture: ProxyFixture | undefined

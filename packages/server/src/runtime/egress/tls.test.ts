@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
+import { toResponse, UpstreamServer } from "@hamlet/http1/testing"
 import { waitUntil } from "@hamlet/kit/testing"
 import { createAuthority } from "../../../test/support/certificates.ts"
 import { loopback, ProxyFixture, type ProxyFixtureOptions } from "./testing/proxy-fixture.ts"
-import { toResponse, UpstreamServer } from "../http1/testing/upstream-server.ts"
 
 const authority = createAuthority()
 const stranger = createAuthority()

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { toResponse, UpstreamServer, type UpstreamSocket } from "@hamlet/http1/testing"
 import { waitUntil } from "@hamlet/kit/testing"
 import { egressKey, ProxyFixture, type ProxyFixtureOptions } from "./testing/proxy-fixture.ts"
-import { toResponse, UpstreamServer, type UpstreamSocket } from "../http1/testing/upstream-server.ts"
 
 let upstream: UpstreamServer | undefined
 let fixture: ProxyFixture | undefined

@@ -1,17 +1,20 @@
-import { createTimeSlice } from "@hamlet/kit"
-import type { SlotRequest, ValResponse } from "../../domain/runs/runner.ts"
-import { toStream } from "../http1/byte-queue.ts"
-import { ConnectionPool } from "../http1/connection-pool.ts"
 import {
+  ConnectionPool,
   type Destination,
   type Exchange,
   type ExchangeListener,
   type Http1Connection,
   Http1Failure,
+  http1Limits,
+  isRepeatable,
+  type PoolLimits,
   type ReceivedResponse,
-} from "../http1/http1-connection.ts"
-import { http1Limits, type PoolLimits } from "../http1/http1-limits.ts"
-import { isRepeatable, type WrittenRequest, writeRequest } from "../http1/write-request.ts"
+  toStream,
+  type WrittenRequest,
+  writeRequest,
+} from "@hamlet/http1"
+import { createTimeSlice } from "@hamlet/kit"
+import type { SlotRequest, ValResponse } from "../../domain/runs/runner.ts"
 
 /** A request to a process. Its path contains the id of the run. */
 export interface GuestRequest extends Pick<SlotRequest, "method" | "host" | "headers" | "body"> {

@@ -1,4 +1,5 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
+import { isProperHeader } from "@hamlet/http1"
 import { isJsonText, type Mask, toOwnJson } from "@hamlet/kit"
 import {
   brokenResponse,
@@ -24,7 +25,6 @@ import type {
 } from "../guest-client/guest-client.ts"
 import { openGuestSocket } from "../guest-client/guest-socket.ts"
 import type { GuestValueReader } from "../guest-client/guest-value-reader.ts"
-import { isProperHeader } from "../http1/write-request.ts"
 import type { ActiveRun } from "./active-runs.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
 

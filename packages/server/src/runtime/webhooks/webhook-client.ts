@@ -1,3 +1,11 @@
+import {
+  ConnectionPool,
+  Http1Connection,
+  Http1Failure,
+  http1Limits,
+  type ReceivedResponse,
+  writeRequest,
+} from "@hamlet/http1"
 import { currentWork, withinTime } from "@hamlet/kit"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import type {
@@ -11,10 +19,6 @@ import { explainUpstreamFailure } from "../egress/connect-errors.ts"
 import { type ConnectRoute, decide, type RoutePolicy } from "../egress/policy/decide.ts"
 import { Refusal } from "../egress/policy/refusal.ts"
 import { parseTarget, type Target } from "../egress/policy/target.ts"
-import { ConnectionPool } from "../http1/connection-pool.ts"
-import { Http1Connection, Http1Failure, type ReceivedResponse } from "../http1/http1-connection.ts"
-import { http1Limits } from "../http1/http1-limits.ts"
-import { writeRequest } from "../http1/write-request.ts"
 
 export interface WebhookClientOptions {
   readonly policy: RoutePolicy

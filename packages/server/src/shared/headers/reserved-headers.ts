@@ -1,4 +1,4 @@
-import { isHopByHopHeader } from "./hop-by-hop-headers.ts"
+import { isHopByHopHeader } from "@hamlet/http1"
 
 const names: ReadonlySet<string> = new Set([
   "expect",

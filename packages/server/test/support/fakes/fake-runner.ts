@@ -1,7 +1,21 @@
+import type { HeaderList } from "@hamlet/http1"
 import { isJsonText, noMask } from "@hamlet/kit"
 import { AppError } from "../../../src/domain/app-error.ts"
-import { type CallArgs, type CallOutcome, type Client, type HttpOutcome, isMailCall, type MailCall, type Program, type RunListener, type Runner, type RunSlot, type SlotRequest, type SocketOutcome, type Stopped } from "../../../src/domain/runs/runner.ts"
-import type { HeaderList } from "../../../src/runtime/http1/header-lines.ts"
+import {
+  type CallArgs,
+  type CallOutcome,
+  type Client,
+  type HttpOutcome,
+  isMailCall,
+  type MailCall,
+  type Program,
+  type RunListener,
+  type Runner,
+  type RunSlot,
+  type SlotRequest,
+  type SocketOutcome,
+  type Stopped,
+} from "../../../src/domain/runs/runner.ts"
 import { idleStatus } from "./idle-status.ts"
 import { toValResponse } from "./val-response.ts"
 

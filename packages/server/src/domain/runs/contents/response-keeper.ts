@@ -1,6 +1,6 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
+import type { HeaderList } from "@hamlet/http1"
 import { type Mask, TokenBucket, TokenBuckets } from "@hamlet/kit"
-import type { HeaderList } from "../../../runtime/http1/header-lines.ts"
 import type { RunMessage } from "../runs.ts"
 
 /** How much of the responses of vals is kept. */

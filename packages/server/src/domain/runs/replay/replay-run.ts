@@ -1,3 +1,4 @@
+import type { HeaderList } from "@hamlet/http1"
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
 import type { StartedFiles } from "../../files/started-files.ts"
@@ -14,7 +15,6 @@ import {
 } from "../execute-run.ts"
 import { readCallArgs } from "../run-arguments.ts"
 import type { CallArgs, Client, SlotRequest } from "../runner.ts"
-import type { HeaderList } from "../../../runtime/http1/header-lines.ts"
 import {
   isRequestInput,
   type RequestInput,

@@ -1,8 +1,4 @@
-import type { HeaderList } from "../../http1/header-lines.ts"
-import {
-  isHopByHopHeader,
-  parseConnectionNames,
-} from "../../../shared/headers/hop-by-hop-headers.ts"
+import { type HeaderList, isHopByHopHeader, parseConnectionNames } from "@hamlet/http1"
 
 /** Headers that the proxy writes itself. */
 const ownHeaders: ReadonlySet<string> = new Set(["content-length", "expect", "host"])

@@ -1,6 +1,4 @@
-import type { HeaderList } from "../../http1/header-lines.ts"
-import { type PartReader, toStream } from "../../http1/byte-queue.ts"
-import type { ReceivedResponse } from "../../http1/http1-connection.ts"
+import { type HeaderList, type PartReader, type ReceivedResponse, toStream } from "@hamlet/http1"
 import { Refusal } from "../policy/refusal.ts"
 
 /** A request to the API of this server. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { toResponse, UpstreamServer } from "@hamlet/http1/testing"
 import { waitUntil } from "@hamlet/kit/testing"
 import { egressKey, ProxyFixture, toGet } from "../testing/proxy-fixture.ts"
-import { toResponse, UpstreamServer } from "../../http1/testing/upstream-server.ts"
 
 let upstream: UpstreamServer
 let fixture: ProxyFixture

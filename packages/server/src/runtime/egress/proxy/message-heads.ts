@@ -1,8 +1,13 @@
 import { runHeader } from "@hamlet/guest/protocol"
-import type { HeaderList } from "../../http1/header-lines.ts"
-import { parseRequestHead, type RequestHead } from "../../http1/request-head.ts"
-import type { ResponseHead } from "../../http1/response-reader.ts"
-import { upgradeLines, type WrittenRequest, writeRequest } from "../../http1/write-request.ts"
+import {
+  type HeaderList,
+  parseRequestHead,
+  type RequestHead,
+  type ResponseHead,
+  upgradeLines,
+  type WrittenRequest,
+  writeRequest,
+} from "@hamlet/http1"
 import { forwardedHeaders, isWebSocketUpgrade } from "../policy/forwarded-headers.ts"
 import type { Target } from "../policy/target.ts"
 

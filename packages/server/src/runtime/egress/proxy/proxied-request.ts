@@ -1,15 +1,19 @@
-import { PieceRate, type TraceSpan } from "@hamlet/kit"
-import type { RunListener } from "../../../domain/runs/runner.ts"
-import type { HeaderList } from "../../http1/header-lines.ts"
-import type { PartReader } from "../../http1/byte-queue.ts"
 import {
+  BadRequest,
+  ClientGone,
+  type ClientRequest,
   type Destination,
   type Exchange,
+  type HeaderList,
   Http1Connection,
   Http1Failure,
+  isRepeatable,
+  type PartReader,
   type ReceivedResponse,
-} from "../../http1/http1-connection.ts"
-import { isRepeatable, type WrittenRequest } from "../../http1/write-request.ts"
+  type WrittenRequest,
+} from "@hamlet/http1"
+import { PieceRate, type TraceSpan } from "@hamlet/kit"
+import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import { explainUpstreamFailure } from "../connect-errors.ts"
 import type { EgressContext } from "../egress-context.ts"
@@ -19,7 +23,6 @@ import { Refusal, toRefusalResponse, toRefusalSentence } from "../policy/refusal
 import { parseTarget, type Target } from "../policy/target.ts"
 import { ByteMeter } from "./byte-meter.ts"
 import { callApi } from "./call-api.ts"
-import { BadRequest, ClientGone, type ClientRequest } from "../../http1/client-connection.ts"
 import { toClientHead, toUpstreamRequest } from "./message-heads.ts"
 import { findNamedRun, recordRequest } from "./request-record.ts"
 import { continueTrace, endSpan, startSpan } from "./request-span.ts"

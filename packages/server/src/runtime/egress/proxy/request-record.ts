@@ -1,8 +1,8 @@
 import { unescape as unescapeText } from "node:querystring"
 import { runHeader } from "@hamlet/guest/protocol"
+import type { HeaderList } from "@hamlet/http1"
 import type { OutgoingRequest } from "../../../domain/egress.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
-import type { HeaderList } from "../../http1/header-lines.ts"
 import { truncateUrl } from "../policy/refusal.ts"
 
 /** Masks secrets in a text, of which it reads and returns no more than `charsMax` characters. */

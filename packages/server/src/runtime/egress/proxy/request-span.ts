@@ -1,10 +1,9 @@
+import type { HeaderList, RequestHead } from "@hamlet/http1"
 import { parseTraceparent, type TraceSpan } from "@hamlet/kit"
-import type { HeaderList } from "../../http1/header-lines.ts"
 import { toKnownMethod } from "../../../shared/headers/known-method.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import type { Target } from "../policy/target.ts"
-import type { RequestHead } from "../../http1/request-head.ts"
 
 const hostCharsMax = 255
 

@@ -1,18 +1,19 @@
 import {
+  ConnectionPool,
+  type Destination,
+  type Http1Connection,
+  Http1Failure,
+  http1Limits,
+  type PoolLimits,
+  type ReceivedResponse,
+  writeRequest,
+} from "@hamlet/http1"
+import {
   fetchPosted,
   type LibsqlPost,
   type LibsqlPosted,
   toUnreached,
 } from "../../../shared/libsql/libsql-server.ts"
-import { ConnectionPool } from "../../http1/connection-pool.ts"
-import {
-  type Destination,
-  type Http1Connection,
-  Http1Failure,
-  type ReceivedResponse,
-} from "../../http1/http1-connection.ts"
-import { http1Limits, type PoolLimits } from "../../http1/http1-limits.ts"
-import { writeRequest } from "../../http1/write-request.ts"
 
 const limits: PoolLimits = {
   ...http1Limits,

@@ -3,8 +3,8 @@ import { ChunkDecoder, type Decoded } from "./chunk-decoder.ts"
 import { HeadBuffer } from "./head-buffer.ts"
 import type { Http1Limits } from "./http1-limits.ts"
 import { PacedReader, type ReadStep, readAll } from "./paced-reader.ts"
-import { SocketWriter } from "./socket-writer.ts"
 import { parseRequestHead, type RequestHead } from "./request-head.ts"
+import { SocketWriter } from "./socket-writer.ts"
 
 /** Limits of a connection from a client. */
 export interface ClientLimits extends Http1Limits {

@@ -1,5 +1,5 @@
 import type { HeaderList } from "./header-lines.ts"
-import { isHopByHopHeader } from "../../shared/headers/hop-by-hop-headers.ts"
+import { isHopByHopHeader } from "./hop-by-hop-headers.ts"
 
 /** A request without its body. */
 export interface RequestLines {

@@ -1,0 +1,6 @@
+export {
+  countRequests,
+  toResponse,
+  UpstreamServer,
+  type UpstreamSocket,
+} from "./upstream-server.ts"
